@@ -1,0 +1,67 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// The settings of every Swift target: Swift 6 mode, no warnings, imports that say what they expose.
+let strict: [SwiftSetting] = [
+    .strictMemorySafety(),
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+let package = Package(
+    name: "dictum",
+    products: [.executable(name: "dictum", targets: ["dictum"])],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-http-structured-headers", exact: "1.7.0"),
+        .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
+        .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
+        .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
+    ],
+    targets: [
+        // C libraries: a module map and a shim of `static inline` functions each. CLinux alone has a C file.
+        .target(name: "CLinux"),
+        .systemLibrary(name: "CZstd", pkgConfig: "libzstd"),
+        .systemLibrary(name: "CBrotli", pkgConfig: "libbrotlienc"),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib"),
+        .systemLibrary(name: "COpenSSL", pkgConfig: "openssl"),
+
+        .target(name: "HTTP", dependencies: ["CLinux"], swiftSettings: strict),
+        .target(
+            name: "Dictionaries",
+            dependencies: [
+                "CZstd", "CBrotli", "CZlib", "COpenSSL",
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "HashTreeCollections", package: "swift-collections"),
+                .product(name: "RawStructuredFieldValues", package: "swift-http-structured-headers"),
+            ],
+            swiftSettings: strict),
+        .target(
+            name: "Proxy",
+            dependencies: [
+                "HTTP", "Dictionaries",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "Yams", package: "Yams"),
+            ],
+            swiftSettings: strict),
+        .executableTarget(
+            name: "dictum",
+            dependencies: [
+                "HTTP", "Dictionaries", "Proxy",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: strict),
+
+        .testTarget(name: "HTTPTests", dependencies: ["HTTP"], swiftSettings: strict),
+        .testTarget(name: "DictionariesTests", dependencies: ["Dictionaries"], swiftSettings: strict),
+        .testTarget(
+            name: "ProxyTests", dependencies: ["Proxy", "HTTP", "Dictionaries"], swiftSettings: strict),
+        .testTarget(
+            name: "EndToEndTests", dependencies: ["dictum", "HTTP", "Dictionaries", "Proxy"],
+            swiftSettings: strict),
+    ],
+    swiftLanguageModes: [.v6])
