@@ -1,0 +1,345 @@
+internal import CLinux
+
+/// One connection to an upstream: sends a request, hands on the answer, and can be used again.
+///
+/// Confined to its loop. Holds its handler only during an exchange.
+package final class ClientConnection: Handler {
+    /// Where it leads.
+    package let endpoint: Endpoint
+
+    private let core: EventLoop.Core
+    private let settings: ClientSettings
+    private unowned let pool: ConnectionPool
+    private var transport: (any Transport)?
+    private var token = Token(rawValue: 0)
+    private var state = ClientStateMachine()
+    private var handler: (any ResponseHandler)?
+    private var method = Method.get
+    private var output = OutputBuffer()
+    private var framing = BodyFraming.none
+    private var parser: HeadParser
+    private var body: BodyDecoder?
+    private var pending: [UInt8] = []
+    private var interimCount = 0
+    private var isReadable = false
+    private var endIsNear = false
+    private var isPaused = false
+    private var isFull = false
+    private var isBroken = false
+    /// When the phase began that has a deadline of its own: connecting, awaiting the head, being idle.
+    private var phaseBegan: Int64
+    private var lastProgress: Int64
+
+    init(
+        endpoint: Endpoint, transport: any Transport, settings: ClientSettings, pool: ConnectionPool,
+        core: EventLoop.Core
+    ) {
+        self.endpoint = endpoint
+        self.transport = transport
+        self.settings = settings
+        self.pool = pool
+        self.core = core
+        parser = HeadParser(limits: settings.limits)
+        phaseBegan = core.now
+        lastProgress = core.now
+        token = core.add(self, descriptor: transport.descriptor, events: Readiness.edges)
+    }
+
+    /// Whether it has carried an exchange before, so that it may turn out stale.
+    package var isReused: Bool { state.exchanges > 0 }
+
+    // MARK: The request
+
+    /// Sends a request's head; its body follows with `write` and `finish`. `framing` says how.
+    package func begin(_ head: RequestHead, framing: BodyFraming, handler: any ResponseHandler) {
+        self.handler = handler
+        self.framing = framing
+        method = head.method
+        interimCount = 0
+        isPaused = false
+        isFull = false
+        phaseBegan = core.now
+        lastProgress = core.now
+        state.begin()
+        output.append { HeadWriter.write(head, into: &$0) }
+        if framing == .none || framing == .length(0) { state.requestEnded() }
+        core.attend(token)
+    }
+
+    /// Whether there is room for more of the request's body. When not, `upstreamDrained` comes once there is.
+    package var canWrite: Bool { !isFull }
+
+    /// Sends a piece of the request's body.
+    package func write(_ piece: Span<UInt8>) {
+        guard state.isExchanging, let transport, !piece.isEmpty else { return }
+        if framing == .chunked { output.append { ChunkedWriter.writeSizeLine(piece.count, into: &$0) } }
+        if piece.count >= Self.directBytes, state.phase != .connecting {
+            note(output.write(piece, to: transport))
+        } else {
+            output.append(piece)
+        }
+        if framing == .chunked { output.append { $0 += [13, 10] } }
+        if output.count > Self.highWaterBytes { isFull = true }
+        core.attend(token)
+    }
+
+    /// The request is whole.
+    package func finish(trailers: Headers) {
+        guard state.isExchanging, !state.isRequestWhole else { return }
+        if framing == .chunked { output.append { ChunkedWriter.writeEnd(trailers: trailers, into: &$0) } }
+        state.requestEnded()
+        phaseBegan = core.now
+        core.attend(token)
+    }
+
+    /// Gives the exchange up; the handler hears nothing more.
+    package func abort() {
+        handler = nil
+        // A request that breaks off must not look whole; an answer nobody wants ends at once.
+        transport?.resetOnClose()
+        close()
+    }
+
+    /// Stops reading the answer: its receiver is full.
+    package func pauseResponse() {
+        isPaused = true
+    }
+
+    /// Reads on, after the events of this batch.
+    package func resumeResponse() {
+        guard isPaused else { return }
+        isPaused = false
+        lastProgress = core.now
+        core.attend(token)
+    }
+
+    private static let highWaterBytes = 256 * 1024
+    private static let lowWaterBytes = 64 * 1024
+    private static let directBytes = 16 * 1024
+
+    // MARK: Events
+
+    package func ready(_ events: Readiness, _ core: EventLoop.Core) {
+        if !events.isDisjoint(with: [.readable, .peerClosed, .broken]) { isReadable = true }
+        if !events.isDisjoint(with: [.peerClosed, .broken]) { endIsNear = true }
+        if state.phase == .connecting, !connected(events) { return }
+        serve()
+    }
+
+    package func attend(_ core: EventLoop.Core) {
+        serve()
+    }
+
+    private func serve() {
+        if state.phase != .connecting {
+            flush()
+            readInput()
+            if isBroken { lose(nil) }
+        }
+        updateDeadline()
+    }
+
+    private func connected(_ events: Readiness) -> Bool {
+        guard let transport, !events.isDisjoint(with: [.writable, .broken]) else { return false }
+        let error = CLinux_socket_error(transport.descriptor)
+        guard error == 0 else {
+            lose(.connectFailed(SystemError(code: error)))
+            return false
+        }
+        state.connected()
+        phaseBegan = core.now
+        lastProgress = core.now
+        return true
+    }
+
+    package func expired(_ core: EventLoop.Core) {
+        switch state.phase {
+        case .connecting: lose(.connectTimeout)
+        case .idle: close()
+        case .awaitingHead where state.isRequestWhole && output.isEmpty: lose(.headTimeout)
+        case .awaitingHead, .body: lose(.idleTimeout)
+        case .closed: break
+        }
+    }
+
+    private func updateDeadline() {
+        guard transport != nil else { return }
+        core.setDeadline(token, deadline)
+    }
+
+    private var deadline: Int64? {
+        switch state.phase {
+        case .connecting: phaseBegan + settings.connectTimeout
+        case .idle: phaseBegan + settings.keepAliveTimeout
+        case .awaitingHead where state.isRequestWhole && output.isEmpty: phaseBegan + settings.responseTimeout
+        // The request's body is slow because its sender is: the other side watches over that.
+        case .awaitingHead: output.isEmpty ? nil : lastProgress + settings.idleTimeout
+        case .body: isPaused ? nil : lastProgress + settings.idleTimeout
+        case .closed: nil
+        }
+    }
+
+    // MARK: Writing
+
+    private func flush() {
+        guard let transport else { return }
+        if !output.isEmpty { note(output.flush(to: transport)) }
+        if isFull, output.count <= Self.lowWaterBytes {
+            isFull = false
+            handler?.upstreamDrained()
+        }
+    }
+
+    private func note(_ outcome: WriteOutcome) {
+        switch outcome {
+        case .wrote:
+            lastProgress = core.now
+            if output.isEmpty, state.isRequestWhole { phaseBegan = core.now }
+        case .wouldBlock: break
+        // What the upstream sent before it stopped reading may still be an answer: read first.
+        case .failed:
+            isBroken = true
+            isReadable = true
+            endIsNear = true
+        }
+    }
+
+    // MARK: Reading
+
+    private func readInput() {
+        var rounds = 0
+        if !pending.isEmpty, wantsInput { takePending() }
+        while isReadable, wantsInput, let transport {
+            rounds += 1
+            guard rounds <= 16 else { return core.attend(token) }
+            switch core.readBuffer.fill(transport) {
+            case .bytes(let count, let mayHaveMore):
+                lastProgress = core.now
+                isReadable = mayHaveMore || endIsNear
+                core.readBuffer.withBytes(count) { take($0) }
+            case .wouldBlock:
+                isReadable = false
+            case .end:
+                isReadable = false
+                ended()
+            case .failed:
+                isReadable = false
+                lose(nil)
+            }
+        }
+    }
+
+    private var wantsInput: Bool { transport != nil && !isPaused }
+
+    private func take(_ bytes: Span<UInt8>) {
+        // Bytes that nobody asked for: the connection is of no use any more.
+        guard state.phase != .idle else { return close() }
+        state.bytesCame()
+        guard pending.isEmpty else {
+            pending.append(bytes)
+            return takePending()
+        }
+        let used = consume(bytes)
+        if transport != nil, used < bytes.count { pending.append(bytes.extracting(used..<bytes.count)) }
+    }
+
+    private func takePending() {
+        let bytes = pending
+        pending = []
+        let used = consume(bytes.span)
+        guard transport != nil, used < bytes.count else { return }
+        pending = used == 0 ? bytes : [UInt8](bytes[used...])
+    }
+
+    private func consume(_ bytes: Span<UInt8>) -> Int {
+        var offset = 0
+        do {
+            while offset < bytes.count, transport != nil, !isPaused {
+                if body != nil {
+                    offset = try consumeBody(bytes, from: offset)
+                } else {
+                    guard let end = try consumeHead(bytes, from: offset) else { return offset }
+                    offset = end
+                }
+            }
+        } catch {
+            lose(.malformed(error))
+            return bytes.count
+        }
+        return offset
+    }
+
+    private func consumeHead(_ bytes: Span<UInt8>, from offset: Int) throws(ParseError) -> Int? {
+        guard case .awaitingHead = state.phase else { return nil }
+        guard let head = try parser.parseResponse(bytes.extracting(offset..<bytes.count)) else { return nil }
+        let end = offset + parser.consumed
+        parser.reset()
+        if head.status.isInformational {
+            // No upgrade is ever asked for, so that a 101 is as wrong as garbage.
+            interimCount += 1
+            guard head.status.rawValue != 101, interimCount <= settings.interimMax else {
+                throw ParseError.unexpectedInterim
+            }
+            handler?.receivedInterim(head)
+            return end
+        }
+        let framing = try BodyFraming.ofResponse(head, toRequest: method)
+        body = BodyDecoder(framing, limits: settings.limits)
+        state.headCame(keepsAlive: head.keepsAlive, endsWithConnection: framing == .untilClose)
+        handler?.received(head, framing: framing)
+        if let body, body.isComplete { complete(hasSurplus: end < bytes.count) }
+        return end
+    }
+
+    private func consumeBody(_ bytes: Span<UInt8>, from offset: Int) throws(ParseError) -> Int {
+        // A copy: what the handler does to this connection meanwhile must not meet a decoder at work.
+        guard var decoder = body else { return offset }
+        let end = try decoder.decode(bytes, from: offset) { piece in handler?.receivedBody(piece) }
+        guard transport != nil, body != nil else { return bytes.count }
+        body = decoder
+        if decoder.isComplete { complete(hasSurplus: end < bytes.count) }
+        return end
+    }
+
+    // MARK: Ends
+
+    private func complete(hasSurplus: Bool) {
+        let trailers = body?.trailers ?? Headers()
+        body = nil
+        let handler = handler
+        self.handler = nil
+        if state.answerEnded(hasSurplus: hasSurplus || endIsNear || isBroken) {
+            phaseBegan = core.now
+            handler?.receivedEnd(trailers: trailers)
+            pool.release(self)
+        } else {
+            close()
+            handler?.receivedEnd(trailers: trailers)
+        }
+    }
+
+    private func ended() {
+        if let body, body.endsWithConnection { return complete(hasSurplus: false) }
+        lose(nil)
+    }
+
+    /// The connection is lost; `error` says why where the state does not.
+    private func lose(_ error: UpstreamError?) {
+        guard transport != nil else { return }
+        let meaning = state.lost()
+        let handler = handler
+        self.handler = nil
+        close()
+        if let meaning { handler?.failed(error ?? meaning) }
+    }
+
+    func close() {
+        guard transport != nil else { return }
+        core.remove(token)
+        transport = nil
+        body = nil
+        pending = []
+        _ = state.lost()
+        pool.closed(self)
+    }
+}

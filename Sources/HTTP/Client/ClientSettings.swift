@@ -1,0 +1,17 @@
+/// What a client allows an upstream. Times in milliseconds.
+package struct ClientSettings: Sendable {
+    package var limits = MessageLimits()
+    package var connectTimeout: Int64 = 2_000
+    /// From the end of the request to the end of the response's head.
+    package var responseTimeout: Int64 = 30_000
+    /// Between two bytes, either way.
+    package var idleTimeout: Int64 = 60_000
+    /// How long an idle connection is kept.
+    package var keepAliveTimeout: Int64 = 60_000
+    /// Idle connections kept by one loop.
+    package var keepAliveMax = 128
+    /// Interim responses before the final one (a bound: they are free to send).
+    package var interimMax = 32
+
+    package init() {}
+}

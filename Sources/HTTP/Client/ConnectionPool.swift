@@ -1,0 +1,69 @@
+internal import CLinux
+
+/// The connections of one loop to its upstreams: those under way and those kept alive for the next request.
+///
+/// Confined to its loop.
+package final class ConnectionPool {
+    private let core: EventLoop.Core
+    private let settings: ClientSettings
+    private var idle: [Endpoint: [ClientConnection]] = [:]
+    /// Idle connections, of all upstreams.
+    package private(set) var idleCount = 0
+    /// Connections with an exchange under way, of all upstreams.
+    package private(set) var activeCount = 0
+
+    package init(settings: ClientSettings, core: EventLoop.Core) {
+        self.settings = settings
+        self.core = core
+    }
+
+    /// A connection to `endpoint`: one that was kept, the latest first, unless `fresh`; else a new one that is
+    /// being made. A failure to make one comes to the exchange's handler.
+    package func connection(to endpoint: Endpoint, fresh: Bool = false) throws(SystemError) -> ClientConnection {
+        if !fresh, let kept = idle[endpoint]?.popLast() {
+            idleCount -= 1
+            activeCount += 1
+            return kept
+        }
+        let transport = PlainTransport(try Self.connect(to: endpoint))
+        activeCount += 1
+        return ClientConnection(
+            endpoint: endpoint, transport: transport, settings: settings, pool: self, core: core)
+    }
+
+    private static func connect(to endpoint: Endpoint) throws(SystemError) -> Descriptor {
+        let raw: Int32
+        switch endpoint {
+        case .ip(let address, let port):
+            var target = address.endpoint(port: port)
+            // `target` is local and outlives the call.
+            raw = unsafe CLinux_connect(&target)
+        case .unix(let path):
+            raw = CLinux_connect_unix(path)
+        }
+        guard raw >= 0 else { throw .last }
+        return Descriptor(owning: raw)
+    }
+
+    /// Takes a connection back after a whole exchange.
+    func release(_ connection: ClientConnection) {
+        guard idleCount < settings.keepAliveMax else { return connection.close() }
+        activeCount -= 1
+        idle[connection.endpoint, default: []].append(connection)
+        idleCount += 1
+    }
+
+    func closed(_ connection: ClientConnection) {
+        if let index = idle[connection.endpoint]?.lastIndex(where: { $0 === connection }) {
+            idle[connection.endpoint]?.remove(at: index)
+            idleCount -= 1
+        } else {
+            activeCount -= 1
+        }
+    }
+
+    /// Closes what is idle.
+    package func closeIdle() {
+        for connection in idle.values.joined() { connection.close() }
+    }
+}

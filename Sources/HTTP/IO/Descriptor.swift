@@ -1,0 +1,17 @@
+internal import Glibc
+
+/// An open file descriptor and its only owner: it closes when the owner goes.
+package struct Descriptor: ~Copyable, Sendable {
+    /// The number, valid as long as the owner lives.
+    package let raw: Int32
+
+    /// Takes ownership of `raw`, which must be open.
+    package init(owning raw: Int32) {
+        self.raw = raw
+    }
+
+    deinit {
+        // EINTR needs no retry on Linux: the number is free whatever close returns.
+        close(raw)
+    }
+}

@@ -1,0 +1,37 @@
+internal import Glibc
+
+/// A value behind a lock that is held only for moments.
+///
+/// A pthread mutex and not `Synchronization.Mutex`: the thread sanitizer understands the first and takes every
+/// use of the second for a race (Linux, Swift 6.3).
+/// `@unchecked Sendable` proof: `value` is touched only inside `withLock`, which holds `mutex`; the mutex has a
+/// heap address of its own that does not change for the life of the object.
+@safe
+package final class Guarded<Value: Sendable>: @unchecked Sendable {
+    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+    private var value: Value
+
+    package init(_ value: Value) {
+        self.value = value
+        unsafe mutex = .allocate(capacity: 1)
+        unsafe mutex.initialize(to: pthread_mutex_t())
+        let code = unsafe pthread_mutex_init(mutex, nil)
+        precondition(code == 0, "pthread_mutex_init fails only for want of memory")
+    }
+
+    deinit {
+        // The last reference has gone, so nobody holds the lock.
+        unsafe pthread_mutex_destroy(mutex)
+        unsafe mutex.deallocate()
+    }
+
+    /// Runs `body` alone with the value. Never call out of it, and never take it twice.
+    package func withLock<Result, Failure: Error>(
+        _ body: (inout Value) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        // The mutex was initialised in `init` and lives until `deinit`.
+        unsafe pthread_mutex_lock(mutex)
+        defer { unsafe pthread_mutex_unlock(mutex) }
+        return try body(&value)
+    }
+}

@@ -1,0 +1,60 @@
+internal import CLinux
+
+/// An IPv4 or IPv6 address, 4 or 16 bytes in network order.
+package struct IPAddress: Sendable, Hashable {
+    /// The bytes in network order: 4 or 16. An IPv4 address mapped into IPv6 is kept as IPv4.
+    package let bytes: [UInt8]
+
+    package var isV4: Bool { bytes.count == 4 }
+
+    /// An address of this machine's own: 127.0.0.0/8 or ::1.
+    package var isLoopback: Bool {
+        isV4 ? bytes[0] == 127 : bytes.dropLast().allSatisfy { $0 == 0 } && bytes.last == 1
+    }
+
+    /// Parses a numeric address; nil when `text` is none.
+    package init?(_ text: String) {
+        var endpoint = CLinux_endpoint()
+        // `endpoint` is local and outlives the call.
+        guard unsafe CLinux_parse_ip(text, &endpoint) != 0 else { return nil }
+        self.init(endpoint)
+    }
+
+    init?(_ endpoint: CLinux_endpoint) {
+        guard endpoint.family == 4 || endpoint.family == 6 else { return nil }
+        let all = unsafe withUnsafeBytes(of: endpoint.ip) { unsafe [UInt8]($0) }
+        let isMapped = endpoint.family == 6 && all[..<10].allSatisfy { $0 == 0 } && all[10] == 255 && all[11] == 255
+        if endpoint.family == 4 {
+            bytes = [UInt8](all[..<4])
+        } else {
+            bytes = isMapped ? [UInt8](all[12...]) : all
+        }
+    }
+
+    func endpoint(port: UInt16) -> CLinux_endpoint {
+        var endpoint = CLinux_endpoint()
+        endpoint.family = isV4 ? 4 : 6
+        endpoint.port = port
+        // 4 or 16 bytes into a field of 16.
+        unsafe withUnsafeMutableBytes(of: &endpoint.ip) { unsafe $0.copyBytes(from: bytes) }
+        return endpoint
+    }
+
+    /// The usual text: dotted for IPv4, RFC 5952 for IPv6.
+    package var text: String {
+        isV4 ? bytes.map { String($0) }.joined(separator: ".") : textOfV6
+    }
+
+    private var textOfV6: String {
+        let groups = stride(from: 0, to: 16, by: 2).map { Int(bytes[$0]) << 8 | Int(bytes[$0 + 1]) }
+        var longest = 0..<0
+        var start = 0
+        for index in 0...8 where index == 8 || groups[index] != 0 {
+            // RFC 5952 section 4.2: the longest run of at least two zero groups, the first of equals.
+            if index - start > max(1, longest.count) { longest = start..<index }
+            start = index + 1
+        }
+        let hex = { (range: Range<Int>) in range.map { String(groups[$0], radix: 16) }.joined(separator: ":") }
+        return longest.isEmpty ? hex(0..<8) : "\(hex(0..<longest.lowerBound))::\(hex(longest.upperBound..<8))"
+    }
+}

@@ -1,0 +1,53 @@
+internal import CLinux
+
+/// A socket that listens; closes when the last reference goes.
+package final class ListeningSocket: Sendable {
+    private let descriptor: Descriptor
+    /// Where it listens, with the port the system chose where none was given.
+    package let endpoint: Endpoint
+
+    private init(_ descriptor: consuming Descriptor, endpoint: Endpoint) {
+        self.descriptor = descriptor
+        self.endpoint = endpoint
+    }
+
+    var raw: Int32 { descriptor.raw }
+
+    /// Listens at `endpoint`, once for each of `count` loops.
+    ///
+    /// An IP address gives each loop a socket of its own (`SO_REUSEPORT`: the kernel spreads the connections); a
+    /// unix path gives them one to share, replacing a socket that nobody listens to any more.
+    package static func open(_ endpoint: Endpoint, count: Int) throws(SystemError) -> [ListeningSocket] {
+        switch endpoint {
+        case .ip(let address, let port):
+            // SO_REUSEPORT would let a second process of ours take half of the connections without a word.
+            if port != 0 { _ = try open(address, port: port, isProbe: true) }
+            var sockets: [ListeningSocket] = []
+            var port = port
+            for _ in 0..<count {
+                let socket = try open(address, port: port)
+                if case .ip(_, let chosen) = socket.endpoint { port = chosen }
+                sockets.append(socket)
+            }
+            return sockets
+        case .unix(let path):
+            let raw = CLinux_listen_unix(path, backlog)
+            guard raw >= 0 else { throw .last }
+            let socket = ListeningSocket(Descriptor(owning: raw), endpoint: endpoint)
+            return [ListeningSocket](repeating: socket, count: count)
+        }
+    }
+
+    private static func open(
+        _ address: IPAddress, port: UInt16, isProbe: Bool = false
+    ) throws(SystemError) -> ListeningSocket {
+        var target = address.endpoint(port: port)
+        // `target` is local and outlives the call.
+        let raw = unsafe CLinux_listen(&target, isProbe ? 0 : 1, isProbe ? -1 : backlog)
+        guard raw >= 0 else { throw .last }
+        let chosen = UInt16(clamping: CLinux_local_port(raw))
+        return ListeningSocket(Descriptor(owning: raw), endpoint: .ip(address, port: chosen))
+    }
+
+    private static let backlog: Int32 = 4096
+}

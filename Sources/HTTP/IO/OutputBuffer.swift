@@ -1,0 +1,45 @@
+/// Bytes that wait for a socket to take them.
+struct OutputBuffer {
+    private(set) var bytes: [UInt8] = []
+    private var start = 0
+
+    var count: Int { bytes.count - start }
+    var isEmpty: Bool { start == bytes.count }
+
+    /// Lets `body` append at the end.
+    mutating func append(_ body: (inout [UInt8]) -> Void) {
+        body(&bytes)
+    }
+
+    mutating func append(_ piece: Span<UInt8>) {
+        bytes.append(piece)
+    }
+
+    /// Writes what waits and then `piece`; what the transport does not take of either waits from then on.
+    mutating func write(_ piece: Span<UInt8>, to transport: any Transport) -> WriteOutcome {
+        let outcome = transport.write(bytes.span.extracting(start..<bytes.count), piece)
+        let written = if case .wrote(let count) = outcome { count } else { 0 }
+        let waiting = count
+        drop(min(written, waiting))
+        append(piece.extracting(max(0, written - waiting)..<piece.count))
+        return outcome
+    }
+
+    /// Writes what waits, as far as the transport takes it.
+    mutating func flush(to transport: any Transport) -> WriteOutcome {
+        let nothing: [UInt8] = []
+        return write(nothing.span, to: transport)
+    }
+
+    private mutating func drop(_ written: Int) {
+        start += written
+        if start == bytes.count {
+            // A large buffer goes back, so that an idle connection holds little.
+            bytes.removeAll(keepingCapacity: bytes.capacity <= 4096)
+            start = 0
+        } else if start > 64 * 1024 {
+            bytes.removeFirst(start)
+            start = 0
+        }
+    }
+}

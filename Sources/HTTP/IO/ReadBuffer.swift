@@ -1,0 +1,31 @@
+/// Memory of a fixed address that a loop reads into, one read after the other.
+///
+/// One a loop, so that ten thousand idle connections hold none.
+@safe
+package final class ReadBuffer {
+    private let memory: UnsafeMutableRawBufferPointer
+
+    init(capacity: Int) {
+        unsafe memory = .allocate(byteCount: capacity, alignment: 64)
+        // Initialised once, so that a span over any part of it is over initialised bytes.
+        unsafe memory.initializeMemory(as: UInt8.self, repeating: 0)
+    }
+
+    deinit {
+        unsafe memory.deallocate()
+    }
+
+    var capacity: Int { unsafe memory.count }
+
+    /// Fills the buffer by `read` and returns its outcome.
+    func fill(_ transport: any Transport) -> ReadOutcome {
+        unsafe transport.read(into: memory)
+    }
+
+    /// Calls `body` with the first `count` bytes.
+    func withBytes<Result>(_ count: Int, _ body: (Span<UInt8>) -> Result) -> Result {
+        // The memory lives as long as the object, and the span no longer than the call.
+        let bytes = unsafe UnsafeRawBufferPointer(rebasing: memory[..<count]).bindMemory(to: UInt8.self)
+        return unsafe body(bytes.span)
+    }
+}

@@ -1,0 +1,20 @@
+internal import Glibc
+
+/// An errno and what the system says of it.
+package struct SystemError: Error, Equatable, Sendable {
+    package let code: Int32
+
+    package init(code: Int32) {
+        self.code = code
+    }
+
+    /// The error of the call that has just failed on this thread.
+    static var last: SystemError { SystemError(code: errno) }
+
+    /// The system's text, such as `Address already in use`.
+    package var text: String {
+        // strerror's text is static or thread local here, and copied at once.
+        guard let text = unsafe strerror(code) else { return "error \(code)" }
+        return unsafe String(cString: text)
+    }
+}

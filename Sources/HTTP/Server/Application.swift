@@ -1,0 +1,50 @@
+/// What answers the requests of one loop's connections. Used on that loop only.
+package protocol Application: AnyObject {
+    /// Takes a request whose head has come in whole; answers through `connection`, now or later.
+    ///
+    /// The request's body follows to the handler that is returned, piece by piece.
+    func begin(
+        _ head: consuming RequestHead, framing: BodyFraming, on connection: ServerConnection
+    ) -> any RequestHandler
+
+    /// The answer to what never became a request; nil closes the connection without a word.
+    ///
+    /// Called once for each, so that it can be accounted for.
+    func refuse(_ refusal: Refusal, from peer: Endpoint?) -> (head: ResponseHead, body: [UInt8])?
+}
+
+/// Why a connection gets an answer without a request.
+package enum Refusal: Error, Equatable, Sendable {
+    /// The bytes are no request that may be forwarded.
+    case malformed(ParseError)
+    /// The head did not come in time.
+    case headTimeout
+    /// There are as many connections as there may be.
+    case tooManyConnections
+}
+
+/// One request in the hands of who answers it. Called on the connection's loop, never from within its own calls
+/// to the connection, but for `aborted`.
+package protocol RequestHandler: AnyObject {
+    /// A piece of the request's body; `bytes` is valid during the call.
+    func received(_ bytes: Span<UInt8>)
+    /// The request's body has come in whole.
+    func receivedEnd(trailers: Headers)
+    /// What comes as the body is none, and is thrown away from here on. The handler answers 400, or aborts if its
+    /// answer has begun; the connection ends with it.
+    func malformed(_ error: ParseError)
+    /// The client has read on: there is room again for more of the answer.
+    func drained()
+    /// The client or its connection has gone before the answer was whole. The last call.
+    func aborted(_ cause: ClientLoss)
+}
+
+/// How a client was lost.
+package enum ClientLoss: Error, Equatable, Sendable {
+    /// It closed or reset the connection.
+    case closed
+    /// It sent or read nothing for too long.
+    case timedOut
+    /// The server ends.
+    case stopped
+}

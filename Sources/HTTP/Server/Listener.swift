@@ -1,0 +1,99 @@
+internal import CLinux
+internal import Glibc
+
+/// One loop's share of a listening address: accepts, and keeps the connections it accepted.
+package final class Listener: Handler {
+    private let socket: ListeningSocket
+    private let application: any Application
+    private let settings: ServerSettings
+    private let count: ConnectionCount
+    private var token = Token(rawValue: 0)
+    private var connections: [ObjectIdentifier: ServerConnection] = [:]
+    private var isStopping = false
+    private var onDrained: (() -> Void)?
+
+    package init(
+        socket: ListeningSocket, application: any Application, settings: ServerSettings, count: ConnectionCount
+    ) {
+        self.socket = socket
+        self.application = application
+        self.settings = settings
+        self.count = count
+    }
+
+    /// Accepts from now on.
+    package func start(on core: EventLoop.Core) {
+        token = core.add(self, descriptor: socket.raw, events: Readiness.level)
+    }
+
+    package func ready(_ events: Readiness, _ core: EventLoop.Core) {
+        // A bound on each turn: connections that are already open want theirs too.
+        for _ in 0..<64 {
+            var peer = CLinux_endpoint()
+            // `peer` is local and outlives the call.
+            let raw = unsafe CLinux_accept(socket.raw, &peer)
+            guard raw >= 0 else {
+                if errno == ECONNABORTED || errno == EINTR { continue }
+                if errno != EAGAIN { rest(core) }
+                return
+            }
+            admit(Descriptor(owning: raw), from: peer, core)
+        }
+    }
+
+    /// Without descriptors or memory there is no accepting: leaves the waiting ones in the queue for a moment
+    /// instead of spinning.
+    private func rest(_ core: EventLoop.Core) {
+        core.unwatch(socket.raw)
+        core.setDeadline(token, core.now + 100)
+    }
+
+    package func expired(_ core: EventLoop.Core) {
+        guard !isStopping else { return }
+        core.remove(token)
+        start(on: core)
+    }
+
+    private func admit(_ descriptor: consuming Descriptor, from peer: CLinux_endpoint, _ core: EventLoop.Core) {
+        let isWithinLimit = count.enter(limit: settings.connectionsMax)
+        if !isWithinLimit, !count.enter(limit: settings.connectionsMax + Self.refusedMax) { return }
+        let connection = ServerConnection(
+            transport: PlainTransport(descriptor),
+            peer: IPAddress(peer).map { .ip($0, port: peer.port) } ?? (peer.family == 1 ? .unix(path: "") : nil),
+            application: application, settings: settings, count: count, core: core,
+            onClose: { [unowned self] in closed($0) })
+        connections[ObjectIdentifier(connection)] = connection
+        connection.start()
+        if !isWithinLimit { connection.refuseConnection() }
+    }
+
+    /// Connections beyond the limit that get a word before they are closed; further ones are closed at once.
+    private static let refusedMax = 64
+
+    private func closed(_ connection: ServerConnection) {
+        connections[ObjectIdentifier(connection)] = nil
+        if isStopping, connections.isEmpty { finishStopping() }
+    }
+
+    /// Accepts no more, lets requests under way end, and calls `whenDrained` once all connections have closed.
+    package func stop(_ core: EventLoop.Core, whenDrained: @escaping () -> Void) {
+        guard !isStopping else { return }
+        isStopping = true
+        onDrained = whenDrained
+        core.unwatch(socket.raw)
+        core.remove(token)
+        for connection in Array(connections.values) { connection.stop() }
+        if connections.isEmpty { finishStopping() }
+    }
+
+    /// Resets what is still open: the time for draining is over.
+    package func abortAll() {
+        for connection in Array(connections.values) { connection.lose(.stopped) }
+    }
+
+    private func finishStopping() {
+        let drained = onDrained
+        onDrained = nil
+        drained?()
+    }
+}

@@ -1,0 +1,111 @@
+/// The writing side: what a handler calls to answer.
+extension ServerConnection {
+    /// As much output may wait as this before the answer's source is told to stop.
+    private static let highWaterBytes = 256 * 1024
+    /// With this little left the source is told to go on.
+    private static let lowWaterBytes = 64 * 1024
+    /// Pieces from here on are written at once and not copied first.
+    private static let directBytes = 16 * 1024
+
+    /// Whether there is room for more of the answer. When not, `drained` comes once there is.
+    package var canWrite: Bool { !isFull }
+
+    /// Whether the client still waits for an answer here.
+    package var isOpen: Bool { transport != nil }
+
+    /// Whether a client of this version takes a chunked body.
+    package var takesChunked: Bool { clientVersion >= .http11 }
+
+    /// Sends an interim response (RFC 9110 section 15.2); not to HTTP/1.0, which does not know them.
+    package func sendInterim(_ head: ResponseHead) {
+        guard transport != nil, state.output == .none, clientVersion >= .http11 else { return }
+        output.append { HeadWriter.write(head, into: &$0) }
+        core.attend(token)
+    }
+
+    /// Sends the answer's head. `body` says what follows; the head's own framing and connection fields are
+    /// replaced by what is true here, but for the Content-Length of an answer without body (HEAD, 304).
+    package func start(_ head: consuming ResponseHead, body: BodyFraming) {
+        guard transport != nil, state.output == .none else { return }
+        var framing = body
+        if framing == .chunked, !takesChunked { framing = .untilClose }
+        let persists = state.answerStarted(endsWithConnection: framing == .untilClose)
+        head.headers.remove(.connection)
+        head.headers.remove(.transferEncoding)
+        switch framing {
+        case .length(let count): head.headers.replace(.contentLength, with: String(count))
+        case .chunked:
+            head.headers.remove(.contentLength)
+            head.headers.append(.transferEncoding, "chunked")
+        case .untilClose: head.headers.remove(.contentLength)
+        case .none: break
+        }
+        if !persists {
+            head.headers.append(.connection, "close")
+        } else if clientVersion < .http11 {
+            head.headers.append(.connection, "keep-alive")
+        }
+        if !head.headers.contains(.date) { head.headers.append(.date, core.date) }
+        answerFraming = framing
+        output.append { HeadWriter.write(head, into: &$0) }
+        core.attend(token)
+    }
+
+    /// Sends a piece of the answer's body; what the client does not take yet is kept.
+    package func write(_ piece: Span<UInt8>) {
+        guard let transport, state.output == .body, answerFraming != .none, !piece.isEmpty else { return }
+        if answerFraming == .chunked {
+            output.append { ChunkedWriter.writeSizeLine(piece.count, into: &$0) }
+        }
+        if piece.count >= Self.directBytes {
+            noteWrite(output.write(piece, to: transport))
+        } else {
+            output.append(piece)
+        }
+        if answerFraming == .chunked { output.append { $0 += [13, 10] } }
+        if output.count > Self.highWaterBytes { isFull = true }
+        core.attend(token)
+    }
+
+    /// The answer is whole.
+    package func finish(trailers: Headers = Headers()) {
+        guard transport != nil, state.output == .body else { return }
+        if answerFraming == .chunked {
+            output.append { ChunkedWriter.writeEnd(trailers: trailers, into: &$0) }
+        }
+        handler = nil
+        afterFlush = state.answerEnded(hasUnreadInput: hasUnreadInput)
+        core.attend(token)
+    }
+
+    /// Gives the answer up so that the client cannot take it for whole: the connection is reset.
+    package func abort() {
+        guard transport != nil else { return }
+        transport?.resetOnClose()
+        close()
+    }
+
+    func flush() {
+        guard let transport else { return }
+        if !output.isEmpty {
+            noteWrite(output.flush(to: transport))
+            guard self.transport != nil else { return }
+        }
+        if output.isEmpty, let next = afterFlush {
+            afterFlush = nil
+            return proceed(to: next)
+        }
+        if isFull, output.count <= Self.lowWaterBytes {
+            isFull = false
+            handler?.drained()
+        }
+    }
+
+    private func noteWrite(_ outcome: WriteOutcome) {
+        switch outcome {
+        case .wrote: lastWrite = core.now
+        case .wouldBlock: break
+        case .failed: isBroken = true
+        }
+    }
+}

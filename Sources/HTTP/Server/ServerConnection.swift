@@ -1,0 +1,319 @@
+/// One client's connection: reads requests, hands them to the application, writes the answers.
+///
+/// Confined to its loop. A request's handler holds the connection and the connection the handler; both let go at
+/// the end of the exchange.
+package final class ServerConnection: Handler {
+    /// Who connected; nil when that is not known.
+    package let peer: Endpoint?
+    let core: EventLoop.Core
+    let settings: ServerSettings
+    var transport: (any Transport)?
+    var token = Token(rawValue: 0)
+    var state = ServerStateMachine()
+    var output = OutputBuffer()
+    var handler: (any RequestHandler)?
+    /// How the answer under way is framed.
+    var answerFraming = BodyFraming.none
+    var clientVersion = Version.http11
+    var isFull = false
+    /// What to do when the output has gone.
+    var afterFlush: ServerStateMachine.Next?
+
+    private let application: any Application
+    private let count: ConnectionCount
+    private let onClose: (ServerConnection) -> Void
+    private var parser: HeadParser
+    private var body: BodyDecoder?
+    private var pending: [UInt8] = []
+    private var isReadable = false
+    /// The peer's end has been reported, and is not reported again: only reading on finds it.
+    private var endIsNear = false
+    private var isPaused = false
+    /// When the head that is awaited must be whole, or its first byte there.
+    private var headDeadline: Int64
+    private var lastRead: Int64
+    private var peerClosedAt: Int64 = 0
+    private var lingerUntil: Int64 = 0
+    var lastWrite: Int64
+    var isBroken = false
+
+    init(
+        transport: any Transport, peer: Endpoint?, application: any Application, settings: ServerSettings,
+        count: ConnectionCount, core: EventLoop.Core, onClose: @escaping (ServerConnection) -> Void
+    ) {
+        self.transport = transport
+        self.peer = peer
+        self.application = application
+        self.settings = settings
+        self.count = count
+        self.core = core
+        self.onClose = onClose
+        parser = HeadParser(limits: settings.limits)
+        headDeadline = core.now + settings.headTimeout
+        lastRead = core.now
+        lastWrite = core.now
+    }
+
+    func start() {
+        guard let transport else { return }
+        token = core.add(self, descriptor: transport.descriptor, events: Readiness.edges)
+        updateDeadline()
+    }
+
+    // MARK: Events
+
+    package func ready(_ events: Readiness, _ core: EventLoop.Core) {
+        if !events.isDisjoint(with: [.readable, .peerClosed, .broken]) { isReadable = true }
+        if !events.isDisjoint(with: [.peerClosed, .broken]) { endIsNear = true }
+        if !state.wantsInput {
+            // What is not read now cannot tell of the end by itself.
+            if events.contains(.broken) { return lose(.closed) }
+            if events.contains(.peerClosed) { peerClosed() }
+        }
+        serve()
+    }
+
+    package func attend(_ core: EventLoop.Core) {
+        serve()
+    }
+
+    private func serve() {
+        flush()
+        readInput()
+        if isBroken { lose(.closed) }
+        updateDeadline()
+    }
+
+    package func expired(_ core: EventLoop.Core) {
+        switch state.input {
+        case .discarded, .head(isPartial: false): close()
+        case .head(isPartial: true) where output.isEmpty: refuse(.headTimeout)
+        case .head, .body, .complete: lose(.timedOut)
+        }
+        updateDeadline()
+    }
+
+    /// The moment when waiting for the client has been long enough.
+    private var deadline: Int64? {
+        if case .discarded = state.input, afterFlush == nil {
+            return min(lastRead + Self.lingerIdleMilliseconds, lingerUntil)
+        }
+        if !output.isEmpty { return max(lastRead, lastWrite) + settings.idleTimeout }
+        switch state.input {
+        case .head: return headDeadline
+        case .body: return isPaused ? nil : lastRead + settings.idleTimeout
+        case .complete:
+            // Half-closed or gone: only an answer could tell. A short grace serves the one without working long
+            // for the other.
+            return state.isPeerClosed ? max(peerClosedAt, lastWrite) + Self.halfCloseMilliseconds : nil
+        case .discarded: return nil
+        }
+    }
+
+    private static let lingerIdleMilliseconds: Int64 = 5_000
+    private static let lingerMilliseconds: Int64 = 30_000
+    private static let halfCloseMilliseconds: Int64 = 2_000
+
+    func updateDeadline() {
+        guard transport != nil else { return }
+        core.setDeadline(token, deadline)
+    }
+
+    // MARK: Reading
+
+    private func readInput() {
+        var rounds = 0
+        if !pending.isEmpty, wantsInput { takePending() }
+        while isReadable, wantsInput, let transport {
+            rounds += 1
+            // Others want their turn: go on behind them.
+            guard rounds <= 16 else { return core.attend(token) }
+            switch core.readBuffer.fill(transport) {
+            case .bytes(let count, let mayHaveMore):
+                lastRead = core.now
+                isReadable = mayHaveMore || endIsNear
+                core.readBuffer.withBytes(count) { take($0) }
+            case .wouldBlock:
+                isReadable = false
+            case .end:
+                isReadable = false
+                peerClosed()
+            case .failed:
+                lose(.closed)
+            }
+        }
+    }
+
+    private var wantsInput: Bool {
+        guard transport != nil, state.wantsInput, afterFlush == nil else { return false }
+        return if case .body = state.input { !isPaused } else { true }
+    }
+
+    private func take(_ bytes: Span<UInt8>) {
+        guard pending.isEmpty else {
+            pending.append(bytes)
+            return takePending()
+        }
+        let used = consume(bytes)
+        if transport != nil, used < bytes.count {
+            pending.append(bytes.extracting(used..<bytes.count))
+        }
+    }
+
+    private func takePending() {
+        let bytes = pending
+        pending = []
+        let used = consume(bytes.span)
+        guard transport != nil, used < bytes.count else { return }
+        pending = used == 0 ? bytes : [UInt8](bytes[used...])
+    }
+
+    /// Works through `bytes` as far as the state wants them; returns how many were used.
+    private func consume(_ bytes: Span<UInt8>) -> Int {
+        var offset = 0
+        while offset < bytes.count, transport != nil {
+            switch state.input {
+            case .discarded:
+                return bytes.count
+            case .complete:
+                return offset
+            case .body:
+                if isPaused { return offset }
+                offset = consumeBody(bytes, from: offset)
+            case .head:
+                guard let end = consumeHead(bytes, from: offset) else { return offset }
+                offset = end
+            }
+        }
+        return offset
+    }
+
+    private func consumeHead(_ bytes: Span<UInt8>, from offset: Int) -> Int? {
+        if case .head(isPartial: false) = state.input {
+            state.headIsPartial()
+            headDeadline = core.now + settings.headTimeout
+        }
+        do {
+            guard let head = try parser.parseRequest(bytes.extracting(offset..<bytes.count)) else { return nil }
+            let consumed = parser.consumed
+            parser.reset()
+            try begin(head)
+            return offset + consumed
+        } catch {
+            refuse(.malformed(error))
+            return bytes.count
+        }
+    }
+
+    private func begin(_ head: consuming RequestHead) throws(ParseError) {
+        let framing = try BodyFraming.ofRequest(head)
+        let decoder = BodyDecoder(framing, limits: settings.limits)
+        body = decoder.isComplete ? nil : decoder
+        clientVersion = head.version
+        isPaused = false
+        isFull = false
+        state.begin(hasBody: body != nil, keepsAlive: head.keepsAlive)
+        handler = application.begin(head, framing: framing, on: self)
+        if transport == nil || !state.isExchanging { handler = nil }
+    }
+
+    private func consumeBody(_ bytes: Span<UInt8>, from offset: Int) -> Int {
+        // A copy: what the handler does to this connection meanwhile must not meet a decoder at work.
+        guard var decoder = body else { return bytes.count }
+        do {
+            let end = try decoder.decode(bytes, from: offset) { piece in handler?.received(piece) }
+            guard transport != nil, case .body = state.input else { return bytes.count }
+            body = decoder.isComplete ? nil : decoder
+            if decoder.isComplete {
+                state.requestEnded()
+                handler?.receivedEnd(trailers: decoder.trailers)
+            }
+            return end
+        } catch {
+            // Without a decoder the rest is thrown away, and the connection ends with the answer.
+            body = nil
+            handler?.malformed(error)
+            return bytes.count
+        }
+    }
+
+    /// Stops reading the request's body: its receiver is full.
+    package func pauseRequest() {
+        isPaused = true
+    }
+
+    /// Reads on, after the events of this batch.
+    package func resumeRequest() {
+        guard isPaused else { return }
+        isPaused = false
+        lastRead = core.now
+        core.attend(token)
+    }
+
+    // MARK: Ends
+
+    private func peerClosed() {
+        guard transport != nil else { return }
+        if case .body = state.input { return lose(.closed) }
+        peerClosedAt = core.now
+        if state.peerClosed(), output.isEmpty { close() }
+    }
+
+    private func refuse(_ refusal: Refusal) {
+        guard transport != nil else { return }
+        state.begin(hasBody: true, keepsAlive: false)
+        guard let answer = application.refuse(refusal, from: peer) else { return close() }
+        start(answer.head, body: .length(UInt64(answer.body.count)))
+        write(answer.body.span)
+        finish()
+    }
+
+    /// Refuses the connection as a whole, before any request.
+    func refuseConnection() {
+        refuse(.tooManyConnections)
+        flush()
+    }
+
+    /// Takes no further request; closes at once if none is under way.
+    func stop() {
+        if state.stop(), output.isEmpty { close() }
+    }
+
+    /// Enters the phase that follows an answer.
+    func proceed(to next: ServerStateMachine.Next) {
+        switch next {
+        case .request:
+            headDeadline = core.now + settings.keepAliveTimeout
+        case .close:
+            close()
+        case .linger:
+            transport?.closeWriting()
+            lingerUntil = core.now + Self.lingerMilliseconds
+            lastRead = core.now
+            body = nil
+            pending = []
+            isReadable = true
+        }
+    }
+
+    var hasUnreadInput: Bool { isReadable || !pending.isEmpty }
+
+    /// The client is lost: resets the connection and tells the handler.
+    func lose(_ cause: ClientLoss) {
+        guard transport != nil else { return }
+        if state.isExchanging { transport?.resetOnClose() }
+        let handler = handler
+        close()
+        handler?.aborted(cause)
+    }
+
+    func close() {
+        guard transport != nil else { return }
+        core.remove(token)
+        transport = nil
+        handler = nil
+        pending = []
+        count.leave()
+        onClose(self)
+    }
+}

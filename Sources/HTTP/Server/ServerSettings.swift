@@ -1,0 +1,36 @@
+internal import Synchronization
+
+/// What a server allows its clients, the same for every connection. Times in milliseconds.
+package struct ServerSettings: Sendable {
+    package var limits = MessageLimits()
+    /// From the first byte of a head to its last, and from accepting a connection to its first byte.
+    package var headTimeout: Int64 = 10_000
+    /// From the end of an answer to the next request.
+    package var keepAliveTimeout: Int64 = 75_000
+    /// Between two bytes of a body, either way.
+    package var idleTimeout: Int64 = 60_000
+    /// Connections at a time, of all loops together.
+    package var connectionsMax = 10_000
+
+    package init() {}
+}
+
+/// How many client connections are open, counted by all loops together.
+package final class ConnectionCount: Sendable {
+    private let value = Atomic<Int>(0)
+
+    package init() {}
+
+    package var current: Int { value.load(ordering: .relaxed) }
+
+    /// Counts one more, unless there are `limit` already.
+    func enter(limit: Int) -> Bool {
+        if value.add(1, ordering: .relaxed).newValue <= limit { return true }
+        leave()
+        return false
+    }
+
+    func leave() {
+        value.subtract(1, ordering: .relaxed)
+    }
+}
