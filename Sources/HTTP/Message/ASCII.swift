@@ -1,0 +1,58 @@
+/// The classes of bytes that the grammars of HTTP are made of.
+enum ASCII {
+    static let tab: UInt8 = 0x09
+    static let lineFeed: UInt8 = 0x0a
+    static let carriageReturn: UInt8 = 0x0d
+    static let space: UInt8 = 0x20
+    static let quote: UInt8 = 0x22
+    static let comma: UInt8 = 0x2c
+    static let colon: UInt8 = 0x3a
+    static let semicolon: UInt8 = 0x3b
+    static let equals: UInt8 = 0x3d
+    static let backslash: UInt8 = 0x5c
+
+    // RFC 9110 5.6.2: tchar, one bit for each byte below 128.
+    private static let tokenLow: UInt64 = 0x03ff_6cfa_0000_0000
+    private static let tokenHigh: UInt64 = 0x57ff_ffff_c7ff_fffe
+
+    /// Tells a `tchar` (RFC 9110 section 5.6.2), the bytes of methods and field names.
+    @inline(__always)
+    static func isToken(_ byte: UInt8) -> Bool {
+        let word = byte < 64 ? tokenLow : tokenHigh
+        return byte < 128 && (word >> UInt64(byte & 63)) & 1 == 1
+    }
+
+    /// Tells a byte of a field value: HTAB, SP, VCHAR and obs-text (RFC 9110 section 5.5).
+    @inline(__always)
+    static func isFieldValue(_ byte: UInt8) -> Bool {
+        (byte >= 0x20 && byte != 0x7f) || byte == tab
+    }
+
+    /// Tells a visible byte that is no blank, `VCHAR` of RFC 5234.
+    @inline(__always)
+    static func isVisible(_ byte: UInt8) -> Bool { byte > 0x20 && byte < 0x7f }
+
+    /// Tells the optional white space round values and list members, SP and HTAB.
+    @inline(__always)
+    static func isBlank(_ byte: UInt8) -> Bool { byte == space || byte == tab }
+
+    /// Tells a decimal digit.
+    @inline(__always)
+    static func isDigit(_ byte: UInt8) -> Bool { byte &- 0x30 < 10 }
+
+    /// Tells a letter of either case.
+    @inline(__always)
+    static func isLetter(_ byte: UInt8) -> Bool { (byte | 0x20) &- 0x61 < 26 }
+
+    /// Folds the letters A to Z to lower case and leaves every other byte alone.
+    @inline(__always)
+    static func lowercased(_ byte: UInt8) -> UInt8 { byte &- 0x41 < 26 ? byte | 0x20 : byte }
+
+    /// The value of a hexadecimal digit, nil for any other byte.
+    @inline(__always)
+    static func hexadecimal(_ byte: UInt8) -> UInt8? {
+        if isDigit(byte) { return byte &- 0x30 }
+        let letter = (byte | 0x20) &- 0x61
+        return letter < 6 ? letter &+ 10 : nil
+    }
+}

@@ -1,0 +1,76 @@
+/// The parts of `uri-host [ ":" port ]` (RFC 9110 section 4.2, RFC 3986 section 3.2), checked; userinfo is never allowed.
+struct Authority {
+    let host: Range<Int>
+    let port: UInt16?
+
+    /// Checks the whole span, nil unless it is a host with or without a port.
+    init?(_ bytes: Span<UInt8>) {
+        guard !bytes.isEmpty else { return nil }
+        let isLiteral = bytes[0] == 0x5b  // [
+        let hostEnd = isLiteral ? Self.endOfLiteral(bytes) : Self.endOfName(bytes)
+        guard let hostEnd, hostEnd > 0, let port = Self.port(bytes, after: hostEnd) else { return nil }
+        host = 0..<hostEnd
+        self.port = port
+    }
+
+    /// The authority in lower case, without a colon that no port follows.
+    func normalized(_ bytes: Span<UInt8>) -> String {
+        let host = String(bytes.extracting(host)).lowercased()
+        guard let port else { return host }
+        return "\(host):\(port)"
+    }
+
+    // RFC 3986 3.2.2: reg-name = *( unreserved / pct-encoded / sub-delims ), without the comma, which would be a list of hosts.
+    private static func endOfName(_ bytes: Span<UInt8>) -> Int? {
+        var index = 0
+        while index < bytes.count, bytes[index] != ASCII.colon {
+            if bytes[index] == 0x25 {  // %
+                guard index + 2 < bytes.count, ASCII.hexadecimal(bytes[index + 1]) != nil,
+                    ASCII.hexadecimal(bytes[index + 2]) != nil
+                else { return nil }
+            } else if !isNameByte(bytes[index]) {
+                return nil
+            }
+            index += 1
+        }
+        return index
+    }
+
+    private static func isNameByte(_ byte: UInt8) -> Bool {
+        if ASCII.isDigit(byte) || ASCII.isLetter(byte) { return true }
+        switch byte {
+        case 0x2d, 0x2e, 0x5f, 0x7e: return true  // - . _ ~
+        case 0x21, 0x24, 0x26, 0x27, 0x28, 0x29, 0x2a, 0x2b, 0x3b, 0x3d: return true  // ! $ & ' ( ) * + ; =
+        default: return false
+        }
+    }
+
+    // RFC 3986 3.2.2: IP-literal, here IPv6 only and without a zone; the digits are not counted.
+    private static func endOfLiteral(_ bytes: Span<UInt8>) -> Int? {
+        var colons = 0
+        for index in 1..<bytes.count {
+            switch bytes[index] {
+            case ASCII.colon: colons += 1
+            case 0x2e: break  // . of an embedded IPv4 address
+            case 0x5d: return colons >= 2 ? index + 1 : nil  // ]
+            case let byte where ASCII.hexadecimal(byte) != nil: break
+            default: return nil
+            }
+        }
+        return nil
+    }
+
+    // The outer nil says malformed; the inner, that there is no port or an empty one (port = *DIGIT).
+    private static func port(_ bytes: Span<UInt8>, after hostEnd: Int) -> UInt16?? {
+        guard hostEnd < bytes.count else { return .some(nil) }
+        guard bytes[hostEnd] == ASCII.colon else { return nil }
+        var port = 0
+        for index in hostEnd + 1..<bytes.count {
+            guard ASCII.isDigit(bytes[index]), port <= 65_535 else { return nil }
+            port = port * 10 + Int(bytes[index] - 0x30)
+        }
+        guard hostEnd + 1 < bytes.count else { return .some(nil) }
+        guard let number = UInt16(exactly: port) else { return nil }
+        return number
+    }
+}

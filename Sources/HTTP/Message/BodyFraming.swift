@@ -1,0 +1,96 @@
+/// How the end of a message's body is known (RFC 9112 section 6.3), read strictly: what two recipients could read in two ways is
+/// refused.
+package enum BodyFraming: Equatable, Sendable {
+    /// No body.
+    case none
+    /// That many bytes.
+    case length(UInt64)
+    /// The chunked transfer coding.
+    case chunked
+    /// All bytes until the peer closes; responses only.
+    case untilClose
+
+    /// The framing of a request.
+    package static func ofRequest(_ head: borrowing RequestHead) throws(ParseError) -> BodyFraming {
+        try declared(by: head.headers, version: head.version) ?? .none
+    }
+
+    /// The framing of the response to a request with that method; any error means a bad upstream.
+    ///
+    /// 1xx and 204 have no body whatever they declare, and whoever forwards them drops Content-Length and Transfer-Encoding. HEAD
+    /// and 304 may declare the length of the body that they leave out. 205 is read by the common rules, though it must be empty
+    /// (RFC 9110 section 15.3.6).
+    package static func ofResponse(
+        _ head: borrowing ResponseHead, toRequest method: Method
+    ) throws(ParseError) -> BodyFraming {
+        if head.status.isInformational || head.status == .noContent { return .none }
+        // RFC 9112 6.3: after CONNECT a 2xx turns into a tunnel and has no framing of its own.
+        if method == .connect, head.status.isSuccessful { return .none }
+        let declared = try declared(by: head.headers, version: head.version)
+        if method == .head || head.status == .notModified { return .none }
+        return declared ?? .untilClose
+    }
+
+    private static func declared(
+        by headers: borrowing Headers, version: Version
+    ) throws(ParseError) -> BodyFraming? {
+        let lengths = headers.count(of: .contentLength)
+        if headers.contains(.transferEncoding) {
+            // RFC 9112 6.1: both together may be an attempt at smuggling; in HTTP/1.0 the coding is unknown.
+            guard lengths == 0 else { throw .ambiguousFraming }
+            guard version >= .http11 else { throw .transferEncodingBeforeHTTP11 }
+            try checkTransferEncoding(headers)
+            return .chunked
+        }
+        guard lengths > 0 else { return nil }
+        // RFC 9112 6.3 allows equal repetitions to be merged; refusing them is simpler and safer.
+        guard lengths == 1 else { throw .repeatedContentLength }
+        return .length(try contentLength(headers))
+    }
+
+    // RFC 9110 8.6: Content-Length = 1*DIGIT; 18 digits always fit.
+    private static func contentLength(_ headers: borrowing Headers) throws(ParseError) -> UInt64 {
+        var length: UInt64?
+        headers.forEachValue(of: .contentLength) { length = number($0) }
+        guard let length else { throw .malformedContentLength }
+        return length
+    }
+
+    private static func number(_ digits: Span<UInt8>) -> UInt64? {
+        guard (1...18).contains(digits.count) else { return nil }
+        var number: UInt64 = 0
+        for index in digits.indices {
+            guard ASCII.isDigit(digits[index]) else { return nil }
+            number = number * 10 + UInt64(digits[index] - 0x30)
+        }
+        return number
+    }
+
+    // RFC 9112 6.1 and 7: chunked stands once and last; whatever is before it we do not decode.
+    private static func checkTransferEncoding(_ headers: borrowing Headers) throws(ParseError) {
+        var codings = 0
+        var chunked = 0
+        var lastIsChunked = false
+        var malformed = false
+        headers.forEachValue(of: .transferEncoding) { value in
+            forEachPart(of: value) { part in
+                codings += 1
+                lastIsChunked = part.equalsIgnoringCase("chunked")
+                if lastIsChunked { chunked += 1 }
+                if part.isEmpty { malformed = true }
+                for index in part.indices where !ASCII.isToken(part[index]) { malformed = true }
+            }
+        }
+        guard !malformed, lastIsChunked, chunked == 1 else { throw .malformedTransferEncoding }
+        guard codings == 1 else { throw .unsupportedTransferEncoding }
+    }
+
+    // Stricter than `forEachListMember`: empty members count, and quotes protect nothing.
+    private static func forEachPart(of value: Span<UInt8>, _ body: (Span<UInt8>) -> Void) {
+        var start = 0
+        for index in 0...value.count where index == value.count || value[index] == ASCII.comma {
+            body(value.extracting(value.trimmedRange(start..<index)))
+            start = index + 1
+        }
+    }
+}

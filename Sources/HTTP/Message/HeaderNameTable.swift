@@ -1,0 +1,75 @@
+/// The well-known names by number, and the number of a name without an allocation.
+///
+/// Immutable once made. Listing a name here makes it cheaper to find and fixes its spelling; nothing else depends on it.
+struct HeaderNameTable: Sendable {
+    static let shared = HeaderNameTable()
+
+    // A power of two, sparse enough that most names are found at the first slot.
+    private static let slotCount = 512
+
+    private let spellings: [String]
+    private let folded: [[UInt8]]
+    private let slots: [UInt8]
+
+    private init() {
+        spellings = [""] + Self.names
+        folded = spellings.map { $0.utf8.map(ASCII.lowercased) }
+        var slots = [UInt8](repeating: 0, count: Self.slotCount)
+        for (id, name) in folded.enumerated() where id > 0 {
+            var slot = Self.slot(of: name.span)
+            while slots[slot] != 0 { slot = (slot + 1) % Self.slotCount }
+            slots[slot] = UInt8(id)
+        }
+        self.slots = slots
+    }
+
+    /// The number of a name in any case, 0 if it is not listed.
+    func id(of name: Span<UInt8>) -> UInt8 {
+        guard !name.isEmpty else { return 0 }
+        var slot = Self.slot(of: name)
+        while slots[slot] != 0 {
+            let id = slots[slot]
+            let candidate = folded[Int(id)]
+            if candidate.span.equalsIgnoringCase(name) { return id }
+            slot = (slot + 1) % Self.slotCount
+        }
+        return 0
+    }
+
+    /// The conventional spelling of a listed name.
+    func spelling(of id: UInt8) -> String { spellings[Int(id)] }
+
+    // Length, both ends and the middle tell the listed names apart well enough.
+    private static func slot(of name: Span<UInt8>) -> Int {
+        let first = Int(name[0] | 0x20)
+        let middle = Int(name[name.count / 2] | 0x20)
+        let last = Int(name[name.count - 1] | 0x20)
+        return (name.count &* 67 &+ first &* 31 &+ middle &* 13 &+ last &* 7) % slotCount
+    }
+
+    static let names = [
+        "Accept", "Accept-Charset", "Accept-Encoding", "Accept-Language", "Accept-Ranges",
+        "Access-Control-Allow-Credentials", "Access-Control-Allow-Headers", "Access-Control-Allow-Methods",
+        "Access-Control-Allow-Origin", "Access-Control-Expose-Headers", "Access-Control-Max-Age",
+        "Access-Control-Request-Headers", "Access-Control-Request-Method", "Age", "Allow", "Alt-Svc",
+        "Authorization", "Available-Dictionary", "CDN-Cache-Control", "Cache-Control", "Connection",
+        "Content-Digest", "Content-Disposition", "Content-Encoding", "Content-Language", "Content-Length",
+        "Content-Location", "Content-MD5", "Content-Range", "Content-Security-Policy", "Content-Type",
+        "Cookie",
+        "Cross-Origin-Resource-Policy", "DNT", "Date", "Dictionary-ID", "Dictum-Explain", "Digest", "ETag",
+        "Early-Data", "Expect", "Expires", "Forwarded", "From", "HTTP2-Settings", "Host", "If-Match",
+        "If-Modified-Since", "If-None-Match", "If-Range", "If-Unmodified-Since", "Keep-Alive",
+        "Last-Modified",
+        "Link", "Location", "Max-Forwards", "NEL", "Origin", "Pragma", "Priority", "Proxy-Authenticate",
+        "Proxy-Authorization", "Proxy-Connection", "Range", "Referer", "Referrer-Policy", "Report-To",
+        "Repr-Digest", "Retry-After", "Sec-CH-UA", "Sec-CH-UA-Mobile", "Sec-CH-UA-Platform", "Sec-Fetch-Dest",
+        "Sec-Fetch-Mode", "Sec-Fetch-Site", "Sec-Fetch-User", "Server", "Server-Timing", "Set-Cookie",
+        "Strict-Transport-Security", "Surrogate-Control", "TE", "Timing-Allow-Origin", "Traceparent",
+        "Tracestate",
+        "Trailer", "Transfer-Encoding", "Upgrade", "Upgrade-Insecure-Requests", "Use-As-Dictionary",
+        "User-Agent",
+        "Vary", "Via", "WWW-Authenticate", "Warning", "X-Cache", "X-Content-Type-Options", "X-Forwarded-For",
+        "X-Forwarded-Host", "X-Forwarded-Port", "X-Forwarded-Proto", "X-Frame-Options", "X-Powered-By",
+        "X-Real-IP", "X-Request-ID", "X-Requested-With", "X-XSS-Protection",
+    ]
+}

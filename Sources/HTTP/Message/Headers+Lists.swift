@@ -1,0 +1,41 @@
+extension Headers {
+    /// Hands over the members of the comma-separated list that the lines of that name make up.
+    ///
+    /// Empty members are skipped (RFC 9110 section 5.6.1.2), and a comma within a quoted-string separates nothing.
+    package func forEachListMember(of name: HeaderName, _ body: (Span<UInt8>) -> Void) {
+        forEachValue(of: name) { value in
+            var start = 0
+            while start < value.count {
+                let end = Self.endOfMember(value, from: start)
+                let member = value.trimmedRange(start..<end)
+                if !member.isEmpty { body(value.extracting(member)) }
+                start = end + 1
+            }
+        }
+    }
+
+    /// Tells whether a member of that list is the token, whatever the case; a member with parameters is not.
+    package func containsToken(_ name: HeaderName, _ token: StaticString) -> Bool {
+        var found = false
+        forEachListMember(of: name) { member in
+            if member.equalsIgnoringCase(token) { found = true }
+        }
+        return found
+    }
+
+    // RFC 9110 5.6.4: within quotes a backslash takes the next byte as it is.
+    private static func endOfMember(_ value: Span<UInt8>, from start: Int) -> Int {
+        var quoted = false
+        var index = start
+        while index < value.count {
+            switch value[index] {
+            case ASCII.comma where !quoted: return index
+            case ASCII.quote: quoted.toggle()
+            case ASCII.backslash where quoted: index += 1
+            default: break
+            }
+            index += 1
+        }
+        return value.count
+    }
+}

@@ -1,0 +1,117 @@
+/// The fields of a head or a trailer section, in the order of the wire.
+///
+/// One block of bytes holds every line as it will be written (`Name: value` and CRLF, names as they were received, values without
+/// the blanks round them), and a table says where each is. Removing a line only forgets it in the table; bytes that are not
+/// UTF-8 stay as they came.
+package struct Headers: Sendable {
+    /// Where one line is within the block.
+    struct Line: Sendable {
+        var start: UInt32
+        var nameEnd: UInt32
+        var end: UInt32
+        var id: UInt8
+
+        var name: Range<Int> { Int(start)..<Int(nameEnd) }
+        // ": " stands before the value and CRLF behind it.
+        var value: Range<Int> { Int(nameEnd) + 2..<Int(end) - 2 }
+    }
+
+    private(set) var block: [UInt8] = []
+    private(set) var lines: [Line] = []
+
+    /// Makes an empty section.
+    package init() {}
+
+    /// The number of field lines.
+    package var count: Int { lines.count }
+
+    /// Tells whether there is no line at all.
+    package var isEmpty: Bool { lines.isEmpty }
+
+    /// Makes room for a section of about this size, so that neither parsing nor a few more lines move it.
+    mutating func reserve(bytes: Int, lines lineCount: Int) {
+        block.reserveCapacity(bytes)
+        lines.reserveCapacity(lineCount)
+    }
+
+    /// Appends a line; bytes that no field value may hold (RFC 9110 section 5.5) become blanks.
+    package mutating func append(_ name: HeaderName, _ value: String) {
+        append(name, value.utf8.span)
+    }
+
+    /// Appends a line; bytes that no field value may hold (RFC 9110 section 5.5) become blanks.
+    package mutating func append(_ name: HeaderName, _ value: borrowing [UInt8]) {
+        append(name, value.span)
+    }
+
+    /// Appends a line; bytes that no field value may hold (RFC 9110 section 5.5) become blanks.
+    package mutating func append(_ name: HeaderName, _ value: Span<UInt8>) {
+        let start = block.count
+        block.append(contentsOf: name.text.utf8)
+        let nameEnd = block.count
+        block.append(": ")
+        for index in value.trimmedRange(0..<value.count) {
+            let byte = value[index]
+            block.append(ASCII.isFieldValue(byte) ? byte : ASCII.space)
+        }
+        endLine(id: name.id, start: start, nameEnd: nameEnd)
+    }
+
+    /// Appends a received line whose bytes have been checked; the value has no blanks at its ends.
+    mutating func append(checkedName name: Span<UInt8>, value: Span<UInt8>) {
+        let start = block.count
+        block.append(name)
+        let nameEnd = block.count
+        block.append(": ")
+        block.append(value)
+        endLine(id: HeaderNameTable.shared.id(of: name), start: start, nameEnd: nameEnd)
+    }
+
+    private mutating func endLine(id: UInt8, start: Int, nameEnd: Int) {
+        block.append("\r\n")
+        lines.append(
+            Line(start: UInt32(start), nameEnd: UInt32(nameEnd), end: UInt32(block.count), id: id))
+    }
+
+    /// Removes every line of that name.
+    package mutating func remove(_ name: HeaderName) {
+        removeLines { line, block in name.matches(id: line.id, block.extracting(line.name)) }
+    }
+
+    /// Removes every line whose name the closure picks; a name that is not well known costs a String.
+    package mutating func removeAll(where picks: (HeaderName) -> Bool) {
+        removeLines { line, block in picks(HeaderName(token: block.extracting(line.name))) }
+    }
+
+    /// Removes every line of that name and appends one in their stead.
+    package mutating func replace(_ name: HeaderName, with value: String) {
+        remove(name)
+        append(name, value)
+    }
+
+    private mutating func removeLines(where picks: (Line, Span<UInt8>) -> Bool) {
+        var kept = 0
+        for index in lines.indices {
+            let line = lines[index]
+            if picks(line, block.span) { continue }
+            lines[kept] = line
+            kept += 1
+        }
+        lines.removeLast(lines.count - kept)
+    }
+
+    /// Appends the lines as they go on the wire, without the empty line that ends the section.
+    package func write(into output: inout [UInt8]) {
+        let bytes = block.span
+        // Lines that still lie side by side are copied at once.
+        var run = 0..<0
+        for line in lines {
+            if run.upperBound != Int(line.start) {
+                output.append(bytes.extracting(run))
+                run = Int(line.start)..<Int(line.start)
+            }
+            run = run.lowerBound..<Int(line.end)
+        }
+        output.append(bytes.extracting(run))
+    }
+}

@@ -1,0 +1,66 @@
+/// A request method (RFC 9110 section 9), which is case-sensitive.
+package enum Method: Hashable, Sendable, CustomStringConvertible {
+    case get, head, post, put, delete, options, trace, connect, patch
+    case other(String)
+
+    /// Takes a method by its name, nil unless it is a token.
+    package init?(_ text: String) {
+        guard !text.isEmpty, text.utf8.allSatisfy(ASCII.isToken) else { return nil }
+        self.init(token: text.utf8.span)
+    }
+
+    /// Takes a method whose bytes are known to be a token.
+    init(token: Span<UInt8>) {
+        if token.equals("GET") {
+            self = .get
+        } else if token.equals("HEAD") {
+            self = .head
+        } else if token.equals("POST") {
+            self = .post
+        } else if token.equals("PUT") {
+            self = .put
+        } else if token.equals("DELETE") {
+            self = .delete
+        } else if token.equals("OPTIONS") {
+            self = .options
+        } else if token.equals("TRACE") {
+            self = .trace
+        } else if token.equals("CONNECT") {
+            self = .connect
+        } else if token.equals("PATCH") {
+            self = .patch
+        } else {
+            self = .other(String(token))
+        }
+    }
+
+    /// The name as it goes on the wire.
+    package var text: String {
+        switch self {
+        case .get: "GET"
+        case .head: "HEAD"
+        case .post: "POST"
+        case .put: "PUT"
+        case .delete: "DELETE"
+        case .options: "OPTIONS"
+        case .trace: "TRACE"
+        case .connect: "CONNECT"
+        case .patch: "PATCH"
+        case .other(let text): text
+        }
+    }
+
+    /// The same as `text`.
+    package var description: String { text }
+
+    /// Tells whether the method asks for no change (RFC 9110 section 9.2.1); false for unknown methods.
+    package var isSafe: Bool {
+        switch self {
+        case .get, .head, .options, .trace: true
+        default: false
+        }
+    }
+
+    /// Tells whether sending it twice is as good as once (RFC 9110 section 9.2.2); false for unknown methods.
+    package var isIdempotent: Bool { isSafe || self == .put || self == .delete }
+}

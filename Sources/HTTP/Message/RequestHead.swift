@@ -1,0 +1,33 @@
+/// The head of a request.
+package struct RequestHead: Sendable {
+    /// The method.
+    package var method: Method
+    /// The target, as received.
+    package var target: RequestTarget
+    /// The version that the client speaks.
+    package var version: Version
+    /// The fields.
+    package var headers: Headers
+
+    /// Puts a head together.
+    package init(
+        method: Method, target: RequestTarget, version: Version = .http11, headers: Headers = Headers()
+    ) {
+        self.method = method
+        self.target = target
+        self.version = version
+        self.headers = headers
+    }
+
+    /// The host, and the port if given, that the request is for, in lower case; nil in HTTP/1.0 without Host.
+    ///
+    /// The target's own authority wins over Host (RFC 9112 section 3.2.2).
+    package var authority: String? {
+        if let authority = target.authority { return authority }
+        var normalized: String?
+        headers.forEachValue(of: .host) { value in
+            if normalized == nil { normalized = Authority(value)?.normalized(value) }
+        }
+        return normalized
+    }
+}

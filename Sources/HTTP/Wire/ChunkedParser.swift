@@ -1,0 +1,85 @@
+/// Reads a body in the chunked transfer coding (RFC 9112 section 7.1), from bytes that may arrive in any pieces.
+///
+/// Data is handed on, never kept; only the trailer section is gathered. After an error the message is lost.
+package struct ChunkedParser: Sendable {
+    private enum Part {
+        case sizeLine, data, carriageReturn, lineFeed, trailers, end
+    }
+
+    /// The trailer fields, without those that must not be there (RFC 9110 section 6.5.1); whole when the body is.
+    package private(set) var trailers = Headers()
+    private let limits: MessageLimits
+    private var part = Part.sizeLine
+    private var sizeLine = ChunkSizeLine()
+    private var extensionBytes = 0
+    private var remaining: UInt64 = 0
+    private var trailerBytes: [UInt8] = []
+    private var fields = FieldSectionParser(start: 0)
+
+    /// Begins a body.
+    package init(limits: MessageLimits = MessageLimits()) { self.limits = limits }
+
+    /// Tells whether the last byte of the body, its trailers included, has been read.
+    package var isComplete: Bool { part == .end }
+
+    /// Reads from `offset` as much as belongs to the body, gives the data to `onData` piece by piece, and returns the index behind
+    /// what it has read: the end of `bytes`, unless the body is complete.
+    package mutating func parse(
+        _ bytes: Span<UInt8>, from offset: Int = 0, onData: (Span<UInt8>) -> Void
+    ) throws(ParseError) -> Int {
+        var position = offset
+        while position < bytes.count {
+            switch part {
+            case .sizeLine:
+                try takeSizeLine(bytes[position])
+                position += 1
+            case .data:
+                let count = Int(min(remaining, UInt64(bytes.count - position)))
+                onData(bytes.extracting(position..<position + count))
+                position += count
+                remaining -= UInt64(count)
+                if remaining == 0 { part = .carriageReturn }
+            case .carriageReturn:
+                guard bytes[position] == ASCII.carriageReturn else { throw .malformedChunkEnd }
+                part = .lineFeed
+                position += 1
+            case .lineFeed:
+                guard bytes[position] == ASCII.lineFeed else { throw .malformedChunkEnd }
+                part = .sizeLine
+                position += 1
+            case .trailers:
+                position = try takeTrailers(bytes, from: position)
+            case .end:
+                return position
+            }
+        }
+        return position
+    }
+
+    private mutating func takeSizeLine(_ byte: UInt8) throws(ParseError) {
+        let allowance = min(limits.chunkExtensionBytes, limits.chunkExtensionBytesTotal - extensionBytes)
+        guard try sizeLine.take(byte, extensionBytesMax: allowance) else { return }
+        remaining = sizeLine.size
+        extensionBytes += sizeLine.extensionBytes
+        // RFC 9112 7.1: last-chunk has the size 0, and trailers follow instead of data.
+        part = remaining == 0 ? .trailers : .data
+        sizeLine = ChunkSizeLine()
+    }
+
+    private mutating func takeTrailers(_ bytes: Span<UInt8>, from position: Int) throws(ParseError) -> Int {
+        let gathered = trailerBytes.count
+        let taken = min(bytes.count - position, limits.trailerBytes - gathered)
+        trailerBytes.append(bytes.extracting(position..<position + taken))
+        let section = trailerBytes
+        guard let end = try fields.parse(section.span, to: section.count, fieldCount: limits.trailerCount)
+        else {
+            guard section.count < limits.trailerBytes else { throw .trailersTooLarge }
+            return position + taken
+        }
+        trailers = fields.headers
+        trailers.removeAll { $0.isForbiddenInTrailers }
+        trailerBytes = []
+        part = .end
+        return position + end - gathered
+    }
+}

@@ -1,0 +1,77 @@
+/// Reads the heads of requests or of responses, from bytes that may arrive in any pieces.
+///
+/// Every call gets all bytes of the message so far, from its first one. The parser remembers how far it has read, so a head that
+/// arrives byte by byte costs no more than one that arrives whole. After an error it must be reset.
+package struct HeadParser: Sendable {
+    /// The bytes that the last whole head took, an empty line before it included.
+    package private(set) var consumed = 0
+    private let limits: MessageLimits
+    private var requestLineParser = RequestLineParser()
+    private var statusLineParser = StatusLineParser()
+    private var requestLine: RequestLine?
+    private var statusLine: StatusLine?
+    private var fields = FieldSectionParser(start: 0)
+
+    /// Makes a parser for one message after the other.
+    package init(limits: MessageLimits = MessageLimits()) { self.limits = limits }
+
+    /// Forgets a message that was begun.
+    package mutating func reset() { self = HeadParser(limits: limits) }
+
+    /// Reads a request's head; nil when more bytes are needed.
+    ///
+    /// Host is checked (RFC 9112 section 3.2), and where the target is absolute it is made to agree with it.
+    package mutating func parseRequest(_ bytes: Span<UInt8>) throws(ParseError) -> RequestHead? {
+        if requestLine == nil {
+            requestLine = try requestLineParser.parse(bytes, limits)
+            fields = FieldSectionParser(start: requestLineParser.position)
+        }
+        guard let line = requestLine,
+            let headers = try parseFields(bytes, headStart: requestLineParser.start)
+        else { return nil }
+        var head = RequestHead(
+            method: line.method, target: line.target, version: line.version, headers: headers)
+        try Self.settleHost(of: &head)
+        return head
+    }
+
+    /// Reads a response's head; nil when more bytes are needed.
+    package mutating func parseResponse(_ bytes: Span<UInt8>) throws(ParseError) -> ResponseHead? {
+        if statusLine == nil {
+            statusLine = try statusLineParser.parse(bytes, limits)
+            fields = FieldSectionParser(start: statusLineParser.position)
+        }
+        guard let line = statusLine, let headers = try parseFields(bytes, headStart: 0) else { return nil }
+        return ResponseHead(
+            status: line.status, version: line.version, reason: line.reason, headers: headers)
+    }
+
+    // When the section is whole, the parser is ready for the next message.
+    private mutating func parseFields(
+        _ bytes: Span<UInt8>, headStart: Int
+    ) throws(ParseError) -> Headers? {
+        let headEnd = headStart + limits.headBytes
+        let limit = min(bytes.count, headEnd)
+        guard let end = try fields.parse(bytes, to: limit, fieldCount: limits.fieldCount) else {
+            guard limit < headEnd else { throw .headTooLarge }
+            return nil
+        }
+        let headers = fields.headers
+        reset()
+        consumed = end
+        return headers
+    }
+
+    // RFC 9112 3.2: exactly one valid Host in HTTP/1.1; HTTP/1.0 may do without.
+    private static func settleHost(of head: inout RequestHead) throws(ParseError) {
+        let hosts = head.headers.count(of: .host)
+        guard hosts <= 1 else { throw .repeatedHost }
+        guard hosts == 1 || head.version == .http10 else { throw .missingHost }
+        var isValid = hosts == 0
+        head.headers.forEachValue(of: .host) { isValid = Authority($0) != nil }
+        guard isValid else { throw .malformedHost }
+        // RFC 9112 3.2.2: an absolute target makes the received Host void.
+        guard let authority = head.target.authority, head.headers.first(.host) != authority else { return }
+        head.headers.replace(.host, with: authority)
+    }
+}

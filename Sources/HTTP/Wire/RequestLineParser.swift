@@ -1,0 +1,134 @@
+/// What a request line says.
+struct RequestLine: Sendable {
+    let method: Method
+    let target: RequestTarget
+    let version: Version
+}
+
+/// Reads a request line byte by byte (RFC 9112 section 3): exactly one SP between its three parts, and nothing else.
+///
+/// A byte that cannot be right is refused at once, so that whoever speaks another protocol does not wait for an answer.
+struct RequestLineParser: Sendable {
+    private enum Part {
+        case emptyLine, emptyLineFeed, method, target, version, carriageReturn, lineFeed
+    }
+
+    /// Where the request line begins, behind an empty line if there was one.
+    private(set) var start = 0
+    /// Where the next byte is, and in the end the fields.
+    private(set) var position = 0
+    private var part = Part.emptyLine
+    private var mark = 0
+    private var method = 0..<0
+    private var target = 0..<0
+    private var majorVersion: UInt8 = 0
+    private var version = Version.http11
+
+    private static let methodBytesMax = 32
+
+    /// Reads what has arrived; returns nil when the line goes on.
+    mutating func parse(_ bytes: Span<UInt8>, _ limits: MessageLimits) throws(ParseError) -> RequestLine? {
+        while position < bytes.count {
+            guard position - start < limits.headBytes else { throw .headTooLarge }
+            let isLast = part == .lineFeed
+            try take(bytes[position], limits)
+            position += 1
+            if isLast { return try line(bytes) }
+        }
+        return nil
+    }
+
+    private func line(_ bytes: Span<UInt8>) throws(ParseError) -> RequestLine {
+        let method = Method(token: bytes.extracting(method))
+        let target = try RequestTarget(bytes.extracting(target), method: method)
+        return RequestLine(method: method, target: target, version: version)
+    }
+
+    private mutating func take(_ byte: UInt8, _ limits: MessageLimits) throws(ParseError) {
+        switch part {
+        case .emptyLine:
+            // RFC 9112 2.2: ignore at least one empty line before the request line; we ignore one.
+            if byte == ASCII.carriageReturn {
+                part = .emptyLineFeed
+            } else {
+                part = .method
+                try takeMethod(byte)
+            }
+        case .emptyLineFeed:
+            guard byte == ASCII.lineFeed else { throw .bareCarriageReturn }
+            start = position + 1
+            begin(.method)
+        case .method: try takeMethod(byte)
+        case .target: try takeTarget(byte, limits.requestTargetBytes)
+        case .version: try takeVersion(byte)
+        case .carriageReturn:
+            guard byte == ASCII.carriageReturn else { throw Self.fault(of: byte, else: .malformedVersion) }
+            part = .lineFeed
+        case .lineFeed:
+            guard byte == ASCII.lineFeed else { throw .bareCarriageReturn }
+        }
+    }
+
+    private mutating func begin(_ next: Part) {
+        part = next
+        mark = position + 1
+    }
+
+    // method = token, SP
+    private mutating func takeMethod(_ byte: UInt8) throws(ParseError) {
+        if ASCII.isToken(byte) {
+            guard position - mark < Self.methodBytesMax else { throw .malformedMethod }
+        } else {
+            guard byte == ASCII.space, position > mark else {
+                throw Self.fault(of: byte, else: .malformedMethod)
+            }
+            method = mark..<position
+            begin(.target)
+        }
+    }
+
+    // request-target, SP; the forms are checked when the line is complete.
+    private mutating func takeTarget(_ byte: UInt8, _ bytesMax: Int) throws(ParseError) {
+        if ASCII.isVisible(byte) {
+            guard position - mark < bytesMax else { throw .targetTooLong }
+        } else {
+            // A line that ends here is HTTP/0.9.
+            guard byte != ASCII.carriageReturn else { throw .malformedVersion }
+            guard byte == ASCII.space, position > mark else {
+                throw Self.fault(of: byte, else: .malformedTarget)
+            }
+            target = mark..<position
+            begin(.version)
+        }
+    }
+
+    // HTTP-version = "HTTP/" DIGIT "." DIGIT (RFC 9112 section 2.3)
+    private mutating func takeVersion(_ byte: UInt8) throws(ParseError) {
+        let isRight: Bool
+        switch position - mark {
+        case 0: isRight = byte == 0x48
+        case 1, 2: isRight = byte == 0x54
+        case 3: isRight = byte == 0x50
+        case 4: isRight = byte == 0x2f
+        case 5:
+            isRight = ASCII.isDigit(byte)
+            majorVersion = byte
+        case 6: isRight = byte == 0x2e
+        default:
+            isRight = ASCII.isDigit(byte)
+            version = byte == 0x30 ? .http10 : .http11
+            part = .carriageReturn
+        }
+        guard isRight else { throw Self.fault(of: byte, else: .malformedVersion) }
+        if part == .carriageReturn, majorVersion != 0x31 { throw .unsupportedVersion }
+    }
+
+    private static func fault(of byte: UInt8, else fault: ParseError) -> ParseError {
+        switch byte {
+        case ASCII.lineFeed: .bareLineFeed
+        case ASCII.carriageReturn: fault
+        case 0..<0x20, 0x7f: .controlByte
+        default: fault
+        }
+    }
+}
