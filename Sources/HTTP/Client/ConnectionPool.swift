@@ -39,7 +39,8 @@ package final class ConnectionPool {
             // `target` is local and outlives the call.
             raw = unsafe CLinux_connect(&target)
         case .unix(let path):
-            raw = CLinux_connect_unix(path)
+            // The text is terminated, and copied before the call ends.
+            raw = unsafe CLinux_connect_unix(path)
         }
         guard raw >= 0 else { throw .last }
         return Descriptor(owning: raw)

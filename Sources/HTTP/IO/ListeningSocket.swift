@@ -31,7 +31,8 @@ package final class ListeningSocket: Sendable {
             }
             return sockets
         case .unix(let path):
-            let raw = CLinux_listen_unix(path, backlog)
+            // The text is terminated, and copied before the call ends.
+            let raw = unsafe CLinux_listen_unix(path, backlog)
             guard raw >= 0 else { throw .last }
             let socket = ListeningSocket(Descriptor(owning: raw), endpoint: endpoint)
             return [ListeningSocket](repeating: socket, count: count)

@@ -29,6 +29,7 @@ package enum ParseError: String, Error, Equatable, Sendable, CaseIterable {
     case chunkExtensionTooLong = "chunk-extension-too-long"
     case malformedChunkEnd = "chunk-end"
     case trailersTooLarge = "trailers-too-large"
+    case unexpectedInterim = "interim"
 
     /// A short word for metrics.
     package var label: String { rawValue }
@@ -77,6 +78,7 @@ package enum ParseError: String, Error, Equatable, Sendable, CaseIterable {
         case .chunkExtensionTooLong: "the chunk extensions are too long"
         case .malformedChunkEnd: "the data of a chunk is not followed by CRLF"
         case .trailersTooLarge: "the trailer section is too large"
+        case .unexpectedInterim: "an interim response that was not asked for, or too many of them"
         }
     }
 }
