@@ -1,0 +1,33 @@
+/// A whole, immutable, identity-coded response body with its digest; safe to share between threads.
+///
+/// The codecs keep pointers to `bytes` while they live (RFC 9842 dictionaries are used in place, not copied), so
+/// whoever hands such a pointer to a C library also keeps the `Body`.
+package final class Body: Sendable {
+    /// The bytes; never changed, so their address stays the same for the life of the body.
+    package let bytes: [UInt8]
+    /// The SHA-256 of `bytes`.
+    package let digest: Digest
+
+    /// How many bytes the body has.
+    package var count: Int { bytes.count }
+
+    /// Takes the bytes and hashes them; O(count).
+    package init(_ bytes: consuming [UInt8]) {
+        digest = Digest(of: bytes.span)
+        self.bytes = bytes
+    }
+
+    /// Takes the bytes and a digest that the caller knows to be theirs.
+    package init(_ bytes: consuming [UInt8], digest: Digest) {
+        self.bytes = bytes
+        self.digest = digest
+    }
+
+    /// The address of the first byte, valid as long as this body lives; nil only if the library has no storage.
+    ///
+    // Safe to keep with the body: on Linux an array owns one heap buffer that moves only when the array is
+    // mutated, and a `let` of a class never is.
+    var stableAddress: UnsafePointer<UInt8>? {
+        unsafe bytes.withUnsafeBufferPointer { $0.baseAddress }
+    }
+}

@@ -1,0 +1,110 @@
+internal import CBrotli
+
+/// br, and dcb after its header.
+@safe final class BrotliEncoder: Encoder {
+    let coding: ContentCoding
+    private let state: OpaquePointer
+    private let memory: BrotliMemory
+    // The state points into it.
+    private let dictionary: BrotliDictionary?
+
+    init(_ coding: ContentCoding, options: EncoderOptions) throws(CodingError) {
+        dictionary = try Self.tables(for: options.dictionary)
+        let memory = BrotliMemory()
+        // Safe: `self.memory` outlives the state.
+        let state = unsafe BrotliEncoderCreateInstance(
+            dictum_brotli_allocator(), dictum_brotli_deallocator(), memory.count)
+        guard let state = unsafe state else { throw CodingError(coding, .setup, "memory exhausted") }
+        self.coding = coding
+        unsafe self.state = state
+        self.memory = memory
+        try configure(options)
+    }
+
+    deinit { unsafe BrotliEncoderDestroyInstance(state) }
+
+    var memoryBytes: Int { memory.bytes }
+
+    func encode(
+        _ input: Span<UInt8>, _ directive: EncoderDirective, into output: inout [UInt8]
+    ) throws(CodingError) {
+        // Safe: the input is used only within the call; the library copies what it keeps.
+        try unsafe input.withUnsafeBufferPointer { (buffer) throws(CodingError) in
+            var next = buffer.baseAddress
+            var availableBytes = buffer.count
+            repeat {
+                var noRoom = 0
+                // Safe: no room is given, the output is taken from the library's own buffer.
+                let isFine = unsafe BrotliEncoderCompressStream(
+                    state, directive.brotli, &availableBytes, &next, &noRoom, nil, nil)
+                guard isFine == BROTLI_TRUE else { throw CodingError(coding, .encode, "brotli failed") }
+                takeOutput(into: &output)
+            } while availableBytes > 0
+        }
+        // Asked for, since a call may leave input swallowed but not coded.
+        if unsafe directive == .end && BrotliEncoderIsFinished(state) != BROTLI_TRUE {
+            throw CodingError(coding, .end, "brotli did not finish")
+        }
+    }
+
+    private func takeOutput(into output: inout [UInt8]) {
+        while unsafe BrotliEncoderHasMoreOutput(state) == BROTLI_TRUE {
+            var count = 0
+            // Safe: the pointer is valid for `count` bytes until the next call.
+            let bytes = unsafe BrotliEncoderTakeOutput(state, &count)
+            unsafe output.append(contentsOf: UnsafeBufferPointer(start: bytes, count: count))
+        }
+    }
+
+    private func configure(_ options: EncoderOptions) throws(CodingError) {
+        let window = DictionaryFit.brotliWindow(
+            bodyBytes: options.bodyBytes, dictionaryBytes: options.dictionary?.body.count ?? 0)
+        try set(BROTLI_PARAM_MODE, BROTLI_MODE_GENERIC.rawValue)
+        try set(BROTLI_PARAM_QUALITY, options.effort.brotliQuality)
+        // RFC 9842 section 4: at most 24, never the large-window format.
+        try set(BROTLI_PARAM_LGWIN, UInt32(window))
+        try set(BROTLI_PARAM_LARGE_WINDOW, 0)
+        // Zero means unknown; the library itself counts to 2^30.
+        try set(BROTLI_PARAM_SIZE_HINT, UInt32(min(options.bodyBytes ?? 0, 1 << 30)))
+        guard let dictionary else { return }
+        // Safe: `self.dictionary` outlives the state.
+        guard unsafe BrotliEncoderAttachPreparedDictionary(state, dictionary.handle) == BROTLI_TRUE else {
+            throw CodingError(coding, .setup, "brotli refused the dictionary")
+        }
+    }
+
+    private func set(_ parameter: BrotliEncoderParameter, _ value: UInt32) throws(CodingError) {
+        guard unsafe BrotliEncoderSetParameter(state, parameter, value) == BROTLI_TRUE else {
+            throw CodingError(coding, .setup, "brotli refused parameter \(parameter.rawValue)")
+        }
+    }
+
+    private static func tables(for use: DictionaryUse?) throws(CodingError) -> BrotliDictionary? {
+        switch use {
+        case nil: return nil
+        case .reference(let body): return try BrotliDictionary(body)
+        case .prepared(let prepared):
+            guard case .brotli(let tables) = prepared.tables else {
+                throw CodingError(.dcb, .setup, "the dictionary was prepared for another coding")
+            }
+            return tables
+        }
+    }
+
+    /// What an encoder takes at its peak: see the table in the tests.
+    static func memoryEstimate(options: EncoderOptions) -> Int {
+        let window = DictionaryFit.brotliWindow(
+            bodyBytes: options.bodyBytes, dictionaryBytes: options.dictionary?.body.count ?? 0)
+        return options.effort == .live ? 3 << window : 8 << window
+    }
+}
+
+extension EncoderDirective {
+    fileprivate var brotli: BrotliEncoderOperation {
+        switch self {
+        case .more: BROTLI_OPERATION_PROCESS
+        case .flush: BROTLI_OPERATION_FLUSH
+        case .end: BROTLI_OPERATION_FINISH
+        }
+    }
+}

@@ -1,0 +1,84 @@
+/// The codings: makes encoders and decoders, and codes whole bodies at once.
+package enum Codec {
+    /// Makes an encoder for one body.
+    ///
+    /// Throws where coding and dictionary do not belong together, or where memory is exhausted.
+    package static func encoder(
+        for coding: ContentCoding, options: EncoderOptions = EncoderOptions()
+    ) throws(CodingError) -> any Encoder {
+        try check(coding, hasDictionary: options.dictionary != nil)
+        return CheckedEncoder(
+            try engine(for: coding, options: options),
+            header: options.dictionary.map { DictionaryHeader.bytes(for: coding, digest: $0.body.digest) }
+                ?? [],
+            bodyBytes: options.bodyBytes)
+    }
+
+    /// Codes a whole body; `options.bodyBytes` is taken from it.
+    package static func encode(
+        _ body: Span<UInt8>, _ coding: ContentCoding, options: EncoderOptions = EncoderOptions()
+    ) throws(CodingError) -> [UInt8] {
+        var options = options
+        options.bodyBytes = body.count
+        let encoder = try encoder(for: coding, options: options)
+        var output: [UInt8] = []
+        try encoder.encode(body, .end, into: &output)
+        return output
+    }
+
+    /// Makes a decoder for one body; the dictionary is required for dcb and dcz, refused for the rest.
+    package static func decoder(
+        for coding: ContentCoding, dictionary: Body? = nil, limits: DecoderLimits
+    ) throws(CodingError) -> any Decoder {
+        try check(coding, hasDictionary: dictionary != nil)
+        let budget = DecoderBudget(coding: coding, dictionaryBytes: dictionary?.count ?? 0, limits: limits)
+        let engine: any Decoder =
+            switch coding {
+            case .identity: IdentityDecoder(budget: budget)
+            case .gzip: try GzipDecoder(budget: budget)
+            case .br, .dcb: try BrotliDecoder(coding, dictionary: dictionary, budget: budget)
+            case .zstd, .dcz: try ZstdDecoder(coding, dictionary: dictionary, budget: budget)
+            }
+        return CheckedDecoder(
+            engine,
+            header: dictionary.map { DictionaryHeader.bytes(for: coding, digest: $0.digest) } ?? [])
+    }
+
+    /// Decodes a whole body.
+    package static func decode(
+        _ coded: Span<UInt8>, _ coding: ContentCoding, dictionary: Body? = nil, limits: DecoderLimits
+    ) throws(CodingError) -> [UInt8] {
+        let decoder = try decoder(for: coding, dictionary: dictionary, limits: limits)
+        var output: [UInt8] = []
+        try decoder.decode(coded, into: &output)
+        try decoder.finish()
+        return output
+    }
+
+    /// The bytes of memory that an encoder made with these options will hold at its peak, for budgets.
+    package static func memoryEstimate(for coding: ContentCoding, options: EncoderOptions) -> Int {
+        switch coding {
+        case .identity: 0
+        case .gzip: GzipContext.memoryBytes
+        case .br, .dcb: BrotliEncoder.memoryEstimate(options: options)
+        case .zstd, .dcz: ZstdSettings(options: options).memoryEstimate
+        }
+    }
+
+    private static func engine(
+        for coding: ContentCoding, options: EncoderOptions
+    ) throws(CodingError) -> any Encoder {
+        switch coding {
+        case .identity: IdentityEncoder()
+        case .gzip: try GzipEncoder(options: options)
+        case .br, .dcb: try BrotliEncoder(coding, options: options)
+        case .zstd, .dcz: try ZstdEncoder(coding, options: options)
+        }
+    }
+
+    private static func check(_ coding: ContentCoding, hasDictionary: Bool) throws(CodingError) {
+        guard coding.usesDictionary == hasDictionary else {
+            throw CodingError(coding, .setup, hasDictionary ? "takes no dictionary" : "needs a dictionary")
+        }
+    }
+}

@@ -1,0 +1,21 @@
+/// A content coding that Dictum speaks (RFC 9110 section 8.4.1, RFC 9842 sections 4 and 5).
+package enum ContentCoding: String, CaseIterable, Sendable {
+    /// The body as it is.
+    case identity
+    /// RFC 1952; `x-gzip` is the same.
+    case gzip
+    /// Brotli, RFC 7932.
+    case br
+    /// Zstandard, RFC 8878 with the window of RFC 9659.
+    case zstd
+    /// Brotli over a dictionary, RFC 9842 section 4.
+    case dcb
+    /// Zstandard over a dictionary, RFC 9842 section 5.
+    case dcz
+
+    /// The name in Content-Encoding and Accept-Encoding.
+    package var token: String { rawValue }
+
+    /// Whether a body in this coding can be read only with a dictionary.
+    package var usesDictionary: Bool { self == .dcb || self == .dcz }
+}

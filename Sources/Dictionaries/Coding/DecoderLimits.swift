@@ -1,0 +1,56 @@
+/// How large a decoded body may grow.
+package struct DecoderLimits: Sendable {
+    /// The ratio is not counted before this many bytes.
+    static let ratioFreeBytes = 64 << 10
+
+    /// The most bytes a body may have.
+    package var maxBytes: Int
+    /// The most decoded bytes for each byte read (a dictionary's bytes count as read), beyond the first 64 KiB.
+    package var maxRatio: Int
+
+    /// Limits the bytes, and the ratio to 100 unless said otherwise.
+    package init(maxBytes: Int, maxRatio: Int = 100) {
+        self.maxBytes = maxBytes
+        self.maxRatio = maxRatio
+    }
+}
+
+/// The account of one decoded body against its limits.
+struct DecoderBudget {
+    private static let stepBytes = 64 << 10
+
+    private let coding: ContentCoding
+    private let limits: DecoderLimits
+    private var readBytes: Int
+    private var writtenBytes = 0
+
+    init(coding: ContentCoding, dictionaryBytes: Int, limits: DecoderLimits) {
+        self.coding = coding
+        self.limits = limits
+        readBytes = dictionaryBytes
+    }
+
+    private var allowedBytes: Int {
+        let (product, overflow) = readBytes.multipliedReportingOverflow(by: limits.maxRatio)
+        if overflow || product > Int.max - DecoderLimits.ratioFreeBytes { return limits.maxBytes }
+        return min(limits.maxBytes, product + DecoderLimits.ratioFreeBytes)
+    }
+
+    /// The room to give the decoder next: at most one byte beyond the limit, so that a bomb is seen but not built.
+    var roomBytes: Int { min(Self.stepBytes, allowedBytes - writtenBytes + 1) }
+
+    /// Counts bytes of the coded stream.
+    mutating func read(_ count: Int) { readBytes += count }
+
+    /// Counts decoded bytes.
+    mutating func wrote(_ count: Int) throws(CodingError) {
+        writtenBytes += count
+        guard writtenBytes <= allowedBytes else {
+            throw CodingError(
+                coding, .limit,
+                writtenBytes > limits.maxBytes
+                    ? "the body has more than \(limits.maxBytes) bytes"
+                    : "the body has more than \(limits.maxRatio) times the bytes of its coded form")
+        }
+    }
+}

@@ -1,0 +1,42 @@
+internal import CZlib
+
+/// An owned z_stream for gzip at one level, with a buffer for its output.
+///
+// @unchecked proof: an encoder or the shelf has it, never two at once; the shelf's lock orders the hand-over.
+@safe final class GzipContext: CompressionContext, @unchecked Sendable {
+    /// The live contexts that wait.
+    static let shared = CompressionContexts<GzipContext>(countMax: 16, bytesMax: 8 << 20)
+
+    static let outputBytes = 32 << 10
+
+    /// zconf.h: (1 << (windowBits + 2)) + (1 << (memLevel + 9)) for windowBits 15 and memLevel 8, "plus a few
+    /// kilobytes for small objects".
+    static let memoryBytes = 256 << 10 + 8 << 10 + outputBytes
+
+    // On the heap by itself: zlib checks that a z_stream has not moved.
+    let stream: UnsafeMutablePointer<z_stream>
+    let output: UnsafeMutablePointer<UInt8>
+
+    init(level: Int32) throws(CodingError) {
+        let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
+        unsafe stream.initialize(to: z_stream())
+        let code = unsafe dictum_deflate_init_gzip(stream, level)
+        guard code == Z_OK else {
+            unsafe stream.deallocate()
+            throw CodingError(.gzip, .setup, "deflateInit2 returned \(code)")
+        }
+        unsafe self.stream = stream
+        unsafe output = .allocate(capacity: Self.outputBytes)
+    }
+
+    deinit {
+        // Safe: owned; data errors at the end of an unfinished stream are of no interest.
+        unsafe _ = deflateEnd(stream)
+        unsafe stream.deallocate()
+        unsafe output.deallocate()
+    }
+
+    var memoryBytes: Int { Self.memoryBytes }
+
+    func reset() -> Bool { unsafe deflateReset(stream) == Z_OK }
+}

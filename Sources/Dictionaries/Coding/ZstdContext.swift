@@ -1,0 +1,36 @@
+internal import CZstd
+
+/// An owned ZSTD_CCtx with a buffer for its output.
+///
+// @unchecked proof: an encoder or the shelf has it, never two at once; the shelf's lock orders the hand-over.
+@safe final class ZstdContext: CompressionContext, @unchecked Sendable {
+    /// The contexts that wait; a context for a window of 8 MiB has 10 MB, one for a feed 1 to 3.
+    static let shared = CompressionContexts<ZstdContext>(countMax: 16, bytesMax: 64 << 20)
+
+    /// Enough for a whole block, so that the library seldom has to stop.
+    static let outputBytes = ZSTD_CStreamOutSize()
+
+    let handle: OpaquePointer
+    let output: UnsafeMutableRawPointer
+
+    /// A context from the shelf or a new one; nil when memory is exhausted.
+    static func make() -> ZstdContext? { shared.take() ?? ZstdContext() }
+
+    private init?() {
+        guard let handle = unsafe ZSTD_createCCtx() else { return nil }
+        unsafe self.handle = handle
+        unsafe output = .allocate(byteCount: Self.outputBytes, alignment: 16)
+    }
+
+    deinit {
+        // Safe: owned, and nobody else has a reference. Freeing cannot fail for a context that is not static.
+        unsafe ZSTD_freeCCtx(handle)
+        unsafe output.deallocate()
+    }
+
+    var memoryBytes: Int { unsafe ZSTD_sizeof_CCtx(handle) + Self.outputBytes }
+
+    func reset() -> Bool {
+        unsafe ZSTD_isError(ZSTD_CCtx_reset(handle, ZSTD_reset_session_and_parameters)) == 0
+    }
+}

@@ -1,0 +1,105 @@
+internal import CZstd
+
+/// Every parameter of one Zstandard frame, chosen from what is known of body and dictionary.
+struct ZstdSettings {
+    private(set) var level: Int32
+    private(set) var windowLog: Int
+    private(set) var usesLongDistanceMatching = false
+    private(set) var attachesDictionary = true
+    /// Sizes of the match tables where the level's own are too small.
+    private(set) var hashLog: Int?
+    private let bodyBytes: Int?
+
+    init(options: EncoderOptions) {
+        let dictionaryBytes = options.dictionary?.body.count ?? 0
+        level = options.effort.zstdLevel
+        bodyBytes = options.bodyBytes
+        windowLog = DictionaryFit.zstdWindowLog(
+            dictionaryBytes: dictionaryBytes, bodyBytes: options.bodyBytes)
+        let dictionaryIsLarge = dictionaryBytes > DictionaryFit.largeBytes
+        switch options.dictionary {
+        case nil:
+            break
+        case .prepared:
+            // Searching two large tables costs more than copying one.
+            attachesDictionary = !dictionaryIsLarge
+        case .reference:
+            // Long-distance matching indexes the whole of a prefix whatever the tables' size; for small ones at
+            // live effort it only costs time.
+            let bodyIsLarge = (options.bodyBytes ?? dictionaryBytes) > DictionaryFit.largeBytes
+            usesLongDistanceMatching = options.effort == .kept || dictionaryIsLarge && bodyIsLarge
+            if !usesLongDistanceMatching {
+                hashLog = Self.hashLog(level: level, dictionaryBytes: dictionaryBytes)
+            }
+        }
+    }
+
+    /// The settings for indexing a dictionary once for many bodies.
+    init(level: Int32, dictionaryBytes: Int) {
+        self.level = level
+        bodyBytes = nil
+        windowLog = DictionaryFit.zstdWindowLog(dictionaryBytes: dictionaryBytes, bodyBytes: dictionaryBytes)
+        hashLog = Self.hashLog(level: level, dictionaryBytes: dictionaryBytes)
+    }
+
+    /// libzstd from 1.5.5 indexes only the last 8 << hashLog bytes of a dictionary; the low levels' tables are
+    /// too small for a large one. The high levels' own are larger than this.
+    private static func hashLog(level: Int32, dictionaryBytes: Int) -> Int? {
+        guard dictionaryBytes > DictionaryFit.largeBytes, level < 16 else { return nil }
+        let sizeLog = Int.bitWidth - (dictionaryBytes - 1).leadingZeroBitCount
+        return min(max(sizeLog - 2, 18), 22)
+    }
+
+    /// Hands each parameter with its value to `set`, the level first, because it resets others.
+    func forEach(
+        _ set: (ZSTD_cParameter, Int32) throws(CodingError) -> Void
+    ) throws(CodingError) {
+        try set(ZSTD_c_compressionLevel, level)
+        // RFC 9659 section 3, RFC 9842 section 5: never left to the level, and long-distance matching alone
+        // would announce 128 MiB.
+        try set(ZSTD_c_windowLog, Int32(windowLog))
+        try set(ZSTD_c_enableLongDistanceMatching, Int32(usesLongDistanceMatching ? 1 : 2))
+        // A client that has other bytes under the right digest must notice.
+        try set(ZSTD_c_checksumFlag, 1)
+        // Chromium refuses a frame of more than 8 MiB that has its size and no window; smaller ones may have it.
+        try set(ZSTD_c_contentSizeFlag, writesContentSize ? 1 : 0)
+        // Raw content has no identifier (RFC 8878 section 5).
+        try set(ZSTD_c_dictIDFlag, 0)
+        try set(dictum_zstd_c_force_attach_dict(), attachesDictionary ? 1 : 2)
+        if let hashLog {
+            try set(ZSTD_c_hashLog, Int32(hashLog))
+            try set(ZSTD_c_chainLog, Int32(hashLog - 1))
+        }
+    }
+
+    private var writesContentSize: Bool {
+        guard let bodyBytes else { return false }
+        return bodyBytes <= 1 << DictionaryFit.zstdWindowLogMax
+    }
+
+    /// The peak memory of a context with these settings, as the library counts it.
+    var memoryEstimate: Int {
+        // On failure (memory exhausted) the estimate is so large that no budget allows it.
+        guard let parameters = unsafe ZSTD_createCCtxParams() else { return Int.max }
+        // Safe: owned by this function.
+        defer { unsafe ZSTD_freeCCtxParams(parameters) }
+        do throws(CodingError) {
+            try unsafe apply(to: parameters, for: .zstd)
+        } catch {
+            return Int.max
+        }
+        if let bodyBytes {
+            let hint = Int32(clamping: max(bodyBytes, 1))
+            unsafe ZSTD_CCtxParams_setParameter(parameters, dictum_zstd_c_src_size_hint(), hint)
+        }
+        let bytes = unsafe ZSTD_estimateCStreamSize_usingCCtxParams(parameters)
+        return ZSTD_isError(bytes) == 0 ? bytes + ZstdContext.outputBytes : Int.max
+    }
+
+    /// Sets every parameter.
+    @unsafe func apply(to parameters: OpaquePointer, for coding: ContentCoding) throws(CodingError) {
+        try forEach { (parameter, value) throws(CodingError) in
+            try Zstd.check(unsafe ZSTD_CCtxParams_setParameter(parameters, parameter, value), coding, .setup)
+        }
+    }
+}
