@@ -1,0 +1,7 @@
+/// What a stored body is found by: its digest, within one scope.
+///
+/// The scope is part of the name so that bodies of different scopes are never one, in memory or on disk.
+struct BodyName: Hashable, Sendable {
+    let scope: ChainKey.Scope
+    let digest: Digest
+}

@@ -1,0 +1,27 @@
+/// The name of a chain: the versions of one covered resource, for one authority and one scope.
+///
+/// The exact `match` and `match-dest` that are sent name the chain, because a client keeps one dictionary per
+/// pair of them (RFC 9842 section 2.1), and the authority does, because a dictionary is same-origin only
+/// (section 9.3.1). Private chains will add their identity here.
+package struct ChainKey: Hashable, Sendable {
+    /// Who may be served from a chain; nothing is ever shared between two scopes.
+    package enum Scope: String, Hashable, Sendable {
+        case `public`
+    }
+
+    /// Host and, unless it is the scheme's own, port; lower-case.
+    package let authority: String
+    package let scope: Scope
+    /// The `match` member as sent, before structured-field escaping.
+    package let match: String
+    /// The `match-dest` member as sent.
+    package let matchDest: [String]
+
+    /// Names a chain; the authority must already be lower-case.
+    package init(authority: String, scope: Scope = .public, match: String, matchDest: [String] = []) {
+        self.authority = authority
+        self.scope = scope
+        self.match = match
+        self.matchDest = matchDest
+    }
+}

@@ -1,0 +1,51 @@
+extension DictionaryIndex {
+    /// One thread's view of the index: always the newest, never waiting for a writer.
+    ///
+    /// Not Sendable: each event loop makes its own with `DictionaryStore.reader()`.
+    package final class Reader {
+        private let publisher: IndexPublisher
+        private var generation = -1
+        private var snapshot = DictionaryIndex()
+
+        init(_ publisher: IndexPublisher) {
+            self.publisher = publisher
+        }
+
+        /// A version with this digest in a public chain of the authority whose `match` fits the URL.
+        package func find(digest: Digest, authority: String, path: String, query: String?) -> Version? {
+            refresh()
+            return snapshot.find(digest: digest, authority: authority, path: path, query: query)
+        }
+
+        /// The newest version of a URL and variant.
+        package func newest(chain: ChainKey, url: String, variant: String) -> Version? {
+            refresh()
+            return snapshot.newest(chain: chain, url: url, variant: variant)
+        }
+
+        /// The newest version of a URL and variant whose answer had this entity tag.
+        package func version(chain: ChainKey, url: String, variant: String, etag: String) -> Version? {
+            refresh()
+            return snapshot.version(chain: chain, url: url, variant: variant, etag: etag)
+        }
+
+        /// A version of the chain with this digest, whatever its URL.
+        package func version(chain: ChainKey, digest: Digest) -> Version? {
+            refresh()
+            return snapshot.version(chain: chain, digest: digest)
+        }
+
+        /// Whether a body with this digest is in the chain.
+        package func contains(chain: ChainKey, digest: Digest) -> Bool {
+            version(chain: chain, digest: digest) != nil
+        }
+
+        private func refresh() {
+            // The number is read before the index: an index that is newer than its number is fetched once more.
+            let newest = publisher.newestGeneration
+            guard newest != generation else { return }
+            snapshot = publisher.index
+            generation = newest
+        }
+    }
+}

@@ -1,0 +1,112 @@
+internal import HashTreeCollections
+
+/// Every version that may be used, as an immutable value.
+///
+/// A persistent tree: a changed copy shares all but a few nodes with the value before it, so that publishing
+/// one admission among 100,000 versions costs microseconds and a snapshot costs a few retains.
+package struct DictionaryIndex: Sendable {
+    private struct DigestKey: Hashable {
+        let authority: String
+        let digest: Digest
+    }
+
+    /// A chain with its versions, the oldest first.
+    private struct Line {
+        let chain: Chain
+        var versions: [Version]
+    }
+
+    private var byDigest: TreeDictionary<DigestKey, TreeDictionary<Int64, Version>> = [:]
+    private var lines: TreeDictionary<ChainKey, Line> = [:]
+    private(set) var versionCount = 0
+
+    /// How many chains of one authority that hold the same body a look-up by digest considers.
+    private static let candidatesMax = 256
+
+    var chainCount: Int { lines.count }
+
+    init() {}
+
+    // MARK: Look-ups
+
+    /// A version with this digest in a public chain of the authority whose `match` fits the URL.
+    func find(digest: Digest, authority: String, path: String, query: String?) -> Version? {
+        guard let candidates = byDigest[DigestKey(authority: authority, digest: digest)] else { return nil }
+        for (_, version) in candidates.prefix(Self.candidatesMax)
+        where version.chain.scope == .public && version.home.covers(path: path, query: query) {
+            return version
+        }
+        return nil
+    }
+
+    /// The newest version of a URL and variant; linear in the versions of the chain, as are the next ones.
+    func newest(chain: ChainKey, url: String, variant: String) -> Version? {
+        versions(of: chain).last { $0.variant == variant && $0.url == url }
+    }
+
+    /// The newest version of a URL and variant that had this entity tag.
+    func version(chain: ChainKey, url: String, variant: String, etag: String) -> Version? {
+        versions(of: chain).last { $0.etag == etag && $0.variant == variant && $0.url == url }
+    }
+
+    /// The version that a body makes when it returns.
+    func version(chain: ChainKey, url: String, variant: String, digest: Digest) -> Version? {
+        versions(of: chain).last { $0.digest == digest && $0.variant == variant && $0.url == url }
+    }
+
+    /// The newest version in the chain with this digest, whatever its URL.
+    func version(chain: ChainKey, digest: Digest) -> Version? {
+        versions(of: chain).last { $0.digest == digest }
+    }
+
+    /// The versions of a chain, the oldest first.
+    func versions(of key: ChainKey) -> [Version] {
+        lines[key]?.versions ?? []
+    }
+
+    /// The chain with this name, as its versions share it.
+    func chain(_ key: ChainKey) -> Chain? {
+        lines[key]?.chain
+    }
+
+    /// Every version, in no order.
+    func allVersions() -> [Version] {
+        var all: [Version] = []
+        all.reserveCapacity(versionCount)
+        for (_, line) in lines { all += line.versions }
+        return all
+    }
+
+    /// Every chain with the versions in it, the oldest first.
+    func allChains() -> [(key: ChainKey, versions: [Version])] {
+        lines.map { ($0.key, $0.value.versions) }
+    }
+
+    // MARK: Changes
+
+    /// Adds a version as the newest of its chain.
+    mutating func insert(_ version: Version) {
+        lines[version.chain, default: Line(chain: version.home, versions: [])].versions.append(version)
+        byDigest[key(of: version), default: [:]][version.id] = version
+        versionCount += 1
+    }
+
+    /// Removes exactly this object; false if it is not, or no longer, in the index.
+    mutating func remove(_ version: Version) -> Bool {
+        guard var line = lines[version.chain], let place = line.versions.firstIndex(where: { $0 === version })
+        else { return false }
+        line.versions.remove(at: place)
+        lines[version.chain] = line.versions.isEmpty ? nil : line
+        let digestKey = key(of: version)
+        if var same = byDigest[digestKey] {
+            same[version.id] = nil
+            byDigest[digestKey] = same.isEmpty ? nil : same
+        }
+        versionCount -= 1
+        return true
+    }
+
+    private func key(of version: Version) -> DigestKey {
+        DigestKey(authority: version.chain.authority, digest: version.digest)
+    }
+}

@@ -1,0 +1,183 @@
+internal import Dispatch
+internal import Synchronization
+
+/// Everything here runs on the write queue, but for `scheduleDrain` and what `init` calls.
+extension DictionaryStore {
+    /// How long admissions are collected for one transaction.
+    private static let batchMilliseconds = 20
+    /// The bodies of one transaction, at most, unless it is a single one.
+    private var batchBytesMax: Int { min(16 << 20, configuration.maxBytes / 8) }
+
+    /// Sees to it that what waits is written soon.
+    func scheduleDrain() {
+        guard !drainIsScheduled.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        writeQueue.asyncAfter(deadline: .now() + .milliseconds(Self.batchMilliseconds)) { [weak self] in
+            self?.drain()
+        }
+    }
+
+    /// Writes what waits, a transaction per batch, until nothing does or the disk fails.
+    func drain(isForced: Bool = false) {
+        drainIsScheduled.store(false, ordering: .releasing)
+        do {
+            while let database = try usableDatabase(isForced: isForced) {
+                let batch = takeBatch()
+                try makeRoomAndWrite(batch, to: database)
+                if batch.isEmpty { break }
+            }
+        } catch {
+            failed(error)
+        }
+        keepChainsBounded()
+        if disk.withLock({ $0.database == nil || $0.retryAt != nil }) { keepPendingBounded() }
+    }
+
+    /// The next batch, without bodies that are too large for this store: their versions go.
+    private func takeBatch() -> PendingWrites.Batch {
+        let limit = bodyBytesMax
+        let oversized = state.withLock { state in
+            state.pending.insertions.values.map(\.version).filter { $0.bytes > limit }
+        }
+        evict(oversized, reason: .size)
+        return state.withLock { $0.pending.takeBatch(bytesMax: batchBytesMax) }
+    }
+
+    private func makeRoomAndWrite(_ batch: PendingWrites.Batch, to database: StoreDatabase)
+        throws(StoreDatabaseError)
+    {
+        do {
+            try makeRoom(for: batch.bodyBytes, in: database)
+        } catch {
+            restore(batch)
+            throw error
+        }
+        if batch.isEmpty { return }
+        try write(batch, to: database)
+        unpin(batch.insertions.map(\.version.bodyName))
+    }
+
+    /// Writes one transaction; puts the batch back if that fails.
+    func write(_ batch: PendingWrites.Batch, to database: StoreDatabase) throws(StoreDatabaseError) {
+        do {
+            try database.write(batch)
+        } catch {
+            restore(batch)
+            if case .rejected = error { evict(batch.insertions.map(\.version), reason: .damaged) }
+            throw error
+        }
+        counters.withLock { $0.transactions += 1 }
+        let wasFailing = disk.withLock { $0.retryAt.take() != nil }
+        if wasFailing { reports.recovered("the store \(configuration.path) can be written again") }
+    }
+
+    private func restore(_ batch: PendingWrites.Batch) {
+        unpin(state.withLock { $0.pending.restore(batch) }.map(\.version.bodyName))
+    }
+
+    // MARK: A disk that fails
+
+    /// The database, opened anew if the connection was lost; nil while it rests after a failure, and once closed.
+    private func usableDatabase(isForced: Bool) throws(StoreDatabaseError) -> StoreDatabase? {
+        let disk = disk.withLock { $0 }
+        guard !disk.isClosed else { return nil }
+        if let retryAt = disk.retryAt, !isForced, DispatchTime.now().uptimeNanoseconds < retryAt { return nil }
+        if disk.database == nil { try open() }
+        return self.disk.withLock { $0.database }
+    }
+
+    /// Does what can be done about a failure: the store goes on from memory in every case.
+    func failed(_ error: StoreDatabaseError) {
+        counters.withLock { $0.writeErrors += 1 }
+        switch error {
+        case .damaged(let reason):
+            startAnew(because: reason)
+        case .rejected(let reason):
+            reports.unwritable("the store \(configuration.path) refused rows, which were dropped: \(reason)")
+        case .refused(let error):
+            rest(connectionLost: true)
+            reports.unwritable("\(error); until then dictionaries are kept in memory only")
+        case .failing(let reason):
+            rest(connectionLost: true)
+            reportUnwritable(reason)
+        case .unavailable(let reason, let connectionLost):
+            rest(connectionLost: connectionLost)
+            reportUnwritable(reason)
+        }
+    }
+
+    private func reportUnwritable(_ reason: String) {
+        reports.unwritable(
+            "the store \(configuration.path) cannot be written: \(reason); dictionaries are kept in memory only "
+                + "until it can: make room on its disk, let this user write to its folder, or change store.path")
+    }
+
+    private func rest(connectionLost: Bool) {
+        let seconds = configuration.retrySeconds
+        let lost = disk.withLock { disk in
+            disk.retryAt = DispatchTime.now().uptimeNanoseconds + UInt64(max(seconds, 0) * 1e9)
+            return connectionLost ? disk.database.take() : nil
+        }
+        lost?.close()
+        writeQueue.asyncAfter(deadline: .now() + seconds) { [weak self] in self?.drain() }
+    }
+
+    // MARK: Opening
+
+    /// Opens the database and puts its rows under what is in memory; a damaged file is set aside first.
+    func open() throws(StoreDatabaseError) {
+        do {
+            try adopt(StoreDatabase(path: configuration.path))
+        } catch .damaged(let reason) {
+            try setAside(because: reason)
+            try adopt(StoreDatabase(path: configuration.path))
+        }
+    }
+
+    private func adopt(_ database: StoreDatabase) throws(StoreDatabaseError) {
+        let rows: [Version]
+        do {
+            rows = try database.versions()
+        } catch {
+            database.close()
+            throw error
+        }
+        let unneeded = state.withLock { state in
+            let unneeded = state.adopt(rows)
+            publisher.publish(state.index)
+            return unneeded
+        }
+        unpin(unneeded)
+        disk.withLock { $0.database = database }
+        scheduleDrain()
+    }
+
+    private func setAside(because reason: String) throws(StoreDatabaseError) {
+        guard let target = StoreFile.setAside(configuration.path) else {
+            throw .unavailable("it is damaged (\(reason)) and could not be set aside", connectionLost: true)
+        }
+        reports.damaged(
+            "the store \(configuration.path) is damaged (\(reason)); it was set aside as \(target) and an empty "
+                + "one is used: delete it, or recover what you want with sqlite3")
+    }
+
+    /// After damage found while running: a new file, with all that is still in memory.
+    private func startAnew(because reason: String) {
+        disk.withLock { $0.database.take() }?.close()
+        do {
+            try setAside(because: reason)
+        } catch {
+            failed(error)
+            return
+        }
+        let lost = state.withLock { state in
+            hot.withLock { hot in
+                let (lost, pinned) = state.restart { hot.body($0) }
+                for name in pinned { hot.pin(name) }
+                publisher.publish(state.index)
+                return lost
+            }
+        }
+        counters.withLock { $0.evictions[.damaged, default: 0] += lost }
+        scheduleDrain()
+    }
+}

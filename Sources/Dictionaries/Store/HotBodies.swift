@@ -1,0 +1,157 @@
+/// The bodies in memory, the least recently used first to go, within one budget with the copies being admitted.
+///
+/// A pinned body is not on disk yet and stays until it is unpinned or given up. A value; the store keeps it
+/// behind a lock. Every operation is O(1) but for the bodies that it frees.
+struct HotBodies: Sendable {
+    private struct Slot {
+        let name: BodyName
+        let body: Body
+        var pins: Int
+        /// Neighbours in order of use, as places in `slots`.
+        var older: Int?
+        var newer: Int?
+    }
+
+    let bytesMax: Int
+    /// What the bodies take, with a little for each, so that very small ones are bounded too.
+    private(set) var bytes = 0
+    private(set) var pinnedBytes = 0
+    private(set) var reservedBytes = 0
+
+    private var places: [BodyName: Int] = [:]
+    private var slots: [Slot?] = []
+    private var freePlaces: [Int] = []
+    private var oldest: Int?
+    private var newest: Int?
+
+    private static let overheadBytes = 256
+
+    var count: Int { places.count }
+
+    init(bytesMax: Int) {
+        self.bytesMax = bytesMax
+    }
+
+    // MARK: Bodies
+
+    /// The body, which becomes the most recently used.
+    mutating func body(_ name: BodyName) -> Body? {
+        guard let place = places[name], let slot = slots[place] else { return nil }
+        if newest != place {
+            unlink(place)
+            link(place)
+        }
+        return slot.body
+    }
+
+    /// Keeps a body that is on disk, if there is room beside what cannot go.
+    mutating func keep(_ body: Body, as name: BodyName) {
+        guard self.body(name) == nil, pinnedBytes + reservedBytes + size(of: body) <= bytesMax else { return }
+        add(body, as: name)
+        shrink()
+    }
+
+    /// Keeps a body until it is unpinned as often as it was pinned; the one that is there already, if any.
+    mutating func pin(_ body: Body, as name: BodyName) {
+        if self.body(name) == nil { add(body, as: name) }
+        pin(name)
+        shrink()
+    }
+
+    /// Pins a body that is there.
+    mutating func pin(_ name: BodyName) {
+        guard let place = places[name], let slot = slots[place] else { return }
+        if slot.pins == 0 { pinnedBytes += size(of: slot.body) }
+        slots[place]?.pins += 1
+    }
+
+    /// Takes one pin back.
+    mutating func unpin(_ name: BodyName) {
+        guard let place = places[name], let slot = slots[place], slot.pins > 0 else { return }
+        slots[place]?.pins -= 1
+        if slot.pins == 1 { pinnedBytes -= size(of: slot.body) }
+        shrink()
+    }
+
+    /// Forgets a body, pinned or not.
+    mutating func remove(_ name: BodyName) {
+        guard let place = places.removeValue(forKey: name), let slot = slots[place] else { return }
+        unlink(place)
+        slots[place] = nil
+        freePlaces.append(place)
+        bytes -= size(of: slot.body)
+        if slot.pins > 0 { pinnedBytes -= size(of: slot.body) }
+    }
+
+    /// The least recently used pinned bodies that must be given up for the others to fit into `limit`.
+    func pinnedBeyond(_ limit: Int) -> [BodyName] {
+        var excess = pinnedBytes - limit
+        var names: [BodyName] = []
+        var place = oldest
+        while excess > 0, let here = place, let slot = slots[here] {
+            if slot.pins > 0 {
+                names.append(slot.name)
+                excess -= size(of: slot.body)
+            }
+            place = slot.newer
+        }
+        return names
+    }
+
+    // MARK: Reservations
+
+    /// Sets bytes aside for a copy being admitted; false, and nothing changed, where they are not to be had.
+    mutating func reserve(_ bytes: Int) -> Bool {
+        guard pinnedBytes + reservedBytes + bytes <= bytesMax else { return false }
+        reservedBytes += bytes
+        shrink()
+        return true
+    }
+
+    /// Gives reserved bytes back.
+    mutating func release(_ bytes: Int) {
+        reservedBytes -= bytes
+    }
+
+    // MARK: Order of use
+
+    private func size(of body: Body) -> Int {
+        body.bytes.count + Self.overheadBytes
+    }
+
+    private mutating func shrink() {
+        var place = oldest
+        while bytes + reservedBytes > bytesMax, let here = place, let slot = slots[here] {
+            place = slot.newer
+            if slot.pins == 0 { remove(slot.name) }
+        }
+    }
+
+    private mutating func add(_ body: Body, as name: BodyName) {
+        let slot = Slot(name: name, body: body, pins: 0)
+        let place: Int
+        if let free = freePlaces.popLast() {
+            place = free
+            slots[place] = slot
+        } else {
+            place = slots.count
+            slots.append(slot)
+        }
+        places[name] = place
+        bytes += size(of: body)
+        link(place)
+    }
+
+    private mutating func link(_ place: Int) {
+        slots[place]?.older = newest
+        slots[place]?.newer = nil
+        if let newest { slots[newest]?.newer = place } else { oldest = place }
+        newest = place
+    }
+
+    private mutating func unlink(_ place: Int) {
+        guard let slot = slots[place] else { return }
+        if let older = slot.older { slots[older]?.newer = slot.newer } else { oldest = slot.newer }
+        if let newer = slot.newer { slots[newer]?.older = slot.older } else { newest = slot.older }
+    }
+}

@@ -1,0 +1,49 @@
+/// The tables of the store: numbered steps that only ever lead forward.
+enum Schema {
+    /// `PRAGMA application_id` of a store: "DICT".
+    static let applicationID = 0x4449_4354
+
+    /// Step n makes schema n + 1 of schema n; never change one that was released. `PRAGMA user_version` tells
+    /// how many were taken.
+    static let steps = [
+        // Bodies have a table of their own, so that reading the versions reads no body. The triggers remove
+        // what nothing refers to, also when rows are deleted by hand.
+        """
+        CREATE TABLE chain (
+            id INTEGER PRIMARY KEY,
+            authority TEXT NOT NULL,
+            scope TEXT NOT NULL,
+            "match" TEXT NOT NULL,
+            match_dest TEXT NOT NULL, -- each followed by a line feed
+            UNIQUE (authority, scope, "match", match_dest)
+        ) STRICT;
+        CREATE TABLE body (
+            id INTEGER PRIMARY KEY,
+            scope TEXT NOT NULL,
+            digest BLOB NOT NULL, -- SHA-256 of bytes
+            bytes BLOB NOT NULL,
+            UNIQUE (scope, digest)
+        ) STRICT;
+        CREATE TABLE version (
+            id INTEGER PRIMARY KEY,
+            chain INTEGER NOT NULL REFERENCES chain,
+            body INTEGER NOT NULL REFERENCES body,
+            url TEXT NOT NULL,
+            variant TEXT NOT NULL,
+            etag TEXT,
+            content_type TEXT,
+            size INTEGER NOT NULL,
+            rank INTEGER NOT NULL, -- the newest of a chain has the highest
+            admitted INTEGER NOT NULL, -- seconds since 1970, like the next
+            last_wanted INTEGER NOT NULL,
+            max_age INTEGER NOT NULL,
+            UNIQUE (chain, url, variant, body)
+        ) STRICT;
+        CREATE INDEX version_body ON version (body);
+        CREATE TRIGGER version_deleted AFTER DELETE ON version BEGIN
+            DELETE FROM body WHERE id = old.body AND NOT EXISTS (SELECT 1 FROM version WHERE body = old.body);
+            DELETE FROM chain WHERE id = old.chain AND NOT EXISTS (SELECT 1 FROM version WHERE chain = old.chain);
+        END;
+        """
+    ]
+}

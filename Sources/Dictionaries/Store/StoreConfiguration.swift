@@ -1,0 +1,27 @@
+/// What a store needs to know to open; the contract's `store` settings.
+package struct StoreConfiguration: Sendable {
+    /// The database file, or `:memory:`.
+    package var path: String
+    /// The most that database and log take on disk together.
+    package var maxBytes: Int
+    package var maxChains: Int
+    /// The most that hot bodies and copies being admitted take in memory.
+    package var memoryBytes: Int
+    /// Seconds between two attempts on a disk that takes nothing.
+    package var retrySeconds: Double
+    /// Is told what an operator should know; on any thread, and must not call the store.
+    package var log: @Sendable (StoreEvent) -> Void
+
+    /// Describes a store; the defaults are the contract's.
+    package init(
+        path: String, maxBytes: Int = 1 << 30, maxChains: Int = 100_000, memoryBytes: Int = 256 << 20,
+        retrySeconds: Double = 5, log: @escaping @Sendable (StoreEvent) -> Void = { _ in }
+    ) {
+        self.path = path
+        self.maxBytes = maxBytes
+        self.maxChains = maxChains
+        self.memoryBytes = memoryBytes
+        self.retrySeconds = retrySeconds
+        self.log = log
+    }
+}

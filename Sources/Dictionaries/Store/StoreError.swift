@@ -1,0 +1,17 @@
+/// Why a store is refused; everything else is a `StoreEvent` and the store goes on.
+package enum StoreError: Error, Equatable, CustomStringConvertible {
+    /// A later Dictum made the file: this one would lose what it does not know.
+    case newerSchema(path: String, found: Int, supported: Int)
+    /// The file is a database of another program.
+    case foreignDatabase(path: String)
+
+    package var description: String {
+        switch self {
+        case .newerSchema(let path, let found, let supported):
+            "the store \(path) has schema \(found), this version knows up to \(supported): "
+                + "run the newer dictum, or name another store.path"
+        case .foreignDatabase(let path):
+            "\(path) is a database of another program: name another store.path"
+        }
+    }
+}

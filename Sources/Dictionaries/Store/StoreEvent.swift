@@ -1,0 +1,6 @@
+/// Something about the store that an operator should know, in a sentence that says what to do.
+package enum StoreEvent: Sendable, Equatable {
+    case info(String)
+    case warning(String)
+    case error(String)
+}

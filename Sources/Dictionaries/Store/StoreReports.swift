@@ -1,0 +1,44 @@
+internal import Dispatch
+
+/// Events on their way to the log: the same trouble at most once a minute.
+final class StoreReports: Sendable {
+    private enum Topic { case unwritable, unreadable }
+
+    private let log: @Sendable (StoreEvent) -> Void
+    /// When a topic was last reported, in nanoseconds of uptime.
+    private let reported = Guarded<[Topic: UInt64]>([:])
+
+    init(log: @escaping @Sendable (StoreEvent) -> Void) {
+        self.log = log
+    }
+
+    /// The disk takes nothing.
+    func unwritable(_ text: String) {
+        if isDue(.unwritable) { log(.error(text)) }
+    }
+
+    /// A body is lost.
+    func unreadable(_ text: String) {
+        if isDue(.unreadable) { log(.error(text)) }
+    }
+
+    /// The file was set aside.
+    func damaged(_ text: String) {
+        log(.error(text))
+    }
+
+    /// The disk takes something again; the next trouble is reported at once.
+    func recovered(_ text: String) {
+        let was = reported.withLock { $0.removeValue(forKey: .unwritable) }
+        if was != nil { log(.info(text)) }
+    }
+
+    private func isDue(_ topic: Topic) -> Bool {
+        let now = DispatchTime.now().uptimeNanoseconds
+        return reported.withLock { reported in
+            if let last = reported[topic], now - last < 60_000_000_000 { return false }
+            reported[topic] = now
+            return true
+        }
+    }
+}

@@ -1,0 +1,135 @@
+internal import FoundationEssentials
+internal import GRDB
+
+/// The rows of the store, to and from versions.
+enum StoreRows {
+    // MARK: Reading
+
+    /// Every version that makes sense, without its body; a row changed by hand into nonsense is passed over.
+    static func versions(_ database: Database) throws -> [Version] {
+        let chains = try chains(database)
+        let digests = try digests(database)
+        var versions: [Version] = []
+        let rows = try Row.fetchCursor(
+            database,
+            sql: """
+                SELECT id, chain, body, url, variant, etag, content_type, size, rank, admitted, last_wanted,
+                max_age FROM version
+                """)
+        while let row = try rows.next() {
+            if let version = version(row, chains: chains, digests: digests) { versions.append(version) }
+        }
+        return versions
+    }
+
+    /// Decodes without a trap: a damaged page can hold any value in any column.
+    private static func version(_ row: Row, chains: [Int64: Chain], digests: [Int64: Digest]) -> Version? {
+        guard let id: Int64 = row[0], let chainID: Int64 = row[1], let bodyID: Int64 = row[2],
+            let chain = chains[chainID], let digest = digests[bodyID],
+            let url: String = row[3], let variant: String = row[4],
+            let size: Int = row[7], let rank: Int64 = row[8], let admitted: Int = row[9],
+            let wanted: Int = row[10], let maxAge: Int = row[11]
+        else { return nil }
+        // Numbers that can be added and compared without a thought of overflow.
+        let sensible = 0..<(1 << 53)
+        guard sensible.contains(size), sensible.contains(admitted), sensible.contains(wanted),
+            sensible.contains(maxAge), (0..<(Int64.max / 2)).contains(rank)
+        else { return nil }
+        let facts = VersionFacts(
+            digest: digest, url: url, variant: variant, etag: row[5], contentType: row[6], bytes: size,
+            maxAge: maxAge)
+        return Version(facts, id: id, rank: rank, home: chain, admittedAt: admitted, lastWanted: wanted)
+    }
+
+    private static func chains(_ database: Database) throws -> [Int64: Chain] {
+        var chains: [Int64: Chain] = [:]
+        let rows = try Row.fetchCursor(
+            database, sql: "SELECT id, authority, scope, \"match\", match_dest FROM chain")
+        while let row = try rows.next() {
+            guard let id: Int64 = row[0], let authority: String = row[1], let scopeName: String = row[2],
+                let scope = ChainKey.Scope(rawValue: scopeName), let match: String = row[3],
+                let destinations: String = row[4]
+            else { continue }
+            chains[id] = Chain(
+                ChainKey(authority: authority, scope: scope, match: match, matchDest: list(destinations)))
+        }
+        return chains
+    }
+
+    /// Read from the index over scope and digest, which holds no bytes of bodies.
+    private static func digests(_ database: Database) throws -> [Int64: Digest] {
+        var digests: [Int64: Digest] = [:]
+        let rows = try Row.fetchCursor(
+            database, sql: "SELECT id, digest FROM body INDEXED BY sqlite_autoindex_body_1")
+        while let row = try rows.next() {
+            guard let id: Int64 = row[0], let digest: Data = row[1] else { continue }
+            digests[id] = Digest(bytes: [UInt8](digest))
+        }
+        return digests
+    }
+
+    // MARK: Writing
+
+    /// Applies a batch; runs inside a transaction.
+    static func apply(_ batch: PendingWrites.Batch, to database: Database) throws {
+        // First the removals: a body that left and came back is written anew.
+        let delete = try database.cachedStatement(sql: "DELETE FROM version WHERE id = ?")
+        for id in batch.removals { try delete.execute(arguments: [id]) }
+        for insertion in batch.insertions { try insert(insertion, into: database) }
+        for version in batch.renewals { try renew(version, in: database) }
+        let touch = try database.cachedStatement(
+            sql: "UPDATE version SET last_wanted = max(last_wanted, ?) WHERE id = ?")
+        for (id, lastWanted) in batch.touches { try touch.execute(arguments: [lastWanted, id]) }
+    }
+
+    private static func insert(_ insertion: PendingWrites.Insertion, into database: Database) throws {
+        let version = insertion.version
+        let chain = version.chain
+        let scope = chain.scope.rawValue
+        let digest = Data(version.digest.bytes)
+        try database.cachedStatement(
+            sql: "INSERT OR IGNORE INTO chain (authority, scope, \"match\", match_dest) VALUES (?, ?, ?, ?)"
+        ).execute(arguments: [chain.authority, scope, chain.match, text(chain.matchDest)])
+        try database.cachedStatement(
+            sql: "INSERT OR IGNORE INTO body (scope, digest, bytes) VALUES (?, ?, ?)"
+        ).execute(arguments: [scope, digest, Data(insertion.body.bytes)])
+        // A conflict is another process that admitted the same version: one row stays.
+        try database.cachedStatement(
+            sql: """
+                INSERT INTO version (id, chain, body, url, variant, etag, content_type, size, rank, admitted,
+                    last_wanted, max_age)
+                VALUES (?, (SELECT id FROM chain
+                        WHERE authority = ? AND scope = ? AND "match" = ? AND match_dest = ?),
+                    (SELECT id FROM body WHERE scope = ? AND digest = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                ON CONFLICT DO UPDATE SET etag = excluded.etag, content_type = excluded.content_type,
+                    rank = excluded.rank, last_wanted = excluded.last_wanted, max_age = excluded.max_age
+                """
+        ).execute(arguments: [
+            version.id, chain.authority, scope, chain.match, text(chain.matchDest), scope, digest, version.url,
+            version.variant, version.etag, version.contentType, version.bytes, version.rank, version.admittedAt,
+            version.lastWanted, version.maxAge,
+        ])
+    }
+
+    private static func renew(_ version: Version, in database: Database) throws {
+        try database.cachedStatement(
+            sql: """
+                UPDATE version SET etag = ?, content_type = ?, rank = ?, last_wanted = ?, max_age = ?
+                WHERE id = ?
+                """
+        ).execute(arguments: [
+            version.etag, version.contentType, version.rank, version.lastWanted, version.maxAge, version.id,
+        ])
+    }
+
+    // MARK: match-dest
+
+    /// A list of strings in one column; a structured-field string holds no line feed (RFC 9651 section 3.3.3).
+    private static func text(_ list: [String]) -> String {
+        list.map { $0 + "\n" }.joined()
+    }
+
+    private static func list(_ text: String) -> [String] {
+        text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init)
+    }
+}

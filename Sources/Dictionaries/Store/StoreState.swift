@@ -1,0 +1,140 @@
+/// The newest index and what of it is not on disk: everything that an admission or an eviction decides.
+///
+/// A value without I/O and clock; the store keeps it behind its lock.
+struct StoreState: Sendable {
+    /// What an admission changed.
+    struct Admitted {
+        let version: Version
+        /// Whether the version waits to be written, with a pin on its body.
+        let isNew: Bool
+        let evicted: [Version]
+        /// Bodies that lose a pin, as their versions went before they were written.
+        let unpinned: [BodyName]
+    }
+
+    private(set) var index = DictionaryIndex()
+    var pending = PendingWrites()
+    /// No version expires before this second.
+    private(set) var earliestExpiry = Int.max
+    private var lastRank: Int64 = 0
+
+    // MARK: Admission
+
+    /// Makes a body the newest version of its URL and variant and keeps at most `keep` versions in its chain.
+    mutating func admit(_ facts: VersionFacts, body: Body, chain key: ChainKey, keep: Int, now: Int) -> Admitted {
+        let home = index.chain(key) ?? Chain(key)
+        let version: Version
+        var isNew = false
+        if let known = index.version(chain: key, url: facts.url, variant: facts.variant, digest: facts.digest) {
+            version = returned(known, facts: facts, now: now)
+        } else {
+            version = Version(
+                facts, id: .random(in: 1...Int64.max), rank: nextRank(now), home: home, admittedAt: now,
+                lastWanted: now)
+            index.insert(version)
+            pending.insert(version, body: body)
+            isNew = true
+        }
+        earliestExpiry = min(earliestExpiry, version.expiry)
+        let evicted = Array(index.versions(of: key).dropLast(max(keep, 1)))
+        return Admitted(version: version, isNew: isNew, evicted: evicted, unpinned: remove(evicted).unpinned)
+    }
+
+    /// A body that is there already becomes the newest again: no new row, no second copy.
+    private mutating func returned(_ known: Version, facts: VersionFacts, now: Int) -> Version {
+        let newest = index.newest(chain: known.chain, url: known.url, variant: known.variant)
+        if newest === known, known.facts == facts {
+            if known.want(at: now) { pending.touch(known.id, lastWanted: now) }
+            return known
+        }
+        let version = Version(
+            facts, id: known.id, rank: nextRank(now), home: known.home, admittedAt: known.admittedAt,
+            lastWanted: max(known.lastWanted, now))
+        _ = index.remove(known)
+        index.insert(version)
+        pending.renew(version)
+        return version
+    }
+
+    /// Ranks follow the clock, so that two processes on one store interleave, and always grow.
+    private mutating func nextRank(_ now: Int) -> Int64 {
+        let clock = Int64(clamping: now).multipliedReportingOverflow(by: 1_000_000)
+        lastRank = max(lastRank &+ 1, clock.overflow ? 0 : clock.partialValue)
+        return lastRank
+    }
+
+    // MARK: Eviction
+
+    /// Removes versions; which of them were still there, and the bodies that lose a pin.
+    mutating func remove(_ versions: some Sequence<Version>) -> (removed: Int, unpinned: [BodyName]) {
+        var removed = 0
+        var unpinned: [BodyName] = []
+        for version in versions where index.remove(version) {
+            removed += 1
+            if pending.remove(version) != nil { unpinned.append(version.bodyName) }
+        }
+        return (removed, unpinned)
+    }
+
+    /// The index to search for what has expired; from here on `earliestExpiry` heeds only what is admitted.
+    mutating func beginExpiry() -> DictionaryIndex {
+        earliestExpiry = .max
+        return index
+    }
+
+    /// Notes the earliest expiry that the search found.
+    mutating func endExpiry(earliest: Int) {
+        earliestExpiry = min(earliestExpiry, earliest)
+    }
+
+    // MARK: Opening
+
+    /// Takes over the rows of a database that was opened, under what waits to be written to it.
+    ///
+    /// Returns the bodies that lose a pin: their versions are in the database already.
+    mutating func adopt(_ rows: [Version]) -> [BodyName] {
+        var versions = rows.compactMap { row in
+            pending.removals.contains(row.id) ? nil : pending.renewals[row.id] ?? row
+        }
+        versions += pending.insertions.values.map(\.version)
+        versions.sort { $0.rank < $1.rank }
+
+        index = DictionaryIndex()
+        var unpinned: [BodyName] = []
+        for version in versions {
+            let same = index.version(
+                chain: version.chain, url: version.url, variant: version.variant, digest: version.digest)
+            if same == nil {
+                index.insert(version)
+            } else if pending.insertions[version.id] != nil {
+                _ = pending.remove(version)
+                unpinned.append(version.bodyName)
+            }
+            earliestExpiry = min(earliestExpiry, version.expiry)
+            lastRank = max(lastRank, version.rank)
+        }
+        return unpinned
+    }
+
+    /// Begins again with nothing on disk: only versions whose bodies are in memory stay, to be written anew.
+    ///
+    /// Returns how many versions went, and the bodies that gain a pin.
+    mutating func restart(bodies: (BodyName) -> Body?) -> (lost: Int, pinned: [BodyName]) {
+        let versions = index.allVersions().sorted { $0.rank < $1.rank }
+        let former = pending
+        index = DictionaryIndex()
+        pending = PendingWrites()
+        var lost = 0
+        var pinned: [BodyName] = []
+        for version in versions {
+            guard let body = former.insertions[version.id]?.body ?? bodies(version.bodyName) else {
+                lost += 1
+                continue
+            }
+            if former.insertions[version.id] == nil { pinned.append(version.bodyName) }
+            index.insert(version)
+            pending.insert(version, body: body)
+        }
+        return (lost, pinned)
+    }
+}

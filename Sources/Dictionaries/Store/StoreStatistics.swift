@@ -1,0 +1,38 @@
+/// What the store holds and has done since it was opened.
+package struct StoreStatistics: Sendable, Equatable {
+    /// Why a version left the index.
+    package enum Eviction: String, CaseIterable, Sendable {
+        /// Beyond the `versions` of its chain.
+        case versions
+        /// `max_age` since it was last wanted.
+        case age
+        /// `max_size` of the store.
+        case size
+        /// `max_chains` of the store.
+        case chains
+        /// The disk takes nothing and memory is full.
+        case memory
+        /// Its body could not be read, or is not what its digest says.
+        case damaged
+    }
+
+    package var versions = 0
+    package var chains = 0
+    /// Hot bodies and reserved copies.
+    package var memoryBytes = 0
+    /// Database and log; as of the last write.
+    package var diskBytes = 0
+    /// Changes that are not on disk yet.
+    package var pendingWrites = 0
+    /// Bodies that made a new version.
+    package var admissions = 0
+    /// Bodies that returned to a chain they were in.
+    package var returns = 0
+    /// Notes of `lastWanted` that were due to be written.
+    package var touches = 0
+    package var evictions: [Eviction: Int] = [:]
+    package var loads = 0
+    package var loadFailures = 0
+    package var transactions = 0
+    package var writeErrors = 0
+}

@@ -1,0 +1,81 @@
+internal import Synchronization
+
+/// One body that a URL answered with, as a chain keeps it; the bytes themselves are a `Body`.
+///
+/// Immutable but for the time it was last wanted. A body that returns makes a new object with the same `id`.
+package final class Version: Sendable {
+    /// The row in the store; chosen at random, so that two processes on one store never choose the same.
+    package let id: Int64
+    package let digest: Digest
+    /// Path and query exactly as requested.
+    package let url: String
+    /// The request fields that the answer varied on, as `VariantKey` writes them.
+    package let variant: String
+    /// The opaque-tag of the entity tag that the answer had or was given.
+    package let etag: String?
+    package let contentType: String?
+    /// The length of the body.
+    package let bytes: Int
+    /// Seconds since 1970.
+    package let admittedAt: Int
+    /// Seconds that the version is kept after it was last wanted.
+    package let maxAge: Int
+
+    /// The place in its chain: the newest has the highest, and a body that returns gets a new one.
+    let rank: Int64
+    let home: Chain
+    private let wanted: Atomic<Int>
+    private let wantedOnDisk: Atomic<Int>
+
+    /// The name of the chain that this is a version of.
+    package var chain: ChainKey { home.key }
+    /// Seconds since 1970.
+    package var lastWanted: Int { wanted.load(ordering: .relaxed) }
+    /// The first second at which the version is too old to be used.
+    var expiry: Int { lastWanted.addingReportingOverflow(maxAge).overflow ? .max : lastWanted &+ maxAge }
+    var bodyName: BodyName { BodyName(scope: home.key.scope, digest: digest) }
+
+    init(_ facts: VersionFacts, id: Int64, rank: Int64, home: Chain, admittedAt: Int, lastWanted: Int) {
+        self.id = id
+        self.rank = rank
+        self.home = home
+        digest = facts.digest
+        url = facts.url
+        variant = facts.variant
+        etag = facts.etag
+        contentType = facts.contentType
+        bytes = facts.bytes
+        maxAge = facts.maxAge
+        self.admittedAt = admittedAt
+        wanted = Atomic(lastWanted)
+        wantedOnDisk = Atomic(lastWanted)
+    }
+
+    /// Moves `lastWanted` forward; true at most once a minute, when that should be written to disk.
+    func want(at now: Int) -> Bool {
+        wanted.max(now, ordering: .relaxed)
+        let written = wantedOnDisk.load(ordering: .relaxed)
+        guard now >= written &+ 60 else { return false }
+        return wantedOnDisk.compareExchange(expected: written, desired: now, ordering: .relaxed).exchanged
+    }
+}
+
+/// What an answer says about the version it makes.
+struct VersionFacts: Sendable, Equatable {
+    let digest: Digest
+    let url: String
+    let variant: String
+    let etag: String?
+    let contentType: String?
+    let bytes: Int
+    let maxAge: Int
+}
+
+extension Version {
+    /// What the answer that made the version said.
+    var facts: VersionFacts {
+        VersionFacts(
+            digest: digest, url: url, variant: variant, etag: etag, contentType: contentType, bytes: bytes,
+            maxAge: maxAge)
+    }
+}
