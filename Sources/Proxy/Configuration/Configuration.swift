@@ -20,8 +20,14 @@ package struct Configuration: Sendable {
     package var dictionariesOn = true
     /// The routes, of which the first that matches counts.
     package var routes: [RouteConfiguration] = [.implied]
-    /// What makes a request personal.
-    package var personal = PersonalPolicy.standard
+    /// The request fields that make an answer personal; a `*` at the end stands for any ending.
+    package var personalFields = [
+        "proxy-authorization", "x-api-key", "x-auth-token", "x-forwarded-user", "x-auth-request-*", "cf-access-*",
+    ]
+    /// The query names that make an answer personal.
+    package var personalQuery = [
+        "token", "access_token", "api_key", "apikey", "key", "sig", "signature", "x-amz-signature",
+    ]
     /// What a client may ask for.
     package var limits = Limits()
     /// Where health and metrics are served, if anywhere.
@@ -33,6 +39,13 @@ package struct Configuration: Sendable {
 
     /// The defaults.
     package init() {}
+
+    /// What makes a request personal on a route, or on none; made anew each time, so keep it.
+    package func personal(on route: RouteConfiguration?) -> PersonalPolicy {
+        PersonalPolicy(
+            fieldPatterns: personalFields, queryNames: personalQuery,
+            cookiesIgnored: route?.dictionary?.cookiesIgnored ?? false)
+    }
 }
 
 extension Configuration {
@@ -99,13 +112,19 @@ extension Configuration {
     /// What is compressed, and how.
     package struct Compression: Sendable {
         /// The codings, in the server's preference among equals.
-        package var codings = ContentCoding.standard
+        package var codings = [ContentCoding.dcz, .dcb, .zstd, .br, .gzip]
         /// The smallest body that is compressed.
         package var minSize = 256
         /// The media types that are compressed.
-        package var types = MediaTypes.standard
+        package var typeNames = [
+            "application/json", "application/*+json", "application/xml", "application/*+xml", "text/*",
+            "application/javascript", "application/wasm", "image/svg+xml",
+        ]
         /// What live encoders may take together.
         package var memory = 512 << 20
+
+        /// The media types in their matching form; made anew each time, so keep it.
+        package var types: MediaTypes { MediaTypes(typeNames) }
     }
 
     /// What a client may ask for.

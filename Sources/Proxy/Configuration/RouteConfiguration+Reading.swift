@@ -23,9 +23,6 @@ extension RouteConfiguration {
 extension SettingType where Value == RouteConfiguration.Pattern {
     static let urlPattern = scalar("a", write: { $0.text }, read: { t in (try? URLPattern(t, basePath: "/")).map {RouteConfiguration.Pattern(text: t, match: $0)} })
 }
-extension SettingType where Value == MediaTypes {
-    static let mediaTypes = scalar("a", write: { _ in "x" }, read: { t in MediaTypes([]) })
-}
 extension SettingType where Value == Covers {
     static let covers = scalar("a", write: { _ in "path" }, read: { t in .path })
 }

@@ -4,6 +4,12 @@ extension SettingType where Value == String {
         (text.hasSuffix("*") ? text.dropLast() : text[...]).isToken
     }
 
+    /// A media type (RFC 9110 section 8.3.1) without parameters; `*` stands for any characters.
+    static let mediaType = word("a media type, such as application/json or text/*") { text in
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        return parts.count == 2 && parts.allSatisfy(\.isToken)
+    }
+
     /// The name of a query parameter.
     static let queryName = word("the name of a query parameter, such as access_token") { text in
         1...256 ~= text.utf8.count && text.utf8.allSatisfy { 0x21...0x7E ~= $0 && !"&=#".utf8.contains($0) }

@@ -1,5 +1,3 @@
-internal import Dictionaries
-
 /// The one table of all settings: it reads files, bounds values, words the errors and makes the reference.
 ///
 /// The defaults are those of a fresh `Configuration`.
@@ -33,10 +31,10 @@ enum Settings {
             "The first route that matches counts. Without any there is one, /*, whose delivery is in_band.",
             check: { $0.check($1, &$2) }),
         .value(
-            "personal_fields", \.personal.fields, .list(.fieldPattern, 0...256),
+            "personal_fields", \.personalFields, .list(.fieldPattern, 0...256),
             "Request fields that make an answer personal; a * at the end stands for any ending."),
         .value(
-            "personal_query", \.personal.queryNames, .list(.queryName, 0...256),
+            "personal_query", \.personalQuery, .list(.queryName, 0...256),
             "Query names that make an answer personal; their values are never logged."),
         .section("limits", \.limits, limits, "What a client may ask for."),
         .sectionOrOff(
@@ -81,7 +79,7 @@ enum Settings {
     static let compression: [Setting<Configuration.Compression>] = [
         .value("codings", \.codings, .codings, "The server's preference among what the client likes equally."),
         .value("min_size", \.minSize, .size(0...1 << 30), "Smaller bodies are not compressed."),
-        .value("types", \.types, .mediaTypes, "The media types that are compressed; * stands for any letters."),
+        .value("types", \.typeNames, .list(.mediaType, 0...256), "The media types that are compressed; * stands for any letters."),
         .value(
             "memory", \.memory, .size(mebibyte...tebibyte),
             "For live encoders together; beyond it answers go uncompressed."),
