@@ -1,0 +1,111 @@
+/// What a request's Accept-Encoding says of each coding (RFC 9110 section 12.5.3).
+package struct AcceptEncoding: Equatable, Sendable {
+    /// Weights by coding in thousandths; -1 where the field does not name the coding.
+    private var gzip: Int16 = -1
+    private var br: Int16 = -1
+    private var zstd: Int16 = -1
+    private var dcb: Int16 = -1
+    private var dcz: Int16 = -1
+    private var identity: Int16 = -1
+    private var wildcard: Int16 = -1
+
+    /// Reads the field's lines; a malformed member is ignored, of two for one coding the lower weight counts.
+    ///
+    /// Without the field any coding would be allowed, but a client that says nothing gets identity only.
+    package init(_ lines: [String]) {
+        for line in lines {
+            let bytes = line.utf8
+            read(bytes.span)
+        }
+    }
+
+    /// The weight of a coding in thousandths, 0 where it is not acceptable.
+    ///
+    /// Identity that is neither named nor covered by `*` is acceptable, below all that is named: 1.
+    package func quality(of coding: ContentCoding) -> Int {
+        switch coding {
+        // RFC 9842 section 6.1: a dictionary coding must be named; `*` says nothing of the dictionary.
+        case .dcb: max(0, Int(dcb))
+        case .dcz: max(0, Int(dcz))
+        case .gzip: plain(gzip)
+        case .br: plain(br)
+        case .zstd: plain(zstd)
+        case .identity: identity >= 0 ? Int(identity) : wildcard >= 0 ? Int(wildcard) : 1
+        }
+    }
+
+    private func plain(_ weight: Int16) -> Int {
+        max(0, Int(weight >= 0 ? weight : wildcard))
+    }
+
+    private mutating func read(_ text: Span<UInt8>) {
+        var members = ListMembers(0..<text.count)
+        while let member = members.next(in: text) {
+            let end = FieldSyntax.tokenEnd(from: member.lowerBound, in: text, limit: member.upperBound)
+            if let weight = Self.weight(end..<member.upperBound, in: text) {
+                note(member.lowerBound..<end, weight, in: text)
+            }
+        }
+    }
+
+    private mutating func note(_ name: Range<Int>, _ weight: Int16, in text: Span<UInt8>) {
+        switch name.count {
+        case 1 where text[name.lowerBound] == UInt8(ascii: "*"): lower(&wildcard, to: weight)
+        case 2 where FieldSyntax.equals(name, in: text, ignoringCase: "br"): lower(&br, to: weight)
+        case 3:
+            // Browsers know these two in lower case only, so no other spelling is taken for a promise to decode.
+            if Self.isExactly("dcb", name, in: text) { lower(&dcb, to: weight) }
+            if Self.isExactly("dcz", name, in: text) { lower(&dcz, to: weight) }
+        case 4 where FieldSyntax.equals(name, in: text, ignoringCase: "gzip"): lower(&gzip, to: weight)
+        case 4 where FieldSyntax.equals(name, in: text, ignoringCase: "zstd"): lower(&zstd, to: weight)
+        // RFC 9110 section 8.4.1.3: x-gzip is equivalent to gzip.
+        case 6 where FieldSyntax.equals(name, in: text, ignoringCase: "x-gzip"): lower(&gzip, to: weight)
+        case 8 where FieldSyntax.equals(name, in: text, ignoringCase: "identity"):
+            lower(&identity, to: weight)
+        default: break
+        }
+    }
+
+    private func lower(_ known: inout Int16, to weight: Int16) {
+        known = known < 0 ? weight : min(known, weight)
+    }
+
+    private static func isExactly(_ word: String, _ range: Range<Int>, in text: Span<UInt8>) -> Bool {
+        var index = range.lowerBound
+        for byte in word.utf8 {
+            if text[index] != byte { return false }
+            index += 1
+        }
+        return true
+    }
+
+    /// The weight after a coding's name, 1000 where there is none, nil where it is malformed.
+    ///
+    /// RFC 9110 section 12.4.2: `weight = OWS ";" OWS "q=" qvalue`, a qvalue of at most three decimals, 0 to 1.
+    private static func weight(_ range: Range<Int>, in text: Span<UInt8>) -> Int16? {
+        let whole = FieldSyntax.trimmed(range, in: text)
+        if whole.isEmpty { return 1000 }
+        guard text[whole.lowerBound] == UInt8(ascii: ";") else { return nil }
+        let parameter = FieldSyntax.trimmed(whole.lowerBound + 1..<whole.upperBound, in: text)
+        guard parameter.count >= 3, parameter.count <= 7,
+            FieldSyntax.lowercased(text[parameter.lowerBound]) == UInt8(ascii: "q"),
+            text[parameter.lowerBound + 1] == UInt8(ascii: "=")
+        else { return nil }
+        return qvalue(parameter.lowerBound + 2..<parameter.upperBound, in: text)
+    }
+
+    private static func qvalue(_ range: Range<Int>, in text: Span<UInt8>) -> Int16? {
+        let first = text[range.lowerBound]
+        guard first == UInt8(ascii: "0") || first == UInt8(ascii: "1") else { return nil }
+        var value = Int16(first - UInt8(ascii: "0")) * 1000
+        guard range.count > 1 else { return value }
+        guard text[range.lowerBound + 1] == UInt8(ascii: ".") else { return nil }
+        var unit: Int16 = 100
+        for index in range.dropFirst(2) {
+            guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(text[index]) else { return nil }
+            value += Int16(text[index] - UInt8(ascii: "0")) * unit
+            unit /= 10
+        }
+        return value <= 1000 ? value : nil
+    }
+}

@@ -1,0 +1,82 @@
+/// The directives of a Cache-Control field that Dictum heeds (RFC 9111 section 5.2, RFC 5861, RFC 8246).
+///
+/// Where the field contradicts itself the stricter reading counts: of two lifetimes the shorter, an invalid one is 0.
+package struct CacheControl: Equatable, Sendable {
+    /// `no-store`.
+    package var noStore = false
+    /// `no-cache`, qualified with field names or not.
+    package var noCache = false
+    /// `private`, qualified with field names or not.
+    package var isPrivate = false
+    /// `public`.
+    package var isPublic = false
+    /// `must-revalidate`.
+    package var mustRevalidate = false
+    /// `immutable` (RFC 8246).
+    package var immutable = false
+    /// `no-transform`.
+    package var noTransform = false
+    /// `max-age` in seconds.
+    package var maxAge: Int?
+    /// `s-maxage` in seconds; nil where it is not a number, since it permits what is forbidden otherwise.
+    package var sMaxAge: Int?
+    /// `stale-while-revalidate` in seconds (RFC 5861 section 3).
+    package var staleWhileRevalidate: Int?
+
+    /// No directives.
+    package init() {}
+
+    /// Reads the field's lines; unknown directives are ignored.
+    package init(_ lines: [String]) {
+        for line in lines {
+            let bytes = line.utf8
+            read(bytes.span)
+        }
+    }
+
+    /// Whether the answer says that a shared cache may keep it (RFC 9111 sections 5.2.2.9 and 5.2.2.10).
+    package var permitsSharing: Bool { isPublic || sMaxAge != nil }
+
+    private mutating func read(_ text: Span<UInt8>) {
+        var members = ListMembers(0..<text.count)
+        while let member = members.next(in: text) {
+            let end = FieldSyntax.tokenEnd(from: member.lowerBound, in: text, limit: member.upperBound)
+            note(member.lowerBound..<end, argument: end..<member.upperBound, in: text)
+        }
+    }
+
+    private mutating func note(_ name: Range<Int>, argument: Range<Int>, in text: Span<UInt8>) {
+        // A directive that forbids counts with any argument, one that permits only without.
+        func isNamed(_ word: String) -> Bool { FieldSyntax.equals(name, in: text, ignoringCase: word) }
+        switch name.count {
+        case 6 where isNamed("public"): isPublic = isPublic || argument.isEmpty
+        case 7 where isNamed("private"): isPrivate = true
+        case 7 where isNamed("max-age"):
+            let seconds = Self.seconds(argument, in: text) ?? 0
+            maxAge = min(maxAge ?? seconds, seconds)
+        case 8 where isNamed("no-store"): noStore = true
+        case 8 where isNamed("no-cache"): noCache = true
+        case 8 where isNamed("s-maxage"):
+            if let seconds = Self.seconds(argument, in: text) { sMaxAge = min(sMaxAge ?? seconds, seconds) }
+        case 9 where isNamed("immutable"): immutable = immutable || argument.isEmpty
+        case 12 where isNamed("no-transform"): noTransform = true
+        case 15 where isNamed("must-revalidate"): mustRevalidate = true
+        case 22 where isNamed("stale-while-revalidate"):
+            let seconds = Self.seconds(argument, in: text) ?? 0
+            staleWhileRevalidate = min(staleWhileRevalidate ?? seconds, seconds)
+        default: break
+        }
+    }
+
+    /// The number of `=N`; RFC 9111 section 5.2: a recipient ought to accept `="N"` as well.
+    private static func seconds(_ argument: Range<Int>, in text: Span<UInt8>) -> Int? {
+        guard !argument.isEmpty, text[argument.lowerBound] == UInt8(ascii: "=") else { return nil }
+        var value = argument.lowerBound + 1..<argument.upperBound
+        if value.count >= 2, text[value.lowerBound] == UInt8(ascii: "\""),
+            text[value.upperBound - 1] == UInt8(ascii: "\"")
+        {
+            value = value.lowerBound + 1..<value.upperBound - 1
+        }
+        return FieldSyntax.deltaSeconds(value, in: text)
+    }
+}

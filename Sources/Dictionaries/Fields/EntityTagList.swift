@@ -1,0 +1,23 @@
+/// The value of an If-Match or If-None-Match field (RFC 9110 sections 13.1.1 and 13.1.2).
+package enum EntityTagList: Equatable, Sendable {
+    /// `*`: any current representation.
+    case any
+    /// The tags listed, in order.
+    case tags([EntityTag])
+
+    /// Whether the list holds the tag by the weak comparison, which If-None-Match asks for.
+    package func weakMatches(_ tag: EntityTag) -> Bool {
+        switch self {
+        case .any: true
+        case .tags(let tags): tags.contains { $0.weakMatches(tag) }
+        }
+    }
+
+    /// Whether the list holds the tag by the strong comparison, which If-Match asks for.
+    package func strongMatches(_ tag: EntityTag) -> Bool {
+        switch self {
+        case .any: true
+        case .tags(let tags): tags.contains { $0.strongMatches(tag) }
+        }
+    }
+}

@@ -1,0 +1,89 @@
+/// Reading of field values as bytes: tokens, weights and case (RFC 9110 section 5.6).
+enum FieldSyntax {
+    /// Whether a byte may stand in a token (RFC 9110 section 5.6.2).
+    static func isTokenByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        case UInt8(ascii: "!"), UInt8(ascii: "#"), UInt8(ascii: "$"), UInt8(ascii: "%"), UInt8(ascii: "&"),
+            UInt8(ascii: "'"), UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."),
+            UInt8(ascii: "^"), UInt8(ascii: "_"), UInt8(ascii: "`"), UInt8(ascii: "|"), UInt8(ascii: "~"):
+            true
+        default: false
+        }
+    }
+
+    /// Whether a byte is optional white space: a space or a tab.
+    static func isWhitespace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+
+    /// The byte in lower case, where it is an ASCII letter.
+    static func lowercased(_ byte: UInt8) -> UInt8 {
+        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
+    }
+
+    /// The range without the white space at both ends.
+    static func trimmed(_ range: Range<Int>, in text: Span<UInt8>) -> Range<Int> {
+        var lower = range.lowerBound
+        var upper = range.upperBound
+        while lower < upper, isWhitespace(text[lower]) { lower += 1 }
+        while upper > lower, isWhitespace(text[upper - 1]) { upper -= 1 }
+        return lower..<upper
+    }
+
+    /// Whether the range holds the given lower-case ASCII word, letters compared without case.
+    static func equals(_ range: Range<Int>, in text: Span<UInt8>, ignoringCase word: String) -> Bool {
+        let wordBytes = word.utf8
+        guard wordBytes.count == range.count else { return false }
+        var index = range.lowerBound
+        for byte in wordBytes {
+            if lowercased(text[index]) != byte { return false }
+            index += 1
+        }
+        return true
+    }
+
+    /// Whether the range holds the given lower-case bytes, letters compared without case.
+    static func equals(_ range: Range<Int>, in text: Span<UInt8>, ignoringCase word: [UInt8]) -> Bool {
+        guard word.count == range.count else { return false }
+        var index = range.lowerBound
+        for byte in word {
+            if lowercased(text[index]) != byte { return false }
+            index += 1
+        }
+        return true
+    }
+
+    /// The end of the token that begins at the offset; the offset itself where there is none.
+    static func tokenEnd(from offset: Int, in text: Span<UInt8>, limit: Int) -> Int {
+        var index = offset
+        while index < limit, isTokenByte(text[index]) { index += 1 }
+        return index
+    }
+
+    /// The bytes of the range as text; bytes that are not UTF-8 become replacement characters.
+    static func string(_ range: Range<Int>, in text: Span<UInt8>) -> String {
+        String(decoding: bytes(range, in: text), as: UTF8.self)
+    }
+
+    /// A copy of the bytes of the range.
+    static func bytes(_ range: Range<Int>, in text: Span<UInt8>) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(range.count)
+        for index in range { bytes.append(text[index]) }
+        return bytes
+    }
+
+    /// The number that the digits of the range write; nil for anything else, capped at 2^31.
+    ///
+    /// RFC 9111 section 1.2.2: a number too large to hold is taken as 2^31.
+    static func deltaSeconds(_ range: Range<Int>, in text: Span<UInt8>) -> Int? {
+        guard !range.isEmpty else { return nil }
+        var value = 0
+        for index in range {
+            guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(text[index]) else { return nil }
+            value = min(value * 10 + Int(text[index] - UInt8(ascii: "0")), 1 << 31)
+        }
+        return value
+    }
+}

@@ -1,0 +1,73 @@
+/// How long a private cache may use an answer (RFC 9111 section 4.2, RFC 5861 section 3).
+package struct Freshness: Equatable, Sendable {
+    /// The freshness lifetime in seconds.
+    package let lifetimeSeconds: Int64
+    /// How long after its lifetime the answer may be used while it is validated anew.
+    package let staleWhileRevalidateSeconds: Int64
+    /// The age of the answer when it was received.
+    package let initialAgeSeconds: Int64
+    /// When the answer was received, in seconds since 1970.
+    package let receivedAt: Int64
+
+    /// Reads the fields of an answer received at the given time; of a field sent twice the reading that ends sooner counts.
+    package init(
+        cacheControl: CacheControl, age: [String] = [], date: [String] = [], expires: [String] = [],
+        lastModified: [String] = [], receivedAt: Int64
+    ) {
+        self.receivedAt = receivedAt
+        let sentAt = date.count == 1 ? date.first.flatMap(FieldDate.parse) : nil
+        let apparentAge = max(0, receivedAt - (sentAt ?? receivedAt))
+        initialAgeSeconds = max(apparentAge, Self.age(age))
+        let mustNotReuse = cacheControl.noStore || cacheControl.noCache
+        lifetimeSeconds =
+            mustNotReuse
+            ? 0
+            : Self.lifetime(
+                cacheControl, sentAt: sentAt ?? receivedAt, expires: expires, lastModified: lastModified)
+        // RFC 9111 section 5.2.2.2: must-revalidate forbids any use while stale.
+        staleWhileRevalidateSeconds =
+            mustNotReuse || cacheControl.mustRevalidate ? 0 : Int64(cacheControl.staleWhileRevalidate ?? 0)
+    }
+
+    /// The age of the answer at the given time (RFC 9111 section 4.2.3).
+    package func ageSeconds(at now: Int64) -> Int64 { initialAgeSeconds + max(0, now - receivedAt) }
+
+    /// Whether the answer is fresh at the given time.
+    package func isFresh(at now: Int64) -> Bool { ageSeconds(at: now) < lifetimeSeconds }
+
+    /// Whether the answer is fresh, or stale but usable, at the given time: so long a dictionary counts.
+    package func isUsable(at now: Int64) -> Bool { remainingSeconds(at: now) > 0 }
+
+    /// For how long from the given time the answer remains fresh, or stale but usable; 0 or less if no more.
+    package func remainingSeconds(at now: Int64) -> Int64 {
+        lifetimeSeconds + staleWhileRevalidateSeconds - ageSeconds(at: now)
+    }
+
+    /// RFC 9111 section 4.2.1, for a private cache: max-age, then Expires, then the heuristic of section 4.2.2.
+    private static func lifetime(
+        _ cacheControl: CacheControl, sentAt: Int64, expires: [String], lastModified: [String]
+    ) -> Int64 {
+        if let maxAge = cacheControl.maxAge { return Int64(maxAge) }
+        if !expires.isEmpty {
+            // RFC 9111 section 5.3: an invalid date, such as 0, means already expired.
+            guard expires.count == 1, let text = expires.first, let end = FieldDate.parse(text) else {
+                return 0
+            }
+            return max(0, end - sentAt)
+        }
+        guard lastModified.count == 1, let modifiedAt = lastModified.first.flatMap(FieldDate.parse) else {
+            return 0
+        }
+        return max(0, sentAt - modifiedAt) / 10
+    }
+
+    /// The greatest of the ages given; RFC 9111 section 5.1: an invalid Age is ignored.
+    private static func age(_ lines: [String]) -> Int64 {
+        var age = 0
+        for line in lines {
+            let bytes = line.utf8
+            age = max(age, FieldSyntax.deltaSeconds(0..<bytes.count, in: bytes.span) ?? 0)
+        }
+        return Int64(age)
+    }
+}

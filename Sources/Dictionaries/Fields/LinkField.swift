@@ -1,0 +1,72 @@
+/// The Link response field, for the relation `compression-dictionary` (RFC 8288, RFC 9842 section 3).
+package enum LinkField {
+    /// Further targets are ignored.
+    package static let targetsMax = 16
+
+    /// The targets of relation `compression-dictionary`, as written, in order; links with an anchor are of another context.
+    package static func dictionaryTargets(_ lines: [String]) -> [String] {
+        var targets: [String] = []
+        for line in lines {
+            let bytes = line.utf8
+            collect(from: bytes.span, into: &targets)
+        }
+        return targets
+    }
+
+    private static func collect(from text: Span<UInt8>, into targets: inout [String]) {
+        var offset = 0
+        while offset < text.count, targets.count < targetsMax {
+            let byte = text[offset]
+            if FieldSyntax.isWhitespace(byte) || byte == UInt8(ascii: ",") {
+                offset += 1
+                continue
+            }
+            // RFC 8288 appendix B.2: anything but a target in angle brackets ends the parsing.
+            guard byte == UInt8(ascii: "<"),
+                let close = (offset..<text.count).first(where: { text[$0] == UInt8(ascii: ">") })
+            else { return }
+            // A target may hold commas, a parameter only inside quotes: so the target is passed over first.
+            var members = ListMembers(close + 1..<text.count)
+            guard let parameters = members.nextOrEmpty(in: text) else { return }
+            if isDictionary(parameters, in: text) {
+                targets.append(FieldSyntax.string(offset + 1..<close, in: text))
+            }
+            offset = parameters.upperBound
+        }
+    }
+
+    private static func isDictionary(_ parameters: Range<Int>, in text: Span<UInt8>) -> Bool {
+        var isRelated = false
+        var isRelationSeen = false
+        var members = ListMembers(parameters, separator: UInt8(ascii: ";"))
+        while let parameter = members.next(in: text) {
+            let nameEnd = FieldSyntax.tokenEnd(
+                from: parameter.lowerBound, in: text, limit: parameter.upperBound)
+            let name = parameter.lowerBound..<nameEnd
+            if FieldSyntax.equals(name, in: text, ignoringCase: "anchor") { return false }
+            // RFC 8288 section 3.3: only the first rel counts.
+            if FieldSyntax.equals(name, in: text, ignoringCase: "rel"), !isRelationSeen {
+                isRelationSeen = true
+                isRelated = namesDictionary(nameEnd..<parameter.upperBound, in: text)
+            }
+        }
+        return isRelated
+    }
+
+    /// Whether `= relation` or `= "relation relation"` holds the one relation that counts.
+    private static func namesDictionary(_ range: Range<Int>, in text: Span<UInt8>) -> Bool {
+        var value = FieldSyntax.trimmed(range, in: text)
+        guard !value.isEmpty, text[value.lowerBound] == UInt8(ascii: "=") else { return false }
+        value = FieldSyntax.trimmed(value.lowerBound + 1..<value.upperBound, in: text)
+        if value.count >= 2, text[value.lowerBound] == UInt8(ascii: "\""),
+            text[value.upperBound - 1] == UInt8(ascii: "\"")
+        {
+            value = value.lowerBound + 1..<value.upperBound - 1
+        }
+        var relations = ListMembers(value, separator: UInt8(ascii: " "))
+        while let relation = relations.next(in: text) {
+            if FieldSyntax.equals(relation, in: text, ignoringCase: "compression-dictionary") { return true }
+        }
+        return false
+    }
+}

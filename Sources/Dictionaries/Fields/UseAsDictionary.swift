@@ -1,0 +1,103 @@
+internal import RawStructuredFieldValues
+
+/// The Use-As-Dictionary response field (RFC 9842 section 2.1).
+package struct UseAsDictionary: Equatable, Sendable {
+    /// Longer fields are taken as malformed.
+    package static let fieldBytesMax = 8192
+
+    /// The URL Pattern of the requests that the dictionary is for, relative to its own URL.
+    package let match: String
+    /// The request destinations that the dictionary is for; none means all.
+    package let matchDest: [String]
+    /// What the client is to send back as Dictionary-ID; empty for none.
+    package let id: String
+    /// The experimental member for the life of the dictionary, in seconds.
+    package let ttl: Int?
+    /// The format of the dictionary: `raw` is the only one.
+    package var type: String { "raw" }
+
+    /// A field of these members; nil where one is too long or cannot be written as a structured-field String.
+    package init?(match: String, matchDest: [String] = [], id: String = "", ttl: Int? = nil) {
+        guard !match.isEmpty, id.utf8.count <= DictionaryID.charactersMax,
+            ([match, id] + matchDest).allSatisfy(Self.isExpressible), (ttl ?? 0) >= 0,
+            (ttl ?? 0) <= 999_999_999_999_999
+        else { return nil }
+        self.match = match
+        self.matchDest = matchDest
+        self.id = id
+        self.ttl = ttl
+    }
+
+    /// What the lines say, read as a client must; nil where there is no valid `match`, or a `type` other than `raw`.
+    ///
+    /// A `ttl` that is no whole number of seconds is ignored: it is an extension, and the rest holds without it.
+    package static func parse(_ lines: [String]) -> UseAsDictionary? {
+        let joined = lines.joined(separator: ", ")
+        guard joined.utf8.count <= fieldBytesMax else { return nil }
+        var parser = StructuredFieldValueParser(Array(joined.utf8))
+        guard let members = try? parser.parseDictionaryFieldValue(),
+            let match = members["match"]?.bareString,
+            let id = members["id"].map(\.bareString) ?? "",
+            let type = members["type"].map(\.bareToken) ?? "raw", type == "raw",
+            let matchDest = members["match-dest"].map(\.strings) ?? []
+        else { return nil }
+        return UseAsDictionary(
+            match: match, matchDest: matchDest, id: id, ttl: members["ttl"]?.bareSeconds)
+    }
+
+    /// The field's value.
+    package var serialized: String {
+        var text = "match=" + Self.quoted(match)
+        if !matchDest.isEmpty {
+            text += ", match-dest=(" + matchDest.map(Self.quoted).joined(separator: " ") + ")"
+        }
+        if !id.isEmpty { text += ", id=" + Self.quoted(id) }
+        if let ttl { text += ", ttl=\(ttl)" }
+        return text
+    }
+
+    /// RFC 9651 section 3.3.3: a String is of printable ASCII characters only.
+    private static func isExpressible(_ text: String) -> Bool {
+        text.utf8.allSatisfy { (0x20...0x7E).contains($0) }
+    }
+
+    /// RFC 9651 section 4.1.6: only the quotation mark and the backslash are escaped.
+    private static func quoted(_ text: String) -> String {
+        var bytes: [UInt8] = [UInt8(ascii: "\"")]
+        for byte in text.utf8 {
+            if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { bytes.append(UInt8(ascii: "\\")) }
+            bytes.append(byte)
+        }
+        bytes.append(UInt8(ascii: "\""))
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+extension ItemOrInnerList {
+    fileprivate var bareString: String? {
+        guard case .item(let item) = self, case .string(let text) = item.rfc9651BareItem else { return nil }
+        return text
+    }
+
+    fileprivate var bareToken: String? {
+        guard case .item(let item) = self, case .token(let text) = item.rfc9651BareItem else { return nil }
+        return text
+    }
+
+    fileprivate var bareSeconds: Int? {
+        guard case .item(let item) = self, case .integer(let value) = item.rfc9651BareItem, value >= 0 else {
+            return nil
+        }
+        return Int(value)
+    }
+
+    fileprivate var strings: [String]? {
+        guard case .innerList(let list) = self else { return nil }
+        var strings: [String] = []
+        for item in list.bareInnerList {
+            guard case .string(let text) = item.rfc9651BareItem else { return nil }
+            strings.append(text)
+        }
+        return strings
+    }
+}

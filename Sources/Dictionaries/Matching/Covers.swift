@@ -1,0 +1,65 @@
+/// What an answer is a dictionary for: the setting `covers` of a route.
+package enum Covers: Sendable {
+    /// Its own path, with any query.
+    case path
+    /// Its own path and query.
+    case url
+    /// Whatever the route's match fits.
+    case pattern
+    /// A template that the groups of the route's match fill.
+    case template(Template)
+
+    /// Reads the setting for a route of the given match, whose groups a template may name.
+    package init(_ text: String, route: URLPattern) throws(PatternError) {
+        switch text {
+        case "path": self = .path
+        case "url": self = .url
+        case "pattern":
+            guard !route.hasRegexpGroups else {
+                throw PatternError(
+                    offset: 0,
+                    "covers: pattern would send a regular expression, which RFC 9842 forbids; expected path, url or a template"
+                )
+            }
+            self = .pattern
+        default:
+            guard text.hasPrefix("/") else {
+                throw PatternError(
+                    offset: 0, "\(text); expected path, url, pattern, or a template that begins with /")
+            }
+            self = .template(try Template(text, groupNames: route.groupNames))
+        }
+    }
+
+    /// The `match` to send with an answer; nil where it cannot be expressed. `captures` are only needed for a template.
+    package func matchValue(
+        forPath path: String, query: String?, route: URLPattern, captures: [String: Substring]? = nil
+    ) -> String? {
+        switch self {
+        case .path:
+            guard Self.isExpressible(path[...], isPath: true) else { return nil }
+            return Self.bounded(URLPattern.escaped(path))
+        case .url:
+            let query = query ?? ""
+            guard Self.isExpressible(path[...], isPath: true), Self.isExpressible(query[...], isPath: false)
+            else {
+                return nil
+            }
+            return Self.bounded(URLPattern.escaped(path) + "?" + URLPattern.escaped(query))
+        case .pattern: return route.text
+        case .template(let template):
+            return (captures ?? route.captures(path: path, query: query)).flatMap(template.filled)
+        }
+    }
+
+    private static func bounded(_ match: String) -> String? {
+        match.utf8.count <= URLPattern.bytesMax ? match : nil
+    }
+
+    /// Whether a pattern can name the text: a byte that URLs write encoded would be encoded in the pattern, and not match.
+    static func isExpressible(_ text: Substring, isPath: Bool) -> Bool {
+        text.utf8.allSatisfy {
+            isPath ? !CanonicalText.isEncodedInPath($0) : !CanonicalText.isEncodedInQuery($0)
+        }
+    }
+}

@@ -1,0 +1,90 @@
+/// The compiled pattern of one component of a URL, with short cuts for the common forms.
+struct PatternComponent {
+    private enum Form {
+        case any
+        case literal([UInt8])
+        case prefix([UInt8])
+        case general
+    }
+
+    private let form: Form
+    private let program: PatternProgram
+    /// The fixed text that every match begins with.
+    private let lead: [UInt8]
+    /// Whether the component has a regexp group.
+    let hasRegexpGroups: Bool
+
+    /// Compiles the pattern that the tokens write.
+    init(_ tokens: ArraySlice<PatternToken>, of component: PatternParser.Component) throws(PatternError) {
+        let parts = try PatternParser.parts(tokens, of: component)
+        program = try PatternProgram.compile(parts, of: component)
+        hasRegexpGroups = parts.contains { if case .regexp = $0.matcher { true } else { false } }
+        form = Self.form(parts)
+        let first = parts.first
+        let isLeadFixed = first?.modifier == PatternPart.Modifier.none || first?.modifier == .oneOrMore
+        lead = isLeadFixed ? first?.prefix ?? [] : []
+    }
+
+    /// Matches anything.
+    static var any: PatternComponent {
+        PatternComponent(form: .any)
+    }
+
+    private init(form: Form) {
+        self.form = form
+        program = PatternProgram()
+        lead = []
+        hasRegexpGroups = false
+    }
+
+    /// Whether there is only one text that matches.
+    var isLiteral: Bool { if case .literal = form { true } else { false } }
+
+    /// Whether every text matches.
+    var isAny: Bool { if case .any = form { true } else { false } }
+
+    /// The names of the groups, in order.
+    var groupNames: [String] { program.names }
+
+    /// Whether the whole text matches.
+    func matches(_ text: Span<UInt8>) -> Bool {
+        switch form {
+        case .any: true
+        case .literal(let bytes): text.count == bytes.count && Self.begins(text, with: bytes)
+        case .prefix(let bytes): Self.begins(text, with: bytes)
+        case .general: Self.begins(text, with: lead) && PatternMatcher.matches(program, text)
+        }
+    }
+
+    /// The ranges of the groups that took part in the match, by name; nil where the text does not match.
+    func captures(_ text: Span<UInt8>) -> [(name: String, range: Range<Int>)]? {
+        if isAny { return [] }
+        guard Self.begins(text, with: lead), let bounds = PatternMatcher.bounds(program, text) else {
+            return nil
+        }
+        var captures: [(name: String, range: Range<Int>)] = []
+        for (group, name) in program.names.enumerated()
+        where bounds[2 * group] >= 0 && bounds[2 * group + 1] >= 0 {
+            captures.append((name, bounds[2 * group]..<bounds[2 * group + 1]))
+        }
+        return captures
+    }
+
+    private static func begins(_ text: Span<UInt8>, with bytes: [UInt8]) -> Bool {
+        guard text.count >= bytes.count else { return false }
+        for index in 0..<bytes.count where text[index] != bytes[index] { return false }
+        return true
+    }
+
+    private static func form(_ parts: [PatternPart]) -> Form {
+        guard let first = parts.first else { return .literal([]) }
+        let isFixed = first.matcher == .fixedText && first.modifier == .none
+        if parts.count == 1, isFixed { return .literal(first.prefix) }
+        guard let last = parts.last, last.matcher == .wildcard, last.modifier == .none, last.suffix.isEmpty
+        else {
+            return .general
+        }
+        if parts.count == 1 { return last.prefix.isEmpty ? .any : .prefix(last.prefix) }
+        return parts.count == 2 && isFixed ? .prefix(first.prefix + last.prefix) : .general
+    }
+}

@@ -1,0 +1,183 @@
+/// Parses the pattern of one component into parts (URL Pattern Standard, "Parsing pattern strings").
+struct PatternParser {
+    /// The components that Dictum matches; the others are the same for all URLs of an origin.
+    enum Component { case pathname, search }
+
+    private let component: Component
+    private let tokens: ArraySlice<PatternToken>
+    private var index: Int
+    private var parts: [PatternPart] = []
+    private var names: Set<String> = []
+    private var nextNumber = 0
+    private var pending: [Unicode.Scalar] = []
+
+    /// The parts of the pattern that the tokens write, of which the last is taken for the end.
+    static func parts(
+        _ tokens: ArraySlice<PatternToken>, of component: Component
+    ) throws(PatternError) -> [PatternPart] {
+        var parser = PatternParser(component: component, tokens: tokens, index: tokens.startIndex)
+        while parser.index < tokens.endIndex { try parser.step() }
+        parser.addPending()
+        return parser.parts
+    }
+
+    private init(component: Component, tokens: ArraySlice<PatternToken>, index: Int) {
+        self.component = component
+        self.tokens = tokens
+        self.index = index
+    }
+
+    private var current: PatternToken? { index < tokens.endIndex ? tokens[index] : nil }
+
+    private mutating func step() throws(PatternError) {
+        let start = index
+        let character = takeCharacter()
+        if let group = takeGroup() {
+            var prefix: [Unicode.Scalar] = []
+            if let character {
+                // Only a slash before a group belongs to it, so that `/books/:id?` matches /books.
+                if component == .pathname, character == "/" {
+                    prefix = [character]
+                } else {
+                    pending.append(character)
+                }
+            }
+            addPending()
+            try add(prefix: prefix, group: group, suffix: [], modifier: takeModifier(), at: start)
+        } else if let character = character ?? takeEscaped() {
+            pending.append(character)
+        } else {
+            try braces()
+        }
+    }
+
+    private mutating func braces() throws(PatternError) {
+        guard let token = current, token.kind == .open else { throw unexpected() }
+        index += 1
+        let prefix = takeText()
+        let group = takeGroup()
+        let suffix = takeText()
+        guard let end = current, end.kind == .close else {
+            if current == nil {
+                throw PatternError(offset: token.offset, "a brace that is never closed; expected }")
+            }
+            throw unexpected()
+        }
+        index += 1
+        try add(prefix: prefix, group: group, suffix: suffix, modifier: takeModifier(), at: index - 1)
+    }
+
+    private func unexpected() -> PatternError {
+        guard let token = current else { return PatternError(offset: 0, "an incomplete pattern") }
+        let text =
+            switch token.kind {
+            case .close: "a closing brace without an opening one; expected \\} for a brace itself"
+            case .open: "a brace inside braces; expected text, a group, or }"
+            case .modifier(let scalar):
+                "\(scalar) behind nothing that it could repeat; expected \\\(scalar) for the character itself"
+            case .asterisk: "a second * for the same group; expected one"
+            case .invalid(_, let text): text
+            default: "a second group inside one pair of braces; expected text or }"
+            }
+        return PatternError(offset: token.offset, text)
+    }
+
+    private mutating func takeCharacter() -> Unicode.Scalar? {
+        guard case .character(let scalar) = current?.kind else { return nil }
+        index += 1
+        return scalar
+    }
+
+    private mutating func takeEscaped() -> Unicode.Scalar? {
+        guard case .escaped(let scalar) = current?.kind else { return nil }
+        index += 1
+        return scalar
+    }
+
+    private mutating func takeText() -> [Unicode.Scalar] {
+        var text: [Unicode.Scalar] = []
+        while let scalar = takeCharacter() ?? takeEscaped() { text.append(scalar) }
+        return text
+    }
+
+    /// A name with or without a regular expression, a regular expression, or `*`.
+    private mutating func takeGroup() -> (name: String?, matcher: PatternPart.Matcher, offset: Int)? {
+        guard let token = current else { return nil }
+        switch token.kind {
+        case .name(let name):
+            index += 1
+            return (name, takeRegexp() ?? .segment, token.offset)
+        case .asterisk:
+            index += 1
+            return (nil, .wildcard, token.offset)
+        default:
+            guard let matcher = takeRegexp() else { return nil }
+            return (nil, matcher, token.offset)
+        }
+    }
+
+    private mutating func takeRegexp() -> PatternPart.Matcher? {
+        guard let token = current, case .regexp(let text) = token.kind else { return nil }
+        index += 1
+        // The standard takes the spelled-out wildcard for the wildcard: it is no regexp group.
+        return text == ".*" ? .wildcard : .regexp(text, offset: token.offset + 1)
+    }
+
+    private mutating func takeModifier() -> PatternPart.Modifier {
+        let modifier: PatternPart.Modifier
+        switch current?.kind {
+        case .modifier("?"): modifier = .optional
+        case .modifier("+"): modifier = .oneOrMore
+        case .asterisk: modifier = .zeroOrMore
+        default: return .none
+        }
+        index += 1
+        return modifier
+    }
+
+    private mutating func add(
+        prefix: [Unicode.Scalar], group: (name: String?, matcher: PatternPart.Matcher, offset: Int)?,
+        suffix: [Unicode.Scalar], modifier: PatternPart.Modifier, at start: Int
+    ) throws(PatternError) {
+        guard let group else {
+            if modifier == .none {
+                pending += prefix
+            } else {
+                addPending()
+                if !prefix.isEmpty {
+                    parts.append(
+                        PatternPart(
+                            matcher: .fixedText, name: "", prefix: canonical(prefix), suffix: [],
+                            modifier: modifier))
+                }
+            }
+            return
+        }
+        addPending()
+        let name = group.name ?? String(nextNumber)
+        if group.name == nil { nextNumber += 1 }
+        guard names.insert(name).inserted else {
+            throw PatternError(
+                offset: group.offset, "the name \(name) twice; expected a name of its own for each group")
+        }
+        parts.append(
+            PatternPart(
+                matcher: group.matcher, name: name, prefix: canonical(prefix), suffix: canonical(suffix),
+                modifier: modifier))
+    }
+
+    private mutating func addPending() {
+        guard !pending.isEmpty else { return }
+        parts.append(
+            PatternPart(
+                matcher: .fixedText, name: "", prefix: canonical(pending), suffix: [], modifier: .none))
+        pending = []
+    }
+
+    private func canonical(_ text: [Unicode.Scalar]) -> [UInt8] {
+        switch component {
+        case .pathname: CanonicalText.pathname(text)
+        case .search: CanonicalText.search(text)
+        }
+    }
+}

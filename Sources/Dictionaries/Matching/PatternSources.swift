@@ -1,0 +1,136 @@
+/// The tokens of a pattern by component (URL Pattern Standard, "Constructor string parsing" and "process a URLPatternInit").
+struct PatternSources {
+    /// The pattern of the path, absolute.
+    private(set) var pathname: [PatternToken]
+    /// The pattern of the query; nil where any query matches.
+    private(set) var search: [PatternToken]?
+
+    /// The first regexp group.
+    var firstRegexp: PatternToken? {
+        (pathname + (search ?? [])).first {
+            if case .regexp(let text) = $0.kind { text != ".*" } else { false }
+        }
+    }
+
+    /// Takes a pattern apart and resolves it against the path of the URL that it came from.
+    init(_ text: String, basePath: String, origin: String?) throws(PatternError) {
+        let scalars = Array(text.unicodeScalars)
+        let tokens = Array(PatternTokenizer.tokens(scalars).dropLast())
+        let start = try Self.pathStart(tokens, scalars, origin: origin)
+        let rest = tokens[start...]
+        let searchStart =
+            Self.firstOutsideBraces(rest) { Self.isSearchPrefix($0, in: tokens) } ?? rest.endIndex
+        if let hash = Self.firstOutsideBraces(rest, where: { tokens[$0].urlCharacter == "#" }) {
+            throw PatternError(
+                offset: tokens[hash].offset,
+                "a fragment, which never reaches a server; expected a path and a query")
+        }
+        pathname = Array(rest[..<searchStart])
+        search = searchStart < rest.endIndex ? Array(rest[(searchStart + 1)...]) : nil
+        resolve(basePath: basePath, isWholeURL: start > 0, at: start)
+    }
+
+    private mutating func resolve(basePath: String, isWholeURL: Bool, at start: Int) {
+        if pathname.isEmpty, isWholeURL {
+            // "https://example.com" matches every path, "https://example.com?a" only the root.
+            let kind: PatternToken.Kind = search == nil ? .asterisk : .character("/")
+            pathname = [PatternToken(kind: kind, offset: 0)]
+        } else if pathname.isEmpty, search != nil {
+            pathname = Self.literal(basePath[...])
+        } else if !Self.isAbsolute(pathname) {
+            let slash = basePath.utf8.lastIndex(of: UInt8(ascii: "/"))
+            let directory = slash.map { basePath[...$0] } ?? "/"
+            pathname = Self.literal(directory) + pathname
+        }
+    }
+
+    private static func literal(_ text: Substring) -> [PatternToken] {
+        text.unicodeScalars.map { PatternToken(kind: .escaped($0), offset: 0) }
+    }
+
+    /// Whether the pattern begins with a slash, which may be escaped or in braces.
+    private static func isAbsolute(_ tokens: [PatternToken]) -> Bool {
+        guard let first = tokens.first else { return false }
+        if first.kind == .open, tokens.count > 1 { return tokens[1].kind == .character("/") }
+        return first.kind == .character("/") || first.kind == .escaped("/")
+    }
+
+    private static func firstOutsideBraces(
+        _ tokens: ArraySlice<PatternToken>, where isWanted: (Int) -> Bool
+    ) -> Int? {
+        var depth = 0
+        for index in tokens.indices {
+            switch tokens[index].kind {
+            case .open: depth += 1
+            case .close: depth -= 1
+            default: break
+            }
+            if depth <= 0, isWanted(index) { return index }
+        }
+        return nil
+    }
+
+    /// A question mark begins the query, unless it stands where it makes a group optional.
+    private static func isSearchPrefix(_ index: Int, in tokens: [PatternToken]) -> Bool {
+        if tokens[index].urlCharacter == "?" { return true }
+        guard tokens[index].kind == .modifier("?") else { return false }
+        guard index > 0 else { return true }
+        switch tokens[index - 1].kind {
+        case .name, .regexp, .close, .asterisk: return false
+        default: return true
+        }
+    }
+
+    /// The first token behind scheme and authority, which must be those of the origin; 0 where there are none.
+    private static func pathStart(
+        _ tokens: [PatternToken], _ scalars: [Unicode.Scalar], origin: String?
+    ) throws(PatternError) -> Int {
+        // Escaped or not: the standard takes any colon that begins no name for the end of a scheme.
+        guard let colon = firstOutsideBraces(tokens[...], where: { tokens[$0].urlCharacter == ":" }) else {
+            return 0
+        }
+        let afterSlashes = colon + 3
+        guard tokens[..<colon].allSatisfy({ Self.isSchemeCharacter($0.kind) }), colon > 0,
+            afterSlashes <= tokens.count,
+            tokens[colon + 1].kind == .character("/"), tokens[colon + 2].kind == .character("/")
+        else {
+            throw PatternError(
+                offset: tokens[colon].offset,
+                "a colon that would end the scheme of a URL; expected {\\:} for a colon itself")
+        }
+        let rest = tokens[afterSlashes...]
+        let end =
+            firstOutsideBraces(rest) { index in
+                tokens[index].urlCharacter == "/" || tokens[index].urlCharacter == "#"
+                    || isSearchPrefix(index, in: tokens)
+            } ?? tokens.count
+        let endOffset = end < tokens.count ? tokens[end].offset : scalars.count
+        var written = String.UnicodeScalarView()
+        written.append(contentsOf: scalars[..<endOffset])
+        guard let origin, normalOrigin(String(written)) == normalOrigin(origin) else {
+            throw PatternError(
+                offset: 0,
+                "the origin \(String(written)); expected \(origin ?? "a path"), since a dictionary is for its own origin only"
+            )
+        }
+        return end
+    }
+
+    private static func isSchemeCharacter(_ kind: PatternToken.Kind) -> Bool {
+        switch kind {
+        case .character(let scalar):
+            scalar.isASCII
+                && (scalar.properties.isAlphabetic || "0123456789+-.".unicodeScalars.contains(scalar))
+        case .modifier("+"): true
+        default: false
+        }
+    }
+
+    /// The origin in lower case and without the scheme's own port.
+    private static func normalOrigin(_ origin: String) -> String {
+        let text = origin.lowercased()
+        if text.hasPrefix("https://"), text.hasSuffix(":443") { return String(text.dropLast(4)) }
+        if text.hasPrefix("http://"), text.hasSuffix(":80") { return String(text.dropLast(3)) }
+        return text
+    }
+}

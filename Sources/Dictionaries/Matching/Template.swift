@@ -1,0 +1,95 @@
+/// A URL Pattern with places `<name>` that the groups of a route's match fill.
+package struct Template: Sendable {
+    private enum Piece: Sendable {
+        case pattern(String)
+        case group(String)
+    }
+
+    /// The template as written.
+    package let text: String
+    private let pieces: [Piece]
+
+    /// Parses a template; each place must name a group of the route's match.
+    package init(_ text: String, groupNames: [String]) throws(PatternError) {
+        self.text = text
+        pieces = try Self.pieces(Array(text.unicodeScalars), groupNames: groupNames)
+        // Filled with any value, the template must be a pattern that RFC 9842 allows.
+        let example = pieces.map { piece in
+            switch piece {
+            case .pattern(let text): text
+            case .group(let name): String(repeating: "x", count: name.unicodeScalars.count + 2)
+            }
+        }
+        _ = try URLPattern(example.joined())
+    }
+
+    /// The pattern with the values filled in and escaped; nil where one is missing or cannot be expressed in its place.
+    package func filled(_ captures: [String: Substring]) -> String? {
+        var match = ""
+        var isGroupEnd = false
+        for piece in pieces {
+            switch piece {
+            case .pattern(let text):
+                // An escaped colon ends in a brace, which a modifier behind it would repeat.
+                if isGroupEnd, let first = text.utf8.first, "*?+".utf8.contains(first) { return nil }
+                match += text
+                isGroupEnd = false
+            case .group(let name):
+                guard let value = captures[name], Covers.isExpressible(value, isPath: true) else {
+                    return nil
+                }
+                match += URLPattern.escaped(value)
+                if !value.isEmpty { isGroupEnd = value.utf8.last == UInt8(ascii: ":") }
+            }
+        }
+        return match.utf8.count <= URLPattern.bytesMax ? match : nil
+    }
+
+    private static func pieces(
+        _ scalars: [Unicode.Scalar], groupNames: [String]
+    ) throws(PatternError) -> [Piece] {
+        var pieces: [Piece] = []
+        var pattern = String.UnicodeScalarView()
+        var index = 0
+        while index < scalars.count {
+            if scalars[index] == "\\", index + 1 < scalars.count {
+                pattern.append(contentsOf: scalars[index...index + 1])
+                index += 2
+            } else if scalars[index] == "<" {
+                let end = try place(at: index, in: scalars, groupNames: groupNames)
+                pieces.append(.pattern(String(pattern)))
+                pieces.append(.group(string(scalars[index + 1..<end])))
+                pattern = String.UnicodeScalarView()
+                index = end + 1
+            } else {
+                pattern.append(scalars[index])
+                index += 1
+            }
+        }
+        return pieces + [.pattern(String(pattern))]
+    }
+
+    /// The end of the place that begins at the index.
+    private static func place(
+        at start: Int, in scalars: [Unicode.Scalar], groupNames: [String]
+    ) throws(PatternError) -> Int {
+        guard let end = scalars[start...].firstIndex(of: ">") else {
+            throw PatternError(
+                offset: start,
+                "a place that is never closed; expected <name>, or \\< for the character itself")
+        }
+        let name = string(scalars[start + 1..<end])
+        guard groupNames.contains(name) else {
+            let known =
+                groupNames.isEmpty ? "no groups" : groupNames.map { "<\($0)>" }.joined(separator: ", ")
+            throw PatternError(offset: start, "the place <\(name)>; the route's match has \(known)")
+        }
+        return end
+    }
+
+    private static func string(_ scalars: ArraySlice<Unicode.Scalar>) -> String {
+        var text = String.UnicodeScalarView()
+        text.append(contentsOf: scalars)
+        return String(text)
+    }
+}

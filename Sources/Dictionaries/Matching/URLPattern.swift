@@ -1,0 +1,95 @@
+/// A pattern of paths and queries (URL Pattern Standard, as RFC 9842 section 2.1.1 uses it).
+///
+/// Written as a path with an optional query, or as a whole URL of the given origin. A pattern without a query matches
+/// any, one with a query only what it says; scheme, host and port are those of the origin. The percent-encoded path is
+/// matched, and the time of a match is at most the pattern's size times the path's.
+package struct URLPattern: Sendable {
+    /// The longest pattern, in bytes.
+    package static let bytesMax = 2048
+
+    /// The pattern as written.
+    package let text: String
+    private let pathname: PatternComponent
+    private let search: PatternComponent
+
+    /// Compiles a pattern, relative to the path of the URL that it came from.
+    ///
+    /// `origin` is that of the same URL (`https://example.com`); without it a whole URL is an error.
+    package init(
+        _ text: String, basePath: String = "/", origin: String? = nil, allowsRegexpGroups: Bool = false
+    ) throws(PatternError) {
+        guard text.utf8.count <= Self.bytesMax else {
+            throw PatternError(
+                offset: Self.bytesMax, "a pattern that is too long; expected at most \(Self.bytesMax) bytes")
+        }
+        self.text = text
+        let sources = try PatternSources(text, basePath: basePath, origin: origin)
+        pathname = try PatternComponent(sources.pathname[...], of: .pathname)
+        if let tokens = sources.search {
+            search = try PatternComponent(tokens[...], of: .search)
+        } else {
+            search = .any
+        }
+        if !allowsRegexpGroups, let token = sources.firstRegexp {
+            throw PatternError(
+                offset: token.offset,
+                "a regular expression, which RFC 9842 forbids here; expected *, :name or {…}")
+        }
+    }
+
+    /// Whether the pattern has regular expressions, so that it must not be sent as a `match`.
+    package var hasRegexpGroups: Bool { pathname.hasRegexpGroups || search.hasRegexpGroups }
+
+    /// Whether only one path matches, with any query or with one.
+    package var isLiteral: Bool { pathname.isLiteral && (search.isAny || search.isLiteral) }
+
+    /// The names of the groups; those without a name are numbered from 0, in path and query apart.
+    package var groupNames: [String] { pathname.groupNames + search.groupNames }
+
+    /// Whether a URL of the origin matches; the query is without its question mark.
+    package func matches(path: String, query: String?) -> Bool {
+        let pathBytes = path.utf8
+        guard pathname.matches(pathBytes.span) else { return false }
+        if search.isAny { return true }
+        let queryBytes = (query ?? "").utf8
+        return search.matches(queryBytes.span)
+    }
+
+    /// What the groups matched, by name; a name in the path hides the same in the query. Nil where the URL does not match.
+    package func captures(path: String, query: String?) -> [String: Substring]? {
+        let query = query ?? ""
+        let pathBytes = path.utf8
+        let queryBytes = query.utf8
+        guard let inPath = pathname.captures(pathBytes.span), let inQuery = search.captures(queryBytes.span)
+        else {
+            return nil
+        }
+        var captures: [String: Substring] = [:]
+        for (name, range) in inQuery { captures[name] = Self.part(range, of: query) }
+        for (name, range) in inPath { captures[name] = Self.part(range, of: path) }
+        return captures
+    }
+
+    private static func part(_ range: Range<Int>, of text: String) -> Substring {
+        let lower = text.utf8.index(text.startIndex, offsetBy: range.lowerBound)
+        return text[lower..<text.utf8.index(lower, offsetBy: range.count)]
+    }
+
+    /// The text with everything escaped that a pattern would take for its syntax, so that it matches only itself.
+    ///
+    /// A colon is put in braces: behind a mere backslash the standard still takes it for the end of a scheme.
+    package static func escaped(_ text: some StringProtocol) -> String {
+        var bytes: [UInt8] = []
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: ":"): bytes += Array("{\\:}".utf8)
+            case UInt8(ascii: "+"), UInt8(ascii: "*"), UInt8(ascii: "?"), UInt8(ascii: "{"),
+                UInt8(ascii: "}"),
+                UInt8(ascii: "("), UInt8(ascii: ")"), UInt8(ascii: "\\"):
+                bytes += [UInt8(ascii: "\\"), byte]
+            default: bytes.append(byte)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

@@ -1,0 +1,35 @@
+/// Whether an answer may become a version of its chain, by the contract's paragraph of that name.
+package enum Admission {
+    /// The verdict on an answer whose body has not yet come; a body of unknown length the caller bounds by `bodyBytesMax`.
+    package static func evaluate(
+        request: RequestFacts, response: ResponseFacts, policy: RoutePolicy
+    ) -> AdmissionVerdict {
+        if let reason = obstacle(request: request, response: response, policy: policy) {
+            return .refuse(reason)
+        }
+        return .admit
+    }
+
+    private static func obstacle(
+        request: RequestFacts, response: ResponseFacts, policy: RoutePolicy
+    ) -> Reason? {
+        if !policy.areDictionariesOn { return .switchedOff }
+        if !policy.hasDictionary { return .routeOff }
+        if request.method != .get { return .ineligibleMethod }
+        if response.status != 200 { return .ineligibleStatus }
+        if response.hasContentRange { return .range }
+        if !request.isPathNormal { return .pathNotNormal }
+        if request.noStore || response.cacheControl.noStore { return .noStore }
+        if !response.setCookieNames.allSatisfy(policy.ignoredSetCookies.contains) { return .setCookie }
+        if response.varyNames.contains("*") { return .varyAny }
+        if UpstreamCoding(response.contentEncodings) == .foreign { return .codedUpstream }
+        if MediaTypes.isEventStream(response.contentType) { return .eventStream }
+        if !policy.types.contains(response.contentType) { return .ineligibleType }
+        if let bytes = response.bodyBytes,
+            bytes < policy.bodyBytesMin || bytes > policy.bodyBytesMax || bytes == 0
+        {
+            return .ineligibleSize
+        }
+        return policy.scopeObstacle(request: request, response: response)
+    }
+}

@@ -1,0 +1,67 @@
+/// The setting `types`: media types, with `*` for any run of characters.
+package struct MediaTypes: Sendable {
+    private var exact: [[UInt8]] = []
+    private var patterns: [[UInt8]] = []
+    private static let eventStream = Array("text/event-stream".utf8)
+
+    /// The given types and patterns, letters without case.
+    package init(_ types: [String]) {
+        for type in types {
+            let bytes = type.utf8.map(FieldSyntax.lowercased)
+            if bytes.contains(UInt8(ascii: "*")) { patterns.append(bytes) } else { exact.append(bytes) }
+        }
+    }
+
+    /// Whether a Content-Type is of the set; parameters do not count, and text/event-stream only by its exact name.
+    package func contains(_ contentType: String?) -> Bool {
+        guard let contentType else { return false }
+        let bytes = contentType.utf8
+        let text = bytes.span
+        let range = Self.essence(in: text)
+        guard !range.isEmpty else { return false }
+        for type in exact where FieldSyntax.equals(range, in: text, ignoringCase: type) { return true }
+        if FieldSyntax.equals(range, in: text, ignoringCase: Self.eventStream) { return false }
+        for pattern in patterns where Self.matches(pattern, range, in: text) { return true }
+        return false
+    }
+
+    /// Whether a Content-Type is text/event-stream.
+    package static func isEventStream(_ contentType: String?) -> Bool {
+        guard let contentType else { return false }
+        let bytes = contentType.utf8
+        let text = bytes.span
+        return FieldSyntax.equals(essence(in: text), in: text, ignoringCase: eventStream)
+    }
+
+    /// The type and subtype, without parameters.
+    private static func essence(in text: Span<UInt8>) -> Range<Int> {
+        var end = 0
+        while end < text.count, text[end] != UInt8(ascii: ";") { end += 1 }
+        return FieldSyntax.trimmed(0..<end, in: text)
+    }
+
+    /// Steps back to the last `*` only, so the time is at most the product of both lengths.
+    private static func matches(_ pattern: [UInt8], _ range: Range<Int>, in text: Span<UInt8>) -> Bool {
+        var patternIndex = 0
+        var index = range.lowerBound
+        var star: (pattern: Int, text: Int)?
+        while index < range.upperBound {
+            if patternIndex < pattern.count, pattern[patternIndex] == UInt8(ascii: "*") {
+                star = (patternIndex, index)
+                patternIndex += 1
+            } else if patternIndex < pattern.count,
+                pattern[patternIndex] == FieldSyntax.lowercased(text[index])
+            {
+                patternIndex += 1
+                index += 1
+            } else if let last = star {
+                star = (last.pattern, last.text + 1)
+                patternIndex = last.pattern + 1
+                index = last.text + 1
+            } else {
+                return false
+            }
+        }
+        return pattern[patternIndex...].allSatisfy { $0 == UInt8(ascii: "*") }
+    }
+}

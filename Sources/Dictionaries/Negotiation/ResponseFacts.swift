@@ -1,0 +1,45 @@
+/// What the decisions need to know of the upstream's answer.
+package struct ResponseFacts: Sendable {
+    /// The status code.
+    package var status: Int
+    /// Content-Type, as sent.
+    package var contentType: String?
+    /// The members of Content-Encoding in order and in lower case.
+    package var contentEncodings: [String]
+    /// The directives of Cache-Control.
+    package var cacheControl: CacheControl
+    /// The names in Vary, in lower case.
+    package var varyNames: [String]
+    /// The names of the cookies that are set.
+    package var setCookieNames: [String]
+    /// Access-Control-Allow-Origin, as sent.
+    package var accessControlAllowOrigin: String?
+    /// The length of the decoded body, where it is known: of a coded answer it is not.
+    package var bodyBytes: Int?
+    /// Whether the whole body is in memory, so that its coded form has a known length.
+    package var isBodyWhole: Bool
+    /// Whether the answer has Content-Range.
+    package var hasContentRange: Bool
+    /// Whether the upstream sends Use-As-Dictionary itself.
+    package var hasUseAsDictionary: Bool
+
+    /// The facts of an answer of status 200 with nothing in its fields, but for what is given.
+    package init(
+        status: Int = 200, contentType: String? = nil, contentEncodings: [String] = [],
+        cacheControl: CacheControl = CacheControl(), varyNames: [String] = [], setCookieNames: [String] = [],
+        accessControlAllowOrigin: String? = nil, bodyBytes: Int? = nil, isBodyWhole: Bool = false,
+        hasContentRange: Bool = false, hasUseAsDictionary: Bool = false
+    ) {
+        self.status = status
+        self.contentType = contentType
+        self.contentEncodings = contentEncodings
+        self.cacheControl = cacheControl
+        self.varyNames = varyNames
+        self.setCookieNames = setCookieNames
+        self.accessControlAllowOrigin = accessControlAllowOrigin
+        self.bodyBytes = bodyBytes
+        self.isBodyWhole = isBodyWhole
+        self.hasContentRange = hasContentRange
+        self.hasUseAsDictionary = hasUseAsDictionary
+    }
+}

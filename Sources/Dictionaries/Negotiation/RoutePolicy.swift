@@ -1,0 +1,59 @@
+/// The settings of a route that the decisions heed.
+package struct RoutePolicy: Sendable {
+    /// Whose dictionaries a route has.
+    package enum Scope: Sendable { case `public`, `private` }
+
+    /// Whether dictionaries are on everywhere: the setting `dictionaries`.
+    package var areDictionariesOn: Bool
+    /// Whether the route has dictionaries.
+    package var hasDictionary: Bool
+    /// Whose dictionaries the route has.
+    package var scope: Scope
+    /// The types that are coded and admitted.
+    package var types: MediaTypes
+    /// The shortest body that is coded or admitted.
+    package var bodyBytesMin: Int
+    /// The longest body that is admitted.
+    package var bodyBytesMax: Int
+    /// What makes an answer personal.
+    package var personal: PersonalPolicy
+    /// The names of cookies whose Set-Cookie does not bar admission.
+    package var ignoredSetCookies: [String]
+
+    /// A route's policy; the defaults are those of the contract, without types.
+    package init(
+        areDictionariesOn: Bool = true, hasDictionary: Bool = true, scope: Scope = .public,
+        types: MediaTypes = MediaTypes([]), bodyBytesMin: Int = 256, bodyBytesMax: Int = 8 << 20,
+        personal: PersonalPolicy = PersonalPolicy(), ignoredSetCookies: [String] = []
+    ) {
+        self.areDictionariesOn = areDictionariesOn
+        self.hasDictionary = hasDictionary
+        self.scope = scope
+        self.types = types
+        self.bodyBytesMin = bodyBytesMin
+        self.bodyBytesMax = bodyBytesMax
+        self.personal = personal
+        self.ignoredSetCookies = ignoredSetCookies
+    }
+
+    /// Why the scope forbids any use of this answer with dictionaries; nil where it does not.
+    func scopeObstacle(request: RequestFacts, response: ResponseFacts) -> Reason? {
+        switch scope {
+        case .public:
+            Personal.isPersonal(request: request, response: response, policy: personal) ? .personal : nil
+        case .private: request.hasWholeIdentity ? nil : .identityIncomplete
+        }
+    }
+
+    /// Why this answer may be neither coded over a dictionary nor offered as one, whatever the dictionary; nil if it may.
+    func dictionaryObstacle(request: RequestFacts, response: ResponseFacts) -> Reason? {
+        if !areDictionariesOn { return .switchedOff }
+        if !hasDictionary { return .routeOff }
+        if !request.isPathNormal { return .pathNotNormal }
+        // RFC 9842 section 8: dictionaries are for secure contexts.
+        if !request.isTransportSecure { return .insecureTransport }
+        if !CrossOrigin.allowsDictionary(request: request, response: response) { return .crossOrigin }
+        if scope == .private && !CrossOrigin.allowsPrivateDictionary(request: request) { return .crossOrigin }
+        return scopeObstacle(request: request, response: response)
+    }
+}
