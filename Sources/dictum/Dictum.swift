@@ -1,4 +1,15 @@
 internal import ArgumentParser
 
+/// The root command; a new command is one more line in `subcommands`.
+///
+/// The parser exits with 64 (EX_USAGE) on wrong usage, with 1 on an error, and with the code of an `ExitCode`.
 @main
-struct Dictum: ParsableCommand {}
+struct Dictum: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "dictum",
+        abstract: "A reverse proxy that compresses answers as deltas over earlier ones (RFC 9842).",
+        subcommands: [
+            CheckCommand.self,
+            ReferenceCommand.self,
+        ])
+}

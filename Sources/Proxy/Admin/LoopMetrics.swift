@@ -1,0 +1,63 @@
+package import Dictionaries
+
+/// The counters of one loop: plain integers, since only their loop touches them.
+///
+/// A scrape asks each loop for its `snapshot` and sums them.
+package final class LoopMetrics {
+    /// The counters so far; a copy that may leave the loop.
+    package private(set) var snapshot: MetricsSnapshot
+
+    /// Counters at zero, for so many routes.
+    package init(routes: Int) {
+        snapshot = MetricsSnapshot(routes: routes)
+    }
+
+    /// Counts a request whose answer is over, whole or not.
+    package func countRequest(_ record: RequestRecord) {
+        snapshot.count(record)
+    }
+
+    /// Counts the time an encoder took.
+    package func countCompression(_ coding: ContentCoding, nanoseconds: Int) {
+        snapshot.countCompression(coding, nanoseconds: nanoseconds)
+    }
+
+    /// Counts a connection that was opened; it is active.
+    package func countOpened(_ side: ConnectionSide) {
+        adjust(side) { $0.opened += 1; $0.active += 1 }
+    }
+
+    /// Counts a connection that was closed in the given state.
+    package func countClosed(_ side: ConnectionSide, _ state: ConnectionState) {
+        adjust(side) { if state == .active { $0.active -= 1 } else { $0.idle -= 1 } }
+    }
+
+    /// Counts a connection that goes from the other state to this one.
+    package func countChanged(_ side: ConnectionSide, to state: ConnectionState) {
+        let change = state == .active ? 1 : -1
+        adjust(side) { $0.active += change; $0.idle -= change }
+    }
+
+    /// Counts a request that was refused.
+    package func countRejected(_ reason: RejectionReason) {
+        snapshot.rejected[reason, default: 0] += 1
+    }
+
+    /// Counts a failure of an upstream.
+    package func countUpstreamError(_ kind: UpstreamErrorKind) {
+        snapshot.upstreamErrors[kind, default: 0] += 1
+    }
+
+    /// Counts a body that became a version.
+    package func countAdmission() { snapshot.admissions += 1 }
+
+    /// Counts an answer that offered a dictionary.
+    package func countOffer() { snapshot.offers += 1 }
+
+    private func adjust(_ side: ConnectionSide, _ change: (inout ConnectionCounts) -> Void) {
+        switch side {
+        case .client: change(&snapshot.clientConnections)
+        case .upstream: change(&snapshot.upstreamConnections)
+        }
+    }
+}

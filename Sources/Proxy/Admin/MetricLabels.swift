@@ -1,0 +1,33 @@
+/// The side of the proxy on which a connection is.
+package enum ConnectionSide: String, Sendable {
+    case client, upstream
+}
+
+/// What an open connection does.
+package enum ConnectionState: Sendable {
+    /// A request or its answer is under way.
+    case active
+    /// Waiting for the next request.
+    case idle
+}
+
+/// Why Dictum refused a request before it reached an upstream.
+package enum RejectionReason: String, Sendable, CaseIterable {
+    case malformed
+    case headTooLarge = "head-too-large"
+    case headTimeout = "head-timeout"
+    case bodyTooLarge = "body-too-large"
+    case unsupported
+    case tooManyConnections = "too-many-connections"
+    case reservedPath = "reserved-path"
+}
+
+/// What went wrong with an upstream.
+package enum UpstreamErrorKind: String, Sendable, CaseIterable {
+    case connect
+    case connectTimeout = "connect-timeout"
+    case responseTimeout = "response-timeout"
+    case idleTimeout = "idle-timeout"
+    case reset
+    case malformed
+}

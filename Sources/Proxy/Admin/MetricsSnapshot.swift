@@ -1,0 +1,168 @@
+internal import Dictionaries
+
+/// The counters of one loop, or of several summed.
+package struct MetricsSnapshot: Sendable {
+    /// The upper bounds of the histogram's buckets, in microseconds.
+    static let durationBounds = [
+        500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 500_000, 1_000_000, 2_500_000,
+        5_000_000, 10_000_000,
+    ]
+    private static let reasonIndex = Dictionary(
+        uniqueKeysWithValues: Reason.allCases.enumerated().map { ($1, $0) })
+    private static let reasons = Reason.allCases.map(\.rawValue) + ["none"]
+    private static let codings = ContentCoding.allCases
+    private static let codingIndex = Dictionary(
+        uniqueKeysWithValues: ContentCoding.allCases.enumerated().map { ($1, $0) })
+    private static let statusClasses = ["none", "1xx", "2xx", "3xx", "4xx", "5xx"]
+
+    /// The routes, and one more for requests that came to none.
+    private let routeCount: Int
+    private var requests: [Int]
+    private var responses = [Int](repeating: 0, count: statusClasses.count)
+    private var bodyBytesBefore: [Int]
+    private var bodyBytesAfter: [Int]
+    private var compressionNanoseconds = [Int](repeating: 0, count: codings.count)
+    private var durations = [Int](repeating: 0, count: durationBounds.count + 1)
+    private var durationMicroseconds = 0
+    var clientConnections = ConnectionCounts()
+    var upstreamConnections = ConnectionCounts()
+    var rejected: [RejectionReason: Int] = [:]
+    var upstreamErrors: [UpstreamErrorKind: Int] = [:]
+    var aborted = 0
+    var admissions = 0
+    var offers = 0
+
+    init(routes: Int) {
+        routeCount = routes + 1
+        requests = Array(repeating: 0, count: routeCount * Self.codings.count * Self.reasons.count)
+        bodyBytesBefore = Array(repeating: 0, count: routeCount)
+        bodyBytesAfter = Array(repeating: 0, count: routeCount)
+    }
+
+    /// Counts one request that is over.
+    mutating func count(_ record: RequestRecord) {
+        let last = routeCount - 1
+        let route = record.routeIndex.map { (0..<last).contains($0) ? $0 : last } ?? last
+        let reason = record.reason.flatMap { Self.reasonIndex[$0] } ?? Self.reasons.count - 1
+        requests[cell(route, Self.codingIndex[record.coding] ?? 0, reason)] += 1
+        let statusClass = record.status / 100
+        responses[responses.indices.contains(statusClass) ? statusClass : 0] += 1
+        bodyBytesBefore[route] += record.bodyBytesBefore
+        bodyBytesAfter[route] += record.bodyBytesSent
+        let bound = Self.durationBounds.firstIndex { record.durationMicroseconds <= $0 }
+        durations[bound ?? Self.durationBounds.count] += 1
+        durationMicroseconds += record.durationMicroseconds
+        if !record.isComplete { aborted += 1 }
+    }
+
+    /// Counts time in an encoder.
+    mutating func countCompression(_ coding: ContentCoding, nanoseconds: Int) {
+        compressionNanoseconds[Self.codingIndex[coding] ?? 0] += nanoseconds
+    }
+
+    /// Adds the counters of another loop with the same routes.
+    mutating func add(_ other: MetricsSnapshot) {
+        precondition(routeCount == other.routeCount, "loops of one proxy have the same routes")
+        Self.add(other.requests, to: &requests)
+        Self.add(other.responses, to: &responses)
+        Self.add(other.bodyBytesBefore, to: &bodyBytesBefore)
+        Self.add(other.bodyBytesAfter, to: &bodyBytesAfter)
+        Self.add(other.compressionNanoseconds, to: &compressionNanoseconds)
+        Self.add(other.durations, to: &durations)
+        durationMicroseconds += other.durationMicroseconds
+        clientConnections.add(other.clientConnections)
+        upstreamConnections.add(other.upstreamConnections)
+        rejected.merge(other.rejected, uniquingKeysWith: +)
+        upstreamErrors.merge(other.upstreamErrors, uniquingKeysWith: +)
+        aborted += other.aborted
+        admissions += other.admissions
+        offers += other.offers
+    }
+
+    private static func add(_ values: [Int], to sums: inout [Int]) {
+        for index in sums.indices { sums[index] += values[index] }
+    }
+
+    private func cell(_ route: Int, _ coding: Int, _ reason: Int) -> Int {
+        (route * Self.codings.count + coding) * Self.reasons.count + reason
+    }
+}
+
+extension MetricsSnapshot {
+    /// The counters as samples; combinations of route, coding and reason that never were are left out.
+    ///
+    /// - Parameter routes: the text of each route's match.
+    package func samples(routes: [String]) -> [MetricSample] {
+        let names = routes + ["none"]
+        var samples: [MetricSample] = []
+        for route in 0..<min(routeCount, names.count) {
+            for (coding, name) in Self.codings.enumerated() {
+                for (reason, text) in Self.reasons.enumerated() where requests[cell(route, coding, reason)] > 0 {
+                    let labels = [names[route], name.rawValue, text]
+                    samples.append(.init(MetricsTable.requests, labels, requests[cell(route, coding, reason)]))
+                }
+            }
+            samples.append(.init(MetricsTable.bodyBytes, [names[route], "before"], bodyBytesBefore[route]))
+            samples.append(.init(MetricsTable.bodyBytes, [names[route], "after"], bodyBytesAfter[route]))
+        }
+        for (index, name) in Self.statusClasses.enumerated() {
+            samples.append(.init(MetricsTable.responses, [name], responses[index]))
+        }
+        for (index, coding) in Self.codings.enumerated() where coding != .identity {
+            let seconds = Double(compressionNanoseconds[index]) / 1e9
+            samples.append(.init(MetricsTable.compressionSeconds, [coding.rawValue], seconds))
+        }
+        return samples + durationSamples + connectionSamples + eventSamples
+    }
+
+    private var durationSamples: [MetricSample] {
+        var sum = 0
+        var samples: [MetricSample] = []
+        for (index, count) in durations.enumerated() {
+            sum += count
+            let isLast = index == Self.durationBounds.count
+            let bound = isLast ? "+Inf" : String(Double(Self.durationBounds[index]) / 1e6)
+            samples.append(.init(MetricsTable.requestDuration, [bound], Double(sum), suffix: "_bucket"))
+        }
+        let seconds = Double(durationMicroseconds) / 1e6
+        samples.append(.init(MetricsTable.requestDuration, [], seconds, suffix: "_sum"))
+        samples.append(.init(MetricsTable.requestDuration, [], Double(sum), suffix: "_count"))
+        return samples
+    }
+
+    private var connectionSamples: [MetricSample] {
+        [(ConnectionSide.client, clientConnections), (.upstream, upstreamConnections)].flatMap { side, counts in
+            [
+                MetricSample(MetricsTable.connections, [side.rawValue, "active"], counts.active),
+                MetricSample(MetricsTable.connections, [side.rawValue, "idle"], counts.idle),
+                MetricSample(MetricsTable.connectionsOpened, [side.rawValue], counts.opened),
+            ]
+        }
+    }
+
+    private var eventSamples: [MetricSample] {
+        RejectionReason.allCases.map { reason in
+            MetricSample(MetricsTable.rejectedRequests, [reason.rawValue], rejected[reason] ?? 0)
+        }
+            + UpstreamErrorKind.allCases.map { kind in
+                MetricSample(MetricsTable.upstreamErrors, [kind.rawValue], upstreamErrors[kind] ?? 0)
+            } + [
+                MetricSample(MetricsTable.abortedResponses, [], aborted),
+                MetricSample(MetricsTable.admissions, [], admissions),
+                MetricSample(MetricsTable.offers, [], offers),
+            ]
+    }
+}
+
+/// The connections of one side.
+struct ConnectionCounts: Sendable {
+    var active = 0
+    var idle = 0
+    var opened = 0
+
+    mutating func add(_ other: ConnectionCounts) {
+        active += other.active
+        idle += other.idle
+        opened += other.opened
+    }
+}

@@ -1,0 +1,59 @@
+/// The one table of all metrics; the endpoint shows them in this order.
+package enum MetricsTable {
+    static let requests = Metric(
+        "dictum_requests_total", .counter, labels: ["route", "coding", "reason"],
+        "Requests answered, by the route's match, the coding of the answer and the reason for it.")
+    static let responses = Metric(
+        "dictum_responses_total", .counter, labels: ["status"], "Answers by the class of their status.")
+    static let bodyBytes = Metric(
+        "dictum_body_bytes_total", .counter, labels: ["route", "stage"],
+        "Bytes of answers' bodies before and after coding.")
+    static let compressionSeconds = Metric(
+        "dictum_compression_seconds_total", .counter, labels: ["coding"], "Time spent in encoders.")
+    static let requestDuration = Metric(
+        "dictum_request_duration_seconds", .histogram,
+        "Time from a request's head to the last byte of its answer.")
+    static let connections = Metric(
+        "dictum_connections", .gauge, labels: ["side", "state"], "Open connections.")
+    static let connectionsOpened = Metric(
+        "dictum_connections_total", .counter, labels: ["side"], "Connections opened.")
+    static let rejectedRequests = Metric(
+        "dictum_rejected_requests_total", .counter, labels: ["reason"],
+        "Requests that Dictum refused before they reached an upstream.")
+    static let upstreamErrors = Metric(
+        "dictum_upstream_errors_total", .counter, labels: ["kind"], "Failures of upstreams.")
+    static let abortedResponses = Metric(
+        "dictum_aborted_responses_total", .counter,
+        "Answers that ended before their last byte, whoever was the cause.")
+    static let admissions = Metric(
+        "dictum_admissions_total", .counter, "Bodies that became a version of a chain.")
+    static let offers = Metric(
+        "dictum_offers_total", .counter, "Answers that offered a dictionary to the client.")
+    static let logLinesDropped = Metric(
+        "dictum_log_lines_dropped_total", .counter,
+        "Access log lines lost because standard output did not take them.")
+    static let storeVersions = Metric("dictum_store_versions", .gauge, "Versions in the store.")
+    static let storeChains = Metric("dictum_store_chains", .gauge, "Chains in the store.")
+    static let storeBytes = Metric(
+        "dictum_store_bytes", .gauge, labels: ["place"],
+        "Bytes of the store: hot bodies and copies in memory, database and log on disk.")
+    static let storeEvictions = Metric(
+        "dictum_store_evictions_total", .counter, labels: ["reason"], "Versions that left the store.")
+    static let storeWriteErrors = Metric(
+        "dictum_store_write_errors_total", .counter, "Transactions that the disk did not take.")
+    static let buildInfo = Metric(
+        "dictum_build_info", .gauge, labels: ["version"], "Always 1; the label names the version.")
+    static let processStart = Metric(
+        "process_start_time_seconds", .gauge, "When the process started, in seconds since 1970.")
+    static let processMemory = Metric(
+        "process_resident_memory_bytes", .gauge, "Memory of the process that is resident.")
+    static let processDescriptors = Metric("process_open_fds", .gauge, "Open file descriptors.")
+
+    /// Every metric.
+    package static let all: [Metric] = [
+        requests, responses, bodyBytes, compressionSeconds, requestDuration, connections, connectionsOpened,
+        rejectedRequests, upstreamErrors, abortedResponses, admissions, offers, logLinesDropped, storeVersions,
+        storeChains, storeBytes, storeEvictions, storeWriteErrors, buildInfo, processStart, processMemory,
+        processDescriptors,
+    ]
+}

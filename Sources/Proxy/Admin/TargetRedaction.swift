@@ -1,0 +1,36 @@
+internal import Dictionaries
+
+/// Takes the values of personal query names out of a request target before it is logged.
+struct TargetRedaction: Sendable {
+    private let policy: PersonalPolicy
+
+    init(_ policy: PersonalPolicy) {
+        self.policy = policy
+    }
+
+    /// The target with `-` for the value of each personal name: `/a?token=s3cret&b=1` becomes `/a?token=-&b=1`.
+    func redact(_ target: [UInt8]) -> [UInt8] {
+        guard let mark = target.firstIndex(of: UInt8(ascii: "?")) else { return target }
+        let query = target[(mark + 1)...]
+        guard isPersonal(query) else { return target }
+        let parameters = query.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
+        return Array(target[...mark]) + parameters.map(redact).joined(separator: [UInt8(ascii: "&")])
+    }
+
+    /// The parameter up to its first personal name. Nothing after that is kept: where `;` does not separate, it
+    /// belongs to the value.
+    private func redact(_ parameter: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        var start = parameter.startIndex
+        for piece in parameter.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false) {
+            start = piece.startIndex
+            guard isPersonal(piece) else { continue }
+            let name = piece.prefix { $0 != UInt8(ascii: "=") }
+            return parameter[..<start] + name + (name.count < piece.count ? [UInt8(ascii: "="), UInt8(ascii: "-")] : [])
+        }
+        return parameter
+    }
+
+    private func isPersonal(_ query: ArraySlice<UInt8>) -> Bool {
+        policy.hasPersonalQuery(String(decoding: query, as: UTF8.self))
+    }
+}

@@ -1,0 +1,67 @@
+internal import Foundation
+
+extension Configuration {
+    /// Reads the configuration in `file`, with `${NAME}` taken from `environment`; throws all mistakes at once.
+    package static func load(
+        file: String, environment: [String: String]
+    ) throws(ConfigurationError) -> Configuration {
+        guard let handle = FileHandle(forReadingAtPath: file) else {
+            throw ConfigurationError("the file cannot be opened: expected a readable file")
+        }
+        let data: Data
+        do {
+            data = try handle.read(upToCount: ConfigurationText.sizeMax + 1) ?? Data()
+        } catch {
+            throw ConfigurationError("the file cannot be read: expected a readable file")
+        }
+        return try parse([UInt8](data), environment: environment)
+    }
+
+    /// Reads the configuration from the bytes of a file; throws all mistakes at once.
+    package static func parse(
+        _ bytes: [UInt8], environment: [String: String] = [:]
+    ) throws(ConfigurationError) -> Configuration {
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw ConfigurationError("the file is not text: expected UTF-8")
+        }
+        var document = ConfigurationText()
+        var reader = SettingsReader(environment: environment)
+        var configuration = Configuration()
+        if let root = document.parse(text) {
+            reader.read(root, by: Settings.all, into: &configuration)
+        }
+        let problems = document.problems + reader.problems
+        guard problems.isEmpty else { throw ConfigurationError(problems) }
+        return configuration
+    }
+
+    /// The configuration of `dictum serve --upstream`: one implied route, and the defaults for the rest.
+    ///
+    /// A mistake has the number of the argument as its line: 1 `upstream`, 2 `listen`, 3 `store`.
+    package static func implied(
+        upstream: String, listen: String? = nil, store: String? = nil
+    ) throws(ConfigurationError) -> Configuration {
+        var reader = SettingsReader(environment: [:])
+        var configuration = Configuration()
+        func read<Value>(_ text: String?, _ line: Int, _ option: String, _ type: SettingType<Value>) -> Value? {
+            guard let text else { return nil }
+            let position = ConfigurationNode.Position(line: line, column: 1)
+            let node = ConfigurationNode(position: position, content: .scalar(text), textColumn: nil)
+            return reader.descend(option) { type.read(node, &$0) }
+        }
+        if let url = read(upstream, 1, "--upstream", .upstreamURL) { configuration.upstream.urls = [url] }
+        if let address = read(listen, 2, "--listen", .listenAddress) {
+            configuration.listeners = [Listener(address: address)]
+        }
+        if let path = read(store, 3, "--store", .path) { configuration.store.path = path }
+        guard reader.problems.isEmpty else { throw ConfigurationError(reader.problems) }
+        return configuration
+    }
+}
+
+extension ConfigurationError {
+    /// One mistake about the file as a whole.
+    fileprivate init(_ text: String) {
+        self.init([Problem(line: 1, column: 1, text: text)])
+    }
+}

@@ -1,0 +1,165 @@
+package import Dictionaries
+
+/// Everything an operator can set, with the defaults; `Settings` is the table that reads it.
+///
+/// Durations are in milliseconds, sizes in bytes.
+package struct Configuration: Sendable {
+    /// Where connections are accepted.
+    package var listeners = [Listener.standard]
+    /// The peers whose word about the client counts.
+    package var trustedProxies: [TrustedNetwork] = [.loopback, .unix]
+    /// How it is known that the client's transport is secure (RFC 9842 section 8).
+    package var secureTransport = SecureTransport.auto
+    /// Where answers come from.
+    package var upstream = Upstream()
+    /// Where dictionaries are kept.
+    package var store = Store()
+    /// What is compressed, and how.
+    package var compression = Compression()
+    /// Whether dictionaries are used and offered at all.
+    package var dictionariesOn = true
+    /// The routes, of which the first that matches counts.
+    package var routes: [RouteConfiguration] = [.implied]
+    /// The request fields that make an answer personal; a `*` at the end stands for any ending.
+    package var personalFields = [
+        "proxy-authorization", "x-api-key", "x-auth-token", "x-forwarded-user", "x-auth-request-*", "cf-access-*",
+    ]
+    /// The query names that make an answer personal.
+    package var personalQuery = [
+        "token", "access_token", "api_key", "apikey", "key", "sig", "signature", "x-amz-signature",
+    ]
+    /// What a client may ask for.
+    package var limits = Limits()
+    /// Where health and metrics are served, if anywhere.
+    package var admin: Listener? = .standardAdmin
+    /// What is logged, and how.
+    package var log = Log()
+    /// Whether every answer carries `Dictum-Explain`.
+    package var explain = false
+
+    /// The defaults.
+    package init() {}
+
+    /// What makes a request personal on a route, or on none; made anew each time, so keep it.
+    package func personal(on route: RouteConfiguration?) -> PersonalPolicy {
+        PersonalPolicy(
+            fieldPatterns: personalFields, queryNames: personalQuery,
+            cookiesIgnored: route?.dictionary?.cookiesIgnored ?? false)
+    }
+}
+
+extension Configuration {
+    /// One place where connections are accepted.
+    package struct Listener: Sendable, Equatable {
+        /// Where it listens.
+        package var address: ListenAddress
+
+        /// Makes a listener.
+        package init(address: ListenAddress) { self.address = address }
+
+        /// Where clients are served unless something else is said.
+        static let standard = Listener(address: .tcp(host: "127.0.0.1", port: 8080))
+        /// Where health and metrics are served unless something else is said.
+        static let standardAdmin = Listener(address: .tcp(host: "127.0.0.1", port: 9901))
+    }
+
+    /// How it is known that the client's transport is secure.
+    package enum SecureTransport: Sendable, Equatable {
+        /// By TLS here, by the word of a trusted peer, or by a loopback peer that forwards for nobody.
+        case auto
+        /// It always is.
+        case assume
+        /// It never is.
+        case never
+    }
+
+    /// Where answers come from.
+    package struct Upstream: Sendable, Equatable {
+        /// The upstreams; in a configuration that was read, at least one.
+        package var urls: [UpstreamURL] = []
+        /// What the upstream is told about codings.
+        package var acceptEncoding = AcceptEncoding.identity
+        /// The time to connect.
+        package var connectTimeout = 2_000
+        /// The time to the whole head.
+        package var responseTimeout = 30_000
+        /// The time between two bytes.
+        package var idleTimeout = 60_000
+        /// How many idle connections are kept.
+        package var keepAlive = 256
+
+        /// What the upstream is told about codings.
+        package enum AcceptEncoding: Sendable, Equatable {
+            /// Nothing but identity.
+            case identity
+            /// What the client said, without dcz and dcb.
+            case pass
+        }
+    }
+
+    /// Where dictionaries are kept.
+    package struct Store: Sendable, Equatable {
+        /// The file of the database, or `:memory:`.
+        package var path = "./dictum.sqlite"
+        /// Bodies, rows and log together.
+        package var maxSize = 1 << 30
+        /// How many chains are kept.
+        package var maxChains = 100_000
+        /// Hot bodies and copies being admitted.
+        package var memory = 256 << 20
+    }
+
+    /// What is compressed, and how.
+    package struct Compression: Sendable {
+        /// The codings, in the server's preference among equals.
+        package var codings = [ContentCoding.dcz, .dcb, .zstd, .br, .gzip]
+        /// The smallest body that is compressed.
+        package var minSize = 256
+        /// The media types that are compressed.
+        package var typeNames = [
+            "application/json", "application/*+json", "application/xml", "application/*+xml", "text/*",
+            "application/javascript", "application/wasm", "image/svg+xml",
+        ]
+        /// What live encoders may take together.
+        package var memory = 512 << 20
+
+        /// The media types in their matching form; made anew each time, so keep it.
+        package var types: MediaTypes { MediaTypes(typeNames) }
+    }
+
+    /// What a client may ask for.
+    package struct Limits: Sendable, Equatable {
+        /// The bytes of a request's head.
+        package var requestHead = 32 << 10
+        /// The bytes of a request's body.
+        package var requestBody = 64 << 20
+        /// The clients' connections at a time.
+        package var connections = 10_000
+        /// The time from a connection's or request's first byte to the whole head.
+        package var headTimeout = 10_000
+        /// How long an idle connection is kept.
+        package var keepAliveTimeout = 75_000
+    }
+
+    /// What is logged, and how.
+    package struct Log: Sendable, Equatable {
+        /// The least level that is logged.
+        package var level = Level.info
+        /// The form of each line.
+        package var format = Format.auto
+        /// The share of requests that are logged, from 0 to 1.
+        package var accessShare = 1.0
+
+        /// The least level that is logged.
+        package enum Level: Sendable, Equatable {
+            case debug, info, warning, error
+        }
+
+        /// The form of each line.
+        package enum Format: Sendable, Equatable {
+            /// Text on a terminal, else JSON.
+            case auto
+            case text, json
+        }
+    }
+}

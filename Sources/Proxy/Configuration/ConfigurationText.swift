@@ -1,0 +1,199 @@
+internal import Yams
+
+/// Turns YAML text into nodes with positions; the only file that knows Yams.
+///
+/// Anchors and aliases are refused, so the number of nodes is bounded by the size of the text.
+struct ConfigurationText {
+    /// The largest text that is read, in bytes.
+    static let sizeMax = 1 << 20
+    /// How deep lists and mappings may nest; the settings need five.
+    private static let depthMax = 32
+    /// How many repeated keys are reported in one go.
+    private static let repeatedKeysMax = 64
+
+    private(set) var problems: [ConfigurationError.Problem] = []
+    /// Repeated keys that were masked, and what they are in the file.
+    private var masked: [String: String] = [:]
+
+    /// The root of the document, or nil after reporting why there is none.
+    mutating func parse(_ text: String) -> ConfigurationNode? {
+        guard text.utf8.count <= Self.sizeMax else {
+            report(1, 1, "the file is larger than 1MiB: expected a configuration file")
+            return nil
+        }
+        if let alias = Self.firstAlias(in: text) {
+            report(alias.line, alias.column, "anchors and aliases are not supported: write the value out")
+            return nil
+        }
+        guard let root = compose(text) else { return nil }
+        let node = convert(root, depth: 0)
+        if case .nothing = node.content {
+            report(1, 1, "the file is empty: expected at least upstream.urls")
+            return nil
+        }
+        return node
+    }
+
+    private mutating func report(_ line: Int, _ column: Int, _ text: String) {
+        problems.append(.init(line: max(line, 1), column: max(column, 1), text: text))
+    }
+
+    // MARK: Composing
+
+    /// Composes the text, masking one repeated key after the other, because Yams stops at the first.
+    private mutating func compose(_ source: String) -> Node? {
+        var text = source
+        for attempt in 0...Self.repeatedKeysMax {
+            do {
+                // Without a resolver every scalar stays the text it is: `off`, `1.0` and `5m` alike.
+                guard let node = try Yams.compose(yaml: text, .basic, .default, .utf8) else {
+                    report(1, 1, "the file is empty: expected at least upstream.urls")
+                    return nil
+                }
+                return node
+            } catch YamlError.duplicatedKeysInMapping(let duplicates, let context) {
+                let key = duplicates.first ?? ""
+                guard attempt < Self.repeatedKeysMax, let next = mask(key, at: context.mark, in: text, attempt)
+                else {
+                    report(context.mark.line, context.mark.column, Self.repeated(key))
+                    return nil
+                }
+                text = next
+            } catch {
+                report(error)
+                return nil
+            }
+        }
+        return nil
+    }
+
+    private static func repeated(_ key: String) -> String {
+        "\(key.shortened) is given twice: expected each key once"
+    }
+
+    /// The text with the key at `mark` replaced by private-use characters of the same number.
+    private mutating func mask(_ key: String, at mark: Mark, in text: String, _ attempt: Int) -> String? {
+        var scalars = Array(text.unicodeScalars)
+        var start = 0
+        for _ in 1..<max(mark.line, 1) {
+            guard let end = scalars[start...].firstIndex(of: "\n") else { return nil }
+            start = end + 1
+        }
+        start += mark.column - 1
+        if start < scalars.count, scalars[start] == "\"" || scalars[start] == "'" { start += 1 }
+        let name = Array(key.unicodeScalars)
+        guard !name.isEmpty, start + name.count <= scalars.count,
+            name.elementsEqual(scalars[start..<start + name.count]),
+            let first = Unicode.Scalar(UInt32(0xE001 + attempt))
+        else { return nil }
+        let cover = [first] + Array(repeating: "\u{E000}", count: name.count - 1)
+        scalars.replaceSubrange(start..<start + name.count, with: cover)
+        masked[String(String.UnicodeScalarView(cover))] = masked[key] ?? key
+        return String(String.UnicodeScalarView(scalars))
+    }
+
+    private mutating func report(_ error: any Error) {
+        switch error {
+        case YamlError.scanner(let context, let problem, let mark, _),
+            YamlError.parser(let context, let problem, let mark, _),
+            YamlError.composer(let context, let problem, let mark, _):
+            if problem == "but found another document" {
+                report(mark.line, mark.column, "a second document begins here: expected one document")
+            } else {
+                let words = [context?.text.trimmedSpaces, problem].compactMap(\.self).joined(separator: ": ")
+                report(mark.line, mark.column, "this is not YAML (\(words.shortened)): expected `key: value`")
+            }
+        case YamlError.reader(let problem, _, _, _):
+            report(1, 1, "the file is not text (\(problem.shortened)): expected UTF-8")
+        default:
+            report(1, 1, "the file cannot be parsed: expected YAML")
+        }
+    }
+
+    // MARK: Converting
+
+    private static func position(of node: Node) -> ConfigurationNode.Position {
+        .init(line: node.mark?.line ?? 1, column: node.mark?.column ?? 1)
+    }
+
+    private mutating func convert(_ node: Node, depth: Int) -> ConfigurationNode {
+        let position = Self.position(of: node)
+        guard depth < Self.depthMax else {
+            report(position.line, position.column, "nested too deeply: expected at most \(Self.depthMax) levels")
+            return ConfigurationNode(position: position, content: .nothing, textColumn: nil)
+        }
+        switch node {
+        case .scalar(let scalar):
+            return convert(scalar, position)
+        case .sequence(let sequence):
+            let items = sequence.map { convert($0, depth: depth + 1) }
+            return ConfigurationNode(position: position, content: .list(items), textColumn: nil)
+        case .mapping(let mapping):
+            let entries = convert(mapping, depth: depth)
+            return ConfigurationNode(position: position, content: .mapping(entries), textColumn: nil)
+        case .alias:
+            return ConfigurationNode(position: position, content: .nothing, textColumn: nil)
+        }
+    }
+
+    private func convert(_ scalar: Node.Scalar, _ position: ConfigurationNode.Position) -> ConfigurationNode {
+        let column: Int? =
+            switch scalar.style {
+            case .plain, .any: position.column
+            case .singleQuoted, .doubleQuoted: position.column + 1
+            case .literal, .folded: nil
+            }
+        let isNothing = scalar.style == .plain && ["", "~", "null"].contains(scalar.string)
+        return ConfigurationNode(
+            position: position, content: isNothing ? .nothing : .scalar(scalar.string), textColumn: column)
+    }
+
+    private mutating func convert(_ mapping: Node.Mapping, depth: Int) -> [ConfigurationNode.Entry] {
+        var entries: [ConfigurationNode.Entry] = []
+        var seen: Set<String> = []
+        for (key, value) in mapping {
+            let position = Self.position(of: key)
+            guard case .scalar(let scalar) = key else {
+                report(position.line, position.column, "this key is no plain text: expected the name of a setting")
+                continue
+            }
+            let name = masked[scalar.string] ?? scalar.string
+            guard seen.insert(name).inserted else {
+                report(position.line, position.column, Self.repeated(name))
+                continue
+            }
+            entries.append(.init(key: name, position: position, value: convert(value, depth: depth + 1)))
+        }
+        return entries
+    }
+
+    // MARK: Aliases
+
+    /// Where the first alias stands, if the text has anchors as well.
+    ///
+    /// It is looked for in the bytes, before Yams hashes a key that may be an alias for a billion others.
+    private static func firstAlias(in text: String) -> ConfigurationNode.Position? {
+        var position = ConfigurationNode.Position(line: 1, column: 0)
+        var alias: ConfigurationNode.Position?
+        var hasAnchor = false
+        var beginsToken = true
+        var indicator: Unicode.Scalar?
+        for scalar in text.unicodeScalars {
+            position.column += 1
+            if let mark = indicator, !scalar.properties.isWhitespace {
+                if mark == "&" { hasAnchor = true }
+                if mark == "*", alias == nil { alias = .init(line: position.line, column: position.column - 1) }
+            }
+            indicator = beginsToken && (scalar == "&" || scalar == "*") ? scalar : nil
+            beginsToken = scalar.properties.isWhitespace || "[{,:?-\u{FEFF}".unicodeScalars.contains(scalar)
+            if scalar == "\n" { position = .init(line: position.line + 1, column: 0) }
+        }
+        return hasAnchor ? alias : nil
+    }
+}
+
+extension String {
+    fileprivate var trimmedSpaces: String {
+        split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    }
+}

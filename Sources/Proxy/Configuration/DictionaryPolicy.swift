@@ -1,0 +1,36 @@
+package import Dictionaries
+
+/// How a route uses dictionaries.
+package struct DictionaryPolicy: Sendable {
+    /// What an answer is a dictionary for.
+    package var covers = Covers.path
+    /// How many past answers a chain keeps.
+    package var versions = 16
+    /// How long a version is kept after it was last wanted, in milliseconds.
+    package var maxAge = 30 * 86_400_000
+    /// The largest answer that becomes a dictionary, in bytes.
+    package var maxBody = 8 << 20
+    /// The destinations that the dictionary is for (RFC 9842 section 2.1.2).
+    package var matchDest: [String] = []
+    /// How the client comes by the dictionary.
+    package var delivery = Delivery.auto
+    /// Whether the request's cookies do not personalise the answer.
+    package var cookiesIgnored = false
+    /// The names of cookies whose Set-Cookie does not bar admission.
+    package var ignoreSetCookie: [String] = []
+    /// Whether caches on the way may store dictionary-coded answers.
+    package var sharedCaches = SharedCaches.avoid
+
+    /// How the client comes by the dictionary.
+    package enum Delivery: Sendable, Equatable {
+        /// By what the answer's freshness allows.
+        case auto
+        /// The answer itself is the dictionary.
+        case inBand
+    }
+
+    /// Whether caches on the way may store dictionary-coded answers.
+    package enum SharedCaches: Sendable, Equatable {
+        case avoid, trust
+    }
+}

@@ -1,0 +1,72 @@
+/// Where a listener accepts connections.
+package enum ListenAddress: Sendable, Equatable, CustomStringConvertible {
+    /// A host (an IPv4 address, an IPv6 address without brackets, or a name) and a port; port 0 takes a free one.
+    case tcp(host: String, port: UInt16)
+    /// The path of a Unix socket.
+    case unix(path: String)
+
+    /// Reads `host:port`, `[::1]:port` or `unix:/path`.
+    package init?(_ text: String) {
+        if text.hasPrefix("unix:") {
+            let path = text.dropFirst(5)
+            // sun_path has 108 bytes with its NUL (unix(7)).
+            guard path.hasPrefix("/"), path.utf8.count <= 107, !path.contains("\0") else { return nil }
+            self = .unix(path: String(path))
+            return
+        }
+        guard let authority = HostAndPort(text), let port = authority.port else { return nil }
+        self = .tcp(host: authority.host, port: port)
+    }
+
+    /// As it is written in a configuration.
+    package var description: String {
+        switch self {
+        case .tcp(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+        case .unix(let path): "unix:\(path)"
+        }
+    }
+}
+
+/// The host and the port of an authority (RFC 3986 section 3.2), without user information.
+struct HostAndPort {
+    /// The host; an IPv6 address without its brackets.
+    let host: String
+    /// The port, nil if none is written.
+    let port: UInt16?
+
+    /// Reads `host`, `host:port`, `[v6]` or `[v6]:port`.
+    init?(_ text: some StringProtocol) {
+        let name: Substring
+        let tail: Substring
+        let text = Substring(text)
+        if text.hasPrefix("[") {
+            guard let end = text.firstIndex(of: "]") else { return nil }
+            name = text[text.index(after: text.startIndex)..<end]
+            tail = text[text.index(after: end)...]
+            guard name.contains(":"), IPAddress(String(name)) != nil else { return nil }
+        } else {
+            name = text.prefix { $0 != ":" }
+            tail = text[name.endIndex...]
+            guard Self.isName(name) else { return nil }
+        }
+        guard tail.isEmpty || tail.first == ":" else { return nil }
+        let digits = tail.dropFirst()
+        guard tail.isEmpty == digits.isEmpty, digits.allSatisfy({ $0.isASCII && $0.isWholeNumber }) else { return nil }
+        port = UInt16(digits)
+        guard digits.isEmpty || port != nil else { return nil }
+        host = String(name)
+    }
+
+    /// Whether the text is an IPv4 address or may be the name of a host (RFC 1123 section 2.1, and `_`).
+    private static func isName(_ text: Substring) -> Bool {
+        let looksNumeric = text.unicodeScalars.allSatisfy { $0 == "." || "0"..."9" ~= $0 }
+        if looksNumeric { return IPAddress(String(text)) != nil }
+        return text.utf8.count <= 253
+            && text.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { label in
+                1...63 ~= label.utf8.count && label.first != "-" && label.last != "-"
+                    && label.unicodeScalars.allSatisfy {
+                        $0.isASCII && ($0.properties.isAlphabetic || "0"..."9" ~= $0) || $0 == "-" || $0 == "_"
+                    }
+            }
+    }
+}

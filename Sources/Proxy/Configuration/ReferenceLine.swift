@@ -1,0 +1,68 @@
+/// One setting as the reference shows it: its prose, its key and its default.
+struct ReferenceLine: Sendable {
+    private let key: String
+    private let prose: String
+    private let expectation: String
+    private let isLater: Bool
+    private let value: Value
+
+    private enum Value: Sendable {
+        case text(String, isGiven: Bool)
+        case lines([ReferenceLine], isItem: Bool)
+    }
+
+    /// The lines of a table, with the values that `target` has.
+    static func lines<Target>(of settings: [Setting<Target>], in target: Target) -> [ReferenceLine] {
+        settings.map { setting in
+            let value: Value =
+                switch setting.sample(target) {
+                case .value(let text, let isGiven): .text(text, isGiven: isGiven)
+                case .section(let lines, let isItem): .lines(lines, isItem: isItem)
+                }
+            return ReferenceLine(
+                key: setting.key, prose: setting.prose, expectation: setting.expectation,
+                isLater: setting.isLater, value: value)
+        }
+    }
+
+    /// The YAML of some lines, `indent` levels deep, separated by empty lines at the top.
+    static func yaml(_ lines: [ReferenceLine], indent: Int = 0) -> [String] {
+        lines.flatMap { line in line.yaml(indent: indent) + (indent == 0 ? [""] : []) }
+    }
+
+    private func yaml(indent: Int) -> [String] {
+        let margin = String(repeating: "  ", count: indent)
+        switch value {
+        case .text(let text, let isGiven):
+            let takes = isLater ? [] : Self.comment("Takes \(expectation).", margin)
+            let mark = isGiven ? "" : "# "
+            let body = text.isEmpty ? "\(mark)\(key):" : "\(mark)\(key): \(text)"
+            return Self.comment(prose, margin) + takes + [margin + body]
+        case .lines(let lines, let isItem):
+            var inner = Self.yaml(lines, indent: indent + (isItem ? 2 : 1)).filter { !$0.isEmpty }
+            if isItem, let first = inner.firstIndex(where: { !$0.trimmed.hasPrefix("#") }) {
+                // The dash goes before the item's first key; the comments above it stay where they are.
+                inner[first] = margin + "  - " + inner[first].trimmed
+            }
+            return Self.comment(prose, margin) + ["\(margin)\(key):"] + inner
+        }
+    }
+
+    /// The text as comment lines of at most 100 columns.
+    private static func comment(_ text: String, _ margin: String) -> [String] {
+        var lines: [String] = []
+        var line = ""
+        for word in text.split(separator: " ") {
+            if !line.isEmpty, margin.count + line.count + word.count + 3 > 100 {
+                lines.append("\(margin)# \(line)")
+                line = ""
+            }
+            line += line.isEmpty ? word : " " + word
+        }
+        return lines + ["\(margin)# \(line)"]
+    }
+}
+
+extension String {
+    fileprivate var trimmed: String { String(drop { $0 == " " }) }
+}

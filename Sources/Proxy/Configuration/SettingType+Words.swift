@@ -1,0 +1,38 @@
+extension SettingType where Value == String {
+    /// The name of a request field, or the beginning of several with a `*` at the end.
+    static let fieldPattern = word("the name of a field, such as x-api-key or x-auth-request-*") { text in
+        (text.hasSuffix("*") ? text.dropLast() : text[...]).isToken
+    }
+
+    /// A media type (RFC 9110 section 8.3.1) without parameters; `*` stands for any characters.
+    static let mediaType = word("a media type, such as application/json or text/*") { text in
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        return parts.count == 2 && parts.allSatisfy(\.isToken)
+    }
+
+    /// The name of a query parameter.
+    static let queryName = word("the name of a query parameter, such as access_token") { text in
+        1...256 ~= text.utf8.count && text.utf8.allSatisfy { 0x21...0x7E ~= $0 && !"&=#".utf8.contains($0) }
+    }
+
+    /// The name of a cookie (RFC 6265 section 4.1.1).
+    static let cookieName = word("the name of a cookie, such as AWSALB") { $0[...].isToken }
+
+    /// A request destination (Fetch standard), as Sec-Fetch-Dest sends it.
+    static let destination = word("a request destination, such as script or document") { text in
+        1...32 ~= text.utf8.count && text.utf8.allSatisfy { 0x61...0x7A ~= $0 || $0 == 0x2D }
+    }
+}
+
+extension Substring {
+    /// Whether the text is a token of at most 256 bytes (RFC 9110 section 5.6.2).
+    fileprivate var isToken: Bool {
+        1...256 ~= utf8.count
+            && utf8.allSatisfy { byte in
+                switch byte {
+                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+                default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+                }
+            }
+    }
+}

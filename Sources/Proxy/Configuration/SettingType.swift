@@ -1,0 +1,148 @@
+/// What a setting takes: how its text is read, and how a value is written as text again.
+struct SettingType<Value>: Sendable {
+    /// What is expected, as error texts say it: "a duration from 1ms to 10m, such as 5s".
+    let expectation: String
+    /// The value of a node, or nil after reporting why it has none.
+    let read: @Sendable (ConfigurationNode, inout SettingsReader) -> Value?
+    /// The value as YAML.
+    let write: @Sendable (Value) -> String
+}
+
+extension SettingType where Value: Sendable {
+    /// A scalar, read by a function that says nil for what it does not take.
+    static func scalar(
+        _ expectation: String, write: @escaping @Sendable (Value) -> String,
+        read: @escaping @Sendable (String) -> Value?
+    ) -> SettingType {
+        SettingType(
+            expectation: expectation,
+            read: { node, reader in
+                guard let text = reader.text(node, expected: expectation) else { return nil }
+                guard let value = read(text) else {
+                    reader.reportUnexpected(node, expected: expectation)
+                    return nil
+                }
+                return value
+            }, write: write)
+    }
+
+    /// One of some words.
+    ///
+    /// - Parameter later: words of the contract that a later version takes.
+    static func choice(_ words: KeyValuePairs<String, Value>, later: [String] = []) -> SettingType
+    where Value: Equatable {
+        let names = words.map(\.key)
+        let values = words.map(\.value)
+        let expectation = names.dropLast().joined(separator: ", ") + " or " + (names.last ?? "")
+        return SettingType(
+            expectation: expectation,
+            read: { node, reader in
+                guard let text = reader.text(node, expected: expectation) else { return nil }
+                let word = text.saysOff ? names.first(where: \.saysOff) ?? text : text
+                if let index = names.firstIndex(of: word) { return values[index] }
+                if later.contains(text) {
+                    reader.reportNotYet(text, expected: expectation, at: node.position)
+                } else {
+                    reader.reportUnexpected(node, expected: expectation)
+                }
+                return nil
+            },
+            write: { value in
+                values.firstIndex(of: value).map { names[$0] } ?? ""
+            })
+    }
+}
+
+extension SettingType where Value == Bool {
+    /// A switch.
+    static let flag = scalar(
+        "on or off", write: { $0 ? "on" : "off" },
+        read: { ["on": true, "true": true, "off": false, "false": false][$0] })
+}
+
+extension SettingType where Value == String {
+    /// A path of a file.
+    static let path = scalar(
+        "a path", write: \.self, read: { $0.isEmpty || $0.utf8.count > 4096 || $0.contains("\0") ? nil : $0 })
+
+    /// A text of at most `lengthMax` bytes that `accepts`.
+    static func word(_ expectation: String, accepts: @escaping @Sendable (String) -> Bool) -> SettingType {
+        scalar(expectation, write: { $0.inYAML }, read: { accepts($0) ? $0 : nil })
+    }
+}
+
+extension SettingType where Value == Double {
+    /// A share of all: a switch, or a percentage.
+    static let share = scalar(
+        "true, false, or a share such as 1%",
+        write: { $0 == 1 ? "true" : $0 == 0 ? "false" : "\($0 * 100)%" },
+        read: { text in
+            if text.saysOff { return 0 }
+            if text == "true" || text == "on" { return 1 }
+            guard text.hasSuffix("%"), text.utf8.first.map({ (0x30...0x39).contains($0) }) == true,
+                let percent = Double(text.dropLast()), 0...100 ~= percent
+            else { return nil }
+            return percent / 100
+        })
+}
+
+extension SettingType where Value == Int {
+    /// A plain number.
+    static func count(_ bounds: ClosedRange<Int>) -> SettingType {
+        scalar(
+            "a number from \(bounds.lowerBound) to \(bounds.upperBound)", write: { String($0) },
+            read: { Quantity.count.value(of: $0, in: bounds) })
+    }
+
+    /// A duration, in milliseconds.
+    static func duration(_ bounds: ClosedRange<Int>) -> SettingType {
+        quantity(.duration, "a duration", bounds, "such as 250ms, 10s, 5m or 7d")
+    }
+
+    /// A size, in bytes.
+    static func size(_ bounds: ClosedRange<Int>) -> SettingType {
+        quantity(.size, "a size", bounds, "such as 64KiB, 8MiB or 1GiB")
+    }
+
+    private static func quantity(
+        _ quantity: Quantity, _ what: String, _ bounds: ClosedRange<Int>, _ examples: String
+    ) -> SettingType {
+        let range = "\(quantity.text(of: bounds.lowerBound)) to \(quantity.text(of: bounds.upperBound))"
+        return scalar(
+            "\(what) from \(range), \(examples)", write: quantity.text(of:),
+            read: { quantity.value(of: $0, in: bounds) })
+    }
+}
+
+extension SettingType {
+    /// A list of scalars, each read by `element`.
+    static func list<Element: Sendable>(_ element: SettingType<Element>, _ counts: ClosedRange<Int>) -> SettingType
+    where Value == [Element] {
+        let expectation = "a list of \(counts.lowerBound) to \(counts.upperBound), each \(element.expectation)"
+        return SettingType(
+            expectation: expectation,
+            read: { node, reader in
+                guard case .list(let items) = node.content, counts ~= items.count else {
+                    reader.reportUnexpected(node, expected: expectation)
+                    return nil
+                }
+                let values = items.enumerated().map { index, item in
+                    reader.descend("[\(index)]") { element.read(item, &$0) }
+                }
+                let present = values.compactMap(\.self)
+                return present.count == values.count ? present : nil
+            },
+            write: { "[" + $0.map(element.write).listed + "]" })
+    }
+}
+
+extension String {
+    /// Whether the text says no: `off` and `false` mean the same everywhere.
+    var saysOff: Bool { self == "off" || self == "false" }
+
+    /// The text as a YAML scalar inside a list, quoted where it must be.
+    var inYAML: String {
+        let plain = !isEmpty && unicodeScalars.allSatisfy { $0.isASCII && !"*&!|>'\"%@`#{}[],: ".unicodeScalars.contains($0) }
+        return plain ? self : "\"\(replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
+    }
+}

@@ -1,0 +1,147 @@
+/// The one table of all settings: it reads files, bounds values, words the errors and makes the reference.
+///
+/// The defaults are those of a fresh `Configuration`.
+enum Settings {
+    private static let minute = 60_000
+    private static let day = 86_400_000
+    private static let mebibyte = 1 << 20
+    private static let tebibyte = 1 << 40
+
+    static let all: [Setting<Configuration>] = [
+        .list(
+            "listeners", \.listeners, listener, fresh: .standard,
+            countMax: 64, "Where connections are accepted."),
+        .value(
+            "trusted_proxies", \.trustedProxies, .list(.network, 0...256),
+            "Peers whose X-Forwarded-* and Forwarded fields count; those of all others are replaced."),
+        .value(
+            "secure_transport", \.secureTransport, .choice(["auto": .auto, "assume": .assume, "never": .never]),
+            """
+            Dictionaries are used only where the client's transport is secure (RFC 9842 section 8). auto: https by a \
+            trusted peer, or a loopback peer that forwards for nobody; assume: always; never.
+            """),
+        .section("upstream", \.upstream, upstream, required: true, "Where answers come from."),
+        .section("store", \.store, store, "Where dictionaries are kept."),
+        .section(
+            "compression", \.compression, compression,
+            "What is compressed, for clients and routes without a dictionary too."),
+        .value("dictionaries", \.dictionariesOn, .flag, "off: no dictionary is used or offered anywhere."),
+        .list(
+            "routes", \.routes, route, fresh: RouteConfiguration.fresh, countMax: 1_000,
+            "The first route that matches counts. Without any there is one, /*, whose delivery is in_band.",
+            check: { $0.check($1, &$2) }),
+        .value(
+            "personal_fields", \.personalFields, .list(.fieldPattern, 0...256),
+            "Request fields that make an answer personal; a * at the end stands for any ending."),
+        .value(
+            "personal_query", \.personalQuery, .list(.queryName, 0...256),
+            "Query names that make an answer personal; their values are never logged."),
+        .section("limits", \.limits, limits, "What a client may ask for."),
+        .sectionOrOff(
+            "admin", \.admin, admin, fresh: .standardAdmin,
+            "Where /healthz, /readyz and /metrics are served; off to have none."),
+        .section("log", \.log, log, "What is logged, and how."),
+        .value("explain", \.explain, .flag, "on: every answer carries Dictum-Explain."),
+    ]
+
+    static let listener: [Setting<Configuration.Listener>] = [
+        .value("address", \.address, .listenAddress, required: true, "Where it listens."),
+        .notYet("tls", "The certificate and private_key with which it speaks TLS."),
+    ]
+
+    static let admin: [Setting<Configuration.Listener>] = [
+        .value("address", \.address, .listenAddress, "Where it listens.")
+    ]
+
+    static let upstream: [Setting<Configuration.Upstream>] = [
+        .value(
+            "urls", \.urls, .upstreamURLs, required: true, example: "[\"http://127.0.0.1:9000\"]",
+            "The upstream; several come with load balancing."),
+        .value(
+            "accept_encoding", \.acceptEncoding, .choice(["identity": .identity, "pass": .pass]),
+            "pass sends the client's own Accept-Encoding, for upstreams with precompressed files."),
+        .value("connect_timeout", \.connectTimeout, .duration(1...10 * minute), "The time to connect."),
+        .value("response_timeout", \.responseTimeout, .duration(1...day), "The time to the whole head."),
+        .value("idle_timeout", \.idleTimeout, .duration(1...day), "The time between two bytes."),
+        .value("keep_alive", \.keepAlive, .count(0...100_000), "How many idle connections are kept."),
+    ]
+
+    static let store: [Setting<Configuration.Store>] = [
+        .value("path", \.path, .path, "The file of the database, or :memory: to keep nothing."),
+        .value(
+            "max_size", \.maxSize, .size(mebibyte...16 * tebibyte),
+            "Bodies, rows and log together; the least wanted go first."),
+        .value("max_chains", \.maxChains, .count(1...10_000_000), "How many chains are kept."),
+        .value("memory", \.memory, .size(mebibyte...tebibyte), "For hot bodies and copies being admitted."),
+        .notYet("key_file", "The key of private routes."),
+    ]
+
+    static let compression: [Setting<Configuration.Compression>] = [
+        .value("codings", \.codings, .codings, "The server's preference among what the client likes equally."),
+        .value("min_size", \.minSize, .size(0...1 << 30), "Smaller bodies are not compressed."),
+        .value("types", \.typeNames, .list(.mediaType, 0...256), "The media types that are compressed; * stands for any letters."),
+        .value(
+            "memory", \.memory, .size(mebibyte...tebibyte),
+            "For live encoders together; beyond it answers go uncompressed."),
+    ]
+
+    static let route: [Setting<RouteConfiguration>] = [
+        .value(
+            "match", \.pattern, .urlPattern, required: true,
+            "A URL Pattern for the path, with a search if one is written."),
+        .sectionOrOff(
+            "dictionary", \.dictionary, dictionary, fresh: DictionaryPolicy(),
+            "How dictionaries are used here; off: not at all, and the upstream's own pass."),
+    ]
+
+    static let dictionary: [Setting<DictionaryPolicy>] = [
+        .value(
+            "covers", \.covers, .covers,
+            """
+            What an answer is a dictionary for. path: its own path with any query; url: its own path and query; \
+            pattern: this route's match; or a template that names captures of the match, such as /app/<name>.*.js.
+            """),
+        .value("versions", \.versions, .count(1...1_000), "How many past answers a chain keeps."),
+        .value("max_age", \.maxAge, .duration(1_000...3_650 * day), "How long after it was last wanted."),
+        .value("max_body", \.maxBody, .size(1...128 * mebibyte), "Larger answers never become dictionaries."),
+        .notYet("ttl", "Sends the ttl member, for Chromium."),
+        .notYet("cache_control", "Replaces the upstream's Cache-Control on 200 and 304."),
+        .value(
+            "match_dest", \.matchDest, .list(.destination, 0...32), example: "[script, style]",
+            "The request destinations that the dictionary is for; none: all."),
+        .value(
+            "delivery", \.delivery, .choice(["auto": .auto, "in_band": .inBand], later: ["link"]),
+            "in_band: the answer itself is the dictionary; auto: what its freshness allows."),
+        .notYet("scope", sameAs: "public", "private: dictionaries of one identity each."),
+        .notYet("identity", "What tells one user from another on private routes."),
+        .value(
+            "cookies", \.cookiesIgnored, .choice(["personal": false, "ignore": true]),
+            "ignore: cookies of requests do not personalise answers here."),
+        .value(
+            "ignore_set_cookie", \.ignoreSetCookie, .list(.cookieName, 0...64),
+            "Names of cookies whose Set-Cookie does not bar admission, such as a balancer's."),
+        .value(
+            "shared_caches", \.sharedCaches, .choice(["avoid": .avoid, "trust": .trust]),
+            "avoid: caches on the way are told not to store dictionary-coded answers."),
+        .notYet("revalidate", sameAs: "false", "Answers conditional requests for the upstream."),
+    ]
+
+    static let limits: [Setting<Configuration.Limits>] = [
+        .value("request_head", \.requestHead, .size(1 << 10...mebibyte), "The head of a request."),
+        .value("request_body", \.requestBody, .size(0...tebibyte), "The body of a request."),
+        .value("connections", \.connections, .count(1...1_000_000), "Connections of clients at a time."),
+        .value("head_timeout", \.headTimeout, .duration(1...10 * minute), "The time to the whole head."),
+        .value("keep_alive_timeout", \.keepAliveTimeout, .duration(1...day), "How long an idle connection is kept."),
+    ]
+
+    static let log: [Setting<Configuration.Log>] = [
+        .value(
+            "level", \.level,
+            .choice(["debug": .debug, "info": .info, "warning": .warning, "error": .error]),
+            "The least level that is logged."),
+        .value(
+            "format", \.format, .choice(["auto": .auto, "text": .text, "json": .json]),
+            "The form of each line; auto: text on a terminal, else JSON."),
+        .value("access", \.accessShare, .share, "Whether each request is one line; a share logs some of them."),
+    ]
+}

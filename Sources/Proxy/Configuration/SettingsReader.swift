@@ -1,0 +1,155 @@
+/// Collects what is wrong while settings are read from nodes, and expands `${NAME}`.
+struct SettingsReader {
+    /// What `${NAME}` stands for.
+    let environment: [String: String]
+    /// The mistakes found so far.
+    private(set) var problems: [ConfigurationError.Problem] = []
+    /// The keys above the value being read, such as `routes[1].dictionary`.
+    private var path: [String] = []
+    /// Where each setting that was given has its value.
+    private var nodes: [String: ConfigurationNode] = [:]
+
+    init(environment: [String: String]) {
+        self.environment = environment
+    }
+
+    /// The dotted path of `key` below the value being read.
+    private func name(of key: String) -> String {
+        (path + (key.isEmpty ? [] : [key])).joined(separator: ".").replacing(".[", with: "[")
+    }
+
+    /// Reports a mistake at a position.
+    mutating func report(_ text: String, at position: ConfigurationNode.Position) {
+        problems.append(.init(line: position.line, column: position.column, text: text))
+    }
+
+    /// Reports that a value is not what its setting takes.
+    mutating func reportUnexpected(_ node: ConfigurationNode, expected: String, because reason: String? = nil) {
+        let what = node.kind
+        let why = reason.map { " (\($0))" } ?? ""
+        report("\(path.isEmpty ? "the file" : name(of: "")) is \(what)\(why): expected \(expected)", at: node.position)
+    }
+
+    /// Reports a mistake within a text, `offset` characters in.
+    mutating func report(_ text: String, in node: ConfigurationNode, offset: Int) {
+        var position = node.position
+        if let column = node.textColumn { position.column = column + offset }
+        report("\(name(of: "")): \(text)", at: position)
+    }
+
+    /// Reports that something comes in a later version.
+    mutating func reportNotYet(_ what: String, expected: String, at position: ConfigurationNode.Position) {
+        report("\(what) is not supported yet: expected \(expected)", at: position)
+    }
+
+    /// Reads what is below `key`.
+    mutating func descend<Result>(_ key: String, _ body: (inout SettingsReader) -> Result) -> Result {
+        path.append(key)
+        defer { path.removeLast() }
+        return body(&self)
+    }
+
+    /// The node given for `key` below the value being read, if it was given.
+    func node(of key: String) -> ConfigurationNode? {
+        nodes[name(of: key)]
+    }
+
+    /// Reads the keys of a mapping by the table of its settings into `target`.
+    ///
+    /// Nothing at all is taken as an empty mapping, since a section may have all its lines commented out.
+    mutating func read<Target>(
+        _ node: ConfigurationNode, by settings: [Setting<Target>], into target: inout Target
+    ) {
+        let entries: [ConfigurationNode.Entry]
+        switch node.content {
+        case .nothing: entries = []
+        case .mapping(let given): entries = given
+        case .scalar, .list:
+            reportUnexpected(node, expected: "a mapping of " + settings.map(\.key).listed)
+            return
+        }
+        for entry in entries {
+            guard let setting = settings.first(where: { $0.key == entry.key }) else {
+                reportUnknown(entry, known: settings.map(\.key))
+                continue
+            }
+            nodes[name(of: entry.key)] = entry.value
+            descend(entry.key) { setting.read(entry, &$0, &target) }
+        }
+        for setting in settings where setting.isRequired && !entries.contains(where: { $0.key == setting.key }) {
+            report("\(name(of: setting.key)) is missing: expected \(setting.expectation)", at: node.position)
+        }
+    }
+
+    private mutating func reportUnknown(_ entry: ConfigurationNode.Entry, known: [String]) {
+        let close = entry.key.nearest(in: known)
+        let help = close.map { "did you mean \"\($0)\"?" } ?? "expected one of \(known.listed)"
+        report("unknown key \"\(name(of: entry.key).shortened)\": \(help)", at: entry.position)
+    }
+
+    /// The text of a scalar with its `${NAME}` expanded, or nil after reporting why there is none.
+    mutating func text(_ node: ConfigurationNode, expected: String) -> String? {
+        guard case .scalar(let raw) = node.content else {
+            reportUnexpected(node, expected: expected)
+            return nil
+        }
+        guard raw.contains("${") else { return raw }
+        var text = ""
+        var rest = raw[...]
+        while let start = rest.firstRange(of: "${") {
+            text += rest[..<start.lowerBound]
+            let tail = rest[start.upperBound...]
+            let offset = raw.unicodeScalars.distance(from: raw.startIndex, to: start.lowerBound)
+            guard let end = tail.firstIndex(of: "}"), tail[..<end].isVariableName else {
+                report("a `${` without a name and `}`: expected ${NAME}", in: node, offset: offset)
+                return nil
+            }
+            let variable = String(tail[..<end])
+            guard let value = environment[variable] else {
+                report("the environment variable \(variable) is not set: expected it set", in: node, offset: offset)
+                return nil
+            }
+            text += value
+            rest = tail[tail.index(after: end)...]
+        }
+        return text + rest
+    }
+}
+
+extension Substring {
+    fileprivate var isVariableName: Bool {
+        !isEmpty && utf8.count <= 256
+            && unicodeScalars.allSatisfy { $0 == "_" || $0.isASCII && ($0.properties.isAlphabetic || "0"..."9" ~= $0) }
+    }
+}
+
+extension [String] {
+    /// The words as a list for an error text.
+    var listed: String { joined(separator: ", ") }
+}
+
+extension String {
+    /// The word of `candidates` that is a slip of the pen away, if one is.
+    func nearest(in candidates: [String]) -> String? {
+        guard count <= 64 else { return nil }
+        let ranked = candidates.map { (word: $0, distance: editDistance(to: $0)) }
+        guard let best = ranked.min(by: { $0.distance < $1.distance }) else { return nil }
+        return best.distance <= Swift.max(1, Swift.min(3, best.word.count / 3)) ? best.word : nil
+    }
+
+    /// How many characters must be put in, left out or replaced to make `other`.
+    private func editDistance(to other: String) -> Int {
+        let target = Array(other)
+        var row = Array(0...target.count)
+        for (index, character) in enumerated() {
+            var diagonal = row[0]
+            row[0] = index + 1
+            for column in target.indices {
+                let substituted = diagonal + (target[column] == character ? 0 : 1)
+                diagonal = row[column + 1]
+                row[column + 1] = Swift.min(substituted, diagonal + 1, row[column] + 1)
+            }
+        }
+        return row[target.count]
+    }
+}

@@ -1,0 +1,49 @@
+/// Peers whose word about the client counts: X-Forwarded-For and the like.
+package enum TrustedNetwork: Sendable, Equatable {
+    /// 127.0.0.0/8 and ::1.
+    case loopback
+    /// Whoever can connect to a Unix socket.
+    case unix
+    /// The addresses that begin with the first `prefix` bits of `address`.
+    case block(address: IPAddress, prefix: Int)
+
+    /// Reads `loopback`, `unix`, an address, or a CIDR block such as `10.0.0.0/8` (RFC 4632 section 3.1).
+    package init?(_ text: String) {
+        switch text {
+        case "loopback": self = .loopback
+        case "unix": self = .unix
+        default:
+            let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+            guard let first = parts.first, let address = IPAddress(String(first)) else { return nil }
+            let width = address.isIPv4 ? 32 : 128
+            guard parts.count == 2 else {
+                self = .block(address: address, prefix: width)
+                return
+            }
+            // A mapped address would need another count of its prefix: write it as IPv4.
+            guard let prefix = Quantity.count.value(of: String(parts[1]), in: 0...width),
+                !(address.isIPv4 && first.contains(":"))
+            else { return nil }
+            self = .block(address: address, prefix: prefix)
+        }
+    }
+
+    /// Whether a peer belongs to the network: 4 or 16 bytes of its address, or none for a Unix socket.
+    package func contains(_ peer: [UInt8]) -> Bool {
+        guard let address = IPAddress(bytes: peer) else { return self == .unix && peer.isEmpty }
+        switch self {
+        case .unix: return false
+        case .loopback: return address.isIPv4 ? address.bits >> 24 == 127 : address.bits == 1
+        case .block(let network, let prefix):
+            let width = network.isIPv4 ? 32 : 128
+            return network.isIPv4 == address.isIPv4 && (network.bits ^ address.bits) >> (width - prefix) == 0
+        }
+    }
+}
+
+extension [TrustedNetwork] {
+    /// Whether a peer belongs to any of the networks: 4 or 16 bytes of its address, or none for a Unix socket.
+    package func contains(peer: [UInt8]) -> Bool {
+        contains { $0.contains(peer) }
+    }
+}

@@ -1,0 +1,26 @@
+internal import ArgumentParser
+internal import Foundation
+internal import Proxy
+
+/// `dictum check`: says whether a configuration is valid, and what its templates cover.
+struct CheckCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check", abstract: "Says whether a configuration is valid, all mistakes at once.")
+
+    @Option(help: "The configuration to check.")
+    var config: String
+
+    @Flag(help: "Print the result as JSON.")
+    var json = false
+
+    func run() throws {
+        do throws(ConfigurationError) {
+            let environment = ProcessInfo.processInfo.environment
+            let check = ConfigurationCheck(try Configuration.load(file: config, environment: environment))
+            print(json ? check.json : check.lines.joined(separator: "\n"))
+        } catch {
+            for line in error.lines(file: config) { StandardError.write(line) }
+            throw ExitCode.wrongConfiguration
+        }
+    }
+}

@@ -1,0 +1,6 @@
+internal import ArgumentParser
+
+extension ExitCode {
+    /// 78, EX_CONFIG of sysexits(3): the configuration is wrong.
+    static let wrongConfiguration = ExitCode(78)
+}
