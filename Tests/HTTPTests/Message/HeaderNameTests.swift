@@ -1,0 +1,46 @@
+@testable import HTTP
+import Testing
+
+struct HeaderNameTests {
+    @Test(arguments: ["", " ", "a b", "a:", "a\r\n", "é", "a\u{0}", "(a)", "a,b", "\"a\""])
+    func `what is no token is no name`(text: String) {
+        #expect(HeaderName(text) == nil)
+    }
+
+    @Test(arguments: ["content-length", "CONTENT-LENGTH", "Content-Length", "cOnTeNt-LeNgTh"])
+    func `a well-known name is found in any case`(text: String) {
+        #expect(HeaderName(text) == .contentLength)
+        #expect(HeaderName(text)?.id != 0)
+        #expect(HeaderName(text)?.text == "Content-Length")
+    }
+
+    @Test(arguments: ["X-Very-Own-Name-Of-Ours", "content-lengtH2", "hos", "hostt", "a"])
+    func `any other name is equal in any case and written in lower case`(text: String) {
+        #expect(HeaderName(text)?.id == 0)
+        #expect(HeaderName(text) == HeaderName(text.uppercased()))
+        #expect(HeaderName(text)?.text == text.lowercased())
+    }
+
+    @Test func `every listed name is found under its own number`() {
+        #expect(HeaderNameTable.names.count < 256)
+        #expect(Set(HeaderNameTable.names.map { $0.lowercased() }).count == HeaderNameTable.names.count)
+        for (index, name) in HeaderNameTable.names.enumerated() {
+            #expect(HeaderName(name)?.id == UInt8(index + 1))
+            #expect(HeaderName(name.uppercased())?.text == name)
+        }
+    }
+
+    @Test func `the bytes of a token are those of RFC 9110`() {
+        let tokenBytes = Set("!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ".utf8)
+        for byte in UInt8.min...UInt8.max {
+            #expect(ASCII.isToken(byte) == tokenBytes.contains(byte), "\(byte)")
+        }
+    }
+
+    @Test func `only letters fold`() {
+        for byte in UInt8.min...UInt8.max {
+            let isUpper = (0x41...0x5a).contains(byte)
+            #expect(ASCII.lowercased(byte) == (isUpper ? byte + 32 : byte))
+        }
+    }
+}
