@@ -54,21 +54,27 @@ package struct Headers: Sendable {
             let byte = value[index]
             block.append(ASCII.isFieldValue(byte) ? byte : ASCII.space)
         }
-        endLine(id: name.id, start: start, nameEnd: nameEnd)
-    }
-
-    /// Appends a received line whose bytes have been checked; the value has no blanks at its ends.
-    mutating func append(checkedName name: Span<UInt8>, value: Span<UInt8>) {
-        let start = block.count
-        block.append(name)
-        let nameEnd = block.count
-        block.append(": ")
-        block.append(value)
-        endLine(id: HeaderNameTable.shared.id(of: name), start: start, nameEnd: nameEnd)
-    }
-
-    private mutating func endLine(id: UInt8, start: Int, nameEnd: Int) {
         block.append("\r\n")
+        addLine(id: name.id, start: start, nameEnd: nameEnd)
+    }
+
+    /// Appends a received line whose bytes have been checked: its CRLF included, `colon` behind the name, `value` without blanks.
+    mutating func append(checkedLine line: Span<UInt8>, colon: Int, value: Range<Int>) {
+        let start = block.count
+        if line[colon + 1] == ASCII.space, value == colon + 2..<line.count - 2 {
+            // Nearly every line comes as we write it.
+            block.append(line)
+        } else {
+            block.append(line.extracting(0..<colon))
+            block.append(": ")
+            block.append(line.extracting(value))
+            block.append("\r\n")
+        }
+        let id = HeaderNameTable.shared.id(of: line.extracting(0..<colon))
+        addLine(id: id, start: start, nameEnd: start + colon)
+    }
+
+    private mutating func addLine(id: UInt8, start: Int, nameEnd: Int) {
         lines.append(
             Line(start: UInt32(start), nameEnd: UInt32(nameEnd), end: UInt32(block.count), id: id))
     }

@@ -20,10 +20,10 @@ struct FieldSectionParser: Sendable {
     ) throws(ParseError) -> Int? {
         if headers.isEmpty { reserve(arrived: limit - lineStart) }
         while let end = try scanner.endOfLine(bytes, from: position, to: limit) {
-            let line = lineStart..<end - 2
+            let line = lineStart..<end
             lineStart = end
             position = end
-            if line.isEmpty { return end }
+            if line.count == 2 { return end }
             guard headers.count < fieldCount else { throw .tooManyFields }
             try append(bytes.extracting(line))
         }
@@ -37,24 +37,25 @@ struct FieldSectionParser: Sendable {
         headers.reserve(bytes: min(arrived, 4096) + 512, lines: 32)
     }
 
+    // The line has its CRLF, and something before it.
     private mutating func append(_ line: Span<UInt8>) throws(ParseError) {
         // RFC 9112 5.2: obs-fold; at the first line too, where it would fold the start line.
         guard !ASCII.isBlank(line[0]) else { throw .foldedField }
         // RFC 9112 5.1: no white space between the name and the colon.
         var colon = 0
-        while colon < line.count, ASCII.isToken(line[colon]) { colon += 1 }
-        guard colon > 0, colon < line.count, line[colon] == ASCII.colon else { throw .malformedFieldName }
-        let name = line.extracting(0..<colon)
-        guard !Self.disguisesFraming(name) else { throw .disguisedFramingField }
-        let value = line.trimmedRange(colon + 1..<line.count)
-        headers.append(checkedName: name, value: line.extracting(value))
+        var hasUnderscore = false
+        while ASCII.isToken(line[colon]) {
+            if line[colon] == Self.underscore { hasUnderscore = true }
+            colon += 1
+        }
+        guard colon > 0, line[colon] == ASCII.colon else { throw .malformedFieldName }
+        if hasUnderscore, Self.disguisesFraming(line.extracting(0..<colon)) { throw .disguisedFramingField }
+        let value = line.trimmedRange(colon + 1..<line.count - 2)
+        headers.append(checkedLine: line, colon: colon, value: value)
     }
 
     // Servers that hand fields on as CGI variables take `Content_Length` for Content-Length.
     private static func disguisesFraming(_ name: Span<UInt8>) -> Bool {
-        var hasUnderscore = false
-        for index in name.indices where name[index] == underscore { hasUnderscore = true }
-        guard hasUnderscore else { return false }
         var squeezed: [UInt8] = []
         for index in name.indices where name[index] != underscore && name[index] != hyphen {
             squeezed.append(name[index])

@@ -1,21 +1,30 @@
-@testable import HTTP
 import Testing
+
+@testable import HTTP
 
 struct BodyFramingTests {
     private func framing(ofRequest lines: String, version: String = "1.1") throws -> BodyFraming {
-        try BodyFraming.ofRequest(#require(try parseRequest("POST / HTTP/\(version)\r\nHost: a\r\n\(lines)\r\n")))
+        try BodyFraming.ofRequest(
+            #require(try parseRequest("POST / HTTP/\(version)\r\nHost: a\r\n\(lines)\r\n")))
     }
 
-    private func framing(ofResponse lines: String, _ status: String = "200", to method: HTTP.Method = .get) throws -> BodyFraming {
-        try BodyFraming.ofResponse(#require(try parseResponse("HTTP/1.1 \(status) X\r\n\(lines)\r\n")), toRequest: method)
+    private func framing(ofResponse lines: String, _ status: String = "200", to method: HTTP.Method = .get)
+        throws -> BodyFraming
+    {
+        try BodyFraming.ofResponse(
+            #require(try parseResponse("HTTP/1.1 \(status) X\r\n\(lines)\r\n")), toRequest: method)
     }
 
     private static let faults: [(String, ParseError)] = [
         ("Content-Length:\r\n", .malformedContentLength), ("Content-Length: +1\r\n", .malformedContentLength),
-        ("Content-Length: -1\r\n", .malformedContentLength), ("Content-Length: 0x1\r\n", .malformedContentLength),
-        ("Content-Length: 1 2\r\n", .malformedContentLength), ("Content-Length: 1, 1\r\n", .malformedContentLength),
-        ("Content-Length: 1,\r\n", .malformedContentLength), ("Content-Length: 1.0\r\n", .malformedContentLength),
-        ("Content-Length: \"1\"\r\n", .malformedContentLength), ("Content-Length: ١\r\n", .malformedContentLength),
+        ("Content-Length: -1\r\n", .malformedContentLength),
+        ("Content-Length: 0x1\r\n", .malformedContentLength),
+        ("Content-Length: 1 2\r\n", .malformedContentLength),
+        ("Content-Length: 1, 1\r\n", .malformedContentLength),
+        ("Content-Length: 1,\r\n", .malformedContentLength),
+        ("Content-Length: 1.0\r\n", .malformedContentLength),
+        ("Content-Length: \"1\"\r\n", .malformedContentLength),
+        ("Content-Length: ١\r\n", .malformedContentLength),
         ("Content-Length: 1000000000000000000\r\n", .malformedContentLength),
         ("Content-Length: 0000000000000000001\r\n", .malformedContentLength),
         ("Content-Length: 1\r\nContent-Length: 1\r\n", .repeatedContentLength),
@@ -23,13 +32,18 @@ struct BodyFramingTests {
         ("Content-Length: 1\r\nTransfer-Encoding: chunked\r\n", .ambiguousFraming),
         ("Transfer-Encoding: chunked\r\nContent-Length: 0\r\n", .ambiguousFraming),
         ("Transfer-Encoding: x\r\nContent-Length: +\r\n", .ambiguousFraming),
-        ("Transfer-Encoding:\r\n", .malformedTransferEncoding), ("Transfer-Encoding: ,chunked\r\n", .malformedTransferEncoding),
-        ("Transfer-Encoding: chunked,\r\n", .malformedTransferEncoding), ("Transfer-Encoding: xchunked\r\n", .malformedTransferEncoding),
-        ("Transfer-Encoding: chunked x\r\n", .malformedTransferEncoding), ("Transfer-Encoding: \"chunked\"\r\n", .malformedTransferEncoding),
-        ("Transfer-Encoding: chunked;q=1\r\n", .malformedTransferEncoding), ("Transfer-Encoding: identity\r\n", .malformedTransferEncoding),
+        ("Transfer-Encoding:\r\n", .malformedTransferEncoding),
+        ("Transfer-Encoding: ,chunked\r\n", .malformedTransferEncoding),
+        ("Transfer-Encoding: chunked,\r\n", .malformedTransferEncoding),
+        ("Transfer-Encoding: xchunked\r\n", .malformedTransferEncoding),
+        ("Transfer-Encoding: chunked x\r\n", .malformedTransferEncoding),
+        ("Transfer-Encoding: \"chunked\"\r\n", .malformedTransferEncoding),
+        ("Transfer-Encoding: chunked;q=1\r\n", .malformedTransferEncoding),
+        ("Transfer-Encoding: identity\r\n", .malformedTransferEncoding),
         ("Transfer-Encoding: chunked, chunked\r\n", .malformedTransferEncoding),
         ("Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n", .malformedTransferEncoding),
-        ("Transfer-Encoding: chunked, gzip\r\n", .malformedTransferEncoding), ("Transfer-Encoding: gzip\r\n", .malformedTransferEncoding),
+        ("Transfer-Encoding: chunked, gzip\r\n", .malformedTransferEncoding),
+        ("Transfer-Encoding: gzip\r\n", .malformedTransferEncoding),
         ("Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n", .malformedTransferEncoding),
         ("Transfer-Encoding: gzip, chunked\r\n", .unsupportedTransferEncoding),
         ("Transfer-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n", .unsupportedTransferEncoding),
@@ -58,12 +72,16 @@ struct BodyFramingTests {
         #expect(throws: ParseError.transferEncodingBeforeHTTP11) {
             try framing(ofRequest: "Transfer-Encoding: chunked\r\n", version: "1.0")
         }
-        let response = try #require(try parseResponse("HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"))
-        #expect(throws: ParseError.transferEncodingBeforeHTTP11) { try BodyFraming.ofResponse(response, toRequest: .get) }
+        let response = try #require(
+            try parseResponse("HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"))
+        #expect(throws: ParseError.transferEncodingBeforeHTTP11) {
+            try BodyFraming.ofResponse(response, toRequest: .get)
+        }
     }
 
     @Test(arguments: [
-        ("", BodyFraming.none), ("Content-Length: 0\r\n", .length(0)), ("Content-Length: 007\r\n", .length(7)),
+        ("", BodyFraming.none), ("Content-Length: 0\r\n", .length(0)),
+        ("Content-Length: 007\r\n", .length(7)),
         ("Content-Length: 999999999999999999\r\n", .length(999_999_999_999_999_999)),
         ("Transfer-Encoding: chunked\r\n", .chunked), ("Transfer-Encoding: CHUNKED\r\n", .chunked),
         ("transfer-encoding: \t chunked \r\n", .chunked),

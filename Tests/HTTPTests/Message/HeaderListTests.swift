@@ -1,5 +1,6 @@
-@testable import HTTP
 import Testing
+
+@testable import HTTP
 
 struct HeaderListTests {
     private func members(_ lines: [String]) -> [String] {
@@ -10,12 +11,16 @@ struct HeaderListTests {
         return members
     }
 
-    @Test(arguments: [
-        ([""], []), ([","], []), ([" , ,\t,"], []), (["a"], ["a"]), (["a,b"], ["a", "b"]), ([" a ,\tb ,"], ["a", "b"]),
-        (["a", "b, c"], ["a", "b", "c"]), (["a=\"b, c\", d"], ["a=\"b, c\"", "d"]), (["a=\"b\\\", c\", d"], ["a=\"b\\\", c\"", "d"]),
-        (["a=\"b, c"], ["a=\"b, c"]), (["\"", "a"], ["\"", "a"]), (["a=\"b\\"], ["a=\"b\\"]), (["a;q=1, b c"], ["a;q=1", "b c"]),
-        (["a\\,b"], ["a\\", "b"]),
-    ] as [([String], [String])])
+    @Test(
+        arguments: [
+            ([""], []), ([","], []), ([" , ,\t,"], []), (["a"], ["a"]), (["a,b"], ["a", "b"]),
+            ([" a ,\tb ,"], ["a", "b"]),
+            (["a", "b, c"], ["a", "b", "c"]), (["a=\"b, c\", d"], ["a=\"b, c\"", "d"]),
+            (["a=\"b\\\", c\", d"], ["a=\"b\\\", c\"", "d"]),
+            (["a=\"b, c"], ["a=\"b, c"]), (["\"", "a"], ["\"", "a"]), (["a=\"b\\"], ["a=\"b\\"]),
+            (["a;q=1, b c"], ["a;q=1", "b c"]),
+            (["a\\,b"], ["a\\", "b"]),
+        ] as [([String], [String])])
     func `a list is split at the commas outside of quotes`(lines: [String], expected: [String]) {
         #expect(members(lines) == expected)
     }
@@ -35,7 +40,8 @@ struct HeaderListTests {
     @Test func `fields of one hop and those that Connection names do not go on`() {
         var headers = Headers()
         for name: HeaderName in [
-            .connection, .keepAlive, .proxyConnection, .proxyAuthenticate, .proxyAuthorization, .te, .transferEncoding,
+            .connection, .keepAlive, .proxyConnection, .proxyAuthenticate, .proxyAuthorization, .te,
+            .transferEncoding,
             .upgrade, .http2Settings, .etag, .age,
         ] {
             headers.append(name, "x-own, , Age, bad name")
@@ -55,6 +61,7 @@ struct HeaderListTests {
         headers.append(.connection, "close, host, content-length, cache-control")
         headers.removeConnectionFields()
         #expect(headers.count == 3)
-        #expect(headers.contains(.host) && headers.contains(.contentLength) && headers.contains(.cacheControl))
+        #expect(
+            headers.contains(.host) && headers.contains(.contentLength) && headers.contains(.cacheControl))
     }
 }

@@ -1,5 +1,6 @@
-@testable import HTTP
 import Testing
+
+@testable import HTTP
 
 struct HeaderNameTests {
     @Test(arguments: ["", " ", "a b", "a:", "a\r\n", "é", "a\u{0}", "(a)", "a,b", "\"a\""])
@@ -31,7 +32,8 @@ struct HeaderNameTests {
     }
 
     @Test func `the bytes of a token are those of RFC 9110`() {
-        let tokenBytes = Set("!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ".utf8)
+        let tokenBytes = Set(
+            "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ".utf8)
         for byte in UInt8.min...UInt8.max {
             #expect(ASCII.isToken(byte) == tokenBytes.contains(byte), "\(byte)")
         }

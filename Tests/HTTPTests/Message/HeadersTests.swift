@@ -1,5 +1,6 @@
-@testable import HTTP
 import Testing
+
+@testable import HTTP
 
 struct HeadersTests {
     private static let own = HeaderName(token: "x-own".utf8.span)

@@ -1,10 +1,13 @@
-@testable import HTTP
 import Testing
+
+@testable import HTTP
 
 struct RequestTargetTests {
     @Test(arguments: [
-        "", "a", "a/b", "?a", "*", "/a#b", "/#", "/a b", "/\t", "/\u{7f}", "/é", "http:", "http:/a", "http://", "http:///a",
-        "http://?a", "http://u@a/", "http://u:p@a/", "http://a b/", "http://a:x/", "http://[::1/", "http://a,b/", "ftp://a/",
+        "", "a", "a/b", "?a", "*", "/a#b", "/#", "/a b", "/\t", "/\u{7f}", "/é", "http:", "http:/a",
+        "http://", "http:///a",
+        "http://?a", "http://u@a/", "http://u:p@a/", "http://a b/", "http://a:x/", "http://[::1/",
+        "http://a,b/", "ftp://a/",
         "ws://a/", "httpss://a/", "http//a/", "a:80", "http://a\\@b/",
     ])
     func `a malformed target is refused`(text: String) {
@@ -16,13 +19,18 @@ struct RequestTargetTests {
         #expect(throws: ParseError.malformedTarget) { try RequestTarget(text, method: .connect) }
     }
 
-    @Test(arguments: [
-        ("/", "/", nil, "/"), ("/a/b", "/a/b", nil, "/a/b"), ("/a?", "/a", "", "/a?"), ("/a?b?c", "/a", "b?c", "/a?b?c"),
-        ("/?", "/", "", "/?"), ("//a/../%2e", "//a/../%2e", nil, "//a/../%2e"), ("/a\\b|\"<>^`{}", "/a\\b|\"<>^`{}", nil, "/a\\b|\"<>^`{}"),
-        ("http://a", "/", nil, "/"), ("http://a?b", "/", "b", "/?b"), ("HTTPS://a/", "/", nil, "/"),
-        ("http://a/b?c", "/b", "c", "/b?c"), ("http://a/http://b", "/http://b", nil, "/http://b"),
-    ] as [(String, String, String?, String)])
-    func `path and query are taken as they came`(text: String, path: String, query: String?, both: String) throws {
+    @Test(
+        arguments: [
+            ("/", "/", nil, "/"), ("/a/b", "/a/b", nil, "/a/b"), ("/a?", "/a", "", "/a?"),
+            ("/a?b?c", "/a", "b?c", "/a?b?c"),
+            ("/?", "/", "", "/?"), ("//a/../%2e", "//a/../%2e", nil, "//a/../%2e"),
+            ("/a\\b|\"<>^`{}", "/a\\b|\"<>^`{}", nil, "/a\\b|\"<>^`{}"),
+            ("http://a", "/", nil, "/"), ("http://a?b", "/", "b", "/?b"), ("HTTPS://a/", "/", nil, "/"),
+            ("http://a/b?c", "/b", "c", "/b?c"), ("http://a/http://b", "/http://b", nil, "/http://b"),
+        ] as [(String, String, String?, String)])
+    func `path and query are taken as they came`(text: String, path: String, query: String?, both: String)
+        throws
+    {
         let target = try RequestTarget(text)
         #expect(target.path == path)
         #expect(target.query == query)
@@ -30,8 +38,13 @@ struct RequestTargetTests {
         #expect(target.bytes == wire(text))
     }
 
-    @Test(arguments: [("http://A.b/", "a.b", false), ("https://a:8443?x", "a:8443", true), ("HTTP://[::1]:80", "[::1]:80", false)])
-    func `an absolute target names its authority and scheme`(text: String, authority: String, isSecure: Bool) throws {
+    @Test(arguments: [
+        ("http://A.b/", "a.b", false), ("https://a:8443?x", "a:8443", true),
+        ("HTTP://[::1]:80", "[::1]:80", false),
+    ])
+    func `an absolute target names its authority and scheme`(text: String, authority: String, isSecure: Bool)
+        throws
+    {
         let target = try RequestTarget(text)
         #expect(target.form == .absolute)
         #expect(target.authority == authority)

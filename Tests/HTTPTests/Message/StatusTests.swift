@@ -1,8 +1,12 @@
-@testable import HTTP
 import Testing
 
+@testable import HTTP
+
 struct StatusTests {
-    @Test(arguments: [(100, true, true), (103, true, true), (199, true, true), (200, false, false), (204, false, true), (205, false, false), (304, false, true), (404, false, false)])
+    @Test(arguments: [
+        (100, true, true), (103, true, true), (199, true, true), (200, false, false), (204, false, true),
+        (205, false, false), (304, false, true), (404, false, false),
+    ])
     func `1xx, 204 and 304 have no body`(code: UInt16, isInformational: Bool, isBodiless: Bool) {
         #expect(Status(rawValue: code).isInformational == isInformational)
         #expect(Status(rawValue: code).isBodiless == isBodiless)
@@ -15,10 +19,13 @@ struct StatusTests {
     }
 
     @Test(arguments: [
-        (Method.get, true, true), (.head, true, true), (.options, true, true), (.trace, true, true), (.put, false, true),
-        (.delete, false, true), (.post, false, false), (.patch, false, false), (.connect, false, false), (.other("get"), false, false),
+        (Method.get, true, true), (.head, true, true), (.options, true, true), (.trace, true, true),
+        (.put, false, true),
+        (.delete, false, true), (.post, false, false), (.patch, false, false), (.connect, false, false),
+        (.other("get"), false, false),
     ])
-    func `what may be repeated follows from the method`(method: HTTP.Method, isSafe: Bool, isIdempotent: Bool) {
+    func `what may be repeated follows from the method`(method: HTTP.Method, isSafe: Bool, isIdempotent: Bool)
+    {
         #expect(method.isSafe == isSafe)
         #expect(method.isIdempotent == isIdempotent)
         #expect(HTTP.Method(method.text) == method)

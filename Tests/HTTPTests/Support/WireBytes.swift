@@ -11,13 +11,17 @@ enum Outcome: Equatable {
 }
 
 /// Parses a request that has arrived whole.
-func parseRequest(_ text: String, _ limits: MessageLimits = MessageLimits()) throws(ParseError) -> RequestHead? {
+func parseRequest(_ text: String, _ limits: MessageLimits = MessageLimits()) throws(ParseError)
+    -> RequestHead?
+{
     var parser = HeadParser(limits: limits)
     return try parser.parseRequest(text.utf8.span)
 }
 
 /// Parses a response that has arrived whole.
-func parseResponse(_ text: String, _ limits: MessageLimits = MessageLimits()) throws(ParseError) -> ResponseHead? {
+func parseResponse(_ text: String, _ limits: MessageLimits = MessageLimits()) throws(ParseError)
+    -> ResponseHead?
+{
     var parser = HeadParser(limits: limits)
     return try parser.parseResponse(text.utf8.span)
 }
@@ -43,7 +47,9 @@ func responseFault(_ text: String, _ limits: MessageLimits = MessageLimits()) ->
 }
 
 /// Feeds a head in growing prefixes that end at the cuts and at the end, as a connection does.
-func outcome(ofHead bytes: [UInt8], isRequest: Bool, cuts: [Int], _ limits: MessageLimits = MessageLimits()) -> Outcome {
+func outcome(ofHead bytes: [UInt8], isRequest: Bool, cuts: [Int], _ limits: MessageLimits = MessageLimits())
+    -> Outcome
+{
     var parser = HeadParser(limits: limits)
     for cut in cuts + [bytes.count] {
         do throws(ParseError) {

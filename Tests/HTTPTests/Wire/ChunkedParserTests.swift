@@ -1,5 +1,6 @@
-@testable import HTTP
 import Testing
+
+@testable import HTTP
 
 /// What became of a chunked body, in a form that can be compared.
 private enum BodyOutcome: Equatable {
@@ -9,7 +10,9 @@ private enum BodyOutcome: Equatable {
 }
 
 struct ChunkedParserTests {
-    private func outcome(_ bytes: [UInt8], pieces: Int, _ limits: MessageLimits = MessageLimits()) -> BodyOutcome {
+    private func outcome(_ bytes: [UInt8], pieces: Int, _ limits: MessageLimits = MessageLimits())
+        -> BodyOutcome
+    {
         var parser = ChunkedParser(limits: limits)
         var data: [UInt8] = []
         var position = 0
@@ -30,21 +33,34 @@ struct ChunkedParserTests {
     }
 
     @Test(arguments: [
-        ("\r\n", ParseError.malformedChunkSize), ("g\r\n", .malformedChunkSize), ("-1\r\n", .malformedChunkSize),
+        ("\r\n", ParseError.malformedChunkSize), ("g\r\n", .malformedChunkSize),
+        ("-1\r\n", .malformedChunkSize),
         ("+1\r\n", .malformedChunkSize), ("0x1\r\n", .malformedChunkSize), (" 1\r\n", .malformedChunkSize),
-        (";a\r\n", .malformedChunkSize), ("1_0\r\n", .malformedChunkSize), ("1000000000000000", .malformedChunkSize),
-        ("0000000000000001", .malformedChunkSize), ("1 \r\n", .malformedChunkExtension), ("1\t\r\n", .malformedChunkExtension),
-        ("1 2\r\n", .malformedChunkExtension), ("1\n", .bareLineFeed), ("1\rx", .bareCarriageReturn), ("1\r\r", .bareCarriageReturn),
-        ("1;\r\n", .malformedChunkExtension), ("1;;a\r\n", .malformedChunkExtension), ("1;a=\r\n", .malformedChunkExtension),
-        ("1;=b\r\n", .malformedChunkExtension), ("1;a \r\n", .malformedChunkExtension), ("1;a=b \r\n", .malformedChunkExtension),
-        ("1;a b\r\n", .malformedChunkExtension), ("1;a=b c\r\n", .malformedChunkExtension), ("1;a=\"b\r\n", .malformedChunkExtension),
-        ("1;a=\"b\\\r\n", .malformedChunkExtension), ("1;a=\"b\"c\r\n", .malformedChunkExtension), ("1;a=b=c\r\n", .malformedChunkExtension),
-        ("1;a=\"\u{0}\"\r\n", .malformedChunkExtension), ("1;a\n", .bareLineFeed), ("1;a=\"\n", .bareLineFeed), ("1;a\rb", .bareCarriageReturn),
+        (";a\r\n", .malformedChunkSize), ("1_0\r\n", .malformedChunkSize),
+        ("1000000000000000", .malformedChunkSize),
+        ("0000000000000001", .malformedChunkSize), ("1 \r\n", .malformedChunkExtension),
+        ("1\t\r\n", .malformedChunkExtension),
+        ("1 2\r\n", .malformedChunkExtension), ("1\n", .bareLineFeed), ("1\rx", .bareCarriageReturn),
+        ("1\r\r", .bareCarriageReturn),
+        ("1;\r\n", .malformedChunkExtension), ("1;;a\r\n", .malformedChunkExtension),
+        ("1;a=\r\n", .malformedChunkExtension),
+        ("1;=b\r\n", .malformedChunkExtension), ("1;a \r\n", .malformedChunkExtension),
+        ("1;a=b \r\n", .malformedChunkExtension),
+        ("1;a b\r\n", .malformedChunkExtension), ("1;a=b c\r\n", .malformedChunkExtension),
+        ("1;a=\"b\r\n", .malformedChunkExtension),
+        ("1;a=\"b\\\r\n", .malformedChunkExtension), ("1;a=\"b\"c\r\n", .malformedChunkExtension),
+        ("1;a=b=c\r\n", .malformedChunkExtension),
+        ("1;a=\"\u{0}\"\r\n", .malformedChunkExtension), ("1;a\n", .bareLineFeed),
+        ("1;a=\"\n", .bareLineFeed), ("1;a\rb", .bareCarriageReturn),
         ("1;\u{e9}\r\n", .malformedChunkExtension),
-        ("1\r\nab\r\n", .malformedChunkEnd), ("1\r\na\n", .malformedChunkEnd), ("1\r\na\r\r", .malformedChunkEnd), ("1\r\na0\r\n", .malformedChunkEnd),
-        ("0\r\nA: b\n", .bareLineFeed), ("0\r\n\n", .bareLineFeed), ("0\r\n\rx", .bareCarriageReturn), ("0\r\n A: b\r\n", .foldedField),
-        ("0\r\nA: b\r\n c\r\n", .foldedField), ("0\r\nA : b\r\n", .malformedFieldName), ("0\r\nA\r\n", .malformedFieldName),
-        ("0\r\n1\r\nx\r\n", .malformedFieldName), ("0\r\nA: \u{0}", .controlByte), ("0\r\nContent_Length: 1\r\n", .disguisedFramingField),
+        ("1\r\nab\r\n", .malformedChunkEnd), ("1\r\na\n", .malformedChunkEnd),
+        ("1\r\na\r\r", .malformedChunkEnd), ("1\r\na0\r\n", .malformedChunkEnd),
+        ("0\r\nA: b\n", .bareLineFeed), ("0\r\n\n", .bareLineFeed), ("0\r\n\rx", .bareCarriageReturn),
+        ("0\r\n A: b\r\n", .foldedField),
+        ("0\r\nA: b\r\n c\r\n", .foldedField), ("0\r\nA : b\r\n", .malformedFieldName),
+        ("0\r\nA\r\n", .malformedFieldName),
+        ("0\r\n1\r\nx\r\n", .malformedFieldName), ("0\r\nA: \u{0}", .controlByte),
+        ("0\r\nContent_Length: 1\r\n", .disguisedFramingField),
     ])
     func `a malformed chunked body is refused`(text: String, fault: ParseError) {
         #expect(outcome(wire(text), pieces: .max / 2) == .failed(fault))
@@ -53,17 +69,23 @@ struct ChunkedParserTests {
 
     @Test(arguments: [
         ("0\r\n\r\n", "", 0), ("3\r\nabc\r\n0\r\n\r\n", "abc", 0), ("3\r\nabc\r\n0\r\n\r\nGET /", "abc", 5),
-        ("a\r\n0123456789\r\nA\r\n0123456789\r\n000\r\n\r\n", "01234567890123456789", 0), ("2\r\n\r\n\r\n0\r\n\r\n", "\r\n", 0),
+        ("a\r\n0123456789\r\nA\r\n0123456789\r\n000\r\n\r\n", "01234567890123456789", 0),
+        ("2\r\n\r\n\r\n0\r\n\r\n", "\r\n", 0),
         ("000000000000001\r\nx\r\n000000000000000\r\n\r\n", "x", 0),
-        ("1;a\r\nx\r\n0;b=c;d=\"e;\\\" é\t\"\r\n\r\n", "x", 0), ("1 ; a\t=\t\"b\" ; c\r\nx\r\n0\r\n\r\n", "x", 0),
+        ("1;a\r\nx\r\n0;b=c;d=\"e;\\\" é\t\"\r\n\r\n", "x", 0),
+        ("1 ; a\t=\t\"b\" ; c\r\nx\r\n0\r\n\r\n", "x", 0),
     ])
     func `data comes through and extensions are dropped`(text: String, data: String, rest: Int) {
         for pieces in [1, 2, 3, 5, 1_000] {
-            #expect(outcome(wire(text), pieces: pieces) == .complete(data: wire(data), trailers: "", rest: rest))
+            #expect(
+                outcome(wire(text), pieces: pieces) == .complete(data: wire(data), trailers: "", rest: rest))
         }
     }
 
-    @Test(arguments: ["", "1", "1\r", "1\r\n", "1\r\nx", "1\r\nx\r", "1\r\nx\r\n", "1\r\nx\r\n0\r\n", "1\r\nx\r\n0\r\nA: b\r\n", "1\r\nx\r\n0\r\nA: b\r\n\r"])
+    @Test(arguments: [
+        "", "1", "1\r", "1\r\n", "1\r\nx", "1\r\nx\r", "1\r\nx\r\n", "1\r\nx\r\n0\r\n",
+        "1\r\nx\r\n0\r\nA: b\r\n", "1\r\nx\r\n0\r\nA: b\r\n\r",
+    ])
     func `a body that stops early is not complete`(text: String) {
         #expect(outcome(wire(text), pieces: 1) == .needsMore(data: text.contains("x") ? wire("x") : []))
     }
@@ -71,10 +93,14 @@ struct ChunkedParserTests {
     @Test func `trailers that frame, route, authenticate or describe are dropped`() {
         let kept = "X-Check: 1\r\nServer-Timing: a\r\n"
         let dropped = [
-            "Content-Length: 5", "Transfer-Encoding: chunked", "Host: b", "Authorization: x", "Cookie: a=b", "Set-Cookie: a=b",
-            "Content-Encoding: br", "CONTENT-TYPE: a", "Content-Anything: a", "Content-Range: bytes 0-1/2", "Cache-Control: no-store",
-            "Trailer: X", "TE: x", "Connection: close", "Vary: *", "ETag: \"a\"", "Use-As-Dictionary: match=\"/*\"", "Available-Dictionary: :a:",
-            "Link: <a>", "Age: 1", "Expect: 100-continue", "X-Forwarded-For: 1.2.3.4", "If-None-Match: *", "Location: /",
+            "Content-Length: 5", "Transfer-Encoding: chunked", "Host: b", "Authorization: x", "Cookie: a=b",
+            "Set-Cookie: a=b",
+            "Content-Encoding: br", "CONTENT-TYPE: a", "Content-Anything: a", "Content-Range: bytes 0-1/2",
+            "Cache-Control: no-store",
+            "Trailer: X", "TE: x", "Connection: close", "Vary: *", "ETag: \"a\"",
+            "Use-As-Dictionary: match=\"/*\"", "Available-Dictionary: :a:",
+            "Link: <a>", "Age: 1", "Expect: 100-continue", "X-Forwarded-For: 1.2.3.4", "If-None-Match: *",
+            "Location: /",
         ]
         for line in dropped {
             let text = "0\r\nX-Check: 1\r\n\(line)\r\nServer-Timing: a\r\n\r\n"
@@ -84,9 +110,13 @@ struct ChunkedParserTests {
 
     @Test func `extensions pass up to their limits, for a chunk and in total`() {
         let limits = MessageLimits(chunkExtensionBytes: 4, chunkExtensionBytesTotal: 6)
-        #expect(outcome(wire("1;abc\r\nx\r\n0\r\n\r\n"), pieces: 1, limits) == .complete(data: wire("x"), trailers: "", rest: 0))
+        #expect(
+            outcome(wire("1;abc\r\nx\r\n0\r\n\r\n"), pieces: 1, limits)
+                == .complete(data: wire("x"), trailers: "", rest: 0))
         #expect(outcome(wire("1;abcd\r\nx"), pieces: 1, limits) == .failed(.chunkExtensionTooLong))
-        #expect(outcome(wire("1;abc\r\nx\r\n0;a\r\n\r\n"), pieces: 1, limits) == .complete(data: wire("x"), trailers: "", rest: 0))
+        #expect(
+            outcome(wire("1;abc\r\nx\r\n0;a\r\n\r\n"), pieces: 1, limits)
+                == .complete(data: wire("x"), trailers: "", rest: 0))
         #expect(outcome(wire("1;abc\r\nx\r\n0;ab\r\n"), pieces: 1, limits) == .failed(.chunkExtensionTooLong))
     }
 
@@ -95,15 +125,22 @@ struct ChunkedParserTests {
         let bytes = body.utf8.count - 3
         let complete = BodyOutcome.complete(data: [], trailers: "A: b\r\nC: d\r\n", rest: 0)
         for pieces in [1, 4, 100] {
-            #expect(outcome(wire(body), pieces: pieces, MessageLimits(trailerBytes: bytes, trailerCount: 2)) == complete)
-            #expect(outcome(wire(body), pieces: pieces, MessageLimits(trailerBytes: bytes - 1)) == .failed(.trailersTooLarge))
-            #expect(outcome(wire(body), pieces: pieces, MessageLimits(trailerCount: 1)) == .failed(.tooManyFields))
+            #expect(
+                outcome(wire(body), pieces: pieces, MessageLimits(trailerBytes: bytes, trailerCount: 2))
+                    == complete)
+            #expect(
+                outcome(wire(body), pieces: pieces, MessageLimits(trailerBytes: bytes - 1))
+                    == .failed(.trailersTooLarge))
+            #expect(
+                outcome(wire(body), pieces: pieces, MessageLimits(trailerCount: 1)) == .failed(.tooManyFields)
+            )
         }
     }
 
     @Test func `damaged bodies end alike, whole or in pieces`() {
         let bodies = [
-            "5;a=b\r\nhello\r\n6\r\n world\r\n0\r\nX-A: b\r\n\r\nrest", "1;a=\"\\\"\" ; b\r\nx\r\n0\r\n\r\n", "0;x\r\nA: b\r\nHost: c\r\n\r\n",
+            "5;a=b\r\nhello\r\n6\r\n world\r\n0\r\nX-A: b\r\n\r\nrest", "1;a=\"\\\"\" ; b\r\nx\r\n0\r\n\r\n",
+            "0;x\r\nA: b\r\nHost: c\r\n\r\n",
         ]
         let damage = wire("\r\n\u{0} \t:;=\"\\0aFg") + [0x7f, 0x80, 0xff]
         var random = SplitMix64(state: 9842)

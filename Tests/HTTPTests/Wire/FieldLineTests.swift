@@ -1,5 +1,6 @@
-@testable import HTTP
 import Testing
+
+@testable import HTTP
 
 /// Each text stands after a good start line and Host, in a request and in a response.
 struct FieldLineTests {
@@ -10,10 +11,13 @@ struct FieldLineTests {
         (" A: b\r\n", .foldedField), ("\tA: b\r\n", .foldedField), ("A: b\r\n c\r\n", .foldedField),
         ("A: b\r\n\r\r\n", .bareCarriageReturn), (" \r\n", .foldedField), ("A : b\r\n", .malformedFieldName),
         ("A\t: b\r\n", .malformedFieldName), (": b\r\n", .malformedFieldName), ("A\r\n", .malformedFieldName),
-        ("A B: c\r\n", .malformedFieldName), ("A(: c\r\n", .malformedFieldName), ("\u{e9}: c\r\n", .malformedFieldName),
+        ("A B: c\r\n", .malformedFieldName), ("A(: c\r\n", .malformedFieldName),
+        ("\u{e9}: c\r\n", .malformedFieldName),
         ("\"A\": c\r\n", .malformedFieldName), ("Content-Length : 1\r\n", .malformedFieldName),
-        ("Transfer-Encoding\t: chunked\r\n", .malformedFieldName), ("Content_Length: 1\r\n", .disguisedFramingField),
-        ("transfer_encoding: chunked\r\n", .disguisedFramingField), ("Content__-length: 1\r\n", .disguisedFramingField),
+        ("Transfer-Encoding\t: chunked\r\n", .malformedFieldName),
+        ("Content_Length: 1\r\n", .disguisedFramingField),
+        ("transfer_encoding: chunked\r\n", .disguisedFramingField),
+        ("Content__-length: 1\r\n", .disguisedFramingField),
         ("_Transfer-Encoding: x\r\n", .disguisedFramingField),
     ]
 
@@ -28,10 +32,14 @@ struct FieldLineTests {
     }
 
     @Test(arguments: [
-        ("GET / HTTP/1.1\r\nHost: a\nX", ParseError.bareLineFeed), ("GET / HTTP/1.1\r\nHost: a\rX", .bareCarriageReturn),
-        ("GET / HTTP/1.1\r\nHost: a\r\nX\u{0}", .controlByte), ("GET / HTTP/1.1\r\nHost: a\r\n\n", .bareLineFeed),
+        ("GET / HTTP/1.1\r\nHost: a\nX", ParseError.bareLineFeed),
+        ("GET / HTTP/1.1\r\nHost: a\rX", .bareCarriageReturn),
+        ("GET / HTTP/1.1\r\nHost: a\r\nX\u{0}", .controlByte),
+        ("GET / HTTP/1.1\r\nHost: a\r\n\n", .bareLineFeed),
     ])
-    func `a byte that no line may hold is refused before the line is complete`(text: String, fault: ParseError) {
+    func `a byte that no line may hold is refused before the line is complete`(
+        text: String, fault: ParseError
+    ) {
         #expect(requestFault(text) == fault)
     }
 
@@ -41,20 +49,25 @@ struct FieldLineTests {
     }
 
     @Test(arguments: [
-        ("A:b", "b"), ("A: b", "b"), ("A:\t b \t", "b"), ("A:", ""), ("A: ", ""), ("A: b  c", "b  c"), ("A: b\tc", "b\tc"),
+        ("A:b", "b"), ("A: b", "b"), ("A:\t b \t", "b"), ("A:", ""), ("A: ", ""), ("A: b  c", "b  c"),
+        ("A: b\tc", "b\tc"),
         ("A: :", ":"), ("A: \"q\"", "\"q\""), ("A: é", "é"),
     ])
     func `blanks round a value are no part of it`(line: String, value: String) throws {
-        #expect(try parseRequest("GET / HTTP/1.1\r\nHost: a\r\n\(line)\r\n\r\n")?.headers.values(.a) == [value])
+        #expect(
+            try parseRequest("GET / HTTP/1.1\r\nHost: a\r\n\(line)\r\n\r\n")?.headers.values(.a) == [value])
     }
 
     @Test func `a name with an underscore that resembles no framing field passes`() throws {
-        let head = try parseRequest("GET / HTTP/1.1\r\nHost: a\r\nx_request_id: 7\r\nContent_Lengths: 1\r\n\r\n")
+        let head = try parseRequest(
+            "GET / HTTP/1.1\r\nHost: a\r\nx_request_id: 7\r\nContent_Lengths: 1\r\n\r\n")
         #expect(head?.headers.count == 3)
     }
 
     @Test func `bytes that are not UTF-8 are written as they came`() throws {
-        let bytes = wire("HTTP/1.1 200 ") + [0xe9, 0x09, 0xff] + wire("\r\nX-Name: ") + [0xff, 0x80, 0xe9] + wire("\r\n\r\n")
+        let bytes =
+            wire("HTTP/1.1 200 ") + [0xe9, 0x09, 0xff] + wire("\r\nX-Name: ") + [0xff, 0x80, 0xe9]
+            + wire("\r\n\r\n")
         var parser = HeadParser()
         let head = try #require(try parser.parseResponse(bytes.span))
         var written: [UInt8] = []

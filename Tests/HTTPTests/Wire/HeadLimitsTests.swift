@@ -1,5 +1,6 @@
-@testable import HTTP
 import Testing
+
+@testable import HTTP
 
 struct HeadLimitsTests {
     private static let request = "GET / HTTP/1.1\r\nHost: a\r\nB: c\r\n\r\n"
@@ -23,7 +24,9 @@ struct HeadLimitsTests {
     @Test func `a head that goes on beyond its limit is refused though it has no end yet`() {
         let limits = MessageLimits(headBytes: 64)
         #expect(requestFault("GET / HTTP/1.1\r\nA: " + String(repeating: "b", count: 44), limits) == nil)
-        #expect(requestFault("GET / HTTP/1.1\r\nA: " + String(repeating: "b", count: 45), limits) == .headTooLarge)
+        #expect(
+            requestFault("GET / HTTP/1.1\r\nA: " + String(repeating: "b", count: 45), limits) == .headTooLarge
+        )
         #expect(requestFault("GET /" + String(repeating: "b", count: 60), limits) == .headTooLarge)
         #expect(responseFault("HTTP/1.1 200 " + String(repeating: "b", count: 51), limits) == .headTooLarge)
     }

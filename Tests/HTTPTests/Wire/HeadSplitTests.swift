@@ -1,12 +1,14 @@
-@testable import HTTP
 import Testing
+
+@testable import HTTP
 
 /// The outcome of a head may not depend on how it was cut into pieces.
 struct HeadSplitTests {
     private static let heads = [
         "GET / HTTP/1.1\r\nHost: a\r\n\r\n",
         "\r\nPOST http://a/b?c HTTP/1.0\r\nHost: A:80\r\nContent-Length: 3\r\nX:  y \r\n\r\nabc",
-        "OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\nGET / HTTP/1.1\r\n", "GET / HTTP/1.1\r\nHost: a\r\nB: c\nD: e\r\n\r\n",
+        "OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\nGET / HTTP/1.1\r\n",
+        "GET / HTTP/1.1\r\nHost: a\r\nB: c\nD: e\r\n\r\n",
         "G(T / HT\u{1}P/1.1\r\n\r\n", "GET /\u{e9} HTTP/1.1\n", "GET / HTTP/1.1\r\n A: b\u{0}\r\n\r\n",
         "GET # HTTP/1.1\r\nHost\n", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "GET / HTTP/1.1\r\nA: b\r\n\r\n",
         "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", "HTTP/1.1 304\r\nETag: \"a\"\r\n\r\n",
@@ -26,7 +28,10 @@ struct HeadSplitTests {
     @Test(arguments: [20, 30, 37, 38, 39, 64])
     func `limits hit at the same place however the head is cut`(headBytes: Int) {
         let limits = MessageLimits(headBytes: headBytes, fieldCount: 2, requestTargetBytes: 4)
-        for text in ["GET / HTTP/1.1\r\nHost: a\r\nB: cdefgh\r\n\r\n\n", "GET /abcdef\u{0} HTTP", "GET / HTTP/1.1\r\nA:b\r\nB:c\r\nC\n"] {
+        for text in [
+            "GET / HTTP/1.1\r\nHost: a\r\nB: cdefgh\r\n\r\n\n", "GET /abcdef\u{0} HTTP",
+            "GET / HTTP/1.1\r\nA:b\r\nB:c\r\nC\n",
+        ] {
             let bytes = wire(text)
             let whole = outcome(ofHead: bytes, isRequest: true, cuts: [], limits)
             #expect(outcome(ofHead: bytes, isRequest: true, cuts: Array(0...bytes.count), limits) == whole)
@@ -83,7 +88,9 @@ struct HeadSplitTests {
 
     @Test func `a reset parser forgets the fault and the fields before it`() throws {
         var parser = HeadParser()
-        #expect(throws: ParseError.bareLineFeed) { try parser.parseRequest("GET / HTTP/1.1\r\nA: b\r\nB\n".utf8.span) }
+        #expect(throws: ParseError.bareLineFeed) {
+            try parser.parseRequest("GET / HTTP/1.1\r\nA: b\r\nB\n".utf8.span)
+        }
         parser.reset()
         let head = try #require(try parser.parseRequest("GET / HTTP/1.1\r\nHost: a\r\n\r\n".utf8.span))
         #expect(head.headers.count == 1)

@@ -1,5 +1,6 @@
-@testable import HTTP
 import Testing
+
+@testable import HTTP
 
 struct RequestLineTests {
     @Test(arguments: [
@@ -16,15 +17,19 @@ struct RequestLineTests {
         #expect(requestFault(text) == fault)
     }
 
-    @Test(arguments: [
-        ("G", nil), ("G(", ParseError.malformedMethod), ("\u{16}\u{3}\u{1}", .controlByte),
-        ("{\"json\"", .malformedMethod), (" ", .malformedMethod), ("\n", .bareLineFeed),
-        ("\u{7f}", .controlByte), ("GET /\u{0}", .controlByte), ("GET /\u{e9}", .malformedTarget),
-        ("GET / HTP", .malformedVersion), ("GET / HTTP/1\n", .bareLineFeed), ("GET /\n", .bareLineFeed),
-        ("\rG", .bareCarriageReturn), ("\r\n\r", .malformedMethod), ("GET / HTTP/1.1\rH", .bareCarriageReturn),
-        (String(repeating: "M", count: 32), nil), (String(repeating: "M", count: 33), .malformedMethod),
-    ] as [(String, ParseError?)])
-    func `a byte that can never be right is refused before the line is complete`(text: String, fault: ParseError?) {
+    @Test(
+        arguments: [
+            ("G", nil), ("G(", ParseError.malformedMethod), ("\u{16}\u{3}\u{1}", .controlByte),
+            ("{\"json\"", .malformedMethod), (" ", .malformedMethod), ("\n", .bareLineFeed),
+            ("\u{7f}", .controlByte), ("GET /\u{0}", .controlByte), ("GET /\u{e9}", .malformedTarget),
+            ("GET / HTP", .malformedVersion), ("GET / HTTP/1\n", .bareLineFeed), ("GET /\n", .bareLineFeed),
+            ("\rG", .bareCarriageReturn), ("\r\n\r", .malformedMethod),
+            ("GET / HTTP/1.1\rH", .bareCarriageReturn),
+            (String(repeating: "M", count: 32), nil), (String(repeating: "M", count: 33), .malformedMethod),
+        ] as [(String, ParseError?)])
+    func `a byte that can never be right is refused before the line is complete`(
+        text: String, fault: ParseError?
+    ) {
         #expect(requestFault(text) == fault)
     }
 
@@ -46,7 +51,9 @@ struct RequestLineTests {
         #expect(fault?.status == .httpVersionNotSupported)
     }
 
-    @Test(arguments: [("HTTP/1.0", Version.http10), ("HTTP/1.1", .http11), ("HTTP/1.2", .http11), ("HTTP/1.9", .http11)])
+    @Test(arguments: [
+        ("HTTP/1.0", Version.http10), ("HTTP/1.1", .http11), ("HTTP/1.2", .http11), ("HTTP/1.9", .http11),
+    ])
     func `a minor version above 1 counts as 1`(text: String, version: Version) throws {
         #expect(try parseRequest("GET / \(text)\r\nHost: a\r\n\r\n")?.version == version)
     }
@@ -58,8 +65,10 @@ struct RequestLineTests {
     }
 
     @Test(arguments: [
-        ("GET", Method.get), ("HEAD", .head), ("POST", .post), ("PUT", .put), ("DELETE", .delete), ("TRACE", .trace),
-        ("PATCH", .patch), ("PROPFIND", .other("PROPFIND")), ("get", .other("get")), ("!#$%&'*+-.^_`|~09", .other("!#$%&'*+-.^_`|~09")),
+        ("GET", Method.get), ("HEAD", .head), ("POST", .post), ("PUT", .put), ("DELETE", .delete),
+        ("TRACE", .trace),
+        ("PATCH", .patch), ("PROPFIND", .other("PROPFIND")), ("get", .other("get")),
+        ("!#$%&'*+-.^_`|~09", .other("!#$%&'*+-.^_`|~09")),
     ])
     func `any token is a method and its case counts`(text: String, method: HTTP.Method) throws {
         #expect(try parseRequest("\(text) / HTTP/1.1\r\nHost: a\r\n\r\n")?.method == method)

@@ -1,5 +1,6 @@
-@testable import HTTP
 import Testing
+
+@testable import HTTP
 
 struct StatusLineTests {
     @Test(arguments: [
@@ -8,7 +9,8 @@ struct StatusLineTests {
         ("HTTP/1.1 999 No", .malformedStatusLine), ("HTTP/1.1  200 OK", .malformedStatusLine),
         ("HTTP/1.1 200OK", .malformedStatusLine), ("HTTP/1.1 200\tOK", .malformedStatusLine),
         (" HTTP/1.1 200 OK", .malformedStatusLine), ("http/1.1 200 OK", .malformedStatusLine),
-        ("HTTP/1 200 OK", .malformedStatusLine), ("HTTP/1.1", .malformedStatusLine), ("", .malformedStatusLine),
+        ("HTTP/1 200 OK", .malformedStatusLine), ("HTTP/1.1", .malformedStatusLine),
+        ("", .malformedStatusLine),
         ("HTTP/1.1 +20 OK", .malformedStatusLine), ("<html>hello</html>", .malformedStatusLine),
         ("ICY 200 OK", .malformedStatusLine), ("HTTP/2.0 200 OK", .unsupportedVersion),
         ("HTTP/0.9 200 OK", .unsupportedVersion), ("HTTP/1.1 200 a\u{1}", .controlByte),
@@ -20,7 +22,8 @@ struct StatusLineTests {
 
     @Test(arguments: [
         ("HTTP/1.1 200 OK", "HTTP/1.1 200 OK"), ("HTTP/1.1 200 Fine, thanks", "HTTP/1.1 200 Fine, thanks"),
-        ("HTTP/1.1 200 ", "HTTP/1.1 200 "), ("HTTP/1.1 200", "HTTP/1.1 200 "), ("HTTP/1.0 404 Not Found", "HTTP/1.1 404 Not Found"),
+        ("HTTP/1.1 200 ", "HTTP/1.1 200 "), ("HTTP/1.1 200", "HTTP/1.1 200 "),
+        ("HTTP/1.0 404 Not Found", "HTTP/1.1 404 Not Found"),
         ("HTTP/1.3 599 \t?", "HTTP/1.1 599 \t?"), ("HTTP/1.1 100 Continue", "HTTP/1.1 100 Continue"),
     ])
     func `the phrase is written as it came, under our own version`(line: String, written: String) throws {

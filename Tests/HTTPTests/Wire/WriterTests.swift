@@ -1,16 +1,21 @@
-@testable import HTTP
 import Testing
+
+@testable import HTTP
 
 struct WriterTests {
     @Test(arguments: [
-        ("/a?b", HTTP.Method.get, "/a?b"), ("http://a", .get, "/"), ("http://a?b", .get, "/?b"), ("*", .options, "*"),
+        ("/a?b", HTTP.Method.get, "/a?b"), ("http://a", .get, "/"), ("http://a?b", .get, "/?b"),
+        ("*", .options, "*"),
         ("a:1", .connect, "a:1"),
     ])
-    func `a request goes out in origin form as HTTP/1.1`(target: String, method: HTTP.Method, written: String) throws {
+    func `a request goes out in origin form as HTTP/1.1`(target: String, method: HTTP.Method, written: String)
+        throws
+    {
         var headers = Headers()
         headers.append(.host, "a")
         let head = RequestHead(
-            method: method, target: try RequestTarget(target, method: method), version: .http10, headers: headers)
+            method: method, target: try RequestTarget(target, method: method), version: .http10,
+            headers: headers)
         var output = wire("x")
         HeadWriter.write(head, into: &output)
         #expect(String(output.span) == "x\(method) \(written) HTTP/1.1\r\nHost: a\r\n\r\n")
@@ -37,7 +42,10 @@ struct WriterTests {
         #expect(output.isEmpty)
     }
 
-    @Test(arguments: [(1, "1"), (9, "9"), (10, "a"), (15, "f"), (16, "10"), (255, "ff"), (4096, "1000"), (65_537, "10001"), (0x0fff_ffff_ffff_ffff, "fffffffffffffff")])
+    @Test(arguments: [
+        (1, "1"), (9, "9"), (10, "a"), (15, "f"), (16, "10"), (255, "ff"), (4096, "1000"), (65_537, "10001"),
+        (0x0fff_ffff_ffff_ffff, "fffffffffffffff"),
+    ])
     func `the size of a chunk is written in hexadecimal`(count: Int, text: String) {
         var output: [UInt8] = []
         ChunkedWriter.writeSizeLine(count, into: &output)
