@@ -49,7 +49,8 @@ struct FieldLineTests {
     }
 
     @Test(arguments: [
-        ("A:b", "b"), ("A: b", "b"), ("A:\t b \t", "b"), ("A:", ""), ("A: ", ""), ("A: b  c", "b  c"),
+        ("A:b", "b"), ("A: b", "b"), ("A:\t b \t", "b"), ("A: b \t", "b"), ("A:", ""), ("A: ", ""),
+        ("A: b  c", "b  c"),
         ("A: b\tc", "b\tc"),
         ("A: :", ":"), ("A: \"q\"", "\"q\""), ("A: é", "é"),
     ])
