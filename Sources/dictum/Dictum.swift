@@ -9,6 +9,7 @@ struct Dictum: ParsableCommand {
         commandName: "dictum",
         abstract: "A reverse proxy that compresses answers as deltas over earlier ones (RFC 9842).",
         subcommands: [
+            ServeCommand.self,
             CheckCommand.self,
             ReferenceCommand.self,
         ])

@@ -286,7 +286,7 @@ package final class ClientConnection: Handler {
         let framing = try BodyFraming.ofResponse(head, toRequest: method)
         body = BodyDecoder(framing, limits: settings.limits)
         state.headCame(keepsAlive: head.keepsAlive, endsWithConnection: framing == .untilClose)
-        handler?.received(head, framing: framing)
+        handler?.receivedHead(head, framing: framing)
         if let body, body.isComplete { complete(hasSurplus: end < bytes.count) }
         return end
     }
@@ -310,11 +310,11 @@ package final class ClientConnection: Handler {
         self.handler = nil
         if state.answerEnded(hasSurplus: hasSurplus || endIsNear || isBroken) {
             phaseBegan = core.now
-            handler?.receivedEnd(trailers: trailers)
+            handler?.responseEnded(trailers: trailers)
             pool.release(self)
         } else {
             close()
-            handler?.receivedEnd(trailers: trailers)
+            handler?.responseEnded(trailers: trailers)
         }
     }
 

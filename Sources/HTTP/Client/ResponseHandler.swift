@@ -3,11 +3,11 @@ package protocol ResponseHandler: AnyObject {
     /// An interim response (1xx); the final one follows.
     func receivedInterim(_ head: ResponseHead)
     /// The head of the final response.
-    func received(_ head: consuming ResponseHead, framing: BodyFraming)
+    func receivedHead(_ head: consuming ResponseHead, framing: BodyFraming)
     /// A piece of the response's body; `bytes` is valid during the call.
     func receivedBody(_ bytes: Span<UInt8>)
     /// The response is whole. The last call.
-    func receivedEnd(trailers: Headers)
+    func responseEnded(trailers: Headers)
     /// There is room again for more of the request's body.
     func upstreamDrained()
     /// No whole response will come. The last call.

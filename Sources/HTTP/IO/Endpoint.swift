@@ -8,8 +8,16 @@ package enum Endpoint: Sendable, Hashable {
     /// The endpoint as it is written in a URL or a log line.
     package var text: String {
         switch self {
-        case .ip(let address, let port): address.isV4 ? "\(address.text):\(port)" : "[\(address.text)]:\(port)"
+        case .ip(let address, let port): address.isIPv4 ? "\(address.text):\(port)" : "[\(address.text)]:\(port)"
         case .unix(let path): "unix:\(path)"
+        }
+    }
+
+    /// The endpoint as the URL that leads to it.
+    package var urlText: String {
+        switch self {
+        case .ip: "http://\(text)"
+        case .unix: text
         }
     }
 

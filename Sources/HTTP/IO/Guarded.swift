@@ -7,11 +7,11 @@ internal import Glibc
 /// `@unchecked Sendable` proof: `value` is touched only inside `withLock`, which holds `mutex`; the mutex has a
 /// heap address of its own that does not change for the life of the object.
 @safe
-package final class Guarded<Value: Sendable>: @unchecked Sendable {
+final class Guarded<Value: Sendable>: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private var value: Value
 
-    package init(_ value: Value) {
+    init(_ value: Value) {
         self.value = value
         unsafe mutex = .allocate(capacity: 1)
         unsafe mutex.initialize(to: pthread_mutex_t())
@@ -26,7 +26,7 @@ package final class Guarded<Value: Sendable>: @unchecked Sendable {
     }
 
     /// Runs `body` alone with the value. Never call out of it, and never take it twice.
-    package func withLock<Result, Failure: Error>(
+    func withLock<Result, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         // The mutex was initialised in `init` and lives until `deinit`.

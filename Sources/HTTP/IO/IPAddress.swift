@@ -5,11 +5,11 @@ package struct IPAddress: Sendable, Hashable {
     /// The bytes in network order: 4 or 16. An IPv4 address mapped into IPv6 is kept as IPv4.
     package let bytes: [UInt8]
 
-    package var isV4: Bool { bytes.count == 4 }
+    package var isIPv4: Bool { bytes.count == 4 }
 
     /// An address of this machine's own: 127.0.0.0/8 or ::1.
     package var isLoopback: Bool {
-        isV4 ? bytes[0] == 127 : bytes.dropLast().allSatisfy { $0 == 0 } && bytes.last == 1
+        isIPv4 ? bytes[0] == 127 : bytes.dropLast().allSatisfy { $0 == 0 } && bytes.last == 1
     }
 
     /// Parses a numeric address; nil when `text` is none.
@@ -20,20 +20,25 @@ package struct IPAddress: Sendable, Hashable {
         self.init(endpoint)
     }
 
+    /// An address of 4 or 16 bytes in network order; nil for any other number.
+    package init?(bytes: [UInt8]) {
+        guard bytes.count == 4 || bytes.count == 16 else { return nil }
+        let isMapped = bytes.count == 16 && bytes[..<10].allSatisfy { $0 == 0 } && bytes[10] == 255 && bytes[11] == 255
+        self.bytes = isMapped ? [UInt8](bytes[12...]) : bytes
+    }
+
     init?(_ endpoint: CLinux_endpoint) {
         guard endpoint.family == 4 || endpoint.family == 6 else { return nil }
         let all = unsafe withUnsafeBytes(of: endpoint.ip) { unsafe [UInt8]($0) }
-        let isMapped = endpoint.family == 6 && all[..<10].allSatisfy { $0 == 0 } && all[10] == 255 && all[11] == 255
-        if endpoint.family == 4 {
-            bytes = [UInt8](all[..<4])
-        } else {
-            bytes = isMapped ? [UInt8](all[12...]) : all
-        }
+        self.init(bytes: endpoint.family == 4 ? [UInt8](all[..<4]) : all)
     }
+
+    /// The bits, those of an IPv4 address in the low 32.
+    package var bits: UInt128 { bytes.reduce(0) { $0 << 8 | UInt128($1) } }
 
     func endpoint(port: UInt16) -> CLinux_endpoint {
         var endpoint = CLinux_endpoint()
-        endpoint.family = isV4 ? 4 : 6
+        endpoint.family = isIPv4 ? 4 : 6
         endpoint.port = port
         // 4 or 16 bytes into a field of 16.
         unsafe withUnsafeMutableBytes(of: &endpoint.ip) { unsafe $0.copyBytes(from: bytes) }
@@ -42,10 +47,10 @@ package struct IPAddress: Sendable, Hashable {
 
     /// The usual text: dotted for IPv4, RFC 5952 for IPv6.
     package var text: String {
-        isV4 ? bytes.map { String($0) }.joined(separator: ".") : textOfV6
+        isIPv4 ? bytes.map { String($0) }.joined(separator: ".") : textOfIPv6
     }
 
-    private var textOfV6: String {
+    private var textOfIPv6: String {
         let groups = stride(from: 0, to: 16, by: 2).map { Int(bytes[$0]) << 8 | Int(bytes[$0 + 1]) }
         var longest = 0..<0
         var start = 0

@@ -5,6 +5,9 @@ package struct Token: Sendable, Hashable {
     let index: UInt32
     let generation: UInt32
 
+    /// A name that no handler has.
+    package static let none = Token(index: .max, generation: .max)
+
     init(index: UInt32, generation: UInt32) {
         self.index = index
         self.generation = generation

@@ -1,3 +1,5 @@
+internal import HTTP
+
 /// Where a listener accepts connections.
 package enum ListenAddress: Sendable, Equatable, CustomStringConvertible {
     /// A host (an IPv4 address, an IPv6 address without brackets, or a name) and a port; port 0 takes a free one.

@@ -1,3 +1,5 @@
+package import HTTP
+
 /// Peers whose word about the client counts: X-Forwarded-For and the like.
 package enum TrustedNetwork: Sendable, Equatable {
     /// 127.0.0.0/8 and ::1.

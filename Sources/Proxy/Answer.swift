@@ -1,0 +1,64 @@
+internal import Dictionaries
+internal import HTTP
+
+/// An upstream's answer on its way to the client: what it is, what was decided, how far its body has come.
+///
+/// Owned by its exchange, on its loop.
+final class Answer {
+    /// What happens to the body.
+    enum Stage {
+        /// There is none.
+        case bodiless
+        /// It is collected, until it is whole or has been held for long enough.
+        case holding
+        /// It is whole, and being compared, hashed and coded.
+        case preparing
+        /// The upstream's bytes go on untouched.
+        case passing
+        /// It goes through an encoder piece by piece.
+        case coding(any Encoder)
+        /// It has come whole, and its last bytes wait for the admission.
+        case ending
+    }
+
+    /// The upstream's head, hop-by-hop fields removed.
+    var head: ResponseHead
+    var framing: BodyFraming
+    var facts: ResponseFacts
+    var stage = Stage.bodiless
+    /// Whether the head has gone to the client.
+    var isStarted = false
+    /// Undoes the upstream's own coding, for the client or for the copy alone.
+    var decoder: (any Decoder)?
+    /// Where the body belongs if it becomes a version; nil where it must not.
+    var place: Place?
+    /// The memory for the copy that may become a version; nil where there is no copy.
+    var slot: AdmissionSlot?
+    /// The body as far as it has come: held, or copied for admission.
+    var collected: [UInt8] = []
+    /// What was taken from the compression memory.
+    var reservedBytes = 0
+    /// Whether the whole body has come, though it could not be dealt with yet.
+    var isWhole = false
+    /// Whether the encoder holds bytes back that the client should get soon.
+    var needsFlush = false
+    var passedBytes: UInt64 = 0
+    /// The last bytes, which wait for the admission.
+    var tail: [UInt8] = []
+    var trailers = Headers()
+
+    init(_ head: consuming ResponseHead, framing: BodyFraming, facts: ResponseFacts) {
+        self.head = head
+        self.framing = framing
+        self.facts = facts
+    }
+
+    /// The chain, URL and variant that a body belongs to.
+    struct Place {
+        let chain: ChainKey
+        let url: String
+        let variant: String
+        /// What the answer offers; nil where the upstream offers it itself.
+        let offer: UseAsDictionary?
+    }
+}

@@ -1,0 +1,57 @@
+internal import HTTP
+
+/// What the connection and, where its peer is trusted, the forwarding fields say of the client.
+struct ClientPeer {
+    /// Whether the fields of this peer count: a proxy of the operator's own.
+    let isTrusted: Bool
+    /// The address of the peer: 4 or 16 bytes, none for a unix socket.
+    let address: IPAddress?
+
+    init(_ peer: Endpoint?, trusting networks: [TrustedNetwork]) {
+        if case .ip(let address, _)? = peer { self.address = address } else { address = nil }
+        isTrusted = peer != nil && networks.contains(peer: address?.bytes ?? [])
+    }
+
+    /// Whether the client's transport is secure (RFC 9842 section 8), by the setting `secure_transport`.
+    func isTransportSecure(_ headers: borrowing Headers, setting: Configuration.SecureTransport) -> Bool {
+        switch setting {
+        case .assume: return true
+        case .never: return false
+        case .auto: break
+        }
+        if forwards(headers) { return isTrusted && forwardedProtocol(headers) == "https" }
+        // Whoever speaks for nobody else is the client itself, and on this machine nothing lies between.
+        return address?.isLoopback ?? true
+    }
+
+    /// Whether the peer speaks for somebody else.
+    private func forwards(_ headers: borrowing Headers) -> Bool {
+        headers.contains(.xForwardedFor) || headers.contains(.xForwardedProto) || headers.contains(.xForwardedHost)
+            || headers.contains(.forwarded) || headers.contains(.via)
+    }
+
+    /// The scheme the client used, by X-Forwarded-Proto or else by Forwarded (RFC 7239 section 5.4).
+    private func forwardedProtocol(_ headers: borrowing Headers) -> String? {
+        if let text = headers.joined(.xForwardedProto) {
+            // Of a list the first is the client's own.
+            return text.prefix { $0 != "," }.lowercased().trimmingBlanks
+        }
+        guard let first = headers.joined(.forwarded)?.prefix(while: { $0 != "," }) else { return nil }
+        for pair in first.split(separator: ";") {
+            let parts = pair.split(separator: "=", maxSplits: 1)
+            if parts.count == 2, parts[0].lowercased().trimmingBlanks == "proto" {
+                return parts[1].lowercased().filter { $0 != "\"" }.trimmingBlanks
+            }
+        }
+        return nil
+    }
+}
+
+extension String {
+    /// The text without blanks at its ends.
+    fileprivate var trimmingBlanks: String {
+        let isBlank = { (character: Character) in character == " " || character == "\t" }
+        let tail = drop(while: isBlank)
+        return String(tail.reversed().drop(while: isBlank).reversed())
+    }
+}

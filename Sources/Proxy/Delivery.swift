@@ -1,0 +1,74 @@
+internal import Dictionaries
+internal import HTTP
+
+/// The head of an answer as the client gets it: pure edits of what the upstream sent.
+enum Delivery {
+    /// What shapes the head of one answer.
+    struct Shape {
+        /// The coding that the client gets, when it is not the upstream's own.
+        var coding = ContentCoding.identity
+        /// Whether the body's coding differs from what the upstream sent: coded here, or decoded.
+        var isCodingChanged = false
+        /// Made from the body, where the upstream sent none.
+        var madeETag: String?
+        /// The Use-As-Dictionary of ours.
+        var offer: UseAsDictionary?
+    }
+
+    /// Makes the head of an answer whose resource is coded, or may be: says what varies, what was done, what to keep.
+    static func shape(
+        _ headers: inout Headers, _ shape: Shape, dictionary: DictionaryPolicy?
+    ) {
+        mergeVary(&headers, dictionary: dictionary)
+        if shape.isCodingChanged { recode(&headers, shape.coding) }
+        setETag(&headers, shape)
+        if let offer = shape.offer { headers.append(.useAsDictionary, offer.serialized) }
+        if shape.coding.usesDictionary, dictionary?.sharedCaches == .avoid {
+            headers.replace(.cdnCacheControl, with: "no-store")
+        }
+    }
+
+    /// RFC 9842 section 6.2: on every variant, merged with what the upstream says.
+    static func mergeVary(_ headers: inout Headers, dictionary: DictionaryPolicy?) {
+        var names = ["Accept-Encoding"]
+        if let dictionary {
+            names.append("Available-Dictionary")
+            if dictionary.sharedCaches == .trust { names += ["Sec-Fetch-Site", "Sec-Fetch-Mode", "Origin"] }
+        }
+        headers.replace(.vary, with: Vary.merged(headers.values(.vary), adding: names))
+    }
+
+    /// What was said of the upstream's bytes does not hold for others (RFC 9110 section 7.7, RFC 9530).
+    private static func recode(_ headers: inout Headers, _ coding: ContentCoding) {
+        for name in [
+            HeaderName.contentEncoding, .contentLength, .acceptRanges, .contentMD5, .contentDigest, .digest,
+            .reprDigest,
+        ] {
+            headers.remove(name)
+        }
+        if coding != .identity { headers.append(.contentEncoding, coding.token) }
+    }
+
+    private static func setETag(_ headers: inout Headers, _ shape: Shape) {
+        guard let tag = headers.first(.etag) ?? shape.madeETag else { return }
+        guard let sent = ETagForm.sent(tag, isCodingChanged: shape.isCodingChanged) else {
+            return headers.remove(.etag)
+        }
+        headers.replace(.etag, with: sent)
+    }
+
+    /// The entity tag of a body whose answer had none.
+    static func entityTag(of digest: Digest) -> String {
+        "\"\(digest.base64URL.prefix(22))\""
+    }
+
+    /// The 304 that stands for an answer the client holds already (RFC 9110 section 15.4.5).
+    static func notModified(from headers: Headers) -> ResponseHead {
+        var kept = headers
+        kept.removeAll { name in
+            name == .contentType || name == .contentEncoding || name == .contentLength || name == .contentLanguage
+                || name == .contentRange || name == .acceptRanges || name == .cdnCacheControl || name == .trailer
+        }
+        return ResponseHead(status: .notModified, headers: kept)
+    }
+}

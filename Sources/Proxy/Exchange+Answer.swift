@@ -1,0 +1,222 @@
+internal import Dictionaries
+internal import HTTP
+
+// MARK: - The answer's head
+
+extension Exchange {
+    /// Nothing is held back longer than this (contract, Use).
+    static let holdMilliseconds: Int64 = 25
+
+    /// Decides what becomes of an answer, now that its head has come.
+    func plan(_ received: consuming ResponseHead, framing: BodyFraming) {
+        var head = received
+        head.headers.removeConnectionFields()
+        let facts = ResponseFacts(head, framing: framing)
+        let answer = Answer(head, framing: framing, facts: facts)
+        self.answer = answer
+        if answer.head.status.isBodiless || request.method == .head { return respondBodiless(answer) }
+        answer.place = place(for: facts, headers: answer.head.headers)
+
+        if case .known(let coding) = UpstreamCoding(facts.contentEncodings) { return planCoded(answer, coding) }
+        let obstacle = Eligibility.obstacle(request: self.facts, response: facts, policy: route.policy)
+        let isHeld = obstacle == nil || obstacle == .ineligibleSize || obstacle == .http10 || answer.place != nil
+        guard isHeld, !MediaTypes.isEventStream(facts.contentType), canHold(answer) else { return stream(answer) }
+        hold(answer)
+    }
+
+    /// An answer that the upstream coded itself: its bytes go on untouched, unless the client gains by decoding.
+    private func planCoded(_ answer: Answer, _ coding: ContentCoding) {
+        let decision = decide(answer)
+        let limits = DecoderLimits(maxBytes: .max)
+        if decision.upstreamCodingHandling == .decode {
+            guard let decoder = try? Codec.decoder(for: coding, limits: limits) else {
+                return refuse(Self.undecodable)
+            }
+            answer.decoder = decoder
+            return hold(answer)
+        }
+        if answer.place != nil {
+            answer.decoder = try? Codec.decoder(
+                for: coding, limits: DecoderLimits(maxBytes: route.policy.bodyBytesMax))
+        }
+        stream(answer)
+    }
+
+    /// Where the body belongs if it becomes a version; nil where admission is refused.
+    private func place(for facts: ResponseFacts, headers: Headers) -> Answer.Place? {
+        guard case .admit = Admission.evaluate(request: self.facts, response: facts, policy: route.policy) else {
+            return nil
+        }
+        return place(varyNames: facts.varyNames, own: headers.values(.useAsDictionary), isOffered: {
+            Offer.obstacle(request: self.facts, response: facts, policy: self.route.policy) == nil
+        })
+    }
+
+    func place(varyNames: [String], own: [String], isOffered: () -> Bool) -> Answer.Place? {
+        guard let dictionary = route.dictionary, let authority = request.authority else { return nil }
+        let offer: UseAsDictionary?
+        if own.isEmpty {
+            offer = dictionary.covers.matchValue(forPath: path, query: query, route: route.match)
+                .flatMap { UseAsDictionary(match: $0, matchDest: dictionary.matchDest) }
+        } else {
+            // The upstream's own field stays, and then its match is the one the client goes by.
+            offer = UseAsDictionary.parse(own)
+        }
+        guard let offer else { return nil }
+        let names = Set(varyNames).subtracting(["accept-encoding", "available-dictionary"]).sorted()
+        let variant = VariantKey.make(names: names) { name in
+            HeaderName(name).flatMap { request.headers.joined($0) }
+        }
+        return Answer.Place(
+            chain: ChainKey(authority: authority, match: offer.match, matchDest: offer.matchDest),
+            url: query.map { "\(path)?\($0)" } ?? path, variant: variant,
+            offer: own.isEmpty && isOffered() ? offer : nil)
+    }
+
+    /// Whether the body fits into what may be held.
+    private func canHold(_ answer: Answer) -> Bool {
+        guard case .length(let count) = answer.framing else { return true }
+        return count <= UInt64(heldBytesMax)
+    }
+
+    /// Bodies beyond this are coded piece by piece.
+    var heldBytesMax: Int { max(route.policy.bodyBytesMax, 1 << 20) }
+
+    private func hold(_ answer: Answer) {
+        answer.stage = .holding
+        if case .length(let count) = answer.framing, answer.decoder == nil, reserve(Int(count), for: answer) {
+            answer.collected.reserveCapacity(Int(count))
+        }
+        core.setDeadline(token, core.now + Self.holdMilliseconds)
+    }
+
+    // MARK: Answers without body
+
+    /// HEAD, 204 and 304: the fields that GET would have, and no body.
+    private func respondBodiless(_ answer: Answer) {
+        if answer.head.status == .notModified { return respondNotModified(answer) }
+        if answer.head.status != .noContent, request.method == .head { shapeHead(answer) }
+        if answer.head.status == .noContent { answer.head.headers.remove(.contentLength) }
+        start(answer.head, body: .none)
+    }
+
+    private func shapeHead(_ answer: Answer) {
+        guard isCodedResource(answer.facts) else { return }
+        // The length of HEAD is the length GET would have; what is coded has none that is known.
+        if let length = answer.head.headers.first(.contentLength).flatMap(Int.init), answer.facts.contentEncodings.isEmpty {
+            answer.facts.bodyBytes = length
+        }
+        answer.facts.isBodyWhole = true
+        let decision = decide(answer)
+        let isChanged = decision.upstreamCodingHandling == .decode
+            || decision.upstreamCodingHandling == .none && decision.coding != .identity
+        if isNotModified(answer.head.headers.first(.etag)) { return makeNotModified(answer) }
+        note(decision)
+        Delivery.shape(
+            &answer.head.headers, .init(coding: decision.coding, isCodingChanged: isChanged),
+            dictionary: varyingDictionary)
+        explain(decision, on: answer, sent: nil)
+    }
+
+    private func respondNotModified(_ answer: Answer) {
+        if route.policy.hasDictionary || answer.head.headers.contains(.vary) {
+            Delivery.mergeVary(&answer.head.headers, dictionary: varyingDictionary)
+        }
+        var facts = answer.facts
+        facts.status = 200
+        let own = answer.head.headers.values(.useAsDictionary)
+        if let tag = answer.head.headers.first(.etag), route.usesDictionaries,
+            let place = place(varyNames: facts.varyNames, own: own, isOffered: { true }),
+            let opaque = EntityTag(tag)?.opaque,
+            let version = proxy.index.version(
+                chain: place.chain, url: place.url, variant: place.variant, etag: opaque)
+        {
+            facts.contentType = version.contentType
+            context.store.touch(version, now: Clock.unixSeconds)
+            if let offer = place.offer,
+                Offer.obstacle(request: self.facts, response: facts, policy: route.policy) == nil
+            {
+                answer.head.headers.append(.useAsDictionary, offer.serialized)
+                proxy.metrics.countOffer()
+            }
+        }
+        weakenAsHeld(&answer.head.headers)
+        record.reason = .ineligibleStatus
+        start(answer.head, body: .none)
+    }
+
+    /// The tag of a 304 in the form that the client holds: weak, if that is how a coded answer brought it.
+    private func weakenAsHeld(_ headers: inout Headers) {
+        guard let tag = headers.first(.etag).flatMap(EntityTag.init), !tag.isWeak else { return }
+        let isHeldWeak = request.headers.values(.ifNoneMatch).contains { $0.contains(tag.weakened.serialized) }
+        if isHeldWeak { headers.replace(.etag, with: tag.weakened.serialized) }
+    }
+
+    // MARK: What every head says
+
+    /// The dictionary policy that Vary speaks of: none where the route has no dictionaries.
+    var varyingDictionary: DictionaryPolicy? { route.dictionary }
+
+    /// Whether an answer of this kind may come in several codings, so that it varies.
+    func isCodedResource(_ facts: ResponseFacts) -> Bool {
+        guard facts.status == 200 || facts.status == 206, route.policy.types.contains(facts.contentType) else {
+            return false
+        }
+        return !facts.cacheControl.noTransform && UpstreamCoding(facts.contentEncodings) != .foreign
+    }
+
+    /// Whether the client holds this answer already, in whichever coding.
+    func isNotModified(_ etag: String?) -> Bool {
+        guard request.method == .get || request.method == .head, answer?.facts.status == 200 else { return false }
+        let tags = request.headers.values(.ifNoneMatch)
+        return !tags.isEmpty && ETagForm.isNotModified(ifNoneMatch: tags, etag: etag.flatMap(EntityTag.init))
+    }
+
+    /// Turns the answer into the 304 that stands for it.
+    func makeNotModified(_ answer: Answer) {
+        Delivery.mergeVary(&answer.head.headers, dictionary: varyingDictionary)
+        answer.head = Delivery.notModified(from: answer.head.headers)
+        weakenAsHeld(&answer.head.headers)
+    }
+
+    /// The decision for an answer, by what is known of it now.
+    func decide(_ answer: Answer, isBusy: Bool = false) -> Decision {
+        Negotiation.decide(
+            request: facts, response: answer.facts, route: route.policy, dictionary: dictionary.found,
+            serverPreference: context.configuration.compression.codings, isBusy: isBusy)
+    }
+
+    func note(_ decision: Decision) {
+        record.coding = decision.coding
+        record.reason = decision.reason
+    }
+
+    /// `Dictum-Explain`: what was decided, and what it came to as far as that is known.
+    func explain(_ decision: Decision, on answer: Answer, sent: Int?, microseconds: Int? = nil) {
+        guard context.configuration.explain else { return }
+        var text = "\(decision.coding.token);reason=\(decision.reason.rawValue)"
+        if decision.coding.usesDictionary, let body = dictionary.body {
+            text += ";dictionary=:\(body.digest.base64):"
+        }
+        if let sent { text += ";from=\(answer.collected.count);to=\(sent)" }
+        if let microseconds { text += ";micros=\(microseconds)" }
+        answer.head.headers.replace(.dictumExplain, with: text)
+    }
+
+    // MARK: Sending
+
+    /// Sends the answer's head.
+    func start(_ head: consuming ResponseHead, body: BodyFraming) {
+        record.status = Int(head.status.rawValue)
+        answer?.isStarted = true
+        connection.start(head, body: body)
+    }
+
+    /// Sends a piece of the answer's body, and has the upstream wait where the client is slow.
+    func send(_ piece: Span<UInt8>) {
+        guard !piece.isEmpty else { return }
+        record.bodyBytesSent += piece.count
+        connection.write(piece)
+        if !connection.canWrite { upstream?.pauseResponse() }
+    }
+}

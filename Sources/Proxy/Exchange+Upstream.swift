@@ -1,0 +1,121 @@
+internal import Dictionaries
+internal import HTTP
+
+// MARK: - To the upstream
+
+extension Exchange {
+    /// Looks up the dictionary that the client offers, and has it read while the upstream works.
+    func findDictionary() {
+        guard let digest = facts.availableDictionary, let authority = request.authority else { return }
+        guard let version = proxy.index.find(digest: digest, authority: authority, path: path, query: query) else {
+            dictionary = .unknown
+            return
+        }
+        context.store.touch(version, now: Clock.unixSeconds)
+        if let body = context.store.hotBody(of: version) {
+            dictionary = .ready(version, body)
+            return
+        }
+        dictionary = .loading(version)
+        let loop = core.loop
+        let token = token
+        context.store.load(version) { body in
+            loop.execute { core in core.handler(token, as: Exchange.self)?.loaded(body) }
+        }
+    }
+
+    private func loaded(_ body: Body?) {
+        guard case .loading(let version) = dictionary else { return }
+        dictionary = body.map { .ready(version, $0) } ?? .cold(version)
+        dictionarySettled()
+    }
+
+    /// Sends the request to the upstream.
+    func forward() {
+        let surroundings = UpstreamRequest.Surroundings(
+            peer: peer, route: route, acceptEncoding: context.configuration.upstream.acceptEncoding,
+            upstreamAuthority: context.upstreamAuthority, isTLS: false)
+        let head = UpstreamRequest.head(from: request, framing: requestFraming, surroundings)
+        upstreamHead = head
+        connect(head, fresh: false)
+    }
+
+    private func connect(_ head: RequestHead, fresh: Bool) {
+        // Each address in its turn, the first again for a retry on a new connection.
+        let endpoint = context.upstreams[min(tries, context.upstreams.count - 1)]
+        do throws(SystemError) {
+            let connection = try proxy.connections.connection(to: endpoint, fresh: fresh)
+            upstream = connection
+            connection.begin(head, framing: requestFraming, handler: self)
+        } catch {
+            failed(.connectFailed(error))
+        }
+    }
+
+    /// Whether the request may go out once more: nothing of it can have been acted upon, or acting twice does no
+    /// harm (RFC 9110 section 9.2.2), and there is no body that has gone already.
+    private func mayRetry(_ error: UpstreamError) -> Bool {
+        guard requestBodyBytes == 0, requestFraming == .none || requestFraming == .length(0) else { return false }
+        switch error {
+        case .stale: return request.method.isIdempotent
+        case .connectFailed, .connectTimeout: return tries + 1 < context.upstreams.count
+        default: return false
+        }
+    }
+}
+
+// MARK: - What the upstream's connection reports
+
+extension Exchange: ResponseHandler {
+    func receivedInterim(_ head: ResponseHead) {
+        // 100 is for the client that waits for it; anybody else has no use for it.
+        if head.status == .continue, !request.headers.contains(.expect) { return }
+        var interim = head
+        interim.headers.removeConnectionFields()
+        connection.sendInterim(interim)
+    }
+
+    func receivedHead(_ head: consuming ResponseHead, framing: BodyFraming) {
+        record.upstreamStatus = Int(head.status.rawValue)
+        record.upstreamMicroseconds = Int(Clock.monotonicNanoseconds - startedNanoseconds) / 1000
+        plan(head, framing: framing)
+    }
+
+    func receivedBody(_ bytes: Span<UInt8>) {
+        take(bytes)
+    }
+
+    func responseEnded(trailers: Headers) {
+        upstream = nil
+        bodyEnded(trailers: trailers)
+    }
+
+    func upstreamDrained() {
+        connection.resumeRequest()
+    }
+
+    func failed(_ error: UpstreamError) {
+        upstream = nil
+        if let head = upstreamHead, mayRetry(error) {
+            if error == .stale { upstreamHead = nil } else { tries += 1 }
+            return connect(head, fresh: true)
+        }
+        proxy.metrics.countUpstreamError(UpstreamErrorKind(error))
+        if answer?.isStarted == true { return abort() }
+        releaseAnswer()
+        refuse(ProblemAnswer(error))
+    }
+}
+
+extension UpstreamErrorKind {
+    init(_ error: UpstreamError) {
+        switch error {
+        case .connectFailed: self = .connect
+        case .connectTimeout: self = .connectTimeout
+        case .headTimeout: self = .responseTimeout
+        case .idleTimeout: self = .idleTimeout
+        case .stale, .closedBeforeHead, .truncated: self = .reset
+        case .malformed: self = .malformed
+        }
+    }
+}

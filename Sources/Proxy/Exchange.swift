@@ -1,0 +1,190 @@
+internal import Dictionaries
+internal import HTTP
+
+/// One request and its answer, from the head's last byte to the answer's last. Confined to its loop.
+///
+/// The client's connection and the upstream's each hold it as their handler; it lets go of both at the end.
+final class Exchange: Handler {
+    let proxy: ReverseProxy
+    let connection: ServerConnection
+    let request: RequestHead
+    let requestFraming: BodyFraming
+    let path: String
+    let query: String?
+    let peer: ClientPeer
+    let route: Route
+    let facts: RequestFacts
+    var record = RequestRecord()
+    /// The name by which results of other threads find this exchange; given out on first need.
+    private var ownToken: Token?
+
+    // The way to the upstream.
+    var upstream: ClientConnection?
+    var upstreamHead: RequestHead?
+    var tries = 0
+    var requestBodyBytes = 0
+    var startedNanoseconds = Clock.monotonicNanoseconds
+
+    // The way back.
+    var dictionary = DictionaryState.none
+    var answer: Answer?
+    private var isOver = false
+
+    init(_ head: RequestHead, framing: BodyFraming, on connection: ServerConnection, of proxy: ReverseProxy) {
+        self.proxy = proxy
+        self.connection = connection
+        let configuration = proxy.context.configuration
+        path = head.target.path
+        query = head.target.query
+        peer = ClientPeer(connection.peer, trusting: configuration.trustedProxies)
+        route = proxy.context.routes.route(path: path, query: query)
+        facts = RequestFacts(
+            head, path: path, query: query, peer: peer, route: route,
+            secureTransport: configuration.secureTransport)
+        request = head
+        requestFraming = framing
+        record.timeMicroseconds = Int(Clock.unixMilliseconds) * 1000
+        record.client = Self.text(of: connection.peer)
+        record.method = Array(request.method.text.utf8)
+        record.target = request.target.bytes
+        record.routeIndex = route.index
+    }
+
+    var core: EventLoop.Core { proxy.core }
+    var context: ProxyContext { proxy.context }
+
+    /// This exchange's name on its loop.
+    var token: Token {
+        if let ownToken { return ownToken }
+        let token = core.add(self)
+        ownToken = token
+        return token
+    }
+
+    /// Begins: looks for reasons to answer at once, else goes to the upstream.
+    func start() {
+        if let problem = ownAnswer() { return refuse(problem.0, problem.1) }
+        if answersItself() { return }
+        findDictionary()
+        forward()
+    }
+
+    /// What Dictum itself has to say instead of an upstream.
+    private func ownAnswer() -> (ProblemAnswer, RejectionReason)? {
+        switch request.method {
+        case .connect, .trace:
+            // A tunnel to anywhere, and an echo of credentials: neither is for a gateway.
+            return (ProblemAnswer(status: .notImplemented, detail: "The method is not supported."), .unsupported)
+        default: break
+        }
+        if path == "/.dictum" || path.hasPrefix("/.dictum/") {
+            return (ProblemAnswer(status: .notFound, detail: "There is no such dictionary."), .reservedPath)
+        }
+        if case .length(let count) = requestFraming, count > UInt64(context.configuration.limits.requestBody) {
+            return (Self.bodyTooLarge, .bodyTooLarge)
+        }
+        return nil
+    }
+
+    static let bodyTooLarge = ProblemAnswer(status: .contentTooLarge, detail: "The request's body is too large.")
+
+    /// RFC 9110 section 7.6.2: with no forwards left, OPTIONS ends here.
+    private func answersItself() -> Bool {
+        guard request.method == .options, request.headers.first(.maxForwards).flatMap(Int.init) == 0 else {
+            return false
+        }
+        var headers = Headers()
+        headers.append(.allow, "GET, HEAD, POST, PUT, DELETE, OPTIONS, PATCH")
+        start(ResponseHead(status: .ok, headers: headers), body: .length(0))
+        complete()
+        return true
+    }
+
+    // MARK: Ends
+
+    /// Answers with a problem of Dictum's own and ends the exchange.
+    func refuse(_ problem: ProblemAnswer, _ reason: RejectionReason? = nil) {
+        if let reason { proxy.metrics.countRejected(reason) }
+        let (head, body) = problem.rendered(accept: request.headers.joined(.accept))
+        record.bodyBytesBefore = body.count
+        if request.method == .head {
+            start(head, body: .none)
+        } else {
+            start(head, body: .length(UInt64(body.count)))
+            send(body.span)
+        }
+        complete()
+    }
+
+    /// The answer has gone to the client whole.
+    func complete(trailers: Headers = Headers()) {
+        connection.finish(trailers: trailers)
+        account(isComplete: true)
+    }
+
+    /// The answer cannot be completed: what has gone out must not look whole.
+    func abort() {
+        if answer?.isStarted == true { connection.abort() }
+        account(isComplete: false)
+    }
+
+    /// Counts and logs the exchange, once, and lets everything go.
+    func account(isComplete: Bool) {
+        guard !isOver else { return }
+        isOver = true
+        record.isComplete = isComplete
+        record.durationMicroseconds = Int(Clock.monotonicNanoseconds - startedNanoseconds) / 1000
+        upstream?.abort()
+        upstream = nil
+        releaseAnswer()
+        if let ownToken { core.remove(ownToken) }
+        proxy.account(record)
+    }
+
+    /// An address as the log has it.
+    static func text(of peer: Endpoint?) -> [UInt8] {
+        switch peer {
+        case .ip(let address, _)?: Array(address.text.utf8)
+        case .unix?: Array("unix".utf8)
+        case nil: [UInt8(ascii: "-")]
+        }
+    }
+}
+
+// MARK: - What the client's connection reports
+
+extension Exchange: RequestHandler {
+    func received(_ bytes: Span<UInt8>) {
+        requestBodyBytes += bytes.count
+        guard requestBodyBytes <= context.configuration.limits.requestBody else {
+            return endUpload(Self.bodyTooLarge, .bodyTooLarge)
+        }
+        guard let upstream else { return }
+        upstream.write(bytes)
+        if !upstream.canWrite { connection.pauseRequest() }
+    }
+
+    func receivedEnd(trailers: Headers) {
+        upstream?.finish(trailers: trailers)
+    }
+
+    func malformed(_ error: ParseError) {
+        endUpload(ProblemAnswer(Refusal.malformed(error)), .malformed)
+    }
+
+    /// Gives up a request whose body cannot be taken.
+    private func endUpload(_ problem: ProblemAnswer, _ reason: RejectionReason) {
+        upstream?.abort()
+        upstream = nil
+        if answer?.isStarted == true { return abort() }
+        refuse(problem, reason)
+    }
+
+    func drained() {
+        upstream?.resumeResponse()
+    }
+
+    func aborted(_ cause: ClientLoss) {
+        account(isComplete: false)
+    }
+}

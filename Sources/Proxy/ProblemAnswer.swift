@@ -1,0 +1,61 @@
+internal import HTTP
+
+/// An answer that Dictum itself gives: RFC 9457 JSON for clients that accept it, else one line of text.
+///
+/// It says what to do and nothing of the inside.
+struct ProblemAnswer {
+    let status: Status
+    /// One sentence for the client.
+    let detail: String
+
+    /// The head and the body. `accept` is the request's Accept field.
+    func rendered(accept: String?) -> (head: ResponseHead, body: [UInt8]) {
+        let title = status.reason
+        var headers = Headers()
+        let text: String
+        if Self.prefersJSON(accept) {
+            headers.append(.contentType, "application/problem+json")
+            text = #"{"type":"about:blank","title":"\#(title)","status":\#(status.rawValue),"detail":"\#(detail)"}"#
+        } else {
+            headers.append(.contentType, "text/plain; charset=utf-8")
+            text = "\(status.rawValue) \(title): \(detail)"
+        }
+        headers.append(.cacheControl, "no-store")
+        return (ResponseHead(status: status, headers: headers), Array((text + "\n").utf8))
+    }
+
+    /// Whether a client is served better by JSON: it names it, or takes anything without asking for text.
+    private static func prefersJSON(_ accept: String?) -> Bool {
+        guard let accept = accept?.lowercased() else { return false }
+        if accept.contains("json") { return true }
+        return accept.contains("*/*") && !accept.contains("text/") || accept.contains("application/*")
+    }
+}
+
+extension ProblemAnswer {
+    /// The answer for an upstream that gave none.
+    init(_ error: UpstreamError) {
+        switch error {
+        case .connectTimeout, .headTimeout, .idleTimeout:
+            self.init(status: .gatewayTimeout, detail: "The upstream did not answer in time; try again later.")
+        case .malformed:
+            self.init(status: .badGateway, detail: "The upstream sent a malformed response.")
+        case .connectFailed:
+            self.init(status: .badGateway, detail: "The upstream cannot be reached; try again later.")
+        case .stale, .closedBeforeHead, .truncated:
+            self.init(status: .badGateway, detail: "The upstream closed the connection before its response was whole.")
+        }
+    }
+
+    /// The answer to what never became a request.
+    init(_ refusal: Refusal) {
+        switch refusal {
+        case .malformed(let error):
+            self.init(status: error.status, detail: "The request was refused: \(error.text).")
+        case .headTimeout:
+            self.init(status: .requestTimeout, detail: "The request did not arrive in time.")
+        case .tooManyConnections:
+            self.init(status: .serviceUnavailable, detail: "There are too many connections; try again later.")
+        }
+    }
+}

@@ -1,0 +1,29 @@
+package import Dictionaries
+internal import HTTP
+
+extension ProxyContext {
+    /// Opens the store and resolves the upstream. Blocks; `log` gets what the store has to say, from any thread.
+    package static func open(
+        _ configuration: Configuration, log: @escaping @Sendable (StoreEvent) -> Void, compressionWidth: Int
+    ) throws(StartError) -> ProxyContext {
+        var upstreams: [Endpoint] = []
+        for url in configuration.upstream.urls {
+            let found = Endpoint.resolve(host: url.host, port: url.port)
+            guard !found.isEmpty else { throw .unknownUpstream(url.host) }
+            upstreams += found
+        }
+        let settings = configuration.store
+        let store: DictionaryStore
+        do throws(StoreError) {
+            store = try DictionaryStore(
+                configuration: StoreConfiguration(
+                    path: settings.path, maxBytes: settings.maxSize, maxChains: settings.maxChains,
+                    memoryBytes: settings.memory, log: log))
+        } catch {
+            throw .store(error.description)
+        }
+        return ProxyContext(
+            configuration: configuration, store: store, upstreams: upstreams,
+            compressionPool: CompressionPool(width: compressionWidth, waitingMax: 256))
+    }
+}

@@ -1,0 +1,29 @@
+package import Dictionaries
+package import HTTP
+
+/// What all loops of one proxy share; safe from any thread.
+package final class ProxyContext: Sendable {
+    package let configuration: Configuration
+    package let store: DictionaryStore
+    let routes: RouteTable
+    /// The addresses of the upstream, in the order they are tried.
+    let upstreams: [Endpoint]
+    let upstreamAuthority: String
+    let compressionPool: CompressionPool
+    /// Live encoders, and bodies that are held until they are whole.
+    let compressionMemory: MemoryBudget
+
+    package init(
+        configuration: Configuration, store: DictionaryStore, upstreams: [Endpoint], compressionPool: CompressionPool
+    ) {
+        self.configuration = configuration
+        self.store = store
+        self.upstreams = upstreams
+        self.compressionPool = compressionPool
+        routes = RouteTable(configuration)
+        upstreamAuthority = configuration.upstream.urls.first.map {
+            $0.host.contains(":") ? "[\($0.host)]:\($0.port)" : "\($0.host):\($0.port)"
+        } ?? ""
+        compressionMemory = MemoryBudget(bytes: configuration.compression.memory)
+    }
+}

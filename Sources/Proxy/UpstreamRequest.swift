@@ -1,0 +1,102 @@
+internal import Dictionaries
+internal import HTTP
+
+/// The request as the upstream gets it: a pure function of what the client sent.
+enum UpstreamRequest {
+    /// The name that Via carries (RFC 9110 section 7.6.3).
+    static let pseudonym = "dictum"
+
+    /// What shapes it besides the request itself.
+    struct Surroundings {
+        let peer: ClientPeer
+        let route: Route
+        let acceptEncoding: Configuration.Upstream.AcceptEncoding
+        /// The upstream's own authority, for a client that names none (HTTP/1.0).
+        let upstreamAuthority: String
+        let isTLS: Bool
+    }
+
+    static func head(
+        from request: RequestHead, framing: BodyFraming, _ surroundings: Surroundings
+    ) -> RequestHead {
+        var head = request
+        let wantsTrailers = request.headers.containsToken(.te, "trailers")
+        head.headers.removeConnectionFields()
+        head.version = .http11
+        setHost(&head, surroundings)
+        setFraming(&head, framing, wantsTrailers: wantsTrailers)
+        head.headers.append(.via, request.version < .http11 ? "1.0 \(pseudonym)" : "1.1 \(pseudonym)")
+        setForwarding(&head.headers, request, surroundings)
+        if surroundings.route.policy.hasDictionary {
+            setDictionaryFields(&head.headers, acceptEncoding: surroundings.acceptEncoding)
+        }
+        if request.version < .http11 { head.headers.remove(.expect) }
+        if request.method == .options, let left = request.headers.first(.maxForwards).flatMap(Int.init) {
+            head.headers.replace(.maxForwards, with: String(max(0, left - 1)))
+        }
+        return head
+    }
+
+    /// RFC 9112 section 3.2.2: the target's own authority replaces Host.
+    private static func setHost(_ head: inout RequestHead, _ surroundings: Surroundings) {
+        if let authority = head.target.authority {
+            head.headers.replace(.host, with: authority)
+        } else if !head.headers.contains(.host) {
+            head.headers.append(.host, surroundings.upstreamAuthority)
+        }
+    }
+
+    private static func setFraming(_ head: inout RequestHead, _ framing: BodyFraming, wantsTrailers: Bool) {
+        if framing == .chunked {
+            head.headers.remove(.contentLength)
+            head.headers.append(.transferEncoding, "chunked")
+        }
+        if wantsTrailers {
+            head.headers.append(.te, "trailers")
+            head.headers.append(.connection, "TE")
+        }
+    }
+
+    /// A trusted peer's fields are continued; anybody else's are replaced, so that nobody can claim an address.
+    private static func setForwarding(_ headers: inout Headers, _ request: RequestHead, _ around: Surroundings) {
+        let address = around.peer.address?.text ?? "unknown"
+        if around.peer.isTrusted {
+            let chain = (headers.values(.xForwardedFor) + [address]).joined(separator: ", ")
+            headers.replace(.xForwardedFor, with: chain)
+        } else {
+            headers.remove(.forwarded)
+            headers.remove(.xForwardedProto)
+            headers.remove(.xForwardedHost)
+            headers.replace(.xForwardedFor, with: address)
+        }
+        if !headers.contains(.xForwardedProto) {
+            headers.append(.xForwardedProto, around.isTLS ? "https" : "http")
+        }
+        if !headers.contains(.xForwardedHost), let host = request.target.authority ?? request.headers.first(.host) {
+            headers.append(.xForwardedHost, host)
+        }
+    }
+
+    /// The dictionary is between the client and us; so is the weakening of entity tags.
+    private static func setDictionaryFields(
+        _ headers: inout Headers, acceptEncoding: Configuration.Upstream.AcceptEncoding
+    ) {
+        headers.remove(.availableDictionary)
+        headers.remove(.dictionaryID)
+        switch acceptEncoding {
+        case .identity: headers.replace(.acceptEncoding, with: "identity")
+        case .pass: dropDictionaryCodings(&headers)
+        }
+        let tags = headers.values(.ifMatch)
+        if !tags.isEmpty, let strong = ETagForm.upstreamIfMatch(tags) { headers.replace(.ifMatch, with: strong) }
+    }
+
+    private static func dropDictionaryCodings(_ headers: inout Headers) {
+        guard let accepted = headers.joined(.acceptEncoding) else { return }
+        let kept = accepted.split(separator: ",").filter { member in
+            let token = member.prefix { $0 != ";" }.lowercased().filter { $0 != " " && $0 != "\t" }
+            return token != ContentCoding.dcb.token && token != ContentCoding.dcz.token
+        }
+        headers.replace(.acceptEncoding, with: kept.isEmpty ? "identity" : kept.joined(separator: ","))
+    }
+}

@@ -1,0 +1,62 @@
+internal import ArgumentParser
+internal import Foundation
+internal import Logging
+internal import Proxy
+
+/// `dictum serve`: runs the proxy in the foreground.
+struct ServeCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "serve", abstract: "Runs the proxy in the foreground.",
+        usage: """
+            dictum serve --config FILE
+            dictum serve --upstream URL [--listen ADDRESS] [--store PATH]
+            """)
+
+    @Option(help: "The configuration.")
+    var config: String?
+
+    @Option(help: "Without a configuration: the API to put the proxy in front of, such as http://127.0.0.1:9000.")
+    var upstream: String?
+
+    @Option(help: "With --upstream: where to listen (default 127.0.0.1:8080).")
+    var listen: String?
+
+    @Option(help: "With --upstream: the file of the store (default ./dictum.sqlite).")
+    var store: String?
+
+    func validate() throws {
+        guard (config == nil) != (upstream == nil) else {
+            throw ValidationError("give either --config FILE or --upstream URL")
+        }
+        guard config == nil || listen == nil && store == nil else {
+            throw ValidationError("--listen and --store go with --upstream; with --config they are in the file")
+        }
+    }
+
+    func run() throws {
+        Signals.block()
+        let configuration = try readConfiguration()
+        let service: ProxyService
+        do throws(StartError) {
+            service = try ProxyService(configuration)
+        } catch {
+            StandardError.write("dictum: \(error)")
+            throw ExitCode.failure
+        }
+        let signal = Signals.wait()
+        service.log.info("\(signal): draining")
+        service.stop()
+    }
+
+    private func readConfiguration() throws -> Configuration {
+        do throws(ConfigurationError) {
+            if let config {
+                return try Configuration.load(file: config, environment: ProcessInfo.processInfo.environment)
+            }
+            return try Configuration.implied(upstream: upstream ?? "", listen: listen, store: store)
+        } catch {
+            for line in error.lines(file: config ?? "command line") { StandardError.write(line) }
+            throw config == nil ? ExitCode.validationFailure : ExitCode.wrongConfiguration
+        }
+    }
+}

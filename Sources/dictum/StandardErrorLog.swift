@@ -1,0 +1,30 @@
+internal import Foundation
+internal import Logging
+internal import Proxy
+
+/// The operator's log on standard error: one line an event, as text or as JSON.
+struct StandardErrorLog: LogHandler {
+    let isJSON: Bool
+    var metadata: Logger.Metadata = [:]
+    var logLevel: Logger.Level = .info
+
+    init(isJSON: Bool) {
+        self.isJSON = isJSON
+    }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        let time = Date().formatted(.iso8601)
+        let message = "\(event.message)"
+        guard isJSON else { return StandardError.write("\(time) \(event.level) \(message)") }
+        let fields = ["time": time, "level": "\(event.level)", "message": message]
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        guard let line = try? encoder.encode(fields) else { return }
+        StandardError.write(String(decoding: line, as: UTF8.self))
+    }
+}

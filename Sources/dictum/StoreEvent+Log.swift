@@ -1,0 +1,20 @@
+internal import Dictionaries
+internal import Logging
+
+extension StoreEvent {
+    /// How grave it is.
+    var level: Logger.Level {
+        switch self {
+        case .info: .info
+        case .warning: .warning
+        case .error: .error
+        }
+    }
+
+    /// What the store says.
+    var text: String {
+        switch self {
+        case .info(let text), .warning(let text), .error(let text): text
+        }
+    }
+}
