@@ -10,9 +10,6 @@ package enum DictionaryFit {
     // Without the large-window format a brotli distance reaches 64 MiB, of which the window takes up to 16.
     static let dcbDictionaryBytesMax = 32 << 20
 
-    // From here on a dictionary has to be indexed with care: see `ZstdSettings`.
-    static let largeBytes = 1 << 20
-
     /// Whether dcz can use this dictionary for this body.
     ///
     /// A Zstandard dictionary is in reach only until the body outgrows the window (RFC 8878 section 5), so the

@@ -4,7 +4,7 @@ internal import CZstd
 ///
 // @unchecked proof: an encoder or the shelf has it, never two at once; the shelf's lock orders the hand-over.
 @safe final class ZstdContext: CompressionContext, @unchecked Sendable {
-    /// The contexts that wait; a context for a window of 8 MiB has 10 MB, one for a feed 1 to 3.
+    /// The live contexts that wait; a context for a window of 8 MiB has 10 MB, one for a feed 1 to 3.
     static let shared = CompressionContexts<ZstdContext>(countMax: 16, bytesMax: 64 << 20)
 
     /// Enough for a whole block, so that the library seldom has to stop.
@@ -13,10 +13,8 @@ internal import CZstd
     let handle: OpaquePointer
     let output: UnsafeMutableRawPointer
 
-    /// A context from the shelf or a new one; nil when memory is exhausted.
-    static func make() -> ZstdContext? { shared.take() ?? ZstdContext() }
-
-    private init?() {
+    /// A new context; nil when memory is exhausted.
+    init?() {
         guard let handle = unsafe ZSTD_createCCtx() else { return nil }
         unsafe self.handle = handle
         unsafe output = .allocate(byteCount: Self.outputBytes, alignment: 16)

@@ -3,14 +3,19 @@ internal import CZstd
 /// zstd, and dcz after its header.
 final class ZstdEncoder: Encoder {
     let coding: ContentCoding
+    private let effort: Effort
     // Given back to the shelf at the end; nil from then on.
     private var context: ZstdContext?
     // The context points into it while it lives.
     private let dictionary: DictionaryUse?
 
     init(_ coding: ContentCoding, options: EncoderOptions) throws(CodingError) {
-        guard let context = ZstdContext.make() else { throw CodingError(coding, .setup, "memory exhausted") }
+        let waiting = options.effort == .live ? ZstdContext.shared.take() : nil
+        guard let context = waiting ?? ZstdContext() else {
+            throw CodingError(coding, .setup, "memory exhausted")
+        }
         self.coding = coding
+        effort = options.effort
         self.context = context
         dictionary = options.dictionary
         try configure(context, options)
@@ -37,7 +42,8 @@ final class ZstdEncoder: Encoder {
             try Zstd.check(unsafe ZSTD_CCtx_setParameter(handle, parameter, value), coding, .setup)
         }
         if let bodyBytes = options.bodyBytes {
-            try Zstd.check(unsafe ZSTD_CCtx_setPledgedSrcSize(handle, UInt64(bodyBytes)), coding, .setup)
+            try Zstd.check(
+                unsafe ZSTD_CCtx_setPledgedSrcSize(handle, UInt64(clamping: bodyBytes)), coding, .setup)
         }
         switch options.dictionary {
         case nil:
@@ -78,7 +84,8 @@ final class ZstdEncoder: Encoder {
     }
 
     private func release() {
-        if let context { ZstdContext.shared.give(context) }
+        // The others are of many megabytes and come seldom.
+        if let context, effort == .live { ZstdContext.shared.give(context) }
         context = nil
     }
 }
