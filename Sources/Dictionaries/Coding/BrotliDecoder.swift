@@ -65,7 +65,8 @@ internal import CBrotli
         }
         try budget.wrote(output.count - before)
         isFinished = result == BROTLI_DECODER_RESULT_SUCCESS
-        return result == BROTLI_DECODER_RESULT_NEEDS_MORE_OUTPUT
+        // Asked for, since a call that wants more input may keep output that had no room.
+        return unsafe BrotliDecoderHasMoreOutput(state) == BROTLI_TRUE
     }
 
     private func configure() throws(CodingError) {

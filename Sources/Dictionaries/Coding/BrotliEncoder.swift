@@ -32,28 +32,33 @@ internal import CBrotli
         try unsafe input.withUnsafeBufferPointer { (buffer) throws(CodingError) in
             var next = buffer.baseAddress
             var availableBytes = buffer.count
+            // Repeated until a call has nothing more to give: one may swallow all input and code only a part.
+            var hasOutput = false
             repeat {
                 var noRoom = 0
                 // Safe: no room is given, the output is taken from the library's own buffer.
                 let isFine = unsafe BrotliEncoderCompressStream(
                     state, directive.brotli, &availableBytes, &next, &noRoom, nil, nil)
                 guard isFine == BROTLI_TRUE else { throw CodingError(coding, .encode, "brotli failed") }
-                takeOutput(into: &output)
-            } while availableBytes > 0
+                hasOutput = takeOutput(into: &output)
+            } while availableBytes > 0 || hasOutput
         }
-        // Asked for, since a call may leave input swallowed but not coded.
         if unsafe directive == .end && BrotliEncoderIsFinished(state) != BROTLI_TRUE {
             throw CodingError(coding, .end, "brotli did not finish")
         }
     }
 
-    private func takeOutput(into output: inout [UInt8]) {
+    /// Appends what the library has ready; false if that was nothing.
+    private func takeOutput(into output: inout [UInt8]) -> Bool {
+        var hasOutput = false
         while unsafe BrotliEncoderHasMoreOutput(state) == BROTLI_TRUE {
             var count = 0
             // Safe: the pointer is valid for `count` bytes until the next call.
             let bytes = unsafe BrotliEncoderTakeOutput(state, &count)
             unsafe output.append(contentsOf: UnsafeBufferPointer(start: bytes, count: count))
+            hasOutput = true
         }
+        return hasOutput
     }
 
     private func configure(_ options: EncoderOptions) throws(CodingError) {

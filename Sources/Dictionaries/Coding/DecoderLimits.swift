@@ -37,7 +37,7 @@ struct DecoderBudget {
     }
 
     /// The room to give the decoder next: at most one byte beyond the limit, so that a bomb is seen but not built.
-    var roomBytes: Int { min(Self.stepBytes, allowedBytes - writtenBytes + 1) }
+    var roomBytes: Int { min(Self.stepBytes - 1, allowedBytes - writtenBytes) + 1 }
 
     /// Counts bytes of the coded stream.
     mutating func read(_ count: Int) { readBytes += count }

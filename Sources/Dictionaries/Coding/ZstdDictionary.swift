@@ -16,11 +16,8 @@ internal import CZstd
         }
         // Safe: owned by this function.
         defer { unsafe ZSTD_freeCCtxParams(parameters) }
-        try unsafe ZstdSettings(level: level, dictionaryBytes: body.count).apply(to: parameters, for: .dcz)
-        let hint = Int32(clamping: max(bodyBytesHint ?? body.count, 1))
-        try Zstd.check(
-            unsafe ZSTD_CCtxParams_setParameter(parameters, dictum_zstd_c_src_size_hint(), hint), .dcz, .setup
-        )
+        let settings = ZstdSettings(level: level, dictionaryBytes: body.count, bodyBytesHint: bodyBytesHint)
+        try unsafe settings.apply(to: parameters, for: .dcz)
         // By reference, for `self.body` stays; raw, for libzstd would otherwise take bytes that begin
         // 37 a4 30 ec for a formatted dictionary.
         let handle = unsafe ZSTD_createCDict_advanced2(

@@ -28,12 +28,14 @@ struct ZstdSettings {
         }
     }
 
-    /// The settings for indexing a dictionary once for many bodies.
-    init(level: Int32, dictionaryBytes: Int) {
+    /// The settings for indexing a dictionary once for many bodies, as long as itself unless said otherwise.
+    init(level: Int32, dictionaryBytes: Int, bodyBytesHint: Int?) {
+        let bodyBytes = max(dictionaryBytes, bodyBytesHint ?? 16 << 10)
         self.level = level
-        bodyBytes = nil
-        windowLog = DictionaryFit.zstdWindowLog(dictionaryBytes: dictionaryBytes, bodyBytes: dictionaryBytes)
-        hashLog = Self.hashLog(level: level, dictionaryBytes: dictionaryBytes)
+        self.bodyBytes = bodyBytes
+        windowLog = DictionaryFit.zstdWindowLog(dictionaryBytes: dictionaryBytes, bodyBytes: bodyBytes)
+        // The tables for the body get the size of the dictionary's.
+        hashLog = Self.hashLog(level: level, dictionaryBytes: bodyBytes)
     }
 
     /// The size of the tables that index a dictionary; nil where the level's own is right.
@@ -100,18 +102,16 @@ struct ZstdSettings {
         } catch {
             return Int.max
         }
-        if let bodyBytes {
-            let hint = Int32(clamping: max(bodyBytes, 1))
-            unsafe ZSTD_CCtxParams_setParameter(parameters, dictum_zstd_c_src_size_hint(), hint)
-        }
         let bytes = unsafe ZSTD_estimateCStreamSize_usingCCtxParams(parameters)
         return ZSTD_isError(bytes) == 0 ? bytes + ZstdContext.outputBytes : Int.max
     }
 
-    /// Sets every parameter.
+    /// Sets every parameter, and what is known of the body's length.
     @unsafe func apply(to parameters: OpaquePointer, for coding: ContentCoding) throws(CodingError) {
-        try forEach { (parameter, value) throws(CodingError) in
+        func set(_ parameter: ZSTD_cParameter, _ value: Int32) throws(CodingError) {
             try Zstd.check(unsafe ZSTD_CCtxParams_setParameter(parameters, parameter, value), coding, .setup)
         }
+        try forEach(set)
+        if let bodyBytes { try set(dictum_zstd_c_src_size_hint(), Int32(clamping: max(bodyBytes, 1))) }
     }
 }
