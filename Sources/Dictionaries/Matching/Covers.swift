@@ -31,10 +31,14 @@ package enum Covers: Sendable {
         }
     }
 
-    /// The `match` to send with an answer; nil where it cannot be expressed. `captures` are only needed for a template.
+    /// The `match` to send with an answer; nil where it cannot be expressed.
+    ///
+    /// The captures of the route's match are only needed for a template, and found anew where they are not given.
     package func matchValue(
         forPath path: String, query: String?, route: URLPattern, captures: [String: Substring]? = nil
     ) -> String? {
+        // Outside the normal form a client would resolve the path, and the match would be for another place.
+        guard NormalPath.isNormal(path) else { return nil }
         switch self {
         case .path:
             guard Self.isExpressible(path[...], isPath: true) else { return nil }

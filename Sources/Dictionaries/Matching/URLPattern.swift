@@ -55,7 +55,9 @@ package struct URLPattern: Sendable {
         return search.matches(queryBytes.span)
     }
 
-    /// What the groups matched, by name; a name in the path hides the same in the query. Nil where the URL does not match.
+    /// What the groups matched, by name; nil where the URL does not match.
+    ///
+    /// A name in the path hides the same in the query; a group that took no part is left out.
     package func captures(path: String, query: String?) -> [String: Substring]? {
         let query = query ?? ""
         let pathBytes = path.utf8
