@@ -96,7 +96,7 @@ private struct Negotiator {
         let reason: Reason =
             if coding.usesDictionary {
                 .delta
-            } else if coding == .identity, obstacle == nil || obstacle == .noDictionaryOffered {
+            } else if coding == .identity, obstacle == .noDictionaryOffered {
                 .noCodingAccepted
             } else {
                 obstacle ?? .otherCodingPreferred
