@@ -49,7 +49,9 @@ package enum Covers: Sendable {
             else {
                 return nil
             }
-            return Self.bounded(URLPattern.escaped(path) + "?" + URLPattern.escaped(query))
+            // An escaped colon ends in a brace, behind which a bare question mark would make the colon optional.
+            let separator = path.utf8.last == UInt8(ascii: ":") ? "\\?" : "?"
+            return Self.bounded(URLPattern.escaped(path) + separator + URLPattern.escaped(query))
         case .pattern: return route.text
         case .template(let template):
             return (captures ?? route.captures(path: path, query: query)).flatMap(template.filled)

@@ -79,6 +79,11 @@ package struct Template: Sendable {
                 index += 2
             } else if scalars[index] == "<" {
                 let end = try place(at: index, in: scalars, groupNames: groupNames)
+                if case .name(let name) = PatternTokenizer.tokens(Array(pattern)).dropLast().last?.kind {
+                    throw PatternError(
+                        offset: index,
+                        "a place directly behind the group :\(name); expected some text between them")
+                }
                 pieces.append(.pattern(String(pattern)))
                 pieces.append(.group(string(scalars[index + 1..<end])))
                 pattern = String.UnicodeScalarView()
