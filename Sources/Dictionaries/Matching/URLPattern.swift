@@ -81,17 +81,24 @@ package struct URLPattern: Sendable {
     ///
     /// A colon is put in braces: behind a mere backslash the standard still takes it for the end of a scheme.
     package static func escaped(_ text: some StringProtocol) -> String {
+        guard text.utf8.contains(where: isSyntax) else { return String(text) }
         var bytes: [UInt8] = []
         for byte in text.utf8 {
             switch byte {
             case UInt8(ascii: ":"): bytes += Array("{\\:}".utf8)
-            case UInt8(ascii: "+"), UInt8(ascii: "*"), UInt8(ascii: "?"), UInt8(ascii: "{"),
-                UInt8(ascii: "}"),
-                UInt8(ascii: "("), UInt8(ascii: ")"), UInt8(ascii: "\\"):
-                bytes += [UInt8(ascii: "\\"), byte]
+            case _ where isSyntax(byte): bytes += [UInt8(ascii: "\\"), byte]
             default: bytes.append(byte)
             }
         }
         return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func isSyntax(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: ":"), UInt8(ascii: "+"), UInt8(ascii: "*"), UInt8(ascii: "?"), UInt8(ascii: "{"),
+            UInt8(ascii: "}"), UInt8(ascii: "("), UInt8(ascii: ")"), UInt8(ascii: "\\"):
+            true
+        default: false
+        }
     }
 }

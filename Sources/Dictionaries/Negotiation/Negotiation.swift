@@ -48,7 +48,8 @@ private struct Negotiator {
     /// The answer in the best coding.
     func coded() -> Decision {
         let obstacle = dictionaryObstacle()
-        let plain = plainCodings()
+        // Where the client accepts the upstream's own coding, no other is worth decoding and encoding for.
+        let own = acceptedUpstreamCoding()
         var best = ContentCoding.identity
         var bestQuality = 0
         func consider(_ coding: ContentCoding) {
@@ -56,11 +57,11 @@ private struct Negotiator {
             if quality > bestQuality { (best, bestQuality) = (coding, quality) }
         }
         for coding in serverPreference
-        where coding.usesDictionary ? obstacle == nil && suits(coding) : plain.contains(coding) {
+        where coding.usesDictionary ? obstacle == nil && suits(coding) : own == nil || own == coding {
             consider(coding)
         }
         // Last, so that among equals what needs no work of ours loses to what saves bytes.
-        plain.last.map(consider)
+        consider(own ?? .identity)
         return decision(best, obstacle: obstacle)
     }
 
@@ -79,12 +80,9 @@ private struct Negotiator {
         }
     }
 
-    /// The codings without a dictionary that may be chosen, the one that is always there last.
-    ///
-    /// Where the client accepts the upstream's own coding, no other is worth decoding and encoding for.
-    private func plainCodings() -> [ContentCoding] {
-        if case .known(let own) = upstream, request.acceptEncoding.quality(of: own) > 0 { return [own] }
-        return serverPreference.filter { !$0.usesDictionary && $0 != .identity } + [.identity]
+    private func acceptedUpstreamCoding() -> ContentCoding? {
+        guard case .known(let own) = upstream, request.acceptEncoding.quality(of: own) > 0 else { return nil }
+        return own
     }
 
     private func decision(_ coding: ContentCoding, obstacle: Reason?) -> Decision {
