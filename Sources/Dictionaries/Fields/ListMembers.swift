@@ -13,7 +13,7 @@ struct ListMembers {
         self.separator = separator
     }
 
-    /// The next member without white space round it; nil after the last. `text` must be the same on each call.
+    /// The next member without white space round it, nil after the last; the text must be the same on each call.
     mutating func next(in text: Span<UInt8>) -> Range<Int>? {
         while let member = nextOrEmpty(in: text) {
             if !member.isEmpty { return member }
@@ -21,7 +21,7 @@ struct ListMembers {
         return nil
     }
 
-    /// The next member, which may be empty, without white space round it; nil after the last.
+    /// The next member without white space round it, which may be empty; nil after the last.
     mutating func nextOrEmpty(in text: Span<UInt8>) -> Range<Int>? {
         guard offset < limit else { return nil }
         let start = offset

@@ -1,78 +1,89 @@
-/// Runs a program over a text: all ways at once, byte by byte, the preferred way first.
+/// Runs a program over a text, the preferred way first, and goes back where a way fails.
+///
+/// No choice is made twice at the same place of the text: what failed there once would fail again. So the time is at
+/// most instructions times bytes, and a memory of that many bits.
 struct PatternMatcher {
-    /// A way: where it is in the program, and the bounds of groups that it has noted.
-    private struct Way {
-        var instruction: Int
-        var bounds: [Int]
+    /// What remains to be tried.
+    private enum Job {
+        /// To go on at an instruction and a place in the text.
+        case way(instruction: Int, offset: Int)
+        /// To undo a bound that the way noted which has failed.
+        case restore(slot: Int, bound: Int)
     }
 
-    private let program: PatternProgram
-    private let noteBounds: Bool
-    private var ways: [Way] = []
-    private var nextWays: [Way] = []
-    /// The step at which an instruction was last reached, so that each is reached once a step.
-    private var reachedAt: [Int]
-    private var stack: [Way] = []
+    private let instructions: [PatternProgram.Instruction]
+    private let length: Int
+    private var bounds: [Int]
+    private var jobs: [Job] = []
+    /// A bit for each choice made at a place.
+    private var seen: [UInt64]
 
     /// Whether the whole text matches.
     static func matches(_ program: PatternProgram, _ text: Span<UInt8>) -> Bool {
-        var matcher = PatternMatcher(program, noteBounds: false)
-        return matcher.run(text) != nil
+        var matcher = PatternMatcher(program, length: text.count, notesBounds: false)
+        return matcher.run(text)
     }
 
     /// The bounds of the groups, two for each, -1 for a group that took no part; nil where the text does not match.
     static func bounds(_ program: PatternProgram, _ text: Span<UInt8>) -> [Int]? {
-        var matcher = PatternMatcher(program, noteBounds: true)
-        return matcher.run(text)
+        var matcher = PatternMatcher(program, length: text.count, notesBounds: true)
+        return matcher.run(text) ? matcher.bounds : nil
     }
 
-    private init(_ program: PatternProgram, noteBounds: Bool) {
-        self.program = program
-        self.noteBounds = noteBounds
-        reachedAt = Array(repeating: -1, count: program.instructions.count)
+    private init(_ program: PatternProgram, length: Int, notesBounds: Bool) {
+        instructions = program.instructions
+        self.length = length
+        bounds = notesBounds ? Array(repeating: -1, count: program.names.count * 2) : []
+        seen = Array(repeating: 0, count: (program.instructions.count * (length + 1) + 63) / 64)
     }
 
-    private mutating func run(_ text: Span<UInt8>) -> [Int]? {
-        let none = noteBounds ? Array(repeating: -1, count: program.names.count * 2) : []
-        follow(Way(instruction: 0, bounds: none), at: 0)
-        for offset in 0..<text.count {
-            swap(&ways, &nextWays)
-            nextWays.removeAll(keepingCapacity: true)
-            if ways.isEmpty { return nil }
-            for way in ways where takes(text[offset], at: way.instruction) {
-                follow(Way(instruction: way.instruction + 1, bounds: way.bounds), at: offset + 1)
+    private mutating func run(_ text: Span<UInt8>) -> Bool {
+        jobs.append(.way(instruction: 0, offset: 0))
+        while let job = jobs.popLast() {
+            switch job {
+            case .restore(let slot, let bound): bounds[slot] = bound
+            case .way(let instruction, let offset):
+                if follow(from: instruction, at: offset, in: text) { return true }
             }
         }
-        return nextWays.first { program.instructions[$0.instruction] == .match }?.bounds
+        return false
     }
 
-    private func takes(_ byte: UInt8, at index: Int) -> Bool {
-        switch program.instructions[index] {
-        case .byte(let wanted): byte == wanted
-        case .set(let set): set.contains(byte)
-        default: false
-        }
-    }
-
-    /// Adds the way, or where it leads without taking a byte, to those of the next step.
-    private mutating func follow(_ start: Way, at offset: Int) {
-        stack.append(start)
-        while var way = stack.popLast() {
-            guard reachedAt[way.instruction] != offset else { continue }
-            reachedAt[way.instruction] = offset
-            switch program.instructions[way.instruction] {
-            case .jump(let target):
-                way.instruction = target
-                stack.append(way)
+    /// Whether this way leads to the end; the ways not taken are left as jobs.
+    private mutating func follow(from start: Int, at startOffset: Int, in text: Span<UInt8>) -> Bool {
+        var index = start
+        var offset = startOffset
+        while true {
+            switch instructions[index] {
+            case .byte(let byte):
+                guard offset < length, text[offset] == byte else { return false }
+                index += 1
+                offset += 1
+            case .set(let set):
+                guard offset < length, set.contains(text[offset]) else { return false }
+                index += 1
+                offset += 1
+            case .jump(let target): index = target
             case .split(let first, let second):
-                stack.append(Way(instruction: second, bounds: way.bounds))
-                stack.append(Way(instruction: first, bounds: way.bounds))
+                guard isNew(index, offset) else { return false }
+                jobs.append(.way(instruction: second, offset: offset))
+                index = first
             case .save(let slot):
-                if noteBounds { way.bounds[slot] = offset }
-                way.instruction += 1
-                stack.append(way)
-            case .byte, .set, .match: nextWays.append(way)
+                if !bounds.isEmpty {
+                    jobs.append(.restore(slot: slot, bound: bounds[slot]))
+                    bounds[slot] = offset
+                }
+                index += 1
+            case .match: return offset == length
             }
         }
+    }
+
+    private mutating func isNew(_ index: Int, _ offset: Int) -> Bool {
+        let place = index * (length + 1) + offset
+        let bit = UInt64(1) << UInt64(place & 63)
+        guard seen[place >> 6] & bit == 0 else { return false }
+        seen[place >> 6] |= bit
+        return true
     }
 }

@@ -75,7 +75,6 @@ struct PatternParser {
             case .open: "a brace inside braces; expected text, a group, or }"
             case .modifier(let scalar):
                 "\(scalar) behind nothing that it could repeat; expected \\\(scalar) for the character itself"
-            case .asterisk: "a second * for the same group; expected one"
             case .invalid(_, let text): text
             default: "a second group inside one pair of braces; expected text or }"
             }

@@ -1,4 +1,4 @@
-/// A pattern compiled for a matcher that follows all ways at once: time is at most instructions times bytes.
+/// A pattern compiled for `PatternMatcher`.
 struct PatternProgram {
     /// One instruction.
     enum Instruction: Equatable {
@@ -17,7 +17,7 @@ struct PatternProgram {
     }
 
     /// More instructions than any sensible pattern needs.
-    static let instructionsMax = 8192
+    static let instructionsMax = 4096
 
     /// The instructions, of which the first is the start.
     var instructions: [Instruction] = []

@@ -61,7 +61,13 @@ struct RegularExpressionParser {
         case "*", "+", "?", "{", "}", "]", "^", "$":
             index -= 1
             throw error("\(scalar) where it has no meaning; expected \\\(scalar) for the character itself")
-        default: return .sequence(CanonicalText.pathname([scalar]).map { .set(ByteSet($0)) })
+        default:
+            // URL Pattern Standard: a regular expression is of ASCII only; URLs write the rest as triples.
+            guard scalar.isASCII else {
+                index -= 1
+                throw error("\(scalar), which URLs write percent-encoded,")
+            }
+            return .set(ByteSet(UInt8(truncatingIfNeeded: scalar.value)))
         }
     }
 

@@ -42,7 +42,29 @@ package struct Template: Sendable {
                 if !value.isEmpty { isGroupEnd = value.utf8.last == UInt8(ascii: ":") }
             }
         }
-        return match.utf8.count <= URLPattern.bytesMax ? match : nil
+        return match.utf8.count <= URLPattern.bytesMax && !Self.hasDotSegment(match) ? match : nil
+    }
+
+    /// Whether a value and the template together could have made a dot segment.
+    ///
+    /// A client resolves the text before a group on its own, so `/app/..*` would be a pattern for `/*`.
+    private static func hasDotSegment(_ match: String) -> Bool {
+        // The dots since the last slash; nil once anything else stands there.
+        var dots: Int?
+        for byte in match.utf8 {
+            switch byte {
+            case UInt8(ascii: "."): dots = dots.map { $0 + 1 }
+            case UInt8(ascii: "/"):
+                if dots == 1 || dots == 2 { return true }
+                dots = 0
+            case UInt8(ascii: "*"), UInt8(ascii: ":"), UInt8(ascii: "{"), UInt8(ascii: "?"),
+                UInt8(ascii: "\\"):
+                if dots == 1 || dots == 2 { return true }
+                dots = nil
+            default: dots = nil
+            }
+        }
+        return dots == 1 || dots == 2
     }
 
     private static func pieces(
@@ -57,6 +79,11 @@ package struct Template: Sendable {
                 index += 2
             } else if scalars[index] == "<" {
                 let end = try place(at: index, in: scalars, groupNames: groupNames)
+                if case .name(let name) = PatternTokenizer.tokens(Array(pattern)).dropLast().last?.kind {
+                    throw PatternError(
+                        offset: index,
+                        "a place directly behind the group :\(name); expected some text between them")
+                }
                 pieces.append(.pattern(String(pattern)))
                 pieces.append(.group(string(scalars[index + 1..<end])))
                 pattern = String.UnicodeScalarView()

@@ -55,7 +55,9 @@ package struct URLPattern: Sendable {
         return search.matches(queryBytes.span)
     }
 
-    /// What the groups matched, by name; a name in the path hides the same in the query. Nil where the URL does not match.
+    /// What the groups matched, by name; nil where the URL does not match.
+    ///
+    /// A name in the path hides the same in the query; a group that took no part is left out.
     package func captures(path: String, query: String?) -> [String: Substring]? {
         let query = query ?? ""
         let pathBytes = path.utf8
@@ -79,17 +81,24 @@ package struct URLPattern: Sendable {
     ///
     /// A colon is put in braces: behind a mere backslash the standard still takes it for the end of a scheme.
     package static func escaped(_ text: some StringProtocol) -> String {
+        guard text.utf8.contains(where: isSyntax) else { return String(text) }
         var bytes: [UInt8] = []
         for byte in text.utf8 {
             switch byte {
             case UInt8(ascii: ":"): bytes += Array("{\\:}".utf8)
-            case UInt8(ascii: "+"), UInt8(ascii: "*"), UInt8(ascii: "?"), UInt8(ascii: "{"),
-                UInt8(ascii: "}"),
-                UInt8(ascii: "("), UInt8(ascii: ")"), UInt8(ascii: "\\"):
-                bytes += [UInt8(ascii: "\\"), byte]
+            case _ where isSyntax(byte): bytes += [UInt8(ascii: "\\"), byte]
             default: bytes.append(byte)
             }
         }
         return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func isSyntax(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: ":"), UInt8(ascii: "+"), UInt8(ascii: "*"), UInt8(ascii: "?"), UInt8(ascii: "{"),
+            UInt8(ascii: "}"), UInt8(ascii: "("), UInt8(ascii: ")"), UInt8(ascii: "\\"):
+            true
+        default: false
+        }
     }
 }

@@ -26,7 +26,7 @@ package enum Admission {
         if MediaTypes.isEventStream(response.contentType) { return .eventStream }
         if !policy.types.contains(response.contentType) { return .ineligibleType }
         if let bytes = response.bodyBytes,
-            bytes < policy.bodyBytesMin || bytes > policy.bodyBytesMax || bytes == 0
+            bytes < max(1, policy.bodyBytesMin) || bytes > policy.bodyBytesMax
         {
             return .ineligibleSize
         }

@@ -8,7 +8,7 @@ package enum Eligibility {
         if !policy.types.contains(response.contentType) {
             return MediaTypes.isEventStream(response.contentType) ? .eventStream : .ineligibleType
         }
-        if let bytes = response.bodyBytes, bytes < policy.bodyBytesMin { return .ineligibleSize }
+        if let bytes = response.bodyBytes, bytes < max(1, policy.bodyBytesMin) { return .ineligibleSize }
         return nil
     }
 

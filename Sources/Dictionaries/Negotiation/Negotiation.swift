@@ -6,92 +6,68 @@ package enum Negotiation {
     /// Decides how the answer goes to the client, and why.
     ///
     /// The highest weight wins, among equals the server's order; identity comes last among equals. Where nothing fits,
-    /// identity is sent even if the client refuses it: never 406.
+    /// identity is sent even if the client refuses it: never 406. `isBusy` forbids all encoding for lack of memory.
     package static func decide(
         request: RequestFacts, response: ResponseFacts, route: RoutePolicy, dictionary: DictionaryFound,
         serverPreference: [ContentCoding], isBusy: Bool = false
     ) -> Decision {
+        let negotiator = Negotiator(
+            request: request, response: response, route: route, dictionary: dictionary,
+            serverPreference: serverPreference)
         if let reason = Eligibility.obstacle(request: request, response: response, policy: route) {
-            return untouched(request: request, response: response, reason: reason)
+            return negotiator.untouched(because: reason)
         }
         // Without a length the body of an HTTP/1.0 answer ends with the connection, and a cut would pass unseen.
-        if request.isHTTP10 && !response.isBodyWhole {
-            return untouched(request: request, response: response, reason: .http10)
-        }
-        if isBusy { return untouched(request: request, response: response, reason: .busy) }
+        if request.isHTTP10 && !response.isBodyWhole { return negotiator.untouched(because: .http10) }
+        if isBusy { return negotiator.untouched(because: .busy) }
+        return negotiator.coded()
+    }
+}
 
-        let upstream = UpstreamCoding(response.contentEncodings)
-        let obstacle = dictionaryObstacle(
-            request: request, response: response, route: route, dictionary: dictionary)
-        var choice = Choice(accept: request.acceptEncoding)
-        for coding in serverPreference {
-            if coding.usesDictionary {
-                guard obstacle == nil, suits(coding, request, response, dictionary, serverPreference) else {
-                    continue
-                }
-            } else if case .known = upstream, upstream.isAccepted(by: request.acceptEncoding) {
-                continue
-            }
-            choice.consider(coding)
-        }
-        return decision(choice, request: request, upstream: upstream, obstacle: obstacle)
+/// The facts of one decision.
+private struct Negotiator {
+    let request: RequestFacts
+    let response: ResponseFacts
+    let route: RoutePolicy
+    let dictionary: DictionaryFound
+    let serverPreference: [ContentCoding]
+    let upstream: UpstreamCoding
+
+    init(
+        request: RequestFacts, response: ResponseFacts, route: RoutePolicy, dictionary: DictionaryFound,
+        serverPreference: [ContentCoding]
+    ) {
+        self.request = request
+        self.response = response
+        self.route = route
+        self.dictionary = dictionary
+        self.serverPreference = serverPreference
+        upstream = UpstreamCoding(response.contentEncodings)
     }
 
-    private static func decision(
-        _ choice: Choice, request: RequestFacts, upstream: UpstreamCoding, obstacle: Reason?
-    ) -> Decision {
-        var choice = choice
-        if case .known(let own) = upstream, upstream.isAccepted(by: request.acceptEncoding) {
-            choice.consider(own)
-        } else {
-            choice.consider(.identity)
+    /// The answer in the best coding.
+    func coded() -> Decision {
+        let obstacle = dictionaryObstacle()
+        // Where the client accepts the upstream's own coding, no other is worth decoding and encoding for.
+        let own = acceptedUpstreamCoding()
+        var best = ContentCoding.identity
+        var bestQuality = 0
+        func consider(_ coding: ContentCoding) {
+            let quality = request.acceptEncoding.quality(of: coding)
+            if quality > bestQuality { (best, bestQuality) = (coding, quality) }
         }
-        let coding = choice.coding
-        if coding.usesDictionary {
-            return Decision(
-                coding: coding, reason: .delta, upstreamCodingHandling: upstream == .none ? .none : .decode)
+        for coding in serverPreference
+        where coding.usesDictionary ? obstacle == nil && suits(coding) : own == nil || own == coding {
+            consider(coding)
         }
-        let isPassed = upstream == .known(coding)
-        let reason =
-            obstacle == .noDictionaryOffered && coding == .identity
-            ? .noCodingAccepted : obstacle ?? .otherCodingPreferred
-        return Decision(
-            coding: coding, reason: reason,
-            upstreamCodingHandling: upstream == .none ? .none : isPassed ? .passThrough : .decode)
+        // Last, so that among equals what needs no work of ours loses to what saves bytes.
+        consider(own ?? .identity)
+        return decision(best, obstacle: obstacle)
     }
 
-    /// Why no dictionary is used, whatever the weights; nil where one may be.
-    private static func dictionaryObstacle(
-        request: RequestFacts, response: ResponseFacts, route: RoutePolicy, dictionary: DictionaryFound
-    ) -> Reason? {
-        if let reason = route.dictionaryObstacle(request: request, response: response) { return reason }
-        switch dictionary {
-        case .noneOffered: return .noDictionaryOffered
-        case .unknown: return .dictionaryUnknown
-        case .cold: return .dictionaryCold
-        case .found:
-            let accept = request.acceptEncoding
-            let isNamed = accept.quality(of: .dcz) > 0 || accept.quality(of: .dcb) > 0
-            return isNamed ? nil : .codingNotAccepted
-        }
-    }
-
-    /// Whether dcz is to be used where dcb could be: not for a body beyond its window, nor for a dictionary that Firefox misreads.
-    private static func suits(
-        _ coding: ContentCoding, _ request: RequestFacts, _ response: ResponseFacts,
-        _ dictionary: DictionaryFound,
-        _ serverPreference: [ContentCoding]
-    ) -> Bool {
-        guard coding == .dcz, case .found(_, let startsWithZstdMagic) = dictionary else { return true }
-        let isDcbPossible = request.acceptEncoding.quality(of: .dcb) > 0 && serverPreference.contains(.dcb)
-        let fits = (response.bodyBytes ?? .max) <= dczBodyBytesMax
-        return !isDcbPossible || (fits && !startsWithZstdMagic)
-    }
-
-    /// The answer without a coding of ours: the upstream's own goes on, or is undone where the client does not accept it.
-    private static func untouched(request: RequestFacts, response: ResponseFacts, reason: Reason) -> Decision
-    {
-        switch UpstreamCoding(response.contentEncodings) {
+    /// The answer without a coding of ours: the upstream's own stays, or is undone where the client does not accept it.
+    func untouched(because reason: Reason) -> Decision {
+        switch upstream {
         case .none: return Decision(coding: .identity, reason: reason)
         case .foreign:
             return Decision(coding: .identity, reason: reason, upstreamCodingHandling: .passThrough)
@@ -103,28 +79,52 @@ package enum Negotiation {
             return Decision(coding: own, reason: reason, upstreamCodingHandling: .passThrough)
         }
     }
-}
 
-/// The best coding so far: a later one must weigh more to win.
-private struct Choice {
-    let accept: AcceptEncoding
-    private(set) var coding = ContentCoding.identity
-    private var weight = 0
-
-    init(accept: AcceptEncoding) { self.accept = accept }
-
-    mutating func consider(_ candidate: ContentCoding) {
-        let quality = accept.quality(of: candidate)
-        guard quality > weight else { return }
-        coding = candidate
-        weight = quality
+    private func acceptedUpstreamCoding() -> ContentCoding? {
+        guard case .known(let own) = upstream, request.acceptEncoding.quality(of: own) > 0 else { return nil }
+        return own
     }
-}
 
-extension UpstreamCoding {
-    /// Whether the client accepts the upstream's own coding.
-    fileprivate func isAccepted(by accept: AcceptEncoding) -> Bool {
-        guard case .known(let coding) = self else { return false }
-        return accept.quality(of: coding) > 0
+    private func decision(_ coding: ContentCoding, obstacle: Reason?) -> Decision {
+        let handling: Decision.UpstreamHandling =
+            switch upstream {
+            case .known(let own): own == coding ? .passThrough : .decode
+            case .none, .foreign: .none
+            }
+        let reason: Reason =
+            if coding.usesDictionary {
+                .delta
+            } else if coding == .identity, obstacle == .noDictionaryOffered {
+                .noCodingAccepted
+            } else {
+                obstacle ?? .otherCodingPreferred
+            }
+        return Decision(coding: coding, reason: reason, upstreamCodingHandling: handling)
+    }
+
+    /// Why no dictionary is used, whatever the weights; nil where one may be.
+    private func dictionaryObstacle() -> Reason? {
+        if let reason = route.dictionaryObstacle(request: request, response: response) { return reason }
+        switch dictionary {
+        case .noneOffered: return .noDictionaryOffered
+        case .unknown: return .dictionaryUnknown
+        case .cold: return .dictionaryCold
+        case .found: return accepts(.dcz) || accepts(.dcb) ? nil : .codingNotAccepted
+        }
+    }
+
+    private func accepts(_ coding: ContentCoding) -> Bool {
+        serverPreference.contains(coding) && request.acceptEncoding.quality(of: coding) > 0
+    }
+
+    /// Whether a dictionary coding is to be used: dcz not where dcb may be and is better.
+    ///
+    /// That is so for a body beyond the window of dcz, or maybe beyond it, and for a dictionary that begins with the
+    /// magic number of Zstandard's own dictionaries, which some clients then misread. Alone dcz is still right for both.
+    private func suits(_ coding: ContentCoding) -> Bool {
+        guard coding == .dcz, accepts(.dcb), case .found(_, let startsWithZstdMagic) = dictionary else {
+            return true
+        }
+        return !startsWithZstdMagic && (response.bodyBytes ?? .max) <= Negotiation.dczBodyBytesMax
     }
 }

@@ -5,6 +5,8 @@ package struct PersonalPolicy: Sendable {
 
     private var exactFields: [[UInt8]] = []
     private var fieldPrefixes: [[UInt8]] = []
+    /// The bytes that personal field names begin with, which most names of a request do not.
+    private var firstBytes = ByteSet()
     private var queryNames: [[UInt8]]
     /// Whether cookies do not personalise: `cookies: ignore`.
     package var cookiesIgnored: Bool
@@ -15,6 +17,11 @@ package struct PersonalPolicy: Sendable {
         self.cookiesIgnored = cookiesIgnored
         for pattern in fieldPatterns {
             let bytes = pattern.utf8.map(FieldSyntax.lowercased)
+            if bytes == [UInt8(ascii: "*")] {
+                firstBytes = .all
+            } else {
+                bytes.first.map { firstBytes.insert($0) }
+            }
             if bytes.last == UInt8(ascii: "*") {
                 fieldPrefixes.append(bytes.dropLast())
             } else {
@@ -27,6 +34,7 @@ package struct PersonalPolicy: Sendable {
     package func matches(fieldName: String) -> Bool {
         let bytes = fieldName.utf8
         let text = bytes.span
+        guard text.count > 0, firstBytes.contains(FieldSyntax.lowercased(text[0])) else { return false }
         for name in exactFields where FieldSyntax.equals(0..<text.count, in: text, ignoringCase: name) {
             return true
         }

@@ -54,7 +54,7 @@ package enum Reason: String, CaseIterable, Sendable {
     /// The upstream coded the answer in a way that must stay.
     case codedUpstream = "coded-upstream"
     /// The body would end with the connection.
-    case http10 = "http-1.0"
+    case http10
     /// text/event-stream, not listed by name.
     case eventStream = "event-stream"
 

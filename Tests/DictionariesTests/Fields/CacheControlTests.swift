@@ -1,0 +1,65 @@
+internal import Dictionaries
+internal import Testing
+
+/// RFC 9111 section 5.2.
+struct CacheControlTests {
+    @Test(
+        arguments: [
+            ("", nil), ("max-age", 0), ("max-age=", 0), ("max-age=x", 0), ("max-age=-1", 0),
+            ("max-age=1.5", 0),
+            ("max-age=60", 60), ("MAX-AGE=60", 60), ("max-age=\"60\"", 60), ("max-age=60, max-age=5", 5),
+            ("max-age=5, max-age=60", 5), ("max-age=60, max-age=x", 0),
+            ("max-age=99999999999999999999", 1 << 31),
+            ("x-max-age=60", nil), ("max-age =60", 0), ("max-age=60;", 0), ("a=\"max-age=60\"", nil),
+            ("a=\", max-age=60", nil),
+        ] as [(String, Int?)])
+    func `of two lifetimes the shorter counts, an invalid one is 0`(line: String, seconds: Int?) {
+        #expect(CacheControl([line]).maxAge == seconds)
+    }
+
+    @Test(arguments: [
+        "private", "PRIVATE", "private=\"set-cookie, x\"", "public, private", "private=", "max-age=1,private",
+    ])
+    func `private counts, qualified or not`(line: String) {
+        #expect(CacheControl([line]).isPrivate)
+    }
+
+    @Test(arguments: [
+        "no-store", "No-Store", "no-store=x", "public, max-age=60, no-store", "private=\"a\", no-store",
+    ])
+    func `no-store counts wherever it stands`(line: String) {
+        #expect(CacheControl([line]).noStore)
+    }
+
+    @Test(arguments: ["no-store2", "x=\"no-store\"", "nostore", "x=\"a\\\", no-store\"", "no_store"])
+    func `what only looks like no-store does not count`(line: String) {
+        #expect(!CacheControl([line]).noStore)
+    }
+
+    @Test(arguments: [
+        "s-maxage", "s-maxage=", "s-maxage=x", "public=1", "x=\"public\"", "publicly", "max-age=60",
+    ])
+    func `a malformed permission permits nothing`(line: String) {
+        #expect(!CacheControl([line]).permitsSharing)
+    }
+
+    @Test(arguments: ["public", "s-maxage=0", "Public, max-age=0", "s-maxage=\"10\""])
+    func `public and s-maxage permit sharing`(line: String) {
+        #expect(CacheControl([line]).permitsSharing)
+    }
+
+    @Test func `several lines are one list`() {
+        let cacheControl = CacheControl([
+            "no-cache=\"x\", no-transform", "must-revalidate, immutable",
+            "stale-while-revalidate=30, s-maxage=7",
+        ])
+        var expected = CacheControl()
+        expected.noCache = true
+        expected.noTransform = true
+        expected.mustRevalidate = true
+        expected.immutable = true
+        expected.staleWhileRevalidate = 30
+        expected.sMaxAge = 7
+        #expect(cacheControl == expected)
+    }
+}

@@ -1,0 +1,56 @@
+internal import Dictionaries
+internal import Testing
+
+/// RFC 9110 section 8.8.3.
+struct EntityTagTests {
+    @Test(arguments: [
+        "", "a", "\"", "\"a", "a\"", "w/\"a\"", "W/a", "W/", "W", "W /\"a\"", "\"a\" \"b\"", "\"a\"b",
+        "\"a b\"", "*",
+    ])
+    func `anything but one entity tag is none`(text: String) {
+        #expect(EntityTag(text) == nil)
+    }
+
+    @Test(arguments: ["\"\"", "\"a\"", "W/\"a\"", "\"a,b\"", "\"!#~\"", "W/\"\\\"", "\"\u{E9}\""])
+    func `an entity tag is written as it was read`(text: String) throws {
+        let tag = try #require(EntityTag(text))
+        #expect(tag.serialized == text)
+        #expect(tag.isWeak == text.hasPrefix("W/"))
+        #expect(tag.weakened.serialized == (tag.isWeak ? text : "W/" + text))
+        #expect(tag.weakened.strengthened.serialized == tag.opaque)
+    }
+
+    /// The table of RFC 9110 section 8.8.3.2.
+    @Test(arguments: [
+        ("W/\"1\"", "W/\"1\"", false, true), ("W/\"1\"", "W/\"2\"", false, false),
+        ("W/\"1\"", "\"1\"", false, true),
+        ("\"1\"", "\"1\"", true, true),
+    ])
+    func `tags compare as the table says`(first: String, second: String, strong: Bool, weak: Bool) throws {
+        let first = try #require(EntityTag(first))
+        let second = try #require(EntityTag(second))
+        #expect(first.strongMatches(second) == strong)
+        #expect(second.strongMatches(first) == strong)
+        #expect(first.weakMatches(second) == weak)
+        #expect(second.weakMatches(first) == weak)
+    }
+
+    @Test(
+        arguments: [
+            ([], []), (["\"a\""], ["\"a\""]), (["\"a\", W/\"b,c\" ,\"\""], ["\"a\"", "W/\"b,c\"", "\"\""]),
+            ([",, \"a\","], ["\"a\""]), (["\"a\"", "\"b\""], ["\"a\"", "\"b\""]), (["a, \"b\""], []),
+            (["\"a\" \"b\""], []), (["\"a\", b, \"c\""], ["\"a\""]), (["\"a\", *"], ["\"a\""]),
+        ] as [([String], [String])])
+    func `a list is read up to its first malformed member`(lines: [String], tags: [String]) {
+        #expect(EntityTag.parseList(lines) == .tags(tags.compactMap { EntityTag($0) }))
+    }
+
+    @Test func `a star alone stands for any`() throws {
+        let tag = try #require(EntityTag("W/\"a\""))
+        #expect(EntityTag.parseList(["*"]) == .any)
+        #expect(EntityTag.parseList(["*"]).weakMatches(tag))
+        #expect(EntityTag.parseList(["*"]).strongMatches(tag))
+        #expect(!EntityTag.parseList(["\"a\""]).strongMatches(tag))
+        #expect(EntityTag.parseList(["\"b\", \"a\""]).weakMatches(tag))
+    }
+}

@@ -1,0 +1,28 @@
+internal import Dictionaries
+internal import Testing
+
+/// RFC 9110 section 12.5.5 and RFC 9842 section 6.2.
+struct VaryTests {
+    static let ours = ["Accept-Encoding", "Available-Dictionary"]
+
+    @Test(
+        arguments: [
+            ([], "Accept-Encoding, Available-Dictionary"), ([""], "Accept-Encoding, Available-Dictionary"),
+            ([" , "], "Accept-Encoding, Available-Dictionary"),
+            (["Origin"], "Origin, Accept-Encoding, Available-Dictionary"),
+            (["accept-ENCODING"], "accept-ENCODING, Available-Dictionary"), (["*"], "*"),
+            (["Origin, *"], "*"), (["a", "*"], "*"),
+            (["available-dictionary,accept-encoding"], "available-dictionary,accept-encoding"),
+            (["X-B", "x-a, Origin"], "X-B, x-a, Origin, Accept-Encoding, Available-Dictionary"),
+            (["Accept-Encoding-2"], "Accept-Encoding-2, Accept-Encoding, Available-Dictionary"),
+        ] as [([String], String)])
+    func `names are added to the upstream's, which keeps its order and spelling`(
+        upstream: [String], merged: String
+    ) {
+        #expect(Vary.merged(upstream, adding: Self.ours) == merged)
+    }
+
+    @Test func `names are read in lower case`() {
+        #expect(Vary.names(["Origin,, X-A ", "*"]) == ["origin", "x-a", "*"])
+    }
+}

@@ -1,0 +1,100 @@
+internal import Dictionaries
+internal import Testing
+
+/// The contract's paragraphs "Admission" and "Offer"; mistake 10 of peers.
+struct AdmissionTests {
+    static func verdict(_ change: Change) -> AdmissionVerdict {
+        let exchange = Exchange(change)
+        return Admission.evaluate(
+            request: exchange.request, response: exchange.response, policy: exchange.route)
+    }
+
+    static func offer(_ change: Change) -> Reason? {
+        let exchange = Exchange(change)
+        return Offer.obstacle(request: exchange.request, response: exchange.response, policy: exchange.route)
+    }
+
+    @Test(
+        arguments: [
+            Change(.switchedOff) { $0.route.areDictionariesOn = false },
+            Change(.routeOff) { $0.route.hasDictionary = false },
+            Change(.ineligibleMethod) { $0.request.method = .post },
+            Change(.ineligibleMethod) { $0.request.method = .head },
+            Change(.ineligibleStatus) { $0.response.status = 201 },
+            Change(.ineligibleStatus) { $0.response.status = 206 },
+            Change(.ineligibleStatus) { $0.response.status = 301 },
+            Change(.ineligibleStatus) { $0.response.status = 500 },
+            Change(.range) { $0.response.hasContentRange = true },
+            Change(.pathNotNormal) { $0.request.isPathNormal = false },
+            Change(.noStore) { $0.request.noStore = true },
+            Change(.noStore) { $0.response.cacheControl.noStore = true },
+            Change(.setCookie) { $0.response.setCookieNames = ["sid"] },
+            Change(.setCookie) {
+                ($0.response.setCookieNames, $0.route.ignoredSetCookies) = (["lb", "sid"], ["lb"])
+            },
+            Change(.setCookie) {
+                ($0.response.setCookieNames, $0.route.ignoredSetCookies) = (["LB"], ["lb"])
+            },
+            Change(.varyAny) { $0.response.varyNames = ["origin", "*"] },
+            Change(.codedUpstream) { $0.response.contentEncodings = ["deflate"] },
+            Change(.codedUpstream) { $0.response.contentEncodings = ["gzip", "gzip"] },
+            Change(.codedUpstream) { $0.response.contentEncodings = ["dcb"] },
+            Change(.eventStream) {
+                ($0.response.contentType, $0.route.types) = (
+                    "text/event-stream", MediaTypes(["text/event-stream"])
+                )
+            },
+            Change(.ineligibleType) { $0.response.contentType = "image/png" },
+            Change(.ineligibleType) { $0.response.contentType = nil },
+            Change(.ineligibleSize) { $0.response.bodyBytes = 255 },
+            Change(.ineligibleSize) { $0.response.bodyBytes = 8 << 20 + 1 },
+            Change(.ineligibleSize) { ($0.response.bodyBytes, $0.route.bodyBytesMin) = (0, 0) },
+            Change(.personal) { $0.request.hasAuthorization = true },
+            Change(.personal) { $0.response.cacheControl.isPrivate = true },
+            Change(.identityIncomplete) { $0.route.scope = .private },
+        ] as [Change])
+    func `what must not be kept is neither admitted nor offered`(change: Change) {
+        #expect(Self.verdict(change) == .refuse(change.reason))
+        #expect(Self.offer(change) == change.reason)
+    }
+
+    @Test(
+        arguments: [
+            Change { _ = $0 }, Change { $0.response.bodyBytes = 256 },
+            Change { $0.response.bodyBytes = 8 << 20 },
+            Change { $0.response.bodyBytes = nil },
+            Change { $0.response.contentEncodings = ["gzip"] },
+            Change { $0.response.contentEncodings = ["identity", "br"] },
+            Change { $0.response.cacheControl.noTransform = true },
+            Change { $0.response.varyNames = ["accept-encoding", "accept-language"] },
+            Change { ($0.response.setCookieNames, $0.route.ignoredSetCookies) = (["lb"], ["lb"]) },
+            Change { ($0.request.hasAuthorization, $0.response.cacheControl.isPublic) = (true, true) },
+            Change {
+                $0.request.hasWholeIdentity = true
+                $0.response.cacheControl.isPrivate = true
+                $0.route.scope = .private
+            },
+        ] as [Change])
+    func `a whole public answer is admitted and offered`(change: Change) {
+        #expect(Self.verdict(change) == .admit)
+        #expect(Self.offer(change) == nil)
+    }
+
+    @Test(
+        arguments: [
+            Change(.insecureTransport) { $0.request.isTransportSecure = false },
+            Change(.crossOrigin) {
+                ($0.request.secFetchSite, $0.request.secFetchMode) = ("cross-site", "no-cors")
+            },
+            Change(.offeredUpstream) { $0.response.hasUseAsDictionary = true },
+        ] as [Change])
+    func `some answers are kept but not offered to this client`(change: Change) {
+        #expect(Self.verdict(change) == .admit)
+        #expect(Self.offer(change) == change.reason)
+    }
+
+    @Test func `a verdict tells its reason`() {
+        #expect(AdmissionVerdict.admit.reason == nil)
+        #expect(AdmissionVerdict.refuse(.personal).reason == .personal)
+    }
+}

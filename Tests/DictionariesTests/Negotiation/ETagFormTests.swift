@@ -1,0 +1,35 @@
+internal import Dictionaries
+internal import Testing
+
+/// The contract's paragraph "Validators"; mistake 8 of peers.
+struct ETagFormTests {
+    @Test(
+        arguments: [
+            ("\"a\"", false, "\"a\""), ("\"a\"", true, "W/\"a\""), ("W/\"a\"", true, "W/\"a\""),
+            ("W/\"a\"", false, "W/\"a\""), ("a", false, "a"), ("a", true, nil),
+        ] as [(String, Bool, String?)])
+    func `a change of coding weakens a tag`(upstream: String, isCodingChanged: Bool, sent: String?) {
+        #expect(ETagForm.sent(upstream, isCodingChanged: isCodingChanged) == sent)
+    }
+
+    @Test(
+        arguments: [
+            (["\"a\""], true), (["W/\"a\""], true), (["\"b\", W/\"a\""], true), (["*"], true),
+            (["\"b\""], false), ([], false), (["a"], false), ([""], false),
+        ] as [([String], Bool)])
+    func `If-None-Match holds whichever coding the client has`(lines: [String], isNotModified: Bool) throws {
+        let tag = try #require(EntityTag("\"a\""))
+        #expect(ETagForm.isNotModified(ifNoneMatch: lines, etag: tag) == isNotModified)
+        #expect(ETagForm.isNotModified(ifNoneMatch: lines, etag: tag.weakened) == isNotModified)
+        #expect(!ETagForm.isNotModified(ifNoneMatch: lines, etag: nil))
+    }
+
+    @Test(
+        arguments: [
+            (["W/\"a\""], "\"a\""), (["\"a\", W/\"b,c\""], "\"a\", \"b,c\""), (["*"], "*"), (["a"], nil),
+            ([], nil),
+        ] as [([String], String?)])
+    func `If-Match goes upstream with strong tags`(lines: [String], upstream: String?) {
+        #expect(ETagForm.upstreamIfMatch(lines) == upstream)
+    }
+}

@@ -1,0 +1,33 @@
+internal import Dictionaries
+internal import Testing
+
+struct MediaTypesTests {
+    @Test(arguments: [
+        ("application/json", true), ("Application/JSON; charset=utf-8", true), (" application/json ;x", true),
+        ("application/problem+json", true),
+        ("application/+json", true), ("application/json+x", false), ("application/xml", false),
+        ("text/html", true), ("text/", true), ("text", false),
+        ("xtext/html", false), ("", false), (";", false), ("text/event-stream", false),
+        ("TEXT/Event-Stream; x=1", false), ("application/ld+jsonx", false),
+        ("a/json, text/html", false),
+    ])
+    func `types match by name or pattern, without case and parameters`(contentType: String, contains: Bool) {
+        let types = MediaTypes(["application/json", "Application/*+JSON", "text/*"])
+        #expect(types.contains(contentType) == contains)
+    }
+
+    @Test func `no type is of no set`() {
+        #expect(!MediaTypes(["*"]).contains(nil))
+        #expect(MediaTypes(["*"]).contains("a/b"))
+        #expect(MediaTypes(["*/*"]).contains("a/b"))
+        #expect(!MediaTypes([]).contains("a/b"))
+    }
+
+    @Test func `text event-stream is of the set by its exact name only`() {
+        #expect(!MediaTypes(["*", "text/*", "text/event*"]).contains("text/event-stream"))
+        #expect(MediaTypes(["TEXT/EVENT-STREAM"]).contains("text/event-stream;charset=utf-8"))
+        #expect(MediaTypes.isEventStream("Text/Event-Stream ; a=b"))
+        #expect(!MediaTypes.isEventStream("text/event-streams"))
+        #expect(!MediaTypes.isEventStream(nil))
+    }
+}

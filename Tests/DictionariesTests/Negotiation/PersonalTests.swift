@@ -1,0 +1,112 @@
+internal import Dictionaries
+internal import Testing
+
+/// The contract's paragraph "Personal", RFC 9111 sections 3.5 and 5.2.2.7.
+struct PersonalTests {
+    /// What makes a request somebody's own.
+    static let marks: [(String, @Sendable (inout RequestFacts) -> Void)] = [
+        ("Authorization", { $0.hasAuthorization = true }), ("Cookie", { $0.hasCookie = true }),
+        ("certificate", { $0.hasClientCertificate = true }), ("field", { $0.hasPersonalField = true }),
+        ("query", { $0.hasPersonalQuery = true }),
+    ]
+
+    static func isPersonal(
+        _ cacheControl: String = "", vary: [String] = [], cookiesIgnored: Bool = false,
+        _ change: (inout RequestFacts) -> Void = { _ in }
+    ) -> Bool {
+        var policy = Facts.route().personal
+        policy.cookiesIgnored = cookiesIgnored
+        let response = Facts.response {
+            $0.cacheControl = CacheControl([cacheControl])
+            $0.varyNames = vary
+        }
+        return Personal.isPersonal(request: Facts.request(change), response: response, policy: policy)
+    }
+
+    @Test(arguments: [
+        "private", "private=\"set-cookie\"", "public, private", "private, s-maxage=60",
+        "private, must-revalidate, immutable",
+    ])
+    func `private makes an answer personal and beats public`(cacheControl: String) {
+        #expect(Self.isPersonal(cacheControl))
+    }
+
+    @Test(arguments: ["cookie", "authorization", "x-api-key", "cf-access-jwt"])
+    func `a Vary that names a personal field makes an answer personal, whatever it says besides`(name: String)
+    {
+        #expect(Self.isPersonal("public, s-maxage=60", vary: ["origin", name]))
+        #expect(Self.isPersonal(vary: [name], cookiesIgnored: true))
+    }
+
+    @Test(arguments: ["origin", "x-api-keys", "cf-acces", "accept-encoding", "*"])
+    func `another Vary does not`(name: String) {
+        #expect(!Self.isPersonal(vary: [name]))
+    }
+
+    @Test(arguments: marks.indices)
+    func `what is somebody's own in the request makes an answer personal`(index: Int) {
+        for cacheControl in ["", "max-age=60", "no-cache", "s-maxage=x", "public=1"] {
+            #expect(
+                Self.isPersonal(cacheControl, Self.marks[index].1), "\(Self.marks[index].0), \(cacheControl)")
+        }
+    }
+
+    @Test(arguments: marks.indices)
+    func `public and s-maxage lift the request's part`(index: Int) {
+        for cacheControl in ["public", "s-maxage=60", "max-age=0, PUBLIC"] {
+            #expect(
+                !Self.isPersonal(cacheControl, Self.marks[index].1), "\(Self.marks[index].0), \(cacheControl)"
+            )
+        }
+    }
+
+    @Test(arguments: marks.indices)
+    func `must-revalidate lifts it for Authorization only, immutable for Cookie only`(index: Int) {
+        let (name, change) = Self.marks[index]
+        #expect(Self.isPersonal("must-revalidate", change) == (name != "Authorization"), "\(name)")
+        #expect(Self.isPersonal("immutable", change) == (name != "Cookie"), "\(name)")
+        #expect(Self.isPersonal("", cookiesIgnored: true, change) == (name != "Cookie"), "\(name)")
+    }
+
+    @Test func `what is lifted for one mark is not lifted for another`() {
+        #expect(Self.isPersonal("must-revalidate", { ($0.hasAuthorization, $0.hasCookie) = (true, true) }))
+        #expect(Self.isPersonal("immutable", { ($0.hasAuthorization, $0.hasCookie) = (true, true) }))
+        #expect(
+            !Self.isPersonal(
+                "immutable, must-revalidate", { ($0.hasAuthorization, $0.hasCookie) = (true, true) }))
+    }
+
+    @Test func `an exchange without any mark is not personal`() {
+        #expect(!Self.isPersonal())
+    }
+
+    @Test(arguments: [
+        ("x-api-key", true), ("X-API-Key", true), ("x-api-key2", false), ("x-api-ke", false),
+        ("cf-access-", true), ("CF-Access-Jwt", true),
+        ("cf-access", false), ("", false),
+    ])
+    func `field names match without case, patterns by their beginning`(name: String, matches: Bool) {
+        let policy = PersonalPolicy(fieldPatterns: ["X-Api-Key", "cf-access-*"])
+        #expect(policy.matches(fieldName: name) == matches)
+    }
+
+    @Test(arguments: [
+        ("token=1", true), ("a=1&token=2", true), ("TOKEN=1", true), ("token", true), ("a&token", true),
+        ("%74oken=1", true), ("t%6Fk%65n", true),
+        ("%54OKEN=1", true), ("a;token=1", true), ("x-key=1", true), ("=token", false), ("a=token", false),
+        ("a=b=token", false), ("tokens=1", false),
+        ("token2", false), ("a=%26token=1", false), ("%2574oken=1", false), ("t%6Gken=1", false), ("", false),
+        ("&&", false),
+        (String(repeating: "a", count: 5000) + "&token", true),
+        (String(repeating: "%61", count: 5000), false),
+    ])
+    func `names in the query match decoded and without case`(query: String, isPersonal: Bool) {
+        let policy = PersonalPolicy(queryNames: ["Token", "x-key"])
+        #expect(policy.hasPersonalQuery(query) == isPersonal)
+    }
+
+    @Test func `no query has no personal name`() {
+        #expect(!PersonalPolicy(queryNames: ["token"]).hasPersonalQuery(nil))
+        #expect(!PersonalPolicy().hasPersonalQuery("token=1"))
+    }
+}
