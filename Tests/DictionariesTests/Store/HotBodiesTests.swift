@@ -1,0 +1,93 @@
+import Testing
+
+@testable import Dictionaries
+
+@Suite struct HotBodiesTests {
+    private func name(_ body: Body) -> BodyName { BodyName(scope: .public, digest: body.digest) }
+
+    @Test func `the least recently used body goes first`() {
+        var hot = HotBodies(bytesMax: 4000)
+        let bodies = (0..<4).map { body($0) }
+        for body in bodies[0..<3] { hot.keep(body, as: name(body)) }
+        #expect(hot.body(name(bodies[0])) != nil)
+        hot.keep(bodies[3], as: name(bodies[3]))
+        let kept = bodies.map { hot.body(name($0)) != nil }
+        #expect(kept == [true, false, true, true])
+        #expect(hot.bytes <= 4000)
+    }
+
+    @Test func `a pinned body stays until it is unpinned as often`() {
+        var hot = HotBodies(bytesMax: 2600)
+        let bodies = (0..<4).map { body($0) }
+        hot.pin(bodies[0], as: name(bodies[0]))
+        hot.pin(bodies[0], as: name(bodies[0]))
+        hot.unpin(name(bodies[0]))
+        for body in bodies[1...] { hot.keep(body, as: name(body)) }
+        #expect(hot.body(name(bodies[0])) != nil)
+        #expect(hot.count == 2)
+        hot.unpin(name(bodies[0]))
+        #expect(hot.pinnedBytes == 0)
+        _ = hot.body(name(bodies[3]))
+        hot.keep(bodies[1], as: name(bodies[1]))
+        #expect(hot.body(name(bodies[0])) == nil)
+    }
+
+    @Test func `a reservation makes room by dropping what is not pinned, and is refused beyond that`() {
+        var hot = HotBodies(bytesMax: 4000)
+        let (free, pinned) = (body(1), body(2))
+        hot.keep(free, as: name(free))
+        hot.pin(pinned, as: name(pinned))
+        let tooMuch = hot.reserve(4000 - 1256 + 1)
+        #expect(!tooMuch)
+        #expect(hot.body(name(free)) != nil)
+        let justEnough = hot.reserve(4000 - 1256)
+        #expect(justEnough)
+        #expect(hot.body(name(free)) == nil)
+        #expect(hot.body(name(pinned)) != nil)
+        hot.release(4000 - 1256)
+        #expect(hot.reservedBytes == 0)
+    }
+
+    @Test func `a body larger than the budget is not kept`() {
+        var hot = HotBodies(bytesMax: 500)
+        let large = body(1)
+        hot.keep(large, as: name(large))
+        #expect(hot.count == 0)
+        #expect(hot.bytes == 0)
+    }
+
+    @Test func `pinned bodies are given up in order of use`() {
+        var hot = HotBodies(bytesMax: 100_000)
+        let bodies = (0..<4).map { body($0) }
+        for body in bodies { hot.pin(body, as: name(body)) }
+        _ = hot.body(name(bodies[0]))
+        #expect(hot.pinnedBeyond(2 * 1256) == [name(bodies[1]), name(bodies[2])])
+        #expect(hot.pinnedBeyond(100_000).isEmpty)
+    }
+
+    @Test func `a thousand random steps keep the sums right`() {
+        var hot = HotBodies(bytesMax: 20_000)
+        let bodies = (0..<40).map { body($0, count: 100 + $0 * 37) }
+        var pins: [Int: Int] = [:]
+        var random = SystemRandomNumberGenerator()
+        for _ in 0..<1000 {
+            let choice = Int.random(in: 0..<40, using: &random)
+            let body = bodies[choice]
+            switch Int.random(in: 0..<4, using: &random) {
+            case 0: hot.keep(body, as: name(body))
+            case 1 where pins.count < 5:
+                hot.pin(body, as: name(body))
+                pins[choice, default: 0] += 1
+            case 2:
+                hot.unpin(name(body))
+                if let count = pins[choice] { pins[choice] = count == 1 ? nil : count - 1 }
+            default: _ = hot.body(name(body))
+            }
+            let kept = bodies.filter { hot.body(name($0)) != nil }
+            #expect(hot.bytes == kept.reduce(0) { $0 + $1.bytes.count + 256 })
+            #expect(hot.count == kept.count)
+            #expect(hot.pinnedBytes == pins.keys.reduce(0) { $0 + bodies[$1].bytes.count + 256 })
+            #expect(hot.bytes <= 20_000)
+        }
+    }
+}

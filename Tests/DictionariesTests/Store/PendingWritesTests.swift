@@ -1,0 +1,91 @@
+import Testing
+
+@testable import Dictionaries
+
+@Suite struct PendingWritesTests {
+    private func version(_ seed: Int, rank: Int64? = nil, id: Int64? = nil) -> (version: Version, body: Body) {
+        let body = body(seed)
+        let facts = VersionFacts(
+            digest: body.digest, url: "/", variant: "", etag: nil, contentType: nil, bytes: 1000, maxAge: 10)
+        return (
+            Version(
+                facts, id: id ?? Int64(seed), rank: rank ?? Int64(seed), home: Chain(feed), admittedAt: 0,
+                lastWanted: 0), body
+        )
+    }
+
+    @Test func `a version that comes and goes before it is written leaves no trace`() {
+        var pending = PendingWrites()
+        let (one, body) = version(1)
+        pending.insert(one, body: body)
+        let unneeded = pending.remove(one)
+        #expect(unneeded?.version === one)
+        #expect(pending.count == 0)
+        let batch = pending.takeBatch(bytesMax: .max)
+        #expect(batch.isEmpty)
+    }
+
+    @Test func `a version that is on disk and goes is removed there, and its other changes are forgotten`() {
+        var pending = PendingWrites()
+        let (one, _) = version(1)
+        pending.touch(one.id, lastWanted: 5)
+        pending.renew(one)
+        let unneeded = pending.remove(one)
+        #expect(unneeded == nil)
+        let batch = pending.takeBatch(bytesMax: .max)
+        #expect(batch.removals == [1])
+        #expect(batch.renewals.isEmpty && batch.touches.isEmpty)
+    }
+
+    @Test func `a batch keeps to its bytes but always has one body`() {
+        var pending = PendingWrites()
+        for seed in 1...3 {
+            let (version, body) = version(seed)
+            pending.insert(version, body: body)
+        }
+        let first = pending.takeBatch(bytesMax: 1)
+        let second = pending.takeBatch(bytesMax: 2000)
+        #expect(first.insertions.map(\.version.id) == [1])
+        #expect(second.insertions.map(\.version.id) == [2, 3])
+    }
+
+    @Test func `a failed batch comes back without what was removed meanwhile`() {
+        var pending = PendingWrites()
+        let (one, body1) = version(1)
+        let (two, body2) = version(2)
+        pending.insert(one, body: body1)
+        pending.insert(two, body: body2)
+        let batch = pending.takeBatch(bytesMax: .max)
+        let early = pending.remove(one)
+        let unneeded = pending.restore(batch)
+        #expect(early == nil)
+        #expect(unneeded.map(\.version.id) == [1])
+        #expect(pending.insertions.keys.sorted() == [2])
+        #expect(pending.removals.isEmpty)
+    }
+
+    @Test func `a failed batch comes back with what was renewed meanwhile`() {
+        var pending = PendingWrites()
+        let (one, body) = version(1)
+        pending.insert(one, body: body)
+        let batch = pending.takeBatch(bytesMax: .max)
+        pending.renew(version(1, rank: 9).version)
+        let unneeded = pending.restore(batch)
+        #expect(unneeded.isEmpty)
+        #expect(pending.insertions[1]?.version.rank == 9)
+        #expect(pending.renewals.isEmpty)
+    }
+
+    @Test func `an older touch or renewal never replaces a newer one`() {
+        var pending = PendingWrites()
+        pending.touch(1, lastWanted: 100)
+        pending.renew(version(2, rank: 2).version)
+        let batch = pending.takeBatch(bytesMax: .max)
+        pending.touch(1, lastWanted: 200)
+        pending.renew(version(2, rank: 5).version)
+        _ = pending.restore(batch)
+        let again = pending.takeBatch(bytesMax: .max)
+        #expect(again.touches == [1: 200])
+        #expect(again.renewals.map(\.rank) == [5])
+    }
+}

@@ -1,0 +1,113 @@
+import Foundation
+import Testing
+
+@testable import Dictionaries
+
+/// A folder of its own for one test, with the store in it; removed with the last reference.
+final class StoreFolder {
+    let path: String
+    var database: String { path + "/dictum.sqlite" }
+
+    init() throws {
+        path = NSTemporaryDirectory() + "dictum-store-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    /// The files in the folder, sorted.
+    var files: [String] {
+        (try? FileManager.default.contentsOfDirectory(atPath: path).sorted()) ?? []
+    }
+
+    /// Runs the sqlite3 command on the database and gives its output.
+    @discardableResult
+    func sqlite(_ sql: String) throws -> String {
+        try command("sqlite3", [database, sql])
+    }
+
+    /// Reads, changes and writes back the bytes of a file.
+    func edit(_ file: String, _ change: (inout [UInt8]) -> Void) throws {
+        var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: file)))
+        change(&bytes)
+        try Data(bytes).write(to: URL(fileURLWithPath: file))
+    }
+}
+
+/// Runs a command to its end and gives its standard output; a failure is an issue of the test.
+@discardableResult
+func command(_ name: String, _ arguments: [String]) throws -> String {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = [name] + arguments
+    let output = Pipe()
+    process.standardOutput = output
+    try process.run()
+    let bytes = output.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 0, "\(name) \(arguments)")
+    return String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+}
+
+/// What a store reported, in order.
+final class Events: Sendable {
+    private let list = Guarded<[StoreEvent]>([])
+
+    var all: [StoreEvent] { list.withLock { $0 } }
+    var errors: [String] {
+        all.compactMap { if case .error(let text) = $0 { text } else { nil } }
+    }
+    var log: @Sendable (StoreEvent) -> Void {
+        { event in self.list.withLock { $0.append(event) } }
+    }
+}
+
+let feed = ChainKey(authority: "api.example", match: "/feed")
+
+/// A body of `count` bytes that differs for every seed and does not compress to nothing.
+func body(_ seed: Int, count: Int = 1000) -> Body {
+    var state = UInt64(truncatingIfNeeded: seed) &* 0x9E37_79B9_7F4A_7C15 | 1
+    return Body(
+        (0..<count).map { _ in
+            state ^= state << 13
+            state ^= state >> 7
+            state ^= state << 17
+            return UInt8(truncatingIfNeeded: state)
+        })
+}
+
+extension DictionaryStore {
+    /// A store for tests: tries a failing disk again at once when it is flushed, and else not by itself.
+    static func open(
+        _ path: String, maxBytes: Int = 1 << 30, maxChains: Int = 1000, memoryBytes: Int = 64 << 20,
+        retrySeconds: Double = 3600, log: @escaping @Sendable (StoreEvent) -> Void = { _ in }
+    ) throws(StoreError) -> DictionaryStore {
+        try DictionaryStore(
+            configuration: StoreConfiguration(
+                path: path, maxBytes: maxBytes, maxChains: maxChains, memoryBytes: memoryBytes,
+                retrySeconds: retrySeconds, log: log))
+    }
+
+    /// Admits with what most tests do not care about.
+    @discardableResult
+    func admit(
+        _ body: Body, chain: ChainKey = feed, url: String = "/feed", variant: String = "", etag: String? = nil,
+        keep: Int = 16, maxAge: Int = 1000, now: Int = 1000
+    ) -> Version {
+        admit(
+            body, chain: chain, url: url, variant: variant, etag: etag, contentType: "application/json",
+            versions: keep, maxAge: maxAge, now: now)
+    }
+
+    /// Loads and waits for the answer.
+    func loaded(_ version: Version) async -> Body? {
+        await withCheckedContinuation { continuation in
+            load(version) { continuation.resume(returning: $0) }
+        }
+    }
+
+    /// Whether a request for `/feed` would find the digest.
+    func finds(_ body: Body) -> Bool {
+        reader().find(digest: body.digest, authority: "api.example", path: "/feed", query: nil) != nil
+    }
+}

@@ -1,0 +1,33 @@
+import Testing
+
+@testable import Dictionaries
+
+@Suite struct VariantKeyTests {
+    private func key(_ names: [String], _ values: [String: String]) -> String {
+        VariantKey.make(names: names) { values[$0] }
+    }
+
+    @Test func `a value cannot pretend to be the next field`() {
+        let honest = key(["a", "b"], ["a": "1", "b": "2"])
+        let forged = key(["a", "b"], ["a": "1;1:b=1:2", "b": ""])
+        #expect(honest == "1:a=1:1;1:b=1:2;")
+        #expect(honest != forged)
+    }
+
+    @Test func `an absent field is not an empty one`() {
+        #expect(key(["a"], [:]) != key(["a"], ["a": ""]))
+    }
+
+    @Test func `the order and case of the names do not matter`() {
+        let values = ["accept": "x", "origin": "y"]
+        #expect(key(["Origin", "accept"], values) == key(["accept", "origin", "accept"], values))
+    }
+
+    @Test func `the fields that choose the coding are left out`() {
+        #expect(key(["accept-encoding", "Available-Dictionary"], ["accept-encoding": "br"]) == "")
+    }
+
+    @Test func `lengths count bytes, not characters`() {
+        #expect(key(["a"], ["a": "é"]) == "1:a=2:é;")
+    }
+}
