@@ -74,7 +74,8 @@ package struct AccessLogFormat: Sendable {
     private static func key(_ name: StaticString, to buffer: inout [UInt8]) {
         buffer.append(contentsOf: #",""#.utf8)
         // Safe: the string is static, so its bytes outlive the call, and has no character to escape.
-        unsafe buffer.append(contentsOf: UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
+        unsafe buffer.append(
+            contentsOf: UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
         buffer.append(contentsOf: #"":"#.utf8)
     }
 
