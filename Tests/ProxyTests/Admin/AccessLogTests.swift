@@ -41,8 +41,8 @@ private func full(_ record: inout RequestRecord) {
         #expect(
             line(isJSON: true, change: full) == head
                 + #""status":200,"coding":"dcz","reason":"delta","route":"/*","#
-                + #""body_bytes":233815,"sent_body_bytes":525,"wire_bytes":900,"micros":71,"upstream_micros":60,"#
-                + #""upstream_status":200,"request_id":"r-1","complete":true}"# + "\n")
+                + #""body_bytes":233815,"sent_body_bytes":525,"wire_bytes":900,"micros":71,"upstream_status":200,"#
+                + #""upstream_micros":60,"request_id":"r-1","complete":true}"# + "\n")
         #expect(
             line(isJSON: true) { $0.isComplete = false } == head
                 + #""status":200,"coding":"identity","body_bytes":0,"sent_body_bytes":0,"wire_bytes":0,"micros":0,"#
