@@ -19,6 +19,7 @@ struct CheckCommand: ParsableCommand {
             let check = ConfigurationCheck(try Configuration.load(file: config, environment: environment))
             print(json ? check.json : check.lines.joined(separator: "\n"))
         } catch {
+            if json { print(ConfigurationCheck.json(of: error)) }
             for line in error.lines(file: config) { StandardError.write(line) }
             throw ExitCode.wrongConfiguration
         }

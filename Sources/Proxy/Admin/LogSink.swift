@@ -24,7 +24,7 @@ package final class LogSink: Sendable {
     /// The loss as a sample.
     package var samples: [MetricSample] { [.init(MetricsTable.logLinesDropped, [], linesDropped)] }
 
-    /// Takes whole lines to write; never waits. From any thread.
+    /// Takes whole lines to write, from any thread; never waits.
     package func submit(_ bytes: [UInt8], lines: Int) {
         let pending = pendingBytes.wrappingAdd(bytes.count, ordering: .relaxed).newValue
         guard pending <= pendingBytesMax else {

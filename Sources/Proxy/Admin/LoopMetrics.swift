@@ -24,7 +24,9 @@ package final class LoopMetrics {
 
     /// Counts a connection that was opened; it is active.
     package func countOpened(_ side: ConnectionSide) {
-        adjust(side) { $0.opened += 1; $0.active += 1 }
+        adjust(side) {
+            $0.opened += 1; $0.active += 1
+        }
     }
 
     /// Counts a connection that was closed in the given state.
@@ -35,7 +37,9 @@ package final class LoopMetrics {
     /// Counts a connection that goes from the other state to this one.
     package func countChanged(_ side: ConnectionSide, to state: ConnectionState) {
         let change = state == .active ? 1 : -1
-        adjust(side) { $0.active += change; $0.idle -= change }
+        adjust(side) {
+            $0.active += change; $0.idle -= change
+        }
     }
 
     /// Counts a request that was refused.

@@ -97,9 +97,11 @@ extension MetricsSnapshot {
         var samples: [MetricSample] = []
         for route in 0..<min(routeCount, names.count) {
             for (coding, name) in Self.codings.enumerated() {
-                for (reason, text) in Self.reasons.enumerated() where requests[cell(route, coding, reason)] > 0 {
+                for (reason, text) in Self.reasons.enumerated()
+                where requests[cell(route, coding, reason)] > 0 {
                     let labels = [names[route], name.rawValue, text]
-                    samples.append(.init(MetricsTable.requests, labels, requests[cell(route, coding, reason)]))
+                    samples.append(
+                        .init(MetricsTable.requests, labels, requests[cell(route, coding, reason)]))
                 }
             }
             samples.append(.init(MetricsTable.bodyBytes, [names[route], "before"], bodyBytesBefore[route]))
@@ -131,7 +133,8 @@ extension MetricsSnapshot {
     }
 
     private var connectionSamples: [MetricSample] {
-        [(ConnectionSide.client, clientConnections), (.upstream, upstreamConnections)].flatMap { side, counts in
+        [(ConnectionSide.client, clientConnections), (.upstream, upstreamConnections)].flatMap {
+            side, counts in
             [
                 MetricSample(MetricsTable.connections, [side.rawValue, "active"], counts.active),
                 MetricSample(MetricsTable.connections, [side.rawValue, "idle"], counts.idle),

@@ -52,7 +52,8 @@ package enum MetricsTable {
     /// Every metric.
     package static let all: [Metric] = [
         requests, responses, bodyBytes, compressionSeconds, requestDuration, connections, connectionsOpened,
-        rejectedRequests, upstreamErrors, abortedResponses, admissions, offers, logLinesDropped, storeVersions,
+        rejectedRequests, upstreamErrors, abortedResponses, admissions, offers, logLinesDropped,
+        storeVersions,
         storeChains, storeBytes, storeEvictions, storeWriteErrors, buildInfo, processStart, processMemory,
         processDescriptors,
     ]

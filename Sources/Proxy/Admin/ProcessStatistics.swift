@@ -12,7 +12,7 @@ package struct ProcessStatistics: Sendable {
         startSeconds = Date().timeIntervalSince1970
     }
 
-    /// The values now; what the system does not say is left out. Reads files, so keep it off the loops.
+    /// The values now, read from files, so not on a loop; what the system does not say is left out.
     package func samples() -> [MetricSample] {
         var samples = [
             MetricSample(MetricsTable.buildInfo, [version], 1),

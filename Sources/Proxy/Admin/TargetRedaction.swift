@@ -17,15 +17,17 @@ struct TargetRedaction: Sendable {
         return Array(target[...mark]) + parameters.map(redact).joined(separator: [UInt8(ascii: "&")])
     }
 
-    /// The parameter up to its first personal name. Nothing after that is kept: where `;` does not separate, it
-    /// belongs to the value.
+    /// The parameter up to its first personal name.
+    ///
+    /// Nothing after that is kept: where `;` does not separate, it belongs to the value.
     private func redact(_ parameter: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         var start = parameter.startIndex
         for piece in parameter.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false) {
             start = piece.startIndex
             guard isPersonal(piece) else { continue }
             let name = piece.prefix { $0 != UInt8(ascii: "=") }
-            return parameter[..<start] + name + (name.count < piece.count ? [UInt8(ascii: "="), UInt8(ascii: "-")] : [])
+            return parameter[..<start] + name
+                + (name.count < piece.count ? [UInt8(ascii: "="), UInt8(ascii: "-")] : [])
         }
         return parameter
     }

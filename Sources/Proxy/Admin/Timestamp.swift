@@ -38,13 +38,14 @@ enum Timestamp {
         return (year, month, dayOfYear - (153 * monthFromMarch + 2) / 5 + 1)
     }
 
-    /// Appends the last `width` decimal digits of a number.
+    /// Appends the last `width` decimal digits of a number that is not negative.
     private static func digits(_ number: Int, _ width: Int, to buffer: inout [UInt8]) {
-        var divisor = 1
-        for _ in 1..<width { divisor *= 10 }
-        while divisor > 0 {
-            buffer.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: abs(number / divisor % 10)))
-            divisor /= 10
+        let end = buffer.count + width
+        var rest = number.magnitude
+        for _ in 0..<width { buffer.append(UInt8(ascii: "0")) }
+        for place in 1...width {
+            buffer[end - place] += UInt8(truncatingIfNeeded: rest % 10)
+            rest /= 10
         }
     }
 }

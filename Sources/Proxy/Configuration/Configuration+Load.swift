@@ -43,7 +43,8 @@ extension Configuration {
     ) throws(ConfigurationError) -> Configuration {
         var reader = SettingsReader(environment: [:])
         var configuration = Configuration()
-        func read<Value>(_ text: String?, _ line: Int, _ option: String, _ type: SettingType<Value>) -> Value? {
+        func read<Value>(_ text: String?, _ line: Int, _ option: String, _ type: SettingType<Value>) -> Value?
+        {
             guard let text else { return nil }
             let position = ConfigurationNode.Position(line: line, column: 1)
             let node = ConfigurationNode(position: position, content: .scalar(text), textColumn: nil)

@@ -22,7 +22,8 @@ package struct Configuration: Sendable {
     package var routes: [RouteConfiguration] = [.implied]
     /// The request fields that make an answer personal; a `*` at the end stands for any ending.
     package var personalFields = [
-        "proxy-authorization", "x-api-key", "x-auth-token", "x-forwarded-user", "x-auth-request-*", "cf-access-*",
+        "proxy-authorization", "x-api-key", "x-auth-token", "x-forwarded-user", "x-auth-request-*",
+        "cf-access-*",
     ]
     /// The query names that make an answer personal.
     package var personalQuery = [
@@ -39,13 +40,6 @@ package struct Configuration: Sendable {
 
     /// The defaults.
     package init() {}
-
-    /// What makes a request personal on a route, or on none; made anew each time, so keep it.
-    package func personal(on route: RouteConfiguration?) -> PersonalPolicy {
-        PersonalPolicy(
-            fieldPatterns: personalFields, queryNames: personalQuery,
-            cookiesIgnored: route?.dictionary?.cookiesIgnored ?? false)
-    }
 }
 
 extension Configuration {

@@ -1,6 +1,95 @@
-/// x
-package struct ConfigurationCheck {
-    package var lines: [String] = []
-    package var json: String = ""
-    package init(_ c: Configuration) {}
+internal import Dictionaries
+internal import Foundation
+
+/// What `dictum check` says of a valid configuration: its routes, and for each template which chains URLs join.
+package struct ConfigurationCheck: Sendable, Encodable {
+    /// One route.
+    struct Route: Sendable, Encodable {
+        let match: String
+        let covers: String
+        let examples: [Example]
+    }
+
+    /// A URL that a route matches, and the `match` of the chain that its answers join.
+    struct Example: Sendable, Encodable, Equatable {
+        let url: String
+        let chain: String
+    }
+
+    private let valid = true
+    let routes: [Route]
+
+    private enum CodingKeys: String, CodingKey {
+        case valid, routes
+    }
+
+    /// Looks at the routes of a configuration.
+    package init(_ configuration: Configuration) {
+        routes = configuration.routes.map { route in
+            guard let policy = route.dictionary else {
+                return Route(match: route.text, covers: "off", examples: [])
+            }
+            var examples: [Example] = []
+            if case .template(let template) = policy.covers {
+                examples = Self.examples(of: route, policy, template)
+            }
+            return Route(match: route.text, covers: policy.coversText, examples: examples)
+        }
+    }
+
+    private static func examples(
+        of route: RouteConfiguration, _ policy: DictionaryPolicy, _ template: Template
+    ) -> [Example] {
+        PatternExample.urls(of: route.text, varying: { template.text.contains("<\($0)>") }).compactMap {
+            url in
+            let parts = url.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false).map(
+                String.init)
+            let query = parts.count > 1 ? parts[1] : nil
+            guard route.match.matches(path: parts[0], query: query) else { return nil }
+            let chain = policy.covers.matchValue(forPath: parts[0], query: query, route: route.match)
+            return chain.map { Example(url: url, chain: $0) }
+        }
+    }
+
+    /// The result for people, one fact a line.
+    package var lines: [String] {
+        ["the configuration is valid"]
+            + routes.flatMap { route in
+                let isTemplate = route.covers.hasPrefix("/")
+                let none = ["  no example: try the match with URLs of your own"]
+                let examples = route.examples.map { "  \($0.url) joins \($0.chain)" }
+                return ["route \(route.match) covers \(route.covers)"]
+                    + (isTemplate && examples.isEmpty ? none : examples)
+            }
+    }
+
+    /// The result for programs.
+    package var json: String { Self.json(of: self) }
+
+    /// The mistakes of an invalid configuration for programs.
+    package static func json(of error: ConfigurationError) -> String {
+        struct Report: Encodable {
+            struct Problem: Encodable {
+                let line: Int
+                let column: Int
+                let text: String
+            }
+            let valid = false
+            let problems: [Problem]
+
+            enum CodingKeys: String, CodingKey {
+                case valid, problems
+            }
+        }
+        let problems = error.problems.map { Report.Problem(line: $0.line, column: $0.column, text: $0.text) }
+        return json(of: Report(problems: problems))
+    }
+
+    private static func json(of value: some Encodable) -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        // Strings, numbers and switches are all there is, and those cannot fail to encode.
+        guard let data = try? encoder.encode(value) else { return "{}" }
+        return String(decoding: data, as: UTF8.self)
+    }
 }

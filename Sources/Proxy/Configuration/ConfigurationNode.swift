@@ -41,8 +41,11 @@ struct ConfigurationNode: Sendable {
 
 extension String {
     /// The text on one line and at most 60 characters long, for error texts.
-    var shortened: String {
+    var shortened: String { shortened(to: 60) }
+
+    /// The text on one line and at most so many characters long, for error texts.
+    func shortened(to lengthMax: Int) -> String {
         let line = String(map { $0.isNewline || $0 == "\0" ? " " : $0 })
-        return line.count > 60 ? String(line.prefix(60)) + "…" : line
+        return line.count > lengthMax ? String(line.prefix(lengthMax)) + "…" : line
     }
 }

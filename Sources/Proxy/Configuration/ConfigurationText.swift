@@ -53,7 +53,8 @@ struct ConfigurationText {
                 return node
             } catch YamlError.duplicatedKeysInMapping(let duplicates, let context) {
                 let key = duplicates.first ?? ""
-                guard attempt < Self.repeatedKeysMax, let next = mask(key, at: context.mark, in: text, attempt)
+                guard attempt < Self.repeatedKeysMax,
+                    let next = mask(key, at: context.mark, in: text, attempt)
                 else {
                     report(context.mark.line, context.mark.column, Self.repeated(key))
                     return nil
@@ -101,7 +102,9 @@ struct ConfigurationText {
                 report(mark.line, mark.column, "a second document begins here: expected one document")
             } else {
                 let words = [context?.text.trimmedSpaces, problem].compactMap(\.self).joined(separator: ": ")
-                report(mark.line, mark.column, "this is not YAML (\(words.shortened)): expected `key: value`")
+                report(
+                    mark.line, mark.column,
+                    "this is not YAML (\(words.shortened(to: 120))): expected `key: value`")
             }
         case YamlError.reader(let problem, _, _, _):
             report(1, 1, "the file is not text (\(problem.shortened)): expected UTF-8")
@@ -119,7 +122,8 @@ struct ConfigurationText {
     private mutating func convert(_ node: Node, depth: Int) -> ConfigurationNode {
         let position = Self.position(of: node)
         guard depth < Self.depthMax else {
-            report(position.line, position.column, "nested too deeply: expected at most \(Self.depthMax) levels")
+            report(
+                position.line, position.column, "nested too deeply: expected at most \(Self.depthMax) levels")
             return ConfigurationNode(position: position, content: .nothing, textColumn: nil)
         }
         switch node {
@@ -154,7 +158,9 @@ struct ConfigurationText {
         for (key, value) in mapping {
             let position = Self.position(of: key)
             guard case .scalar(let scalar) = key else {
-                report(position.line, position.column, "this key is no plain text: expected the name of a setting")
+                report(
+                    position.line, position.column,
+                    "this key is no plain text: expected the name of a setting")
                 continue
             }
             let name = masked[scalar.string] ?? scalar.string
@@ -182,7 +188,9 @@ struct ConfigurationText {
             position.column += 1
             if let mark = indicator, !scalar.properties.isWhitespace {
                 if mark == "&" { hasAnchor = true }
-                if mark == "*", alias == nil { alias = .init(line: position.line, column: position.column - 1) }
+                if mark == "*", alias == nil {
+                    alias = .init(line: position.line, column: position.column - 1)
+                }
             }
             indicator = beginsToken && (scalar == "&" || scalar == "*") ? scalar : nil
             beginsToken = scalar.properties.isWhitespace || "[{,:?-\u{FEFF}".unicodeScalars.contains(scalar)

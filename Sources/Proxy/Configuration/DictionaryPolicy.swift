@@ -4,6 +4,8 @@ package import Dictionaries
 package struct DictionaryPolicy: Sendable {
     /// What an answer is a dictionary for.
     package var covers = Covers.path
+    /// The same as it was written.
+    package var coversText = "path"
     /// How many past answers a chain keeps.
     package var versions = 16
     /// How long a version is kept after it was last wanted, in milliseconds.
@@ -20,6 +22,9 @@ package struct DictionaryPolicy: Sendable {
     package var ignoreSetCookie: [String] = []
     /// Whether caches on the way may store dictionary-coded answers.
     package var sharedCaches = SharedCaches.avoid
+
+    /// The defaults of a route that is written.
+    package init() {}
 
     /// How the client comes by the dictionary.
     package enum Delivery: Sendable, Equatable {

@@ -53,7 +53,9 @@ struct HostAndPort {
         }
         guard tail.isEmpty || tail.first == ":" else { return nil }
         let digits = tail.dropFirst()
-        guard tail.isEmpty == digits.isEmpty, digits.allSatisfy({ $0.isASCII && $0.isWholeNumber }) else { return nil }
+        guard tail.isEmpty == digits.isEmpty, digits.allSatisfy({ $0.isASCII && $0.isWholeNumber }) else {
+            return nil
+        }
         port = UInt16(digits)
         guard digits.isEmpty || port != nil else { return nil }
         host = String(name)
@@ -67,7 +69,8 @@ struct HostAndPort {
             && text.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { label in
                 1...63 ~= label.utf8.count && label.first != "-" && label.last != "-"
                     && label.unicodeScalars.allSatisfy {
-                        $0.isASCII && ($0.properties.isAlphabetic || "0"..."9" ~= $0) || $0 == "-" || $0 == "_"
+                        $0.isASCII && ($0.properties.isAlphabetic || "0"..."9" ~= $0) || $0 == "-"
+                            || $0 == "_"
                     }
             }
     }

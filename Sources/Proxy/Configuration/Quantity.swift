@@ -10,13 +10,17 @@ struct Quantity: Sendable {
         ("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1),
     ])
     /// In bytes; a plain number is bytes.
-    static let size = Quantity(units: [("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10), ("", 1)])
+    static let size = Quantity(units: [
+        ("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10), ("", 1),
+    ])
 
     /// What a text says, or nil if it is no such quantity or not within `bounds`.
     func value(of text: String, in bounds: ClosedRange<Int>) -> Int? {
         let digits = text.prefix { $0.isASCII && $0.isWholeNumber }
         let suffix = text.dropFirst(digits.count)
-        guard let number = Int(digits), let unit = units.first(where: { $0.suffix == suffix }) else { return nil }
+        guard let number = Int(digits), let unit = units.first(where: { $0.suffix == suffix }) else {
+            return nil
+        }
         let (value, overflow) = number.multipliedReportingOverflow(by: unit.worth)
         return !overflow && bounds ~= value ? value : nil
     }

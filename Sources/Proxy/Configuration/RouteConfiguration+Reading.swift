@@ -1,9 +1,6 @@
 internal import Dictionaries
 
 extension RouteConfiguration {
-    /// What a route in a file begins from; `match` is required there.
-    static let fresh = RouteConfiguration(text: "/*", match: .everything, dictionary: DictionaryPolicy())
-
     /// The match with its text, as one value of the table.
     struct Pattern: Sendable {
         let text: String
@@ -16,13 +13,31 @@ extension RouteConfiguration {
         set { (text, match) = (newValue.text, newValue.match) }
     }
 
-    mutating func check(_ node: ConfigurationNode, _ reader: inout SettingsReader) {
+    /// Makes `covers` of its text, for which the match must be known.
+    mutating func readCovers(_ reader: inout SettingsReader) {
+        guard !text.isEmpty, let covers = dictionary?.coversText else { return }
+        do throws(PatternError) {
+            dictionary?.covers = try Covers(covers, route: match)
+        } catch {
+            guard let node = reader.node(of: "dictionary.covers") else { return }
+            reader.descend("dictionary.covers") { $0.report(error.text, in: node, offset: error.offset) }
+        }
     }
 }
 
 extension SettingType where Value == RouteConfiguration.Pattern {
-    static let urlPattern = scalar("a", write: { $0.text }, read: { t in (try? URLPattern(t, basePath: "/")).map {RouteConfiguration.Pattern(text: t, match: $0)} })
+    /// The match of a route; regular expressions are fine as long as `covers` does not send them on.
+    static let urlPattern = SettingType(
+        expectation: expectedPattern,
+        read: { node, reader in
+            guard let text = reader.text(node, expected: expectedPattern) else { return nil }
+            do throws(PatternError) {
+                return .init(text: text, match: try URLPattern(text, allowsRegexpGroups: true))
+            } catch {
+                reader.report(error.text, in: node, offset: error.offset)
+                return nil
+            }
+        }, write: { $0.text.inYAML })
 }
-extension SettingType where Value == Covers {
-    static let covers = scalar("a", write: { _ in "path" }, read: { t in .path })
-}
+
+private let expectedPattern = "a URL Pattern such as /api/feed, /app/:name.js or /search?q=*"

@@ -9,7 +9,28 @@ package struct RouteConfiguration: Sendable {
     /// How dictionaries are used; nil where they are off.
     package var dictionary: DictionaryPolicy?
 
+    /// Makes a route.
+    package init(text: String, match: URLPattern, dictionary: DictionaryPolicy?) {
+        self.text = text
+        self.match = match
+        self.dictionary = dictionary
+    }
+
     /// The route that stands when none is written: everything, each path a dictionary for itself.
-    package static let implied = RouteConfiguration(
-        text: "/*", match: .everything, dictionary: DictionaryPolicy(delivery: .inBand))
+    package static let implied = {
+        var policy = DictionaryPolicy()
+        policy.delivery = .inBand
+        return RouteConfiguration(text: "/*", match: everything, dictionary: policy)
+    }()
+
+    /// What a route in a file begins from; an empty text says that `match` has not been read.
+    static let fresh = RouteConfiguration(text: "", match: everything, dictionary: DictionaryPolicy())
+
+    private static let everything: URLPattern = {
+        do {
+            return try URLPattern("/*")
+        } catch {
+            preconditionFailure("/* is a pattern: \(error)")
+        }
+    }()
 }

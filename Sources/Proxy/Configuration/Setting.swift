@@ -49,7 +49,8 @@ struct Setting<Target>: Sendable {
         required: Bool = false, _ prose: String
     ) -> Setting {
         Setting(
-            key: key, prose: prose, expectation: "a mapping of " + settings.map(\.key).listed, isRequired: required,
+            key: key, prose: prose, expectation: "a mapping of " + settings.map(\.key).listed,
+            isRequired: required,
             read: { entry, reader, target in
                 reader.read(entry.value, by: settings, into: &target[keyPath: path])
             },
@@ -63,16 +64,16 @@ struct Setting<Target>: Sendable {
         _ key: String, _ path: any WritableKeyPath<Target, Value?> & Sendable, _ settings: [Setting<Value>],
         fresh: Value, _ prose: String
     ) -> Setting {
-        Setting(
-            key: key, prose: prose, expectation: "off, or a mapping of " + settings.map(\.key).listed,
-            isRequired: false,
+        let expectation = "off, or a mapping of " + settings.map(\.key).listed
+        return Setting(
+            key: key, prose: prose, expectation: expectation, isRequired: false,
             read: { entry, reader, target in
                 if case .scalar(let text) = entry.value.content, text.saysOff {
                     target[keyPath: path] = nil
                     return
                 }
                 var value = target[keyPath: path] ?? fresh
-                reader.read(entry.value, by: settings, into: &value)
+                reader.read(entry.value, by: settings, into: &value, expected: expectation)
                 target[keyPath: path] = value
             },
             sample: { target in
@@ -87,7 +88,7 @@ struct Setting<Target>: Sendable {
     static func list<Item: Sendable>(
         _ key: String, _ path: any WritableKeyPath<Target, [Item]> & Sendable, _ settings: [Setting<Item>],
         fresh: Item, countMax: Int, _ prose: String,
-        check: @escaping @Sendable (inout Item, ConfigurationNode, inout SettingsReader) -> Void = { _, _, _ in }
+        check: @escaping @Sendable (inout Item, inout SettingsReader) -> Void = { _, _ in }
     ) -> Setting {
         let expectation = "a list of 1 to \(countMax) mappings of " + settings.map(\.key).listed
         return Setting(
@@ -101,7 +102,7 @@ struct Setting<Target>: Sendable {
                     reader.descend("[\(index)]") { reader in
                         var item = fresh
                         reader.read(node, by: settings, into: &item)
-                        check(&item, node, &reader)
+                        check(&item, &reader)
                         return item
                     }
                 }

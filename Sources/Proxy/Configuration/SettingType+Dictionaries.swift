@@ -12,7 +12,8 @@ extension SettingType where Value == [ContentCoding] {
             read: { node, reader in
                 guard let codings = list.read(node, &reader) else { return nil }
                 guard Set(codings).count == codings.count else {
-                    reader.reportUnexpected(node, expected: "each coding once", because: "a coding is named twice")
+                    reader.reportUnexpected(
+                        node, expected: "each coding once", because: "a coding is named twice")
                     return nil
                 }
                 return codings

@@ -15,6 +15,11 @@ extension SettingType where Value == String {
         1...256 ~= text.utf8.count && text.utf8.allSatisfy { 0x21...0x7E ~= $0 && !"&=#".utf8.contains($0) }
     }
 
+    /// What an answer is a dictionary for; whether a template fits its match is seen when the route is whole.
+    static let covers = word("path, url, pattern, or a template such as /app/<name>.*.js") { text in
+        ["path", "url", "pattern"].contains(text) || text.hasPrefix("/")
+    }
+
     /// The name of a cookie (RFC 6265 section 4.1.1).
     static let cookieName = word("the name of a cookie, such as AWSALB") { $0[...].isToken }
 

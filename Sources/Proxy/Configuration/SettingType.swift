@@ -116,9 +116,11 @@ extension SettingType where Value == Int {
 
 extension SettingType {
     /// A list of scalars, each read by `element`.
-    static func list<Element: Sendable>(_ element: SettingType<Element>, _ counts: ClosedRange<Int>) -> SettingType
+    static func list<Element: Sendable>(_ element: SettingType<Element>, _ counts: ClosedRange<Int>)
+        -> SettingType
     where Value == [Element] {
-        let expectation = "a list of \(counts.lowerBound) to \(counts.upperBound), each \(element.expectation)"
+        let expectation =
+            "a list of \(counts.lowerBound) to \(counts.upperBound), each \(element.expectation)"
         return SettingType(
             expectation: expectation,
             read: { node, reader in
@@ -142,7 +144,9 @@ extension String {
 
     /// The text as a YAML scalar inside a list, quoted where it must be.
     var inYAML: String {
-        let plain = !isEmpty && unicodeScalars.allSatisfy { $0.isASCII && !"*&!|>'\"%@`#{}[],: ".unicodeScalars.contains($0) }
+        let plain =
+            !isEmpty
+            && unicodeScalars.allSatisfy { $0.isASCII && !"*&!|>'\"%@`#{}[],: ".unicodeScalars.contains($0) }
         return plain ? self : "\"\(replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
     }
 }

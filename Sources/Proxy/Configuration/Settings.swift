@@ -15,7 +15,8 @@ enum Settings {
             "trusted_proxies", \.trustedProxies, .list(.network, 0...256),
             "Peers whose X-Forwarded-* and Forwarded fields count; those of all others are replaced."),
         .value(
-            "secure_transport", \.secureTransport, .choice(["auto": .auto, "assume": .assume, "never": .never]),
+            "secure_transport", \.secureTransport,
+            .choice(["auto": .auto, "assume": .assume, "never": .never]),
             """
             Dictionaries are used only where the client's transport is secure (RFC 9842 section 8). auto: https by a \
             trusted peer, or a loopback peer that forwards for nobody; assume: always; never.
@@ -29,7 +30,7 @@ enum Settings {
         .list(
             "routes", \.routes, route, fresh: RouteConfiguration.fresh, countMax: 1_000,
             "The first route that matches counts. Without any there is one, /*, whose delivery is in_band.",
-            check: { $0.check($1, &$2) }),
+            check: { $0.readCovers(&$1) }),
         .value(
             "personal_fields", \.personalFields, .list(.fieldPattern, 0...256),
             "Request fields that make an answer personal; a * at the end stands for any ending."),
@@ -77,9 +78,12 @@ enum Settings {
     ]
 
     static let compression: [Setting<Configuration.Compression>] = [
-        .value("codings", \.codings, .codings, "The server's preference among what the client likes equally."),
+        .value(
+            "codings", \.codings, .codings, "The server's preference among what the client likes equally."),
         .value("min_size", \.minSize, .size(0...1 << 30), "Smaller bodies are not compressed."),
-        .value("types", \.typeNames, .list(.mediaType, 0...256), "The media types that are compressed; * stands for any letters."),
+        .value(
+            "types", \.typeNames, .list(.mediaType, 0...256),
+            "The media types that are compressed; * stands for any letters."),
         .value(
             "memory", \.memory, .size(mebibyte...tebibyte),
             "For live encoders together; beyond it answers go uncompressed."),
@@ -87,7 +91,7 @@ enum Settings {
 
     static let route: [Setting<RouteConfiguration>] = [
         .value(
-            "match", \.pattern, .urlPattern, required: true,
+            "match", \.pattern, .urlPattern, required: true, example: "/*",
             "A URL Pattern for the path, with a search if one is written."),
         .sectionOrOff(
             "dictionary", \.dictionary, dictionary, fresh: DictionaryPolicy(),
@@ -96,7 +100,7 @@ enum Settings {
 
     static let dictionary: [Setting<DictionaryPolicy>] = [
         .value(
-            "covers", \.covers, .covers,
+            "covers", \.coversText, .covers,
             """
             What an answer is a dictionary for. path: its own path with any query; url: its own path and query; \
             pattern: this route's match; or a template that names captures of the match, such as /app/<name>.*.js.
@@ -131,7 +135,9 @@ enum Settings {
         .value("request_body", \.requestBody, .size(0...tebibyte), "The body of a request."),
         .value("connections", \.connections, .count(1...1_000_000), "Connections of clients at a time."),
         .value("head_timeout", \.headTimeout, .duration(1...10 * minute), "The time to the whole head."),
-        .value("keep_alive_timeout", \.keepAliveTimeout, .duration(1...day), "How long an idle connection is kept."),
+        .value(
+            "keep_alive_timeout", \.keepAliveTimeout, .duration(1...day),
+            "How long an idle connection is kept."),
     ]
 
     static let log: [Setting<Configuration.Log>] = [
@@ -142,6 +148,7 @@ enum Settings {
         .value(
             "format", \.format, .choice(["auto": .auto, "text": .text, "json": .json]),
             "The form of each line; auto: text on a terminal, else JSON."),
-        .value("access", \.accessShare, .share, "Whether each request is one line; a share logs some of them."),
+        .value(
+            "access", \.accessShare, .share, "Whether each request is one line; a share logs some of them."),
     ]
 }

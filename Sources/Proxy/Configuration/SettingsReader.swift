@@ -24,10 +24,13 @@ struct SettingsReader {
     }
 
     /// Reports that a value is not what its setting takes.
-    mutating func reportUnexpected(_ node: ConfigurationNode, expected: String, because reason: String? = nil) {
+    mutating func reportUnexpected(_ node: ConfigurationNode, expected: String, because reason: String? = nil)
+    {
         let what = node.kind
         let why = reason.map { " (\($0))" } ?? ""
-        report("\(path.isEmpty ? "the file" : name(of: "")) is \(what)\(why): expected \(expected)", at: node.position)
+        report(
+            "\(path.isEmpty ? "the file" : name(of: "")) is \(what)\(why): expected \(expected)",
+            at: node.position)
     }
 
     /// Reports a mistake within a text, `offset` characters in.
@@ -58,14 +61,15 @@ struct SettingsReader {
     ///
     /// Nothing at all is taken as an empty mapping, since a section may have all its lines commented out.
     mutating func read<Target>(
-        _ node: ConfigurationNode, by settings: [Setting<Target>], into target: inout Target
+        _ node: ConfigurationNode, by settings: [Setting<Target>], into target: inout Target,
+        expected: String? = nil
     ) {
         let entries: [ConfigurationNode.Entry]
         switch node.content {
         case .nothing: entries = []
         case .mapping(let given): entries = given
         case .scalar, .list:
-            reportUnexpected(node, expected: "a mapping of " + settings.map(\.key).listed)
+            reportUnexpected(node, expected: expected ?? "a mapping of " + settings.map(\.key).listed)
             return
         }
         for entry in entries {
@@ -76,7 +80,8 @@ struct SettingsReader {
             nodes[name(of: entry.key)] = entry.value
             descend(entry.key) { setting.read(entry, &$0, &target) }
         }
-        for setting in settings where setting.isRequired && !entries.contains(where: { $0.key == setting.key }) {
+        for setting in settings
+        where setting.isRequired && !entries.contains(where: { $0.key == setting.key }) {
             report("\(name(of: setting.key)) is missing: expected \(setting.expectation)", at: node.position)
         }
     }
@@ -106,7 +111,9 @@ struct SettingsReader {
             }
             let variable = String(tail[..<end])
             guard let value = environment[variable] else {
-                report("the environment variable \(variable) is not set: expected it set", in: node, offset: offset)
+                report(
+                    "the environment variable \(variable) is not set: expected it set", in: node,
+                    offset: offset)
                 return nil
             }
             text += value
@@ -119,7 +126,9 @@ struct SettingsReader {
 extension Substring {
     fileprivate var isVariableName: Bool {
         !isEmpty && utf8.count <= 256
-            && unicodeScalars.allSatisfy { $0 == "_" || $0.isASCII && ($0.properties.isAlphabetic || "0"..."9" ~= $0) }
+            && unicodeScalars.allSatisfy {
+                $0 == "_" || $0.isASCII && ($0.properties.isAlphabetic || "0"..."9" ~= $0)
+            }
     }
 }
 

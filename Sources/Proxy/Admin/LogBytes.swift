@@ -1,0 +1,53 @@
+/// What a line of the access log is made of, appended without a `String` in between.
+extension [UInt8] {
+    /// Appends a literal.
+    mutating func append(_ literal: StaticString) {
+        // Safe: the pointer is used within the call.
+        literal.withUTF8Buffer { unsafe append(contentsOf: $0) }
+    }
+
+    /// Appends a number in decimal.
+    mutating func append(decimal number: Int) {
+        if number < 0 { append(UInt8(ascii: "-")) }
+        let start = count
+        var rest = number.magnitude
+        repeat {
+            append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
+            rest /= 10
+        } while rest > 0
+        self[start...].reverse()
+    }
+
+    /// Appends bytes that come from outside so that they stay one word of a line, whatever they are.
+    ///
+    /// In JSON a byte that is no printable ASCII is written as the character of its number, `\u00NN`. In text what could
+    /// end a word or a line, or steer a terminal, is `\xNN`, and no bytes at all are `-`.
+    mutating func append(escaping bytes: [UInt8], asJSON: Bool) {
+        if bytes.isEmpty, !asJSON { append(UInt8(ascii: "-")) }
+        if bytes.allSatisfy({ Self.isPlain($0, inJSON: asJSON) }) {
+            append(contentsOf: bytes)
+            return
+        }
+        for byte in bytes {
+            if Self.isPlain(byte, inJSON: asJSON) {
+                append(byte)
+            } else {
+                append(asJSON ? #"\u00"# : #"\x"#)
+                append(Self.hexadecimal(byte >> 4))
+                append(Self.hexadecimal(byte & 15))
+            }
+        }
+    }
+
+    private static func isPlain(_ byte: UInt8, inJSON: Bool) -> Bool {
+        switch byte {
+        case UInt8(ascii: "\\"): false
+        case UInt8(ascii: "\""), UInt8(ascii: " "): inJSON == (byte == UInt8(ascii: " "))
+        default: (0x21...0x7E).contains(byte)
+        }
+    }
+
+    private static func hexadecimal(_ digit: UInt8) -> UInt8 {
+        digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
+    }
+}

@@ -1,0 +1,21 @@
+package import Dictionaries
+
+extension Configuration {
+    /// What makes a request personal on a route, or on none; made anew each time, so keep it.
+    package func personal(on route: RouteConfiguration?) -> PersonalPolicy {
+        PersonalPolicy(
+            fieldPatterns: personalFields, queryNames: personalQuery,
+            cookiesIgnored: route?.dictionary?.cookiesIgnored ?? false)
+    }
+
+    /// What the decisions heed on a route; made anew each time, so keep it.
+    package func policy(of route: RouteConfiguration) -> RoutePolicy {
+        RoutePolicy(
+            areDictionariesOn: dictionariesOn, hasDictionary: route.dictionary != nil,
+            types: compression.types,
+            bodyBytesMin: compression.minSize,
+            bodyBytesMax: route.dictionary?.maxBody ?? DictionaryPolicy().maxBody,
+            personal: personal(on: route),
+            ignoredSetCookies: route.dictionary?.ignoreSetCookie ?? [])
+    }
+}

@@ -1,0 +1,140 @@
+import Dictionaries
+import Testing
+
+@testable import Proxy
+
+@Suite struct MetricsTests {
+    private func record(_ change: (inout RequestRecord) -> Void) -> RequestRecord {
+        var record = RequestRecord()
+        record.status = 200
+        change(&record)
+        return record
+    }
+
+    /// The line of a rendered text that begins with a series, without the series.
+    private func value(of series: String, in samples: [MetricSample]) -> String? {
+        MetricsRenderer.render(samples).split(separator: "\n").first { $0.hasPrefix(series + " ") }
+            .map { String($0.dropFirst(series.count + 1)) }
+    }
+
+    @Test func `requests are counted by route, coding and reason`() {
+        let metrics = LoopMetrics(routes: 2)
+        for _ in 1...3 {
+            metrics.countRequest(record { ($0.routeIndex, $0.coding, $0.reason) = (1, .dcz, .delta) })
+        }
+        metrics.countRequest(record { ($0.routeIndex, $0.reason) = (nil, nil) })
+        metrics.countRequest(record { $0.routeIndex = 7 })
+        let samples = metrics.snapshot.samples(routes: ["/a", "/*"])
+        #expect(
+            value(of: #"dictum_requests_total{route="/*",coding="dcz",reason="delta"}"#, in: samples) == "3")
+        #expect(
+            value(of: #"dictum_requests_total{route="none",coding="identity",reason="none"}"#, in: samples)
+                == "2")
+        #expect(!MetricsRenderer.render(samples).contains(#"dictum_requests_total{route="/a""#))
+    }
+
+    @Test(arguments: [
+        (0, "none"), (99, "none"), (101, "1xx"), (304, "3xx"), (599, "5xx"), (600, "none"), (-1, "none"),
+    ])
+    func `a status is counted by its class`(status: Int, label: String) {
+        let metrics = LoopMetrics(routes: 0)
+        metrics.countRequest(record { $0.status = status })
+        let samples = metrics.snapshot.samples(routes: [])
+        #expect(value(of: "dictum_responses_total{status=\"\(label)\"}", in: samples) == "1")
+    }
+
+    @Test func `bytes, time and ends are summed over the loops`() {
+        let loops = [LoopMetrics(routes: 1), LoopMetrics(routes: 1)]
+        for loop in loops {
+            loop.countRequest(
+                record {
+                    $0.routeIndex = 0
+                    $0.bodyBytesBefore = 1_000
+                    $0.bodyBytesSent = 10
+                    $0.durationMicroseconds = 1_500_000
+                    $0.isComplete = false
+                })
+            loop.countCompression(.dcb, nanoseconds: 250_000_000)
+            loop.countRejected(.headTooLarge)
+            loop.countUpstreamError(.connect)
+            loop.countAdmission()
+            loop.countOffer()
+        }
+        var sum = loops[0].snapshot
+        sum.add(loops[1].snapshot)
+        let samples = sum.samples(routes: ["/*"])
+        #expect(value(of: #"dictum_body_bytes_total{route="/*",stage="before"}"#, in: samples) == "2000")
+        #expect(value(of: #"dictum_body_bytes_total{route="/*",stage="after"}"#, in: samples) == "20")
+        #expect(value(of: #"dictum_compression_seconds_total{coding="dcb"}"#, in: samples) == "0.5")
+        #expect(value(of: "dictum_request_duration_seconds_sum", in: samples) == "3")
+        #expect(value(of: "dictum_aborted_responses_total", in: samples) == "2")
+        #expect(value(of: #"dictum_rejected_requests_total{reason="head-too-large"}"#, in: samples) == "2")
+        #expect(value(of: #"dictum_upstream_errors_total{kind="connect"}"#, in: samples) == "2")
+        #expect(value(of: "dictum_admissions_total", in: samples) == "2")
+        #expect(value(of: "dictum_offers_total", in: samples) == "2")
+    }
+
+    @Test func `a bucket holds what is at most its bound, and all that is below`() {
+        let metrics = LoopMetrics(routes: 0)
+        for micros in [1_000, 1_001, 20_000_000] {
+            metrics.countRequest(record { $0.durationMicroseconds = micros })
+        }
+        let samples = metrics.snapshot.samples(routes: [])
+        #expect(value(of: #"dictum_request_duration_seconds_bucket{le="0.0005"}"#, in: samples) == "0")
+        #expect(value(of: #"dictum_request_duration_seconds_bucket{le="0.001"}"#, in: samples) == "1")
+        #expect(value(of: #"dictum_request_duration_seconds_bucket{le="0.0025"}"#, in: samples) == "2")
+        #expect(value(of: #"dictum_request_duration_seconds_bucket{le="10.0"}"#, in: samples) == "2")
+        #expect(value(of: #"dictum_request_duration_seconds_bucket{le="+Inf"}"#, in: samples) == "3")
+        #expect(value(of: "dictum_request_duration_seconds_count", in: samples) == "3")
+    }
+
+    @Test func `a connection is active, idle, active again, and gone`() {
+        let metrics = LoopMetrics(routes: 0)
+        func gauges() -> [String?] {
+            ["active", "idle"].map {
+                value(
+                    of: "dictum_connections{side=\"client\",state=\"\($0)\"}",
+                    in: metrics.snapshot.samples(routes: []))
+            }
+        }
+        metrics.countOpened(.client)
+        #expect(gauges() == ["1", "0"])
+        metrics.countChanged(.client, to: .idle)
+        #expect(gauges() == ["0", "1"])
+        metrics.countChanged(.client, to: .active)
+        metrics.countClosed(.client, .active)
+        #expect(gauges() == ["0", "0"])
+        let samples = metrics.snapshot.samples(routes: [])
+        #expect(value(of: #"dictum_connections_total{side="client"}"#, in: samples) == "1")
+        #expect(value(of: #"dictum_connections_total{side="upstream"}"#, in: samples) == "0")
+    }
+
+    @Test func `the text has help and type before each metric, and escapes labels`() {
+        let sample = MetricSample(MetricsTable.bodyBytes, ["/a\"b\\c\nd", "after"], 1 << 40)
+        #expect(
+            MetricsRenderer.render([sample]) == """
+                # HELP dictum_body_bytes_total Bytes of answers' bodies before and after coding.
+                # TYPE dictum_body_bytes_total counter
+                dictum_body_bytes_total{route="/a\\"b\\\\c\\nd",stage="after"} 1099511627776
+
+                """)
+    }
+
+    @Test func `the metrics of the table have distinct names, and counters end in total`() {
+        #expect(Set(MetricsTable.all.map(\.name)).count == MetricsTable.all.count)
+        for metric in MetricsTable.all {
+            #expect((metric.kind == .counter) == metric.name.hasSuffix("_total"), "\(metric.name)")
+            #expect(metric.help.hasSuffix("."), "\(metric.name)")
+        }
+    }
+
+    @Test func `a process tells its version, start, memory and descriptors`() throws {
+        let samples = ProcessStatistics(version: "1.2.3").samples()
+        #expect(value(of: #"dictum_build_info{version="1.2.3"}"#, in: samples) == "1")
+        for metric in [
+            MetricsTable.processStart, MetricsTable.processMemory, MetricsTable.processDescriptors,
+        ] {
+            #expect(try #require(samples.first { $0.metric == metric }).value > 2)
+        }
+    }
+}

@@ -1,0 +1,58 @@
+import Testing
+
+@testable import Proxy
+
+@Suite struct AddressTests {
+    @Test(arguments: [
+        "", ":80", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:-1", "127.0.0.1:+1",
+        "127.0.0.1:8 0",
+        "1.2.3:80", "256.0.0.1:80", "::1:80", "[::1]", "[::1]80", "[127.0.0.1]:80", "[::1%lo]:80", "a b:80",
+        "-a:80", "a..b:80", "unix:", "unix:run/x", "unix:/a\0b", "127.0.0.1:٨٠",
+        "unix:/" + String(repeating: "x", count: 107),
+    ])
+    func `an address that cannot be listened on is refused`(text: String) {
+        #expect(ListenAddress(text) == nil)
+    }
+
+    @Test(arguments: [
+        ("127.0.0.1:8080", ListenAddress.tcp(host: "127.0.0.1", port: 8080)),
+        ("[::1]:0", .tcp(host: "::1", port: 0)),
+        ("localhost:65535", .tcp(host: "localhost", port: 65535)),
+        ("unix:/run/d.sock", .unix(path: "/run/d.sock")),
+        (
+            "unix:/" + String(repeating: "x", count: 106),
+            .unix(path: "/" + String(repeating: "x", count: 106))
+        ),
+    ])
+    func `an address is read and written back`(text: String, address: ListenAddress) {
+        #expect(ListenAddress(text) == address)
+        #expect(address.description == text)
+    }
+
+    @Test(arguments: [
+        "", "lo", "10.0.0.0/33", "10.0.0.0/", "10.0.0.0/-1", "10.0.0/8", "::/129", "::ffff:10.0.0.0/104",
+    ])
+    func `a network that is none is refused`(text: String) {
+        #expect(TrustedNetwork(text) == nil)
+    }
+
+    private static let mapped: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 10, 1, 2, 3]
+
+    @Test(arguments: [
+        ("10.0.0.0/8", [10, 255, 0, 1], true), ("10.0.0.0/8", [11, 0, 0, 0], false),
+        ("10.0.0.0/8", mapped, true), ("10.1.2.3", [10, 1, 2, 3], true), ("10.1.2.3", [10, 1, 2, 4], false),
+        ("0.0.0.0/0", [1, 2, 3, 4], true), ("::/0", [1, 2, 3, 4], false), ("0.0.0.0/0", [], false),
+        ("192.0.2.128/25", [192, 0, 2, 127], false), ("192.0.2.128/25", [192, 0, 2, 128], true),
+        ("2001:db8::/33", [0x20, 1, 0x0D, 0xB8, 0x7F, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1], true),
+        ("2001:db8::/33", [0x20, 1, 0x0D, 0xB8, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1], false),
+        ("loopback", [127, 9, 9, 9], true), ("loopback", [128, 0, 0, 1], false),
+        ("loopback", [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1], true),
+        ("loopback", [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2], false),
+        ("loopback", [], false), ("unix", [], true), ("unix", [127, 0, 0, 1], false),
+        ("loopback", [1, 2], false),
+        ("unix", [1, 2], false),
+    ])
+    func `a peer is trusted by the bits of its address`(text: String, peer: [UInt8], isTrusted: Bool) throws {
+        #expect(try #require(TrustedNetwork(text)).contains(peer) == isTrusted)
+    }
+}

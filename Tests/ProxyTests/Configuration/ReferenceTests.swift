@@ -1,0 +1,87 @@
+import Foundation
+import Testing
+
+@testable import Proxy
+
+/// The folder `config` of the repository.
+private let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent().appending(path: "config")
+
+@Suite struct ReferenceTests {
+    @Test func `the reference is what the table of settings makes`() throws {
+        let file = try String(contentsOf: folder.appending(path: "reference.yaml"), encoding: .utf8)
+        #expect(file == ConfigurationReference.text, "run `dictum reference > config/reference.yaml`")
+    }
+
+    @Test func `the reference is a configuration with every default`() throws {
+        let configuration = try Configuration.parse(Array(ConfigurationReference.text.utf8))
+        var expected = Configuration()
+        expected.upstream.urls = [try UpstreamURL("http://127.0.0.1:9000")]
+        expected.routes = [RouteConfiguration.fresh]
+        expected.routes[0].text = "/*"
+        expected.routes[0].match = RouteConfiguration.implied.match
+        #expect(String(reflecting: configuration) == String(reflecting: expected))
+    }
+
+    @Test func `every setting that can be given has its lines in the reference`() {
+        let lines = ConfigurationReference.text.split(separator: "\n")
+        for key in Settings.all.map(\.key) + Settings.dictionary.map(\.key) + Settings.limits.map(\.key) {
+            #expect(lines.contains { $0.contains("\(key):") }, "\(key)")
+        }
+    }
+
+    @Test func `the example is valid, and shows which chains its bundles join`() throws {
+        let path = folder.appending(path: "example.yaml").path
+        let check = ConfigurationCheck(try Configuration.load(file: path, environment: [:]))
+        #expect(check.lines.contains("  /app/one.1a2b.js joins /app/one.*.js"))
+        #expect(check.lines.first == "the configuration is valid")
+    }
+
+    @Test func `a file that cannot be read is a mistake of the configuration`() {
+        let error = #expect(throws: ConfigurationError.self) {
+            try Configuration.load(file: "/nowhere/at/all", environment: [:])
+        }
+        #expect(error?.lines(file: "x") == ["x:1:1: the file cannot be opened: expected a readable file"])
+        #expect(throws: ConfigurationError.self) {
+            try Configuration.load(file: folder.path, environment: [:])
+        }
+    }
+}
+
+@Suite struct ConfigurationCheckTests {
+    private func examples(_ match: String, _ covers: String) throws -> [ConfigurationCheck.Example] {
+        let text = "routes: [{match: '\(match)', dictionary: {covers: '\(covers)'}}]"
+        return ConfigurationCheck(try configuration(text)).routes[0].examples
+    }
+
+    @Test func `what a template keeps tells chains apart, and what it drops does not`() throws {
+        #expect(
+            try examples("/app/:name.:hash.js", "/app/<name>.*.js") == [
+                .init(url: "/app/one.1a2b.js", chain: "/app/one.*.js"),
+                .init(url: "/app/one.3c4d.js", chain: "/app/one.*.js"),
+                .init(url: "/app/two.1a2b.js", chain: "/app/two.*.js"),
+            ])
+    }
+
+    @Test(arguments: [
+        ("/v/*/x/:y{.json}?", "/v/<0>/*", "/v/one/x/1a2b.json"), ("/s/:a+", "/s/<a>", "/s/one"),
+        (#"/c{\:}d/:a"#, "/c/<a>", "/c:d/one"), ("/q?a=:a&b=*", "/q?a=<a>*", "/q?a=one&b=1a2b"),
+    ])
+    func `an example is written by the parts of the match`(match: String, covers: String, url: String) throws
+    {
+        #expect(try examples(match, covers).first?.url == url)
+    }
+
+    @Test func `where no example is known none is invented`() throws {
+        #expect(try examples(#"/n/:a(\d+)"#, "/n/<a>") == [])
+    }
+
+    @Test func `the result is JSON for programs, right or wrong`() throws {
+        let check = ConfigurationCheck(try configuration("routes: [{match: /a, dictionary: off}]"))
+        #expect(check.json == #"{"routes":[{"covers":"off","examples":[],"match":"/a"}],"valid":true}"#)
+        let error = ConfigurationError([.init(line: 1, column: 2, text: "a \"b\"")])
+        #expect(
+            ConfigurationCheck.json(of: error)
+                == #"{"problems":[{"column":2,"line":1,"text":"a \"b\""}],"valid":false}"#)
+    }
+}
