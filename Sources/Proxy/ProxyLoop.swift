@@ -15,6 +15,21 @@ final class ProxyLoop: Handler {
         for listener in listeners { listener.start(on: core) }
     }
 
+    /// The counters of this loop, with its connections as they are now.
+    var snapshot: MetricsSnapshot {
+        var snapshot = proxy.metrics.snapshot
+        for listener in listeners {
+            let active = listener.activeConnections
+            snapshot.clientConnections.add(
+                ConnectionCounts(
+                    active: active, idle: listener.openConnections - active, opened: listener.acceptedConnections))
+        }
+        let pool = proxy.connections
+        snapshot.upstreamConnections.add(
+            ConnectionCounts(active: pool.activeCount, idle: pool.idleCount, opened: pool.openedCount))
+        return snapshot
+    }
+
     /// Accepts no more and calls `whenDrained` once the requests under way have been answered.
     func stop(_ core: EventLoop.Core, whenDrained: @escaping () -> Void) {
         draining = listeners.count

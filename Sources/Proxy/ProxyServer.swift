@@ -14,9 +14,10 @@ package final class ProxyServer: Sendable {
     package let context: ProxyContext
     /// Where clients connect, with the ports the system chose where none was given.
     package let endpoints: [Endpoint]
-    let parts: [LoopPart]
-    /// Client connections, of all loops and listeners.
-    let connectionCount: ConnectionCount
+    /// Where the admin listener is, if there is one.
+    package let adminEndpoint: Endpoint?
+    private let parts: [LoopPart]
+    private let status: AdminStatus
 
     /// Starts to accept on as many loops as there are cores, or as given. Blocks for a moment.
     package init(context: ProxyContext, accessLog: AccessLogOutput?, loops count: Int) throws(StartError) {
@@ -26,13 +27,18 @@ package final class ProxyServer: Sendable {
         for listener in configuration.listeners {
             sockets.append(try Self.open(listener.address, count: count))
         }
+        let adminSocket = try configuration.admin.flatMap { admin throws(StartError) in
+            try Self.open(admin.address, count: 1).first
+        }
+        adminEndpoint = adminSocket?.endpoint
         endpoints = sockets.compactMap { $0.first?.endpoint }
         let connectionCount = ConnectionCount()
-        self.connectionCount = connectionCount
         parts = (0..<count).map { index in
             let own = sockets.map { $0[index] }
             return Self.startPart(index, context, own, connectionCount, accessLog)
         }
+        status = AdminStatus(context: context, parts: parts, sink: accessLog?.sink)
+        if let adminSocket { startAdmin(adminSocket) }
     }
 
     private static func open(_ address: ListenAddress, count: Int) throws(StartError) -> [ListeningSocket] {
@@ -80,8 +86,21 @@ package final class ProxyServer: Sendable {
         return LoopPart(loop: loop, token: token.withLock { $0 } ?? Token.none)
     }
 
+    /// The admin listener lives on the first loop, for as long as that runs: probes are answered while it drains.
+    private func startAdmin(_ socket: ListeningSocket) {
+        var settings = ServerSettings()
+        settings.connectionsMax = 64
+        parts.first?.loop.execute { [status, settings] core in
+            let listener = Listener(
+                socket: socket, application: AdminApplication(status: status, core: core), settings: settings,
+                count: ConnectionCount())
+            listener.start(on: core)
+        }
+    }
+
     /// Drains: accepts no more, lets requests under way end for so long, resets the rest, stores what is pending.
     package func stop(drainMilliseconds: Int) {
+        status.startDraining()
         let drained = DispatchGroup()
         for part in parts {
             drained.enter()

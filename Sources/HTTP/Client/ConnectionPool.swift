@@ -12,6 +12,9 @@ package final class ConnectionPool {
     /// Connections with an exchange under way, of all upstreams.
     package private(set) var activeCount = 0
 
+    /// Connections made since the start.
+    package private(set) var openedCount = 0
+
     package init(settings: ClientSettings, core: EventLoop.Core) {
         self.settings = settings
         self.core = core
@@ -27,6 +30,7 @@ package final class ConnectionPool {
         }
         let transport = PlainTransport(try Self.connect(to: endpoint))
         activeCount += 1
+        openedCount += 1
         return ClientConnection(
             endpoint: endpoint, transport: transport, settings: settings, pool: self, core: core)
     }

@@ -12,6 +12,13 @@ package final class Listener: Handler {
     private var isStopping = false
     private var onDrained: (() -> Void)?
 
+    /// Connections accepted since the start.
+    package private(set) var acceptedConnections = 0
+    /// Connections that are open now.
+    package var openConnections: Int { connections.count }
+    /// Connections with a request under way; O(n).
+    package var activeConnections: Int { connections.values.count { $0.state.isExchanging } }
+
     package init(
         socket: ListeningSocket, application: any Application, settings: ServerSettings, count: ConnectionCount
     ) {
@@ -55,6 +62,7 @@ package final class Listener: Handler {
     }
 
     private func admit(_ descriptor: consuming Descriptor, from peer: CLinux_endpoint, _ core: EventLoop.Core) {
+        acceptedConnections += 1
         let isWithinLimit = count.enter(limit: settings.connectionsMax)
         if !isWithinLimit, !count.enter(limit: settings.connectionsMax + Self.refusedMax) { return }
         let connection = ServerConnection(

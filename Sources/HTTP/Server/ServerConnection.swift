@@ -5,7 +5,8 @@
 package final class ServerConnection: Handler {
     /// Who connected; nil when that is not known.
     package let peer: Endpoint?
-    let core: EventLoop.Core
+    /// The loop it lives on.
+    package let core: EventLoop.Core
     let settings: ServerSettings
     var transport: (any Transport)?
     var token = Token(rawValue: 0)
