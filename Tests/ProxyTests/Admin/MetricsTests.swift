@@ -1,6 +1,6 @@
-import Dictionaries
 import Testing
 
+@testable import Dictionaries
 @testable import Proxy
 
 @Suite struct MetricsTests {
@@ -126,6 +126,17 @@ import Testing
             #expect((metric.kind == .counter) == metric.name.hasSuffix("_total"), "\(metric.name)")
             #expect(metric.help.hasSuffix("."), "\(metric.name)")
         }
+    }
+
+    @Test func `the store tells what it holds, and every reason to let go`() {
+        var statistics = StoreStatistics()
+        (statistics.versions, statistics.memoryBytes, statistics.diskBytes) = (3, 5, 7)
+        statistics.evictions[.size] = 2
+        #expect(value(of: "dictum_store_versions", in: statistics.samples) == "3")
+        #expect(value(of: #"dictum_store_bytes{place="memory"}"#, in: statistics.samples) == "5")
+        #expect(value(of: #"dictum_store_bytes{place="disk"}"#, in: statistics.samples) == "7")
+        #expect(value(of: #"dictum_store_evictions_total{reason="size"}"#, in: statistics.samples) == "2")
+        #expect(value(of: #"dictum_store_evictions_total{reason="age"}"#, in: statistics.samples) == "0")
     }
 
     @Test func `a process tells its version, start, memory and descriptors`() throws {
