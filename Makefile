@@ -1,0 +1,38 @@
+# make setup    install what is missing (Debian 12, 13, Ubuntu 24.04); quick when nothing is
+# make build    build for release: .build/release/dictum
+# make run      setup, build, and start the demo
+# make test     setup, every test, then the HTTP and Proxy tests under the thread sanitizer
+# make lint     format, layering, proofs of unsafe code, paths
+# make bench    setup, nginx, wrk, and the comparison with them
+# make clean    remove what was built
+
+.PHONY: help setup build run test lint bench clean
+.NOTPARALLEL:
+
+# For a binary to install elsewhere: make build BUILD_FLAGS=--static-swift-stdlib
+BUILD_FLAGS =
+
+help:
+	@sed -n 's/^# \(make .*\)/\1/p' Makefile
+
+setup:
+	@.ci/setup
+
+build:
+	swift build -c release --product dictum --explicit-target-dependency-import-check error $(BUILD_FLAGS)
+
+run: setup build
+	@exec .build/release/dictum demo
+
+test: setup
+	@.ci/test
+
+lint:
+	@.ci/lint
+
+bench:
+	@.ci/setup bench
+	@Tests/Benchmarks/run
+
+clean:
+	rm -rf .build Tests/Benchmarks/.build
