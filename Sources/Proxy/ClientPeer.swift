@@ -26,7 +26,8 @@ struct ClientPeer {
 
     /// Whether the peer speaks for somebody else.
     private func forwards(_ headers: borrowing Headers) -> Bool {
-        headers.contains(.xForwardedFor) || headers.contains(.xForwardedProto) || headers.contains(.xForwardedHost)
+        headers.contains(.xForwardedFor) || headers.contains(.xForwardedProto)
+            || headers.contains(.xForwardedHost)
             || headers.contains(.forwarded) || headers.contains(.via)
     }
 

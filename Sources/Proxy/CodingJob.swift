@@ -1,7 +1,9 @@
 internal import Dictionaries
 internal import HTTP
 
-/// The work on a whole body: find out what it is, and code it. Runs on any thread.
+/// The work on a whole body: find out what it is, and code it.
+///
+/// Runs on any thread.
 struct CodingJob: Sendable {
     /// Bodies up to this size are worked on by the loop itself: a hop to another thread would cost more.
     static let inlineBytesMax = 16 * 1024
@@ -35,7 +37,8 @@ struct CodingJob: Sendable {
         var failure: CodingError?
         if coding != .identity {
             do throws(CodingError) {
-                let options = EncoderOptions(bodyBytes: bytes.count, dictionary: dictionary.map { .reference($0) })
+                let options = EncoderOptions(
+                    bodyBytes: bytes.count, dictionary: dictionary.map { .reference($0) })
                 coded = try Codec.encode(bytes.span, coding, options: options)
             } catch {
                 failure = error

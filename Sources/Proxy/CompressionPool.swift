@@ -23,7 +23,8 @@ package final class CompressionPool: Sendable {
             waiting.wrappingSubtract(1, ordering: .relaxed)
             return false
         }
-        let turn = Int(UInt(bitPattern: next.wrappingAdd(1, ordering: .relaxed).newValue) % UInt(queues.count))
+        let turn = Int(
+            UInt(bitPattern: next.wrappingAdd(1, ordering: .relaxed).newValue) % UInt(queues.count))
         queues[turn].async { [self] in
             job()
             waiting.wrappingSubtract(1, ordering: .relaxed)

@@ -66,8 +66,10 @@ enum Delivery {
     static func notModified(from headers: Headers) -> ResponseHead {
         var kept = headers
         kept.removeAll { name in
-            name == .contentType || name == .contentEncoding || name == .contentLength || name == .contentLanguage
-                || name == .contentRange || name == .acceptRanges || name == .cdnCacheControl || name == .trailer
+            name == .contentType || name == .contentEncoding || name == .contentLength
+                || name == .contentLanguage
+                || name == .contentRange || name == .acceptRanges || name == .cdnCacheControl
+                || name == .trailer
         }
         return ResponseHead(status: .notModified, headers: kept)
     }

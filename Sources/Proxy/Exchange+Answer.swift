@@ -17,10 +17,15 @@ extension Exchange {
         if answer.head.status.isBodiless || request.method == .head { return respondBodiless(answer) }
         answer.place = place(for: facts, headers: answer.head.headers)
 
-        if case .known(let coding) = UpstreamCoding(facts.contentEncodings) { return planCoded(answer, coding) }
+        if case .known(let coding) = UpstreamCoding(facts.contentEncodings) {
+            return planCoded(answer, coding)
+        }
         let obstacle = Eligibility.obstacle(request: self.facts, response: facts, policy: route.policy)
-        let isHeld = obstacle == nil || obstacle == .ineligibleSize || obstacle == .http10 || answer.place != nil
-        guard isHeld, !MediaTypes.isEventStream(facts.contentType), canHold(answer) else { return stream(answer) }
+        let isHeld =
+            obstacle == nil || obstacle == .ineligibleSize || obstacle == .http10 || answer.place != nil
+        guard isHeld, !MediaTypes.isEventStream(facts.contentType), canHold(answer) else {
+            return stream(answer)
+        }
         hold(answer)
     }
 
@@ -44,12 +49,15 @@ extension Exchange {
 
     /// Where the body belongs if it becomes a version; nil where admission is refused.
     private func place(for facts: ResponseFacts, headers: Headers) -> Answer.Place? {
-        guard case .admit = Admission.evaluate(request: self.facts, response: facts, policy: route.policy) else {
+        guard case .admit = Admission.evaluate(request: self.facts, response: facts, policy: route.policy)
+        else {
             return nil
         }
-        return place(varyNames: facts.varyNames, own: headers.values(.useAsDictionary), isOffered: {
-            Offer.obstacle(request: self.facts, response: facts, policy: self.route.policy) == nil
-        })
+        return place(
+            varyNames: facts.varyNames, own: headers.values(.useAsDictionary),
+            isOffered: {
+                Offer.obstacle(request: self.facts, response: facts, policy: self.route.policy) == nil
+            })
     }
 
     func place(varyNames: [String], own: [String], isOffered: () -> Bool) -> Answer.Place? {
@@ -103,12 +111,15 @@ extension Exchange {
     private func shapeHead(_ answer: Answer) {
         guard isCodedResource(answer.facts) else { return }
         // The length of HEAD is the length GET would have; what is coded has none that is known.
-        if let length = answer.head.headers.first(.contentLength).flatMap(Int.init), answer.facts.contentEncodings.isEmpty {
+        if let length = answer.head.headers.first(.contentLength).flatMap(Int.init),
+            answer.facts.contentEncodings.isEmpty
+        {
             answer.facts.bodyBytes = length
         }
         answer.facts.isBodyWhole = true
         let decision = decide(answer)
-        let isChanged = decision.upstreamCodingHandling == .decode
+        let isChanged =
+            decision.upstreamCodingHandling == .decode
             || decision.upstreamCodingHandling == .none && decision.coding != .identity
         if isNotModified(answer.head.headers.first(.etag)) { return makeNotModified(answer) }
         note(decision)
@@ -148,7 +159,9 @@ extension Exchange {
     /// The tag of a 304 in the form that the client holds: weak, if that is how a coded answer brought it.
     private func weakenAsHeld(_ headers: inout Headers) {
         guard let tag = headers.first(.etag).flatMap(EntityTag.init), !tag.isWeak else { return }
-        let isHeldWeak = request.headers.values(.ifNoneMatch).contains { $0.contains(tag.weakened.serialized) }
+        let isHeldWeak = request.headers.values(.ifNoneMatch).contains {
+            $0.contains(tag.weakened.serialized)
+        }
         if isHeldWeak { headers.replace(.etag, with: tag.weakened.serialized) }
     }
 
@@ -159,7 +172,8 @@ extension Exchange {
 
     /// Whether an answer of this kind may come in several codings, so that it varies.
     func isCodedResource(_ facts: ResponseFacts) -> Bool {
-        guard facts.status == 200 || facts.status == 206, route.policy.types.contains(facts.contentType) else {
+        guard facts.status == 200 || facts.status == 206, route.policy.types.contains(facts.contentType)
+        else {
             return false
         }
         return !facts.cacheControl.noTransform && UpstreamCoding(facts.contentEncodings) != .foreign
@@ -167,7 +181,9 @@ extension Exchange {
 
     /// Whether the client holds this answer already, in whichever coding.
     func isNotModified(_ etag: String?) -> Bool {
-        guard request.method == .get || request.method == .head, answer?.facts.status == 200 else { return false }
+        guard request.method == .get || request.method == .head, answer?.facts.status == 200 else {
+            return false
+        }
         let tags = request.headers.values(.ifNoneMatch)
         return !tags.isEmpty && ETagForm.isNotModified(ifNoneMatch: tags, etag: etag.flatMap(EntityTag.init))
     }

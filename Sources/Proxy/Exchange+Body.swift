@@ -89,7 +89,9 @@ extension Exchange {
         if count > heldBytesMax || !isWithinMemory { stream(answer) }
     }
 
-    /// The body cannot be read. Nothing of it has gone out, or what has is cut off.
+    /// The body cannot be read.
+    ///
+    /// Nothing of it has gone out, or what has is cut off.
     private func fail(_ answer: Answer) {
         proxy.metrics.countUpstreamError(.malformed)
         upstream?.abort()
@@ -130,7 +132,8 @@ extension Exchange {
         let newest = answer.place
             .flatMap { proxy.index.newest(chain: $0.chain, url: $0.url, variant: $0.variant) }
             .flatMap { $0.bytes == answer.collected.count ? context.store.hotBody(of: $0) : nil }
-        let needsTag = !answer.head.headers.contains(.etag) && isCodedResource(answer.facts)
+        let needsTag =
+            !answer.head.headers.contains(.etag) && isCodedResource(answer.facts)
             && request.method == .get && answer.collected.count <= heldBytesMax
         return CodingJob(
             bytes: answer.collected, newest: newest, needsDigest: answer.place != nil || needsTag,
@@ -200,7 +203,8 @@ extension Exchange {
     private func admit(_ body: Body, _ answer: Answer, etag: String?, isNewest: Bool) -> UseAsDictionary? {
         guard let place = answer.place, let dictionary = route.dictionary else { return nil }
         let now = Clock.unixSeconds
-        if isNewest, let newest = proxy.index.newest(chain: place.chain, url: place.url, variant: place.variant),
+        if isNewest,
+            let newest = proxy.index.newest(chain: place.chain, url: place.url, variant: place.variant),
             newest.digest == body.digest, newest.etag == etag.flatMap({ EntityTag($0)?.opaque })
         {
             context.store.touch(newest, now: now)
@@ -279,7 +283,8 @@ extension Exchange {
 
     private func pass(_ bytes: Span<UInt8>, _ answer: Answer) {
         record.bodyBytesBefore += bytes.count
-        let isForClient = answer.decoder != nil && record.coding == .identity && answer.framing == .chunked
+        let isForClient =
+            answer.decoder != nil && record.coding == .identity && answer.framing == .chunked
             && !answer.head.headers.contains(.contentEncoding)
         if isForClient { return passDecoded(bytes, answer) }
         copy(bytes, answer, isDecoded: answer.decoder == nil)
@@ -352,9 +357,12 @@ extension Exchange {
         code(piece, .more, answer, encoder)
     }
 
-    private func code(_ piece: [UInt8], _ directive: EncoderDirective, _ answer: Answer, _ encoder: any Encoder) {
+    private func code(
+        _ piece: [UInt8], _ directive: EncoderDirective, _ answer: Answer, _ encoder: any Encoder
+    ) {
         copy(piece.span, answer, isDecoded: true)
-        let directive = MediaTypes.isEventStream(answer.facts.contentType) && directive == .more ? .flush : directive
+        let directive =
+            MediaTypes.isEventStream(answer.facts.contentType) && directive == .more ? .flush : directive
         let begin = Clock.monotonicNanoseconds
         var output: [UInt8] = []
         do throws(CodingError) {
@@ -391,7 +399,8 @@ extension Exchange {
     private func admitCopy(_ answer: Answer) {
         guard answer.slot != nil, !answer.collected.isEmpty else { return end(answer) }
         answer.facts.bodyBytes = answer.collected.count
-        guard Admission.evaluate(request: facts, response: answer.facts, policy: route.policy) == .admit else {
+        guard Admission.evaluate(request: facts, response: answer.facts, policy: route.policy) == .admit
+        else {
             return end(answer)
         }
         answer.stage = .ending

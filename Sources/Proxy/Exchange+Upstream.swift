@@ -7,7 +7,8 @@ extension Exchange {
     /// Looks up the dictionary that the client offers, and has it read while the upstream works.
     func findDictionary() {
         guard let digest = facts.availableDictionary, let authority = request.authority else { return }
-        guard let version = proxy.index.find(digest: digest, authority: authority, path: path, query: query) else {
+        guard let version = proxy.index.find(digest: digest, authority: authority, path: path, query: query)
+        else {
             dictionary = .unknown
             return
         }
@@ -55,7 +56,9 @@ extension Exchange {
     /// Whether the request may go out once more: nothing of it can have been acted upon, or acting twice does no
     /// harm (RFC 9110 section 9.2.2), and there is no body that has gone already.
     private func mayRetry(_ error: UpstreamError) -> Bool {
-        guard requestBodyBytes == 0, requestFraming == .none || requestFraming == .length(0) else { return false }
+        guard requestBodyBytes == 0, requestFraming == .none || requestFraming == .length(0) else {
+            return false
+        }
         switch error {
         case .stale: return request.method.isIdempotent
         case .connectFailed, .connectTimeout: return tries + 1 < context.upstreams.count

@@ -1,7 +1,9 @@
 internal import Dictionaries
 internal import HTTP
 
-/// One request and its answer, from the head's last byte to the answer's last. Confined to its loop.
+/// One request and its answer, from the head's last byte to the answer's last.
+///
+/// Confined to its loop.
 ///
 /// The client's connection and the upstream's each hold it as their handler; it lets go of both at the end.
 final class Exchange: Handler {
@@ -74,19 +76,23 @@ final class Exchange: Handler {
         switch request.method {
         case .connect, .trace:
             // A tunnel to anywhere, and an echo of credentials: neither is for a gateway.
-            return (ProblemAnswer(status: .notImplemented, detail: "The method is not supported."), .unsupported)
+            return (
+                ProblemAnswer(status: .notImplemented, detail: "The method is not supported."), .unsupported
+            )
         default: break
         }
         if path == "/.dictum" || path.hasPrefix("/.dictum/") {
             return (ProblemAnswer(status: .notFound, detail: "There is no such dictionary."), .reservedPath)
         }
-        if case .length(let count) = requestFraming, count > UInt64(context.configuration.limits.requestBody) {
+        if case .length(let count) = requestFraming, count > UInt64(context.configuration.limits.requestBody)
+        {
             return (Self.bodyTooLarge, .bodyTooLarge)
         }
         return nil
     }
 
-    static let bodyTooLarge = ProblemAnswer(status: .contentTooLarge, detail: "The request's body is too large.")
+    static let bodyTooLarge = ProblemAnswer(
+        status: .contentTooLarge, detail: "The request's body is too large.")
 
     /// RFC 9110 section 7.6.2: with no forwards left, OPTIONS ends here.
     private func answersItself() -> Bool {

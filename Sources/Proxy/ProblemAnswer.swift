@@ -8,14 +8,17 @@ struct ProblemAnswer {
     /// One sentence for the client.
     let detail: String
 
-    /// The head and the body. `accept` is the request's Accept field.
+    /// The head and the body.
+    ///
+    /// `accept` is the request's Accept field.
     func rendered(accept: String?) -> (head: ResponseHead, body: [UInt8]) {
         let title = status.reason
         var headers = Headers()
         let text: String
         if Self.prefersJSON(accept) {
             headers.append(.contentType, "application/problem+json")
-            text = #"{"type":"about:blank","title":"\#(title)","status":\#(status.rawValue),"detail":"\#(detail)"}"#
+            text =
+                #"{"type":"about:blank","title":"\#(title)","status":\#(status.rawValue),"detail":"\#(detail)"}"#
         } else {
             headers.append(.contentType, "text/plain; charset=utf-8")
             text = "\(status.rawValue) \(title): \(detail)"
@@ -37,13 +40,16 @@ extension ProblemAnswer {
     init(_ error: UpstreamError) {
         switch error {
         case .connectTimeout, .headTimeout, .idleTimeout:
-            self.init(status: .gatewayTimeout, detail: "The upstream did not answer in time; try again later.")
+            self.init(
+                status: .gatewayTimeout, detail: "The upstream did not answer in time; try again later.")
         case .malformed:
             self.init(status: .badGateway, detail: "The upstream sent a malformed response.")
         case .connectFailed:
             self.init(status: .badGateway, detail: "The upstream cannot be reached; try again later.")
         case .stale, .closedBeforeHead, .truncated:
-            self.init(status: .badGateway, detail: "The upstream closed the connection before its response was whole.")
+            self.init(
+                status: .badGateway,
+                detail: "The upstream closed the connection before its response was whole.")
         }
     }
 

@@ -1,7 +1,9 @@
 internal import Dictionaries
 package import HTTP
 
-/// The proxy of one loop. Confined to it.
+/// The proxy of one loop.
+///
+/// Confined to it.
 ///
 /// # The life of a request
 ///
@@ -92,7 +94,8 @@ package final class ReverseProxy: Application, Handler {
 extension RejectionReason {
     init(_ refusal: Refusal) {
         switch refusal {
-        case .malformed(.headTooLarge), .malformed(.tooManyFields), .malformed(.targetTooLong): self = .headTooLarge
+        case .malformed(.headTooLarge), .malformed(.tooManyFields), .malformed(.targetTooLong):
+            self = .headTooLarge
         case .malformed(.unsupportedVersion), .malformed(.unsupportedTransferEncoding): self = .unsupported
         case .malformed: self = .malformed
         case .headTimeout: self = .headTimeout

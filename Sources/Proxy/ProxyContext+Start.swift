@@ -2,7 +2,9 @@ package import Dictionaries
 internal import HTTP
 
 extension ProxyContext {
-    /// Opens the store and resolves the upstream. Blocks; `log` gets what the store has to say, from any thread.
+    /// Opens the store and resolves the upstream.
+    ///
+    /// Blocks; `log` gets what the store has to say, from any thread.
     package static func open(
         _ configuration: Configuration, log: @escaping @Sendable (StoreEvent) -> Void, compressionWidth: Int
     ) throws(StartError) -> ProxyContext {

@@ -14,16 +14,18 @@ package final class ProxyContext: Sendable {
     let compressionMemory: MemoryBudget
 
     package init(
-        configuration: Configuration, store: DictionaryStore, upstreams: [Endpoint], compressionPool: CompressionPool
+        configuration: Configuration, store: DictionaryStore, upstreams: [Endpoint],
+        compressionPool: CompressionPool
     ) {
         self.configuration = configuration
         self.store = store
         self.upstreams = upstreams
         self.compressionPool = compressionPool
         routes = RouteTable(configuration)
-        upstreamAuthority = configuration.upstream.urls.first.map {
-            $0.host.contains(":") ? "[\($0.host)]:\($0.port)" : "\($0.host):\($0.port)"
-        } ?? ""
+        upstreamAuthority =
+            configuration.upstream.urls.first.map {
+                $0.host.contains(":") ? "[\($0.host)]:\($0.port)" : "\($0.host):\($0.port)"
+            } ?? ""
         compressionMemory = MemoryBudget(bytes: configuration.compression.memory)
     }
 }

@@ -22,7 +22,8 @@ final class ProxyLoop: Handler {
             let active = listener.activeConnections
             snapshot.clientConnections.add(
                 ConnectionCounts(
-                    active: active, idle: listener.openConnections - active, opened: listener.acceptedConnections))
+                    active: active, idle: listener.openConnections - active,
+                    opened: listener.acceptedConnections))
         }
         let pool = proxy.connections
         snapshot.upstreamConnections.add(

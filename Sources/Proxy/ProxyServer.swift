@@ -3,7 +3,9 @@ internal import Dispatch
 package import HTTP
 internal import Synchronization
 
-/// A running proxy: its loops, its listeners and its store. Safe from any thread but a loop.
+/// A running proxy: its loops, its listeners and its store.
+///
+/// Safe from any thread but a loop.
 package final class ProxyServer: Sendable {
     /// One loop and the name of its part of the proxy there.
     struct LoopPart: Sendable {
@@ -19,7 +21,7 @@ package final class ProxyServer: Sendable {
     private let parts: [LoopPart]
     private let status: AdminStatus
 
-    /// Starts to accept on as many loops as there are cores, or as given. Blocks for a moment.
+    /// Starts to accept, on so many loops; blocks for a moment.
     package init(context: ProxyContext, accessLog: AccessLogOutput?, loops count: Int) throws(StartError) {
         self.context = context
         let configuration = context.configuration
@@ -76,7 +78,8 @@ package final class ProxyServer: Sendable {
                 proxy: proxy,
                 listeners: sockets.map {
                     Listener(
-                        socket: $0, application: proxy, settings: ServerSettings(context.configuration), count: count)
+                        socket: $0, application: proxy, settings: ServerSettings(context.configuration),
+                        count: count)
                 })
             part.start(on: core)
             token.withLock { $0 = core.add(part) }

@@ -34,7 +34,9 @@ struct RouteTable: Sendable {
     private let unmatched: Route
 
     init(_ configuration: Configuration) {
-        routes = configuration.routes.enumerated().map { Route(index: $0.offset, $0.element, in: configuration) }
+        routes = configuration.routes.enumerated().map {
+            Route(index: $0.offset, $0.element, in: configuration)
+        }
         var none = RouteConfiguration.implied
         none.dictionary = nil
         unmatched = Route(index: nil, none, in: configuration)

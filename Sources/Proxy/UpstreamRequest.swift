@@ -30,6 +30,7 @@ enum UpstreamRequest {
         if surroundings.route.policy.hasDictionary {
             setDictionaryFields(&head.headers, acceptEncoding: surroundings.acceptEncoding)
         }
+        strengthenIfMatch(&head.headers)
         if request.version < .http11 { head.headers.remove(.expect) }
         if request.method == .options, let left = request.headers.first(.maxForwards).flatMap(Int.init) {
             head.headers.replace(.maxForwards, with: String(max(0, left - 1)))
@@ -58,7 +59,9 @@ enum UpstreamRequest {
     }
 
     /// A trusted peer's fields are continued; anybody else's are replaced, so that nobody can claim an address.
-    private static func setForwarding(_ headers: inout Headers, _ request: RequestHead, _ around: Surroundings) {
+    private static func setForwarding(
+        _ headers: inout Headers, _ request: RequestHead, _ around: Surroundings
+    ) {
         let address = around.peer.address?.text ?? "unknown"
         if around.peer.isTrusted {
             let chain = (headers.values(.xForwardedFor) + [address]).joined(separator: ", ")
@@ -72,12 +75,14 @@ enum UpstreamRequest {
         if !headers.contains(.xForwardedProto) {
             headers.append(.xForwardedProto, around.isTLS ? "https" : "http")
         }
-        if !headers.contains(.xForwardedHost), let host = request.target.authority ?? request.headers.first(.host) {
+        if !headers.contains(.xForwardedHost),
+            let host = request.target.authority ?? request.headers.first(.host)
+        {
             headers.append(.xForwardedHost, host)
         }
     }
 
-    /// The dictionary is between the client and us; so is the weakening of entity tags.
+    /// The dictionary is between the client and us.
     private static func setDictionaryFields(
         _ headers: inout Headers, acceptEncoding: Configuration.Upstream.AcceptEncoding
     ) {
@@ -87,8 +92,14 @@ enum UpstreamRequest {
         case .identity: headers.replace(.acceptEncoding, with: "identity")
         case .pass: dropDictionaryCodings(&headers)
         }
+    }
+
+    /// A weak tag never fits If-Match (RFC 9110 section 13.1.1): the client has it from us, who weakened a strong one.
+    private static func strengthenIfMatch(_ headers: inout Headers) {
         let tags = headers.values(.ifMatch)
-        if !tags.isEmpty, let strong = ETagForm.upstreamIfMatch(tags) { headers.replace(.ifMatch, with: strong) }
+        if !tags.isEmpty, let strong = ETagForm.upstreamIfMatch(tags) {
+            headers.replace(.ifMatch, with: strong)
+        }
     }
 
     private static func dropDictionaryCodings(_ headers: inout Headers) {

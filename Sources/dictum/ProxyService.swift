@@ -25,7 +25,8 @@ struct ProxyService {
             compressionWidth: cores)
         let isLogged = accessLog && configuration.log.accessShare > 0
         server = try ProxyServer(
-            context: context, accessLog: isLogged ? AccessLogOutput(sink: sink, isJSON: isJSON) : nil, loops: cores)
+            context: context, accessLog: isLogged ? AccessLogOutput(sink: sink, isJSON: isJSON) : nil,
+            loops: cores)
         for endpoint in server.endpoints { log.info("listening on \(endpoint.urlText)") }
     }
 

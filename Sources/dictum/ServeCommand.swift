@@ -15,7 +15,8 @@ struct ServeCommand: ParsableCommand {
     @Option(help: "The configuration.")
     var config: String?
 
-    @Option(help: "Without a configuration: the API to put the proxy in front of, such as http://127.0.0.1:9000.")
+    @Option(
+        help: "Without a configuration: the API to put the proxy in front of, such as http://127.0.0.1:9000.")
     var upstream: String?
 
     @Option(help: "With --upstream: where to listen (default 127.0.0.1:8080).")
@@ -29,7 +30,8 @@ struct ServeCommand: ParsableCommand {
             throw ValidationError("give either --config FILE or --upstream URL")
         }
         guard config == nil || listen == nil && store == nil else {
-            throw ValidationError("--listen and --store go with --upstream; with --config they are in the file")
+            throw ValidationError(
+                "--listen and --store go with --upstream; with --config they are in the file")
         }
     }
 

@@ -10,7 +10,7 @@ enum Signals {
     /// Blocks them for this thread and all that it starts; a peer that has gone is an error, not a signal.
     static func block() {
         var set = endingSet()
-        // `set` is local and outlives the call.
+        // Safe: `set` is local and outlives the call.
         unsafe pthread_sigmask(SIG_BLOCK, &set, nil)
         signal(SIGPIPE, SIG_IGN)
     }
@@ -19,14 +19,14 @@ enum Signals {
     static func wait() -> String {
         var set = endingSet()
         var number: Int32 = 0
-        // Both are local and outlive the call.
+        // Safe: both are local and outlive the call.
         unsafe sigwait(&set, &number)
         return number == SIGINT ? "SIGINT" : "SIGTERM"
     }
 
     private static func endingSet() -> sigset_t {
         var set = sigset_t()
-        // `set` is local and outlives the calls.
+        // Safe: `set` is local and outlives the calls.
         unsafe sigemptyset(&set)
         for number in ending { unsafe sigaddset(&set, number) }
         return set

@@ -50,7 +50,9 @@ package final class ClientConnection: Handler {
 
     // MARK: The request
 
-    /// Sends a request's head; its body follows with `write` and `finish`. `framing` says how.
+    /// Sends a request's head; its body follows with `write` and `finish`.
+    ///
+    /// `framing` says how.
     package func begin(_ head: RequestHead, framing: BodyFraming, handler: any ResponseHandler) {
         self.handler = handler
         self.framing = framing
@@ -66,7 +68,9 @@ package final class ClientConnection: Handler {
         core.attend(token)
     }
 
-    /// Whether there is room for more of the request's body. When not, `upstreamDrained` comes once there is.
+    /// Whether there is room for more of the request's body.
+    ///
+    /// When not, `upstreamDrained` comes once there is.
     package var canWrite: Bool { !isFull }
 
     /// Sends a piece of the request's body.

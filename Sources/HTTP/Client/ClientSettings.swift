@@ -1,4 +1,6 @@
-/// What a client allows an upstream. Times in milliseconds.
+/// What a client allows an upstream.
+///
+/// Times in milliseconds.
 package struct ClientSettings: Sendable {
     package var limits = MessageLimits()
     package var connectTimeout: Int64 = 2_000

@@ -1,4 +1,6 @@
-/// Where an upstream connection stands. Pure, so that a test can drive it through every order of events.
+/// Where an upstream connection stands.
+///
+/// Pure, so that a test can drive it through every order of events.
 struct ClientStateMachine: Sendable {
     /// The way to and from the upstream.
     enum Phase: Equatable, Sendable {

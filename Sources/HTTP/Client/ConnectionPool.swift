@@ -20,9 +20,13 @@ package final class ConnectionPool {
         self.core = core
     }
 
-    /// A connection to `endpoint`: one that was kept, the latest first, unless `fresh`; else a new one that is
-    /// being made. A failure to make one comes to the exchange's handler.
-    package func connection(to endpoint: Endpoint, fresh: Bool = false) throws(SystemError) -> ClientConnection {
+    /// A connection to `endpoint`: one that was kept, the latest first, unless `fresh`; else a new one that
+    /// is being made.
+    ///
+    /// A failure to make one comes to the exchange's handler.
+    package func connection(to endpoint: Endpoint, fresh: Bool = false) throws(SystemError)
+        -> ClientConnection
+    {
         if !fresh, let kept = idle[endpoint]?.popLast() {
             idleCount -= 1
             activeCount += 1
@@ -40,10 +44,10 @@ package final class ConnectionPool {
         switch endpoint {
         case .ip(let address, let port):
             var target = address.endpoint(port: port)
-            // `target` is local and outlives the call.
+            // Safe: `target` is local and outlives the call.
             raw = unsafe CLinux_connect(&target)
         case .unix(let path):
-            // The text is terminated, and copied before the call ends.
+            // Safe: the text is terminated, and copied before the call ends.
             raw = unsafe CLinux_connect_unix(path)
         }
         guard raw >= 0 else { throw .last }

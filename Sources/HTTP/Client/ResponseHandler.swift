@@ -1,4 +1,6 @@
-/// Who receives the answer to one upstream request. Called on the connection's loop.
+/// Who receives the answer to one upstream request.
+///
+/// Called on the connection's loop.
 package protocol ResponseHandler: AnyObject {
     /// An interim response (1xx); the final one follows.
     func receivedInterim(_ head: ResponseHead)

@@ -8,7 +8,8 @@ package enum Endpoint: Sendable, Hashable {
     /// The endpoint as it is written in a URL or a log line.
     package var text: String {
         switch self {
-        case .ip(let address, let port): address.isIPv4 ? "\(address.text):\(port)" : "[\(address.text)]:\(port)"
+        case .ip(let address, let port):
+            address.isIPv4 ? "\(address.text):\(port)" : "[\(address.text)]:\(port)"
         case .unix(let path): "unix:\(path)"
         }
     }
@@ -21,10 +22,12 @@ package enum Endpoint: Sendable, Hashable {
         }
     }
 
-    /// The addresses of `host`, best first; empty when it has none. Blocks, so never on a loop.
+    /// The addresses of `host`, best first; empty when it has none.
+    ///
+    /// Blocks, so never on a loop.
     package static func resolve(host: String, port: UInt16) -> [Endpoint] {
         var found = [CLinux_endpoint](repeating: CLinux_endpoint(), count: 16)
-        // The callee writes at most the capacity it is given.
+        // Safe: the callee writes at most the capacity it is given.
         let count = unsafe found.withUnsafeMutableBufferPointer { buffer in
             guard let base = buffer.baseAddress else { return Int32(-1) }
             return unsafe CLinux_resolve(host, port, base, Int32(buffer.count))

@@ -21,7 +21,9 @@ package final class EventLoop: Sendable {
         queue.async(group: ended) { self.run() }
     }
 
-    /// Runs `job` on the loop, in the order of the calls. From any thread; never blocks.
+    /// Runs `job` on the loop, in the order of the calls.
+    ///
+    /// From any thread; never blocks.
     package func execute(_ job: @escaping Job) {
         let isFirst = inbox.withLock { jobs in
             jobs.append(job)
@@ -30,17 +32,21 @@ package final class EventLoop: Sendable {
         // One wake-up serves all the jobs of a batch.
         if isFirst {
             var one: UInt64 = 1
-            // Eight bytes of a local variable; a full counter (EAGAIN) already wakes the loop.
+            // Safe: eight bytes of a local variable; a full counter (EAGAIN) already wakes the loop.
             _ = unsafe write(wakeup.raw, &one, 8)
         }
     }
 
-    /// Ends the loop once the jobs before this one have run. What it still watches is let go.
+    /// Ends the loop once the jobs before this one have run.
+    ///
+    /// What it still watches is let go.
     package func stop() {
         execute { $0.stop() }
     }
 
-    /// Waits until the loop has ended. Not from a loop.
+    /// Waits until the loop has ended.
+    ///
+    /// Not from a loop.
     package func join() {
         ended.wait()
     }
@@ -67,7 +73,7 @@ package final class EventLoop: Sendable {
 
         func ready(_ events: Readiness, _ core: Core) {
             var count: UInt64 = 0
-            // Eight bytes into a local variable: what an eventfd hands out.
+            // Safe: eight bytes into a local variable: what an eventfd hands out.
             _ = unsafe read(loop.wakeup.raw, &count, 8)
             for job in loop.takeJobs() { job(core) }
         }
@@ -143,7 +149,9 @@ extension EventLoop.Core {
         return token
     }
 
-    /// Lets the handler go. Closing its descriptor is the owner's part, and takes it from epoll.
+    /// Lets the handler go.
+    ///
+    /// Closing its descriptor is the owner's part, and takes it from epoll.
     package func remove(_ token: Token) {
         guard let index = index(of: token) else { return }
         slots[index].handler = nil
@@ -171,8 +179,10 @@ extension EventLoop.Core {
         attending.append(token)
     }
 
-    /// Calls the handler's `expired` at `deadline` (monotonic milliseconds) or a few milliseconds later; nil takes
-    /// the deadline back. One a handler: the last call counts.
+    /// Calls the handler's `expired` at `deadline` (monotonic milliseconds) or a few milliseconds later; nil
+    /// takes the deadline back.
+    ///
+    /// One a handler: the last call counts.
     package func setDeadline(_ token: Token, _ deadline: Int64?) {
         guard let index = index(of: token) else { return }
         let deadline = deadline ?? .max
@@ -185,7 +195,8 @@ extension EventLoop.Core {
 
     private func index(of token: Token) -> Int? {
         let index = Int(token.index)
-        guard index < slots.count, slots[index].generation == token.generation, slots[index].handler != nil else {
+        guard index < slots.count, slots[index].generation == token.generation, slots[index].handler != nil
+        else {
             return nil
         }
         return index
@@ -203,7 +214,7 @@ extension EventLoop.Core {
         var events = [CLinux_event](repeating: CLinux_event(), count: 256)
         while isRunning {
             let timeout = attending.isEmpty ? wheel.millisecondsToNext(now: now) : 0
-            // The callee writes at most 256 events.
+            // Safe: the callee writes at most 256 events.
             let count = unsafe CLinux_epoll_wait(epoll.raw, &events, 256, timeout)
             now = CLinux_monotonic_nanoseconds() / 1_000_000
             for position in 0..<Int(count) { dispatch(events[position]) }

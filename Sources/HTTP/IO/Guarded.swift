@@ -20,16 +20,18 @@ final class Guarded<Value: Sendable>: @unchecked Sendable {
     }
 
     deinit {
-        // The last reference has gone, so nobody holds the lock.
+        // Safe: the last reference has gone, so nobody holds the lock.
         unsafe pthread_mutex_destroy(mutex)
         unsafe mutex.deallocate()
     }
 
-    /// Runs `body` alone with the value. Never call out of it, and never take it twice.
+    /// Runs `body` alone with the value.
+    ///
+    /// Never call out of it, and never take it twice.
     func withLock<Result, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        // The mutex was initialised in `init` and lives until `deinit`.
+        // Safe: the mutex was initialised in `init` and lives until `deinit`.
         unsafe pthread_mutex_lock(mutex)
         defer { unsafe pthread_mutex_unlock(mutex) }
         return try body(&value)

@@ -1,4 +1,6 @@
-/// What a loop calls. All calls come on the loop, none from within another call of the same handler.
+/// What a loop calls.
+///
+/// All calls come on the loop, none from within another call of the same handler.
 package protocol Handler: AnyObject {
     /// The descriptor is ready as `events` say, edge by edge: what is not taken now is not reported again.
     func ready(_ events: Readiness, _ core: EventLoop.Core)

@@ -2,7 +2,9 @@ internal import CLinux
 
 /// An IPv4 or IPv6 address, 4 or 16 bytes in network order.
 package struct IPAddress: Sendable, Hashable {
-    /// The bytes in network order: 4 or 16. An IPv4 address mapped into IPv6 is kept as IPv4.
+    /// The bytes in network order: 4 or 16.
+    ///
+    /// An IPv4 address mapped into IPv6 is kept as IPv4.
     package let bytes: [UInt8]
 
     package var isIPv4: Bool { bytes.count == 4 }
@@ -15,7 +17,7 @@ package struct IPAddress: Sendable, Hashable {
     /// Parses a numeric address; nil when `text` is none.
     package init?(_ text: String) {
         var endpoint = CLinux_endpoint()
-        // `endpoint` is local and outlives the call.
+        // Safe: `endpoint` is local and outlives the call.
         guard unsafe CLinux_parse_ip(text, &endpoint) != 0 else { return nil }
         self.init(endpoint)
     }
@@ -23,7 +25,8 @@ package struct IPAddress: Sendable, Hashable {
     /// An address of 4 or 16 bytes in network order; nil for any other number.
     package init?(bytes: [UInt8]) {
         guard bytes.count == 4 || bytes.count == 16 else { return nil }
-        let isMapped = bytes.count == 16 && bytes[..<10].allSatisfy { $0 == 0 } && bytes[10] == 255 && bytes[11] == 255
+        let isMapped =
+            bytes.count == 16 && bytes[..<10].allSatisfy { $0 == 0 } && bytes[10] == 255 && bytes[11] == 255
         self.bytes = isMapped ? [UInt8](bytes[12...]) : bytes
     }
 
@@ -40,7 +43,7 @@ package struct IPAddress: Sendable, Hashable {
         var endpoint = CLinux_endpoint()
         endpoint.family = isIPv4 ? 4 : 6
         endpoint.port = port
-        // 4 or 16 bytes into a field of 16.
+        // Safe: 4 or 16 bytes into a field of 16.
         unsafe withUnsafeMutableBytes(of: &endpoint.ip) { unsafe $0.copyBytes(from: bytes) }
         return endpoint
     }
@@ -59,7 +62,8 @@ package struct IPAddress: Sendable, Hashable {
             if index - start > max(1, longest.count) { longest = start..<index }
             start = index + 1
         }
-        let hex = { (range: Range<Int>) in range.map { String(groups[$0], radix: 16) }.joined(separator: ":") }
+        let hex = { (range: Range<Int>) in range.map { String(groups[$0], radix: 16) }.joined(separator: ":")
+        }
         return longest.isEmpty ? hex(0..<8) : "\(hex(0..<longest.lowerBound))::\(hex(longest.upperBound..<8))"
     }
 }

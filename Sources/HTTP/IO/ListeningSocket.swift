@@ -31,7 +31,7 @@ package final class ListeningSocket: Sendable {
             }
             return sockets
         case .unix(let path):
-            // The text is terminated, and copied before the call ends.
+            // Safe: the text is terminated, and copied before the call ends.
             let raw = unsafe CLinux_listen_unix(path, backlog)
             guard raw >= 0 else { throw .last }
             let socket = ListeningSocket(Descriptor(owning: raw), endpoint: endpoint)
@@ -43,7 +43,7 @@ package final class ListeningSocket: Sendable {
         _ address: IPAddress, port: UInt16, isProbe: Bool = false
     ) throws(SystemError) -> ListeningSocket {
         var target = address.endpoint(port: port)
-        // `target` is local and outlives the call.
+        // Safe: `target` is local and outlives the call.
         let raw = unsafe CLinux_listen(&target, isProbe ? 0 : 1, isProbe ? -1 : backlog)
         guard raw >= 0 else { throw .last }
         let chosen = UInt16(clamping: CLinux_local_port(raw))

@@ -14,7 +14,7 @@ final class PlainTransport: Transport {
     func read(into buffer: UnsafeMutableRawBufferPointer) -> ReadOutcome {
         guard let base = buffer.baseAddress else { return .wouldBlock }
         while true {
-            // The kernel writes at most `buffer.count` bytes at `base`.
+            // Safe: the kernel writes at most `buffer.count` bytes at `base`.
             let count = unsafe CLinux_receive(descriptor, base, buffer.count)
             if count > 0 { return .bytes(count, mayHaveMore: count == buffer.count) }
             if count == 0 { return .end }
@@ -25,10 +25,11 @@ final class PlainTransport: Transport {
 
     func write(_ first: Span<UInt8>, _ second: Span<UInt8>) -> WriteOutcome {
         while true {
-            // The kernel reads within both spans and keeps no pointer.
+            // Safe: the kernel reads within both spans and keeps no pointer.
             let count = unsafe first.withUnsafeBytes { first in
                 unsafe second.withUnsafeBytes { second in
-                    unsafe CLinux_send(descriptor, first.baseAddress, first.count, second.baseAddress, second.count)
+                    unsafe CLinux_send(
+                        descriptor, first.baseAddress, first.count, second.baseAddress, second.count)
                 }
             }
             if count >= 0 { return .wrote(count) }

@@ -7,7 +7,7 @@ package final class ReadBuffer {
 
     init(capacity: Int) {
         unsafe memory = .allocate(byteCount: capacity, alignment: 64)
-        // Initialised once, so that a span over any part of it is over initialised bytes.
+        // Safe: initialised once, so that a span over any part of it is over initialised bytes.
         unsafe memory.initializeMemory(as: UInt8.self, repeating: 0)
     }
 
@@ -24,7 +24,7 @@ package final class ReadBuffer {
 
     /// Calls `body` with the first `count` bytes.
     func withBytes<Result>(_ count: Int, _ body: (Span<UInt8>) -> Result) -> Result {
-        // The memory lives as long as the object, and the span no longer than the call.
+        // Safe: the memory lives as long as the object, and the span no longer than the call.
         let bytes = unsafe UnsafeRawBufferPointer(rebasing: memory[..<count]).bindMemory(to: UInt8.self)
         return unsafe body(bytes.span)
     }

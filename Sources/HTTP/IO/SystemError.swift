@@ -13,7 +13,7 @@ package struct SystemError: Error, Equatable, Sendable {
 
     /// The system's text, such as `Address already in use`.
     package var text: String {
-        // strerror's text is static or thread local here, and copied at once.
+        // Safe: strerror's text is static or thread local here, and copied at once.
         guard let text = unsafe strerror(code) else { return "error \(code)" }
         return unsafe String(cString: text)
     }

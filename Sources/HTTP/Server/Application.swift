@@ -1,4 +1,6 @@
-/// What answers the requests of one loop's connections. Used on that loop only.
+/// What answers the requests of one loop's connections.
+///
+/// Used on that loop only.
 package protocol Application: AnyObject {
     /// Takes a request whose head has come in whole; answers through `connection`, now or later.
     ///
@@ -23,8 +25,9 @@ package enum Refusal: Error, Equatable, Sendable {
     case tooManyConnections
 }
 
-/// One request in the hands of who answers it. Called on the connection's loop, never from within its own calls
-/// to the connection, but for `aborted`.
+/// One request in the hands of who answers it.
+///
+/// Called on the connection's loop, never from within its own calls to the connection, but for `aborted`.
 package protocol RequestHandler: AnyObject {
     /// A piece of the request's body; `bytes` is valid during the call.
     func received(_ bytes: Span<UInt8>)

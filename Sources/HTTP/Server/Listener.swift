@@ -20,7 +20,8 @@ package final class Listener: Handler {
     package var activeConnections: Int { connections.values.count { $0.state.isExchanging } }
 
     package init(
-        socket: ListeningSocket, application: any Application, settings: ServerSettings, count: ConnectionCount
+        socket: ListeningSocket, application: any Application, settings: ServerSettings,
+        count: ConnectionCount
     ) {
         self.socket = socket
         self.application = application
@@ -37,7 +38,7 @@ package final class Listener: Handler {
         // A bound on each turn: connections that are already open want theirs too.
         for _ in 0..<64 {
             var peer = CLinux_endpoint()
-            // `peer` is local and outlives the call.
+            // Safe: `peer` is local and outlives the call.
             let raw = unsafe CLinux_accept(socket.raw, &peer)
             guard raw >= 0 else {
                 if errno == ECONNABORTED || errno == EINTR { continue }
@@ -61,13 +62,15 @@ package final class Listener: Handler {
         start(on: core)
     }
 
-    private func admit(_ descriptor: consuming Descriptor, from peer: CLinux_endpoint, _ core: EventLoop.Core) {
+    private func admit(_ descriptor: consuming Descriptor, from peer: CLinux_endpoint, _ core: EventLoop.Core)
+    {
         acceptedConnections += 1
         let isWithinLimit = count.enter(limit: settings.connectionsMax)
         if !isWithinLimit, !count.enter(limit: settings.connectionsMax + Self.refusedMax) { return }
         let connection = ServerConnection(
             transport: PlainTransport(descriptor),
-            peer: IPAddress(peer).map { .ip($0, port: peer.port) } ?? (peer.family == 1 ? .unix(path: "") : nil),
+            peer: IPAddress(peer).map { .ip($0, port: peer.port) }
+                ?? (peer.family == 1 ? .unix(path: "") : nil),
             application: application, settings: settings, count: count, core: core,
             onClose: { [unowned self] in closed($0) })
         connections[ObjectIdentifier(connection)] = connection

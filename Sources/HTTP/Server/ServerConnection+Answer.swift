@@ -7,7 +7,9 @@ extension ServerConnection {
     /// Pieces from here on are written at once and not copied first.
     private static let directBytes = 16 * 1024
 
-    /// Whether there is room for more of the answer. When not, `drained` comes once there is.
+    /// Whether there is room for more of the answer.
+    ///
+    /// When not, `drained` comes once there is.
     package var canWrite: Bool { !isFull }
 
     /// Whether the client still waits for an answer here.
@@ -23,8 +25,10 @@ extension ServerConnection {
         core.attend(token)
     }
 
-    /// Sends the answer's head. `body` says what follows; the head's own framing and connection fields are
-    /// replaced by what is true here, but for the Content-Length of an answer without body (HEAD, 304).
+    /// Sends the answer's head.
+    ///
+    /// `body` says what follows; the head's own framing and connection fields are replaced by what is true
+    /// here, but for the Content-Length of an answer without body (HEAD, 304).
     package func start(_ head: consuming ResponseHead, body: BodyFraming) {
         guard transport != nil, state.output == .none else { return }
         var framing = body

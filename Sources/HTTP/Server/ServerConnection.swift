@@ -195,7 +195,9 @@ package final class ServerConnection: Handler {
             headDeadline = core.now + settings.headTimeout
         }
         do {
-            guard let head = try parser.parseRequest(bytes.extracting(offset..<bytes.count)) else { return nil }
+            guard let head = try parser.parseRequest(bytes.extracting(offset..<bytes.count)) else {
+                return nil
+            }
             let consumed = parser.consumed
             parser.reset()
             try begin(head)

@@ -1,6 +1,8 @@
 internal import Synchronization
 
-/// What a server allows its clients, the same for every connection. Times in milliseconds.
+/// What a server allows its clients, the same for every connection.
+///
+/// Times in milliseconds.
 package struct ServerSettings: Sendable {
     package var limits = MessageLimits()
     /// From the first byte of a head to its last, and from accepting a connection to its first byte.

@@ -93,13 +93,17 @@ struct ServerStateMachine: Sendable {
         return isWhole && (!hasUnreadInput || isPeerClosed) ? .close : .linger
     }
 
-    /// The client will send no more. Returns whether the connection is of no use any more.
+    /// The client will send no more.
+    ///
+    /// Returns whether the connection is of no use any more.
     mutating func peerClosed() -> Bool {
         isPeerClosed = true
         return !isExchanging
     }
 
-    /// No further request is taken. Returns whether the connection can go at once.
+    /// No further request is taken.
+    ///
+    /// Returns whether the connection can go at once.
     mutating func stop() -> Bool {
         isStopping = true
         if case .head(isPartial: false) = input { return true }

@@ -1,7 +1,9 @@
 internal import Dispatch
 internal import HTTP
 
-/// The admin listener: `/healthz`, `/readyz` and `/metrics`, for the operator alone. On one loop.
+/// The admin listener: `/healthz`, `/readyz` and `/metrics`, for the operator alone.
+///
+/// On one loop.
 final class AdminApplication: Application {
     private let status: AdminStatus
     private let core: EventLoop.Core

@@ -3,7 +3,9 @@ internal import Dispatch
 internal import HTTP
 internal import Synchronization
 
-/// What the admin listener tells of a running proxy. From any thread but a loop.
+/// What the admin listener tells of a running proxy.
+///
+/// From any thread but a loop.
 final class AdminStatus: Sendable {
     private let context: ProxyContext
     private let parts: [ProxyServer.LoopPart]
@@ -24,7 +26,9 @@ final class AdminStatus: Sendable {
         draining.store(true, ordering: .relaxed)
     }
 
-    /// Every metric now: the loops' counters summed, and what the store, the log and the system say. Blocks.
+    /// Every metric now: the loops' counters summed, and what the store, the log and the system say.
+    ///
+    /// Blocks.
     func samples() -> [MetricSample] {
         let routes = context.configuration.routes
         let sum = Guarded(MetricsSnapshot(routes: routes.count))
