@@ -5,26 +5,34 @@ struct ZstdSettings {
     private(set) var level: Int32
     private(set) var windowLog: Int
     private(set) var usesLongDistanceMatching = false
-    /// Sizes of the match tables where the level's own are too small.
+    /// The size of the match tables where the level's own does not suit the dictionary.
     private(set) var hashLog: Int?
     private let bodyBytes: Int?
+    private let dictionaryBytes: Int
 
     // Where long-distance matching begins to pay.
     private static let largeBytes = 1 << 20
 
     init(options: EncoderOptions) {
-        let dictionaryBytes = options.dictionary?.body.count ?? 0
+        dictionaryBytes = options.dictionary?.body.count ?? 0
         level = options.effort.zstdLevel
         bodyBytes = options.bodyBytes
         windowLog = DictionaryFit.zstdWindowLog(
             dictionaryBytes: dictionaryBytes, bodyBytes: options.bodyBytes)
-        guard case .reference = options.dictionary else { return }
-        // Long-distance matching indexes the whole of a prefix, whatever the size of the tables; where both are
-        // small it only costs time.
-        let bothAreLarge = min(dictionaryBytes, options.bodyBytes ?? dictionaryBytes) > Self.largeBytes
-        usesLongDistanceMatching = options.effort == .kept || bothAreLarge
-        if !usesLongDistanceMatching && dictionaryBytes > Self.largeBytes {
-            hashLog = Self.hashLog(level: level, dictionaryBytes: dictionaryBytes)
+        switch options.dictionary {
+        case nil:
+            break
+        case .prepared(let prepared):
+            // The prepared tables decide; said here for the estimate of memory.
+            hashLog = Self.hashLog(level: level, dictionaryBytes: prepared.body.count)
+        case .reference:
+            // Long-distance matching indexes the whole of a prefix, whatever the size of the tables; where both
+            // are small it only costs time.
+            let bothAreLarge = min(dictionaryBytes, options.bodyBytes ?? dictionaryBytes) > Self.largeBytes
+            usesLongDistanceMatching = options.effort == .kept || bothAreLarge
+            if !usesLongDistanceMatching && dictionaryBytes > Self.largeBytes {
+                hashLog = Self.hashLog(level: level, dictionaryBytes: dictionaryBytes)
+            }
         }
     }
 
@@ -33,6 +41,7 @@ struct ZstdSettings {
         let bodyBytes = max(dictionaryBytes, bodyBytesHint ?? 16 << 10)
         self.level = level
         self.bodyBytes = bodyBytes
+        self.dictionaryBytes = dictionaryBytes
         windowLog = DictionaryFit.zstdWindowLog(dictionaryBytes: dictionaryBytes, bodyBytes: bodyBytes)
         // The tables for the body get the size of the dictionary's.
         hashLog = Self.hashLog(level: level, dictionaryBytes: bodyBytes)
@@ -40,9 +49,9 @@ struct ZstdSettings {
 
     /// The size of the tables that index a dictionary; nil where the level's own is right.
     ///
-    /// A quarter of an entry for each byte. libzstd from 1.5.5 indexes only the last 8 << hashLog bytes, so the low
-    /// levels' own tables are too small for a large dictionary (a 4 MB body identical to its dictionary took 2.9 MB);
-    /// for a small one they are ten times the dictionary and gain 1 %. The high levels' own are large.
+    /// A quarter of an entry for each byte. libzstd from 1.5.5 indexes only the last 8 << hashLog bytes, so the
+    /// low levels' own tables are too small for a large dictionary (a 4 MB body identical to its dictionary took
+    /// 2.9 MB); for a small one they are ten times the dictionary and gain 1 %. The high levels' own are large.
     private static func hashLog(level: Int32, dictionaryBytes: Int) -> Int? {
         guard level < 16 else { return nil }
         let sizeLog = Int.bitWidth - max(dictionaryBytes - 1, 0).leadingZeroBitCount
@@ -99,6 +108,11 @@ struct ZstdSettings {
         defer { unsafe ZSTD_freeCCtxParams(parameters) }
         do throws(CodingError) {
             try unsafe apply(to: parameters, for: .zstd)
+            // Tables for a prefix and the body after it follow the length of both.
+            if let bodyBytes {
+                let bytes = max(1, min(bodyBytes, Int(Int32.max)) + min(dictionaryBytes, Int(Int32.max)))
+                try unsafe set(dictum_zstd_c_src_size_hint(), bytes, on: parameters, for: .zstd)
+            }
         } catch {
             return Int.max
         }
@@ -108,10 +122,18 @@ struct ZstdSettings {
 
     /// Sets every parameter, and what is known of the body's length.
     @unsafe func apply(to parameters: OpaquePointer, for coding: ContentCoding) throws(CodingError) {
-        func set(_ parameter: ZSTD_cParameter, _ value: Int32) throws(CodingError) {
-            try Zstd.check(unsafe ZSTD_CCtxParams_setParameter(parameters, parameter, value), coding, .setup)
+        try forEach { (parameter, value) throws(CodingError) in
+            try unsafe set(parameter, Int(value), on: parameters, for: coding)
         }
-        try forEach(set)
-        if let bodyBytes { try set(dictum_zstd_c_src_size_hint(), Int32(clamping: max(bodyBytes, 1))) }
+        if let bodyBytes {
+            try unsafe set(dictum_zstd_c_src_size_hint(), bodyBytes, on: parameters, for: coding)
+        }
+    }
+
+    @unsafe private func set(
+        _ parameter: ZSTD_cParameter, _ value: Int, on parameters: OpaquePointer, for coding: ContentCoding
+    ) throws(CodingError) {
+        let code = unsafe ZSTD_CCtxParams_setParameter(parameters, parameter, Int32(clamping: value))
+        try Zstd.check(code, coding, .setup)
     }
 }

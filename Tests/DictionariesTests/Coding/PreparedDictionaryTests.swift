@@ -64,6 +64,19 @@ internal import Testing
         }
     }
 
+    @Test(arguments: [ContentCoding.dcb, .dcz])
+    func `the memory estimate counts the tables that a large dictionary asks for`(coding: ContentCoding)
+        throws
+    {
+        let corpus = Corpus.sameLarge
+        let prepared = try Self.prepare(corpus.dictionary, coding)
+        let options = EncoderOptions(bodyBytes: corpus.body.count, dictionary: .prepared(prepared))
+        let encoder = try Codec.encoder(for: coding, options: options)
+        _ = try encoder.encode(corpus.body, .flush)
+        let estimate = Codec.memoryEstimate(for: coding, options: options)
+        #expect(encoder.memoryBytes / 2...encoder.memoryBytes * 4 ~= estimate)
+    }
+
     // On libzstd 1.5.7 the default tables of level 3 reach only the end of a large dictionary.
     @Test(arguments: [ContentCoding.dcb, .dcz])
     func `a large body equal to its dictionary takes under 2 KB`(coding: ContentCoding) throws {

@@ -20,7 +20,7 @@ enum Feed {
     }
 
     private static func item(number: Int, version: Int) -> String {
-        var random = SplitMix(state: UInt64(number))
+        var random = SplitMix(seed: UInt64(number))
         let place = places[Int(random.next() % UInt64(places.count))]
         let kind = kinds[Int(random.next() % UInt64(kinds.count))]
         let acres = random.next() % 100_000
