@@ -15,6 +15,8 @@ final class Answer {
         case preparing
         /// The upstream's bytes go on untouched.
         case passing
+        /// The upstream's coding is undone piece by piece, and no other put in its place.
+        case decoding
         /// It goes through an encoder piece by piece.
         case coding(any Encoder)
         /// It has come whole, and its last bytes wait for the admission.
@@ -30,6 +32,8 @@ final class Answer {
     var isStarted = false
     /// Undoes the upstream's own coding, for the client or for the copy alone.
     var decoder: (any Decoder)?
+    /// Whether the client gets the body decoded, so that everything from the decoder on is as if it came uncoded.
+    var isDecoded = false
     /// Where the body belongs if it becomes a version; nil where it must not.
     var place: Place?
     /// The memory for the copy that may become a version; nil where there is no copy.

@@ -38,6 +38,8 @@ extension Exchange {
                 return refuse(Self.undecodable)
             }
             answer.decoder = decoder
+            answer.isDecoded = true
+            answer.facts.contentEncodings = []
             return hold(answer)
         }
         if answer.place != nil {
@@ -45,40 +47,6 @@ extension Exchange {
                 for: coding, limits: DecoderLimits(maxBytes: route.policy.bodyBytesMax))
         }
         stream(answer)
-    }
-
-    /// Where the body belongs if it becomes a version; nil where admission is refused.
-    private func place(for facts: ResponseFacts, headers: Headers) -> Answer.Place? {
-        guard case .admit = Admission.evaluate(request: self.facts, response: facts, policy: route.policy)
-        else {
-            return nil
-        }
-        return place(
-            varyNames: facts.varyNames, own: headers.values(.useAsDictionary),
-            isOffered: {
-                Offer.obstacle(request: self.facts, response: facts, policy: self.route.policy) == nil
-            })
-    }
-
-    func place(varyNames: [String], own: [String], isOffered: () -> Bool) -> Answer.Place? {
-        guard let dictionary = route.dictionary, let authority = request.authority else { return nil }
-        let offer: UseAsDictionary?
-        if own.isEmpty {
-            offer = dictionary.covers.matchValue(forPath: path, query: query, route: route.match)
-                .flatMap { UseAsDictionary(match: $0, matchDest: dictionary.matchDest) }
-        } else {
-            // The upstream's own field stays, and then its match is the one the client goes by.
-            offer = UseAsDictionary.parse(own)
-        }
-        guard let offer else { return nil }
-        let names = Set(varyNames).subtracting(["accept-encoding", "available-dictionary"]).sorted()
-        let variant = VariantKey.make(names: names) { name in
-            HeaderName(name).flatMap { request.headers.joined($0) }
-        }
-        return Answer.Place(
-            chain: ChainKey(authority: authority, match: offer.match, matchDest: offer.matchDest),
-            url: query.map { "\(path)?\($0)" } ?? path, variant: variant,
-            offer: own.isEmpty && isOffered() ? offer : nil)
     }
 
     /// Whether the body fits into what may be held.

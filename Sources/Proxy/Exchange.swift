@@ -30,6 +30,7 @@ final class Exchange: Handler {
     // The way back.
     var dictionary = DictionaryState.none
     var answer: Answer?
+    private let bytesSentBefore: Int
     private var isOver = false
 
     init(_ head: RequestHead, framing: BodyFraming, on connection: ServerConnection, of proxy: ReverseProxy) {
@@ -44,6 +45,7 @@ final class Exchange: Handler {
             head, path: path, query: query, peer: peer, route: route,
             secureTransport: configuration.secureTransport)
         request = head
+        bytesSentBefore = connection.bytesSent
         requestFraming = framing
         record.timeMicroseconds = Int(Clock.unixMilliseconds) * 1000
         record.client = Self.text(of: connection.peer)
@@ -139,6 +141,7 @@ final class Exchange: Handler {
         guard !isOver else { return }
         isOver = true
         record.isComplete = isComplete
+        record.wireBytesSent = connection.bytesSent - bytesSentBefore
         record.durationMicroseconds = Int(Clock.monotonicNanoseconds - startedNanoseconds) / 1000
         upstream?.abort()
         upstream = nil

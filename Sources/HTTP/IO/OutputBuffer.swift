@@ -2,16 +2,21 @@
 struct OutputBuffer {
     private(set) var bytes: [UInt8] = []
     private var start = 0
+    /// Every byte that ever came in.
+    private(set) var totalBytes = 0
 
     var count: Int { bytes.count - start }
     var isEmpty: Bool { start == bytes.count }
 
     /// Lets `body` append at the end.
     mutating func append(_ body: (inout [UInt8]) -> Void) {
+        let before = bytes.count
         body(&bytes)
+        totalBytes += bytes.count - before
     }
 
     mutating func append(_ piece: Span<UInt8>) {
+        totalBytes += piece.count
         bytes.append(piece)
     }
 
@@ -21,7 +26,8 @@ struct OutputBuffer {
         let written = if case .wrote(let count) = outcome { count } else { 0 }
         let waiting = count
         drop(min(written, waiting))
-        append(piece.extracting(max(0, written - waiting)..<piece.count))
+        bytes.append(piece.extracting(max(0, written - waiting)..<piece.count))
+        totalBytes += piece.count
         return outcome
     }
 

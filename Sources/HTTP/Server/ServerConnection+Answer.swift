@@ -12,6 +12,9 @@ extension ServerConnection {
     /// When not, `drained` comes once there is.
     package var canWrite: Bool { !isFull }
 
+    /// Every byte that was ever given to this connection to send: heads and framing included.
+    package var bytesSent: Int { output.totalBytes }
+
     /// Whether the client still waits for an answer here.
     package var isOpen: Bool { transport != nil }
 

@@ -1,0 +1,130 @@
+internal import Dictionaries
+internal import HTTP
+
+// MARK: - Bodies that become versions
+
+extension Exchange {
+    /// Where the body belongs if it becomes a version; nil where admission is refused.
+    func place(for facts: ResponseFacts, headers: Headers) -> Answer.Place? {
+        guard case .admit = Admission.evaluate(request: self.facts, response: facts, policy: route.policy)
+        else {
+            return nil
+        }
+        return place(
+            varyNames: facts.varyNames, own: headers.values(.useAsDictionary),
+            isOffered: {
+                Offer.obstacle(request: self.facts, response: facts, policy: self.route.policy) == nil
+            })
+    }
+
+    func place(varyNames: [String], own: [String], isOffered: () -> Bool) -> Answer.Place? {
+        guard let dictionary = route.dictionary, let authority = request.authority else { return nil }
+        let offer: UseAsDictionary?
+        if own.isEmpty {
+            offer = dictionary.covers.matchValue(forPath: path, query: query, route: route.match)
+                .flatMap { UseAsDictionary(match: $0, matchDest: dictionary.matchDest) }
+        } else {
+            // The upstream's own field stays, and then its match is the one the client goes by.
+            offer = UseAsDictionary.parse(own)
+        }
+        guard let offer else { return nil }
+        let names = Set(varyNames).subtracting(["accept-encoding", "available-dictionary"]).sorted()
+        let variant = VariantKey.make(names: names) { name in
+            HeaderName(name).flatMap { request.headers.joined($0) }
+        }
+        return Answer.Place(
+            chain: ChainKey(authority: authority, match: offer.match, matchDest: offer.matchDest),
+            url: query.map { "\(path)?\($0)" } ?? path, variant: variant,
+            offer: own.isEmpty && isOffered() ? offer : nil)
+    }
+
+    /// Makes a whole body a version of its chain; returns what the answer offers for it.
+    func admit(_ body: Body, _ answer: Answer, etag: String?, isNewest: Bool) -> UseAsDictionary? {
+        guard let place = answer.place, let dictionary = route.dictionary else { return nil }
+        let now = Clock.unixSeconds
+        if isNewest,
+            let newest = proxy.index.newest(chain: place.chain, url: place.url, variant: place.variant),
+            newest.digest == body.digest, newest.etag == etag.flatMap({ EntityTag($0)?.opaque })
+        {
+            context.store.touch(newest, now: now)
+        } else {
+            context.store.admit(
+                body, chain: place.chain, url: place.url, variant: place.variant,
+                etag: etag.flatMap { EntityTag($0)?.opaque }, contentType: answer.facts.contentType,
+                versions: dictionary.versions, maxAge: dictionary.maxAge / 1000, now: now)
+            proxy.metrics.countAdmission()
+        }
+        answer.slot = nil
+        if place.offer != nil { proxy.metrics.countOffer() }
+        return place.offer
+    }
+
+    // MARK: The copy of a body that goes through
+
+    /// Sets memory aside for the copy that becomes a version, if there is a place for it.
+    func reserveCopy(_ answer: Answer) {
+        guard let place = answer.place else { return }
+        answer.slot = context.store.reserve(chain: place.chain, bytes: answer.facts.bodyBytes)
+        if answer.slot == nil { answer.place = nil }
+    }
+
+    /// Keeps a copy for admission, as long as there is room for it.
+    func copy(_ bytes: Span<UInt8>, _ answer: Answer, isDecoded: Bool) {
+        guard let slot = answer.slot else { return }
+        if isDecoded {
+            answer.collected.append(bytes)
+        } else {
+            let isReadable = (try? answer.decoder?.decode(bytes, into: &answer.collected)) != nil
+            if !isReadable { return dropCopy(answer) }
+        }
+        let count = answer.collected.count
+        if count > route.policy.bodyBytesMax || !slot.extend(to: count) { dropCopy(answer) }
+    }
+
+    func dropCopy(_ answer: Answer) {
+        answer.slot = nil
+        answer.place = nil
+        answer.collected = []
+        if !answer.tail.isEmpty {
+            let tail = answer.tail
+            answer.tail = []
+            send(tail.span)
+        }
+    }
+
+    /// Admits the copy of a body that has gone through, and only then lets its last bytes go.
+    func admitCopy(_ answer: Answer) {
+        guard answer.slot != nil, !answer.collected.isEmpty else { return end(answer) }
+        answer.facts.bodyBytes = answer.collected.count
+        guard Admission.evaluate(request: facts, response: answer.facts, policy: route.policy) == .admit
+        else {
+            return end(answer)
+        }
+        answer.stage = .ending
+        let decision = Decision(coding: .identity, reason: record.reason ?? .noCodingAccepted)
+        let job = codingJob(answer, decision)
+        if job.bytes.count <= CodingJob.inlineBytesMax { return admitted(job.run()) }
+        let loop = core.loop
+        let token = token
+        let isTaken = context.compressionPool.submit {
+            let result = job.run()
+            loop.execute { core in core.handler(token, as: Exchange.self)?.admitted(result) }
+        }
+        if !isTaken { end(answer) }
+    }
+
+    func admitted(_ result: CodingJob.Result) {
+        guard let answer, case .ending = answer.stage else { return }
+        if let body = result.body {
+            _ = admit(body, answer, etag: answer.head.headers.first(.etag), isNewest: result.isNewest)
+        }
+        end(answer)
+    }
+
+    func end(_ answer: Answer) {
+        let tail = answer.tail
+        answer.tail = []
+        send(tail.span)
+        complete(trailers: answer.trailers)
+    }
+}

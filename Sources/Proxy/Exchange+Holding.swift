@@ -1,0 +1,130 @@
+internal import Dictionaries
+internal import HTTP
+
+// MARK: - Bodies that are held until they are whole
+
+extension Exchange {
+    func collectHeld(_ bytes: Span<UInt8>, _ answer: Answer) {
+        record.bodyBytesBefore += bytes.count
+        do throws(CodingError) {
+            if let decoder = answer.decoder {
+                try decoder.decode(bytes, into: &answer.collected)
+            } else {
+                answer.collected.append(bytes)
+            }
+        } catch {
+            return fail(answer)
+        }
+        let count = answer.collected.count
+        let isWithinMemory = count <= answer.reservedBytes || reserve(max(count, 64 * 1024), for: answer)
+        if count > heldBytesMax || !isWithinMemory { stream(answer) }
+    }
+
+    /// The body cannot be read.
+    ///
+    /// Nothing of it has gone out, or what has is cut off.
+    func fail(_ answer: Answer) {
+        proxy.metrics.countUpstreamError(.malformed)
+        upstream?.abort()
+        upstream = nil
+        if answer.isStarted { return abort() }
+        releaseAnswer()
+        refuse(Self.undecodable)
+    }
+
+    static let undecodable = ProblemAnswer(
+        status: .badGateway, detail: "The upstream sent a body that is not in its coding.")
+
+    /// Works on a whole body: compares, hashes and codes it, here or beside the loop.
+    func prepare(_ answer: Answer) {
+        guard !dictionary.isLoading else { return }
+        answer.stage = .preparing
+        answer.facts.bodyBytes = answer.collected.count
+        answer.facts.isBodyWhole = true
+        let verdict = Admission.evaluate(request: facts, response: answer.facts, policy: route.policy)
+        if verdict != .admit { answer.place = nil }
+        if let place = answer.place {
+            answer.slot = context.store.reserve(chain: place.chain, bytes: answer.collected.count)
+            if answer.slot == nil { answer.place = nil }
+        }
+        let decision = decide(answer)
+        let job = codingJob(answer, decision)
+        if job.bytes.count <= CodingJob.inlineBytesMax { return deliver(answer, decision, job.run()) }
+        let loop = core.loop
+        let token = token
+        let isTaken = context.compressionPool.submit {
+            let result = job.run()
+            loop.execute { core in core.handler(token, as: Exchange.self)?.prepared(decision, result) }
+        }
+        if !isTaken { deliverBusy(answer) }
+    }
+
+    func codingJob(_ answer: Answer, _ decision: Decision) -> CodingJob {
+        let newest = answer.place
+            .flatMap { proxy.index.newest(chain: $0.chain, url: $0.url, variant: $0.variant) }
+            .flatMap { $0.bytes == answer.collected.count ? context.store.hotBody(of: $0) : nil }
+        let needsTag =
+            !answer.head.headers.contains(.etag) && isCodedResource(answer.facts)
+            && request.method == .get && answer.collected.count <= heldBytesMax
+        return CodingJob(
+            bytes: answer.collected, newest: newest, needsDigest: answer.place != nil || needsTag,
+            coding: decision.coding, dictionary: decision.coding.usesDictionary ? dictionary.body : nil)
+    }
+
+    func prepared(_ decision: Decision, _ result: CodingJob.Result) {
+        guard let answer, case .preparing = answer.stage else { return }
+        deliver(answer, decision, result)
+    }
+
+    /// All places for large jobs are taken: plain and now, rather than coded and late.
+    func deliverBusy(_ answer: Answer) {
+        answer.place = nil
+        let result = CodingJob.Result(body: nil, isNewest: false, coded: nil, error: nil, nanoseconds: 0)
+        deliver(answer, decide(answer, isBusy: true), result)
+    }
+
+    /// Sends a whole body with everything that is known of it.
+    func deliver(_ answer: Answer, _ decision: Decision, _ result: CodingJob.Result) {
+        var decision = decision
+        if decision.coding != .identity {
+            proxy.metrics.countCompression(decision.coding, nanoseconds: result.nanoseconds)
+        }
+        if result.coded == nil, decision.coding != .identity {
+            decision = Decision(
+                coding: .identity, reason: result.error == nil ? decision.reason : .codingFailed,
+                upstreamCodingHandling: decision.upstreamCodingHandling)
+        }
+        record.bodyBytesBefore = answer.collected.count
+        note(decision)
+        var shape = Delivery.Shape()
+        shape.coding = decision.coding
+        shape.isCodingChanged = decision.coding != .identity || answer.isDecoded
+        if !answer.head.headers.contains(.etag), let body = result.body, isCodedResource(answer.facts) {
+            shape.madeETag = Delivery.entityTag(of: body.digest)
+        }
+        let etag = answer.head.headers.first(.etag) ?? shape.madeETag
+        if let body = result.body { shape.offer = admit(body, answer, etag: etag, isNewest: result.isNewest) }
+        respond(answer, decision, shape, etag: etag, coded: result.coded, nanoseconds: result.nanoseconds)
+    }
+
+    func respond(
+        _ answer: Answer, _ decision: Decision, _ shape: Delivery.Shape, etag: String?, coded: [UInt8]?,
+        nanoseconds: Int
+    ) {
+        if isCodedResource(answer.facts) || shape.isCodingChanged {
+            Delivery.shape(&answer.head.headers, shape, dictionary: varyingDictionary)
+        } else if let offer = shape.offer {
+            answer.head.headers.append(.useAsDictionary, offer.serialized)
+        }
+        if isNotModified(etag) {
+            makeNotModified(answer)
+            start(answer.head, body: .none)
+            return complete()
+        }
+        let body = coded ?? answer.collected
+        explain(decision, on: answer, sent: body.count, microseconds: nanoseconds / 1000)
+        start(answer.head, body: .length(UInt64(body.count)))
+        send(body.span)
+        complete()
+    }
+}
