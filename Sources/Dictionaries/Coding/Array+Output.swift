@@ -9,10 +9,14 @@ extension [UInt8] {
     @unsafe mutating func append<Failure: Error>(
         upTo capacity: Int, writtenBy body: (UnsafeMutableBufferPointer<UInt8>) throws(Failure) -> Int
     ) throws(Failure) {
-        try append(addingCapacity: capacity) { (span) throws(Failure) in
-            try unsafe span.withUnsafeMutableBufferPointer { (buffer, count) throws(Failure) in
-                count = try unsafe body(buffer)
-            }
+        // `append(addingCapacity:)` would not clear the bytes first, but comes with Swift 6.3 only.
+        let start = count
+        append(contentsOf: repeatElement(0, count: capacity))
+        var written = 0
+        defer { removeLast(capacity - written) }
+        // Safe: the part behind `start` is this array's own, initialised, and used within the call only.
+        written = try unsafe withUnsafeMutableBufferPointer { (buffer) throws(Failure) in
+            try unsafe body(UnsafeMutableBufferPointer(rebasing: buffer[start...]))
         }
     }
 }
