@@ -59,6 +59,11 @@ struct PendingWrites: Sendable {
         return nil
     }
 
+    /// Forgets an insertion whose row turned out to be there; false if there was none.
+    mutating func drop(_ version: Version) -> Bool {
+        insertions.removeValue(forKey: version.id) != nil
+    }
+
     /// Takes what to write next: all but the insertions whose bodies go beyond `bytesMax`, never fewer than one.
     mutating func takeBatch(bytesMax: Int) -> Batch {
         var batch = Batch(removals: removals, renewals: Array(renewals.values), touches: touches)

@@ -1,5 +1,5 @@
 /// The tables of the store: numbered steps that only ever lead forward.
-enum Schema {
+enum StoreSchema {
     /// `PRAGMA application_id` of a store: "DICT".
     static let applicationID = 0x4449_4354
 

@@ -2,14 +2,16 @@ import Testing
 
 @testable import Dictionaries
 
-@Suite struct PendingWritesTests {
-    private func version(_ seed: Int, rank: Int64? = nil, id: Int64? = nil) -> (version: Version, body: Body) {
-        let body = body(seed)
+@Suite struct StorePendingWritesTests {
+    private func version(_ seed: Int, rank: Int64? = nil, id: Int64? = nil) -> (version: Version, body: Body)
+    {
+        let body = sampleBody(seed)
         let facts = VersionFacts(
             digest: body.digest, url: "/", variant: "", etag: nil, contentType: nil, bytes: 1000, maxAge: 10)
         return (
             Version(
-                facts, id: id ?? Int64(seed), rank: rank ?? Int64(seed), home: Chain(feed), admittedAt: 0,
+                facts, id: id ?? Int64(seed), rank: rank ?? Int64(seed), home: Chain(feedChain),
+                admittedAt: 0,
                 lastWanted: 0), body
         )
     }
