@@ -116,7 +116,7 @@ extension DictionaryStore {
             found += version.bytes
         }
         guard evict(victims, reason: .size) > 0 else { return false }
-        try write(PendingWrites.Batch(removals: state.withLock { $0.pending.takeRemovals() }), to: database)
+        try write(state.withLock { $0.pending.takeRemovals() }, to: database)
         return true
     }
 

@@ -65,6 +65,7 @@ extension DictionaryStore {
             if case .rejected = error { evict(batch.insertions.map(\.version), reason: .damaged) }
             throw error
         }
+        state.withLock { $0.pending.written(batch) }
         counters.withLock { $0.transactions += 1 }
         let wasFailing = disk.withLock { $0.retryAt.take() != nil }
         if wasFailing { reports.recovered("the store \(configuration.path) can be written again") }

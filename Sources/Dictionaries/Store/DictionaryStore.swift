@@ -122,7 +122,9 @@ package final class DictionaryStore: Sendable {
         return state.withLock { $0.pending.count } == 0
     }
 
-    /// Flushes and closes the database; what is in memory can still be used. Blocks like `flush`.
+    /// Flushes and closes the database.
+    ///
+    /// What is in memory can still be used. Blocks like `flush`, up to twice as long.
     package func close(timeoutSeconds: Double = 5) {
         flush(timeoutSeconds: timeoutSeconds)
         let done = DispatchSemaphore(value: 0)

@@ -1,7 +1,9 @@
 internal import FoundationEssentials
 internal import GRDB
 
-/// The database file: SQL and nothing else. Its calls block; the store makes them on its own two queues.
+/// The database file: SQL and nothing else.
+///
+/// Its calls block; the store makes them on its own two queues.
 struct StoreDatabase: Sendable {
     /// How much a database takes, in bytes.
     struct Size {

@@ -102,9 +102,15 @@ extension DictionaryStore {
 
     /// Loads and waits for the answer.
     func loaded(_ version: Version) async -> Body? {
+        // Through a lock, since the thread sanitizer does not see that resuming a task hands the value over.
+        let answer = Guarded<Body?>(nil)
         await withCheckedContinuation { continuation in
-            load(version) { continuation.resume(returning: $0) }
+            load(version) { body in
+                answer.withLock { $0 = body }
+                continuation.resume()
+            }
         }
+        return answer.withLock { $0 }
     }
 
     /// Whether a request for `/feed` would find the digest.

@@ -90,4 +90,18 @@ import Testing
         #expect(again.touches == [1: 200])
         #expect(again.renewals.map(\.rank) == [5])
     }
+
+    @Test func `what is just being written still counts as not on disk`() {
+        var pending = PendingWrites()
+        let (one, body) = version(1)
+        pending.insert(one, body: body)
+        let batch = pending.takeBatch(bytesMax: .max)
+        #expect(pending.count == 1)
+        pending.written(batch)
+        #expect(pending.count == 0)
+        pending.touch(2, lastWanted: 5)
+        let failed = pending.takeBatch(bytesMax: .max)
+        _ = pending.restore(failed)
+        #expect(pending.count == 1)
+    }
 }
