@@ -5,6 +5,7 @@ extension DictionaryStore {
     ///
     /// Costs nothing until the earliest expiry is reached; a version is not found after the sweep at its time.
     package func sweep(now: Int) {
+        let now = min(now, Version.secondsMax)
         let due = state.withLock { state in
             now >= state.earliestExpiry ? state.beginExpiry() : nil
         }
@@ -12,7 +13,11 @@ extension DictionaryStore {
             var earliest = Int.max
             var expired: [Version] = []
             for version in due.allVersions() {
-                if version.expiry <= now { expired.append(version) } else { earliest = min(earliest, version.expiry) }
+                if version.expiry <= now {
+                    expired.append(version)
+                } else {
+                    earliest = min(earliest, version.expiry)
+                }
             }
             state.withLock { $0.endExpiry(earliest: earliest) }
             evict(expired, reason: .age)
@@ -48,7 +53,10 @@ extension DictionaryStore {
         let limit = configuration.maxChains
         guard index.chainCount > limit else { return }
         let chains = index.allChains().map { chain in
-            (lastWanted: chain.versions.map(\.lastWanted).max() ?? 0, rank: chain.versions.last?.rank ?? 0, chain.versions)
+            (
+                lastWanted: chain.versions.map(\.lastWanted).max() ?? 0, rank: chain.versions.last?.rank ?? 0,
+                chain.versions
+            )
         }
         let victims = chains.sorted { ($0.lastWanted, $0.rank) < ($1.lastWanted, $1.rank) }
             .prefix(index.chainCount - limit + limit / 64)
@@ -79,9 +87,9 @@ extension DictionaryStore {
         let wanted = needed + configuration.maxBytes / 32
         // Bodies that versions share free less than they weigh: hence more than one round, but not endless ones.
         for _ in 0..<8 where excess(size, needed: needed) > 0 {
-            if size.free < wanted {
-                guard try removeLeastWanted(bytes: wanted - size.free, from: database) || size.free > 0 else { break }
-            }
+            // What the file must give back, and what must then still be free in it.
+            let missing = max(0, size.total + wanted - configuration.maxBytes) + wanted - size.free
+            if missing > 0, try !removeLeastWanted(bytes: missing, from: database), size.free == 0 { break }
             try shrink(database, needed: wanted)
             size = try database.size()
         }
@@ -95,7 +103,9 @@ extension DictionaryStore {
         size.total + needed + max(0, needed - size.free) - configuration.maxBytes
     }
 
-    private func removeLeastWanted(bytes: Int, from database: StoreDatabase) throws(StoreDatabaseError) -> Bool {
+    private func removeLeastWanted(bytes: Int, from database: StoreDatabase) throws(StoreDatabaseError)
+        -> Bool
+    {
         let waiting = state.withLock { Set($0.pending.insertions.keys) }
         let versions = publisher.index.allVersions().filter { !waiting.contains($0.id) }
             .sorted { ($0.lastWanted, $0.rank) < ($1.lastWanted, $1.rank) }
@@ -106,7 +116,7 @@ extension DictionaryStore {
             found += version.bytes
         }
         guard evict(victims, reason: .size) > 0 else { return false }
-        try write(PendingWrites.Batch(removals: state.withLock { $0.pending.takeRemovals() }), to: database)
+        try write(state.withLock { $0.pending.takeRemovals() }, to: database)
         return true
     }
 

@@ -65,6 +65,7 @@ extension DictionaryStore {
             if case .rejected = error { evict(batch.insertions.map(\.version), reason: .damaged) }
             throw error
         }
+        state.withLock { $0.pending.written(batch) }
         counters.withLock { $0.transactions += 1 }
         let wasFailing = disk.withLock { $0.retryAt.take() != nil }
         if wasFailing { reports.recovered("the store \(configuration.path) can be written again") }
@@ -80,7 +81,9 @@ extension DictionaryStore {
     private func usableDatabase(isForced: Bool) throws(StoreDatabaseError) -> StoreDatabase? {
         let disk = disk.withLock { $0 }
         guard !disk.isClosed else { return nil }
-        if let retryAt = disk.retryAt, !isForced, DispatchTime.now().uptimeNanoseconds < retryAt { return nil }
+        if let retryAt = disk.retryAt, !isForced, DispatchTime.now().uptimeNanoseconds < retryAt {
+            return nil
+        }
         if disk.database == nil { try open() }
         return self.disk.withLock { $0.database }
     }
@@ -108,7 +111,8 @@ extension DictionaryStore {
     private func reportUnwritable(_ reason: String) {
         reports.unwritable(
             "the store \(configuration.path) cannot be written: \(reason); dictionaries are kept in memory only "
-                + "until it can: make room on its disk, let this user write to its folder, or change store.path")
+                + "until it can: make room on its disk, let this user write to its folder, or change store.path"
+        )
     }
 
     private func rest(connectionLost: Bool) {

@@ -78,7 +78,7 @@ package final class DictionaryStore: Sendable {
     ) -> Version {
         let facts = VersionFacts(
             digest: body.digest, url: url, variant: variant, etag: etag, contentType: contentType,
-            bytes: body.bytes.count, maxAge: maxAge)
+            bytes: body.bytes.count, maxAge: min(max(maxAge, 0), Version.secondsMax))
         let name = BodyName(scope: chain.scope, digest: body.digest)
         // Pinned before it is published: whoever finds the version finds the body too.
         let kept = hot.withLock { hot in
@@ -93,7 +93,7 @@ package final class DictionaryStore: Sendable {
         unpin(admitted.isNew ? admitted.unpinned : admitted.unpinned + [name])
         counters.withLock { counters in
             if admitted.isNew { counters.admissions += 1 } else { counters.returns += 1 }
-            counters.evictions[.versions, default: 0] += admitted.evicted.count
+            if admitted.evicted > 0 { counters.evictions[.versions, default: 0] += admitted.evicted }
         }
         scheduleDrain()
         return admitted.version
@@ -122,7 +122,9 @@ package final class DictionaryStore: Sendable {
         return state.withLock { $0.pending.count } == 0
     }
 
-    /// Flushes and closes the database; what is in memory can still be used. Blocks like `flush`.
+    /// Flushes and closes the database.
+    ///
+    /// What is in memory can still be used. Blocks like `flush`, up to twice as long.
     package func close(timeoutSeconds: Double = 5) {
         flush(timeoutSeconds: timeoutSeconds)
         let done = DispatchSemaphore(value: 0)

@@ -18,16 +18,19 @@ struct PendingWrites: Sendable {
 
         /// The bytes of the bodies in it.
         var bodyBytes: Int { insertions.reduce(0) { $0 + $1.version.bytes } }
-        var isEmpty: Bool { removals.isEmpty && insertions.isEmpty && renewals.isEmpty && touches.isEmpty }
+        var count: Int { removals.count + insertions.count + renewals.count + touches.count }
+        var isEmpty: Bool { count == 0 }
     }
 
     private(set) var insertions: [Int64: Insertion] = [:]
     private(set) var renewals: [Int64: Version] = [:]
     private(set) var removals: Set<Int64> = []
     private var touches: [Int64: Int] = [:]
+    /// Changes in batches that were taken and are neither written nor restored.
+    private var takenCount = 0
 
-    /// How many changes wait.
-    var count: Int { insertions.count + renewals.count + removals.count + touches.count }
+    /// How many changes are not on disk: those that wait and those just being written.
+    var count: Int { insertions.count + renewals.count + removals.count + touches.count + takenCount }
 
     /// A new row.
     mutating func insert(_ version: Version, body: Body) {
@@ -59,6 +62,11 @@ struct PendingWrites: Sendable {
         return nil
     }
 
+    /// Forgets an insertion whose row turned out to be there; false if there was none.
+    mutating func drop(_ version: Version) -> Bool {
+        insertions.removeValue(forKey: version.id) != nil
+    }
+
     /// Takes what to write next: all but the insertions whose bodies go beyond `bytesMax`, never fewer than one.
     mutating func takeBatch(bytesMax: Int) -> Batch {
         var batch = Batch(removals: removals, renewals: Array(renewals.values), touches: touches)
@@ -70,17 +78,26 @@ struct PendingWrites: Sendable {
             batch.insertions.append(insertion)
             insertions[insertion.version.id] = nil
         }
+        takenCount += batch.count
         return batch
     }
 
     /// Takes the rows that go, to make room before anything else is written.
-    mutating func takeRemovals() -> Set<Int64> {
-        defer { removals = [] }
-        return removals
+    mutating func takeRemovals() -> Batch {
+        let batch = Batch(removals: removals)
+        removals = []
+        takenCount += batch.count
+        return batch
+    }
+
+    /// Notes that a batch is on disk.
+    mutating func written(_ batch: Batch) {
+        takenCount -= batch.count
     }
 
     /// Puts a batch that was not written back, under what has changed since; the insertions no longer needed.
     mutating func restore(_ batch: Batch) -> [Insertion] {
+        takenCount -= batch.count
         for (id, lastWanted) in batch.touches where !removals.contains(id) && touches[id] == nil {
             touch(id, lastWanted: lastWanted)
         }

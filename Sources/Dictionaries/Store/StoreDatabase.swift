@@ -1,7 +1,9 @@
 internal import FoundationEssentials
 internal import GRDB
 
-/// The database file: SQL and nothing else. Its calls block; the store makes them on its own two queues.
+/// The database file: SQL and nothing else.
+///
+/// Its calls block; the store makes them on its own two queues.
 struct StoreDatabase: Sendable {
     /// How much a database takes, in bytes.
     struct Size {
@@ -26,7 +28,7 @@ struct StoreDatabase: Sendable {
         } catch {
             throw StoreDatabaseError(opening: error)
         }
-        try Self.migrate(connection, path: path)
+        try Self.attempt { try Self.migrate(connection) }
     }
 
     /// Closes the connections; every later call fails as unavailable.
@@ -42,6 +44,9 @@ struct StoreDatabase: Sendable {
         configuration.busyMode = .timeout(1)
         configuration.maximumReaderCount = 2
         configuration.prepareDatabase { database in
+            if database.configuration.readonly { return }
+            // Before anything is changed, the journal mode included.
+            try check(database, path: path)
             // Before the first table is made: lets the file shrink in small steps later.
             try database.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")
             // Debian's SQLite overwrites what is deleted with zeroes, which doubles what an eviction writes.
@@ -61,32 +66,27 @@ struct StoreDatabase: Sendable {
         return pool
     }
 
-    private static func migrate(_ connection: any DatabaseWriter, path: String) throws(StoreDatabaseError) {
-        let found = try attempt {
-            try connection.read { database in
-                (
-                    application: try Int.fetchOne(database, sql: "PRAGMA application_id") ?? 0,
-                    version: try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0,
-                    tables: try Int.fetchOne(
-                        database,
-                        sql: "SELECT count(*) FROM sqlite_schema WHERE name NOT LIKE 'grdb_issue_%'") ?? 0
-                )
-            }
+    /// Refuses a file that this program must not touch.
+    private static func check(_ database: Database, path: String) throws {
+        let application = try Int.fetchOne(database, sql: "PRAGMA application_id") ?? 0
+        let isEmpty = try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_schema") == 0
+        guard application == StoreSchema.applicationID || (application == 0 && isEmpty) else {
+            throw StoreError.foreignDatabase(path: path)
         }
-        guard found.application == Schema.applicationID || (found.application == 0 && found.tables == 0) else {
-            throw .refused(.foreignDatabase(path: path))
+        let found = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+        guard found <= StoreSchema.steps.count else {
+            throw StoreError.newerSchema(path: path, found: found, supported: StoreSchema.steps.count)
         }
-        let supported = Schema.steps.count
-        guard found.version <= supported else {
-            throw .refused(.newerSchema(path: path, found: found.version, supported: supported))
-        }
-        for step in max(found.version, 0)..<supported {
-            try attempt {
-                try connection.write { database in
-                    try database.execute(sql: Schema.steps[step])
-                    try database.execute(sql: "PRAGMA application_id = \(Schema.applicationID)")
-                    try database.execute(sql: "PRAGMA user_version = \(step + 1)")
-                }
+    }
+
+    /// Takes the steps that the file has not taken, each in a transaction.
+    private static func migrate(_ connection: any DatabaseWriter) throws {
+        let taken = try connection.read { try Int.fetchOne($0, sql: "PRAGMA user_version") ?? 0 }
+        for step in max(taken, 0)..<StoreSchema.steps.count {
+            try connection.write { database in
+                try database.execute(sql: StoreSchema.steps[step])
+                try database.execute(sql: "PRAGMA application_id = \(StoreSchema.applicationID)")
+                try database.execute(sql: "PRAGMA user_version = \(step + 1)")
             }
         }
     }
@@ -154,7 +154,7 @@ struct StoreDatabase: Sendable {
     private func logBytes() -> Int {
         guard !isInMemory else { return 0 }
         let attributes = try? FileManager.default.attributesOfItem(atPath: path + "-wal")
-        return (attributes?[.size] as? any BinaryInteger).map { Int(clamping: $0) } ?? 0
+        return attributes?[.size] as? Int ?? 0
     }
 
     private static func attempt<Result>(_ work: () throws -> Result) throws(StoreDatabaseError) -> Result {

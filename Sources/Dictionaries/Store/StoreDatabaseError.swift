@@ -16,6 +16,10 @@ enum StoreDatabaseError: Error {
     /// Sorts an error from connecting: only a file that SQLite cannot read is taken for damaged, as a file system
     /// without support for the log gives SQLITE_ERROR too.
     init(opening error: any Error) {
+        if let error = error as? StoreError {
+            self = .refused(error)
+            return
+        }
         self = StoreDatabaseError(error)
         if case .damaged(let text) = self, let error = error as? DatabaseError,
             ![.SQLITE_CORRUPT, .SQLITE_NOTADB].contains(error.resultCode)

@@ -31,7 +31,7 @@ enum StoreRows {
             let wanted: Int = row[10], let maxAge: Int = row[11]
         else { return nil }
         // Numbers that can be added and compared without a thought of overflow.
-        let sensible = 0..<(1 << 53)
+        let sensible = 0...Version.secondsMax
         guard sensible.contains(size), sensible.contains(admitted), sensible.contains(wanted),
             sensible.contains(maxAge), (0..<(Int64.max / 2)).contains(rank)
         else { return nil }
@@ -105,8 +105,10 @@ enum StoreRows {
                     rank = excluded.rank, last_wanted = excluded.last_wanted, max_age = excluded.max_age
                 """
         ).execute(arguments: [
-            version.id, chain.authority, scope, chain.match, text(chain.matchDest), scope, digest, version.url,
-            version.variant, version.etag, version.contentType, version.bytes, version.rank, version.admittedAt,
+            version.id, chain.authority, scope, chain.match, text(chain.matchDest), scope, digest,
+            version.url,
+            version.variant, version.etag, version.contentType, version.bytes, version.rank,
+            version.admittedAt,
             version.lastWanted, version.maxAge,
         ])
     }

@@ -7,7 +7,7 @@ struct StoreState: Sendable {
         let version: Version
         /// Whether the version waits to be written, with a pin on its body.
         let isNew: Bool
-        let evicted: [Version]
+        let evicted: Int
         /// Bodies that lose a pin, as their versions went before they were written.
         let unpinned: [BodyName]
     }
@@ -21,11 +21,14 @@ struct StoreState: Sendable {
     // MARK: Admission
 
     /// Makes a body the newest version of its URL and variant and keeps at most `keep` versions in its chain.
-    mutating func admit(_ facts: VersionFacts, body: Body, chain key: ChainKey, keep: Int, now: Int) -> Admitted {
+    mutating func admit(_ facts: VersionFacts, body: Body, chain key: ChainKey, keep: Int, now: Int)
+        -> Admitted
+    {
         let home = index.chain(key) ?? Chain(key)
         let version: Version
         var isNew = false
-        if let known = index.version(chain: key, url: facts.url, variant: facts.variant, digest: facts.digest) {
+        if let known = index.version(chain: key, url: facts.url, variant: facts.variant, digest: facts.digest)
+        {
             version = returned(known, facts: facts, now: now)
         } else {
             version = Version(
@@ -36,8 +39,8 @@ struct StoreState: Sendable {
             isNew = true
         }
         earliestExpiry = min(earliestExpiry, version.expiry)
-        let evicted = Array(index.versions(of: key).dropLast(max(keep, 1)))
-        return Admitted(version: version, isNew: isNew, evicted: evicted, unpinned: remove(evicted).unpinned)
+        let (evicted, unpinned) = remove(index.versions(of: key).dropLast(max(keep, 1)))
+        return Admitted(version: version, isNew: isNew, evicted: evicted, unpinned: unpinned)
     }
 
     /// A body that is there already becomes the newest again: no new row, no second copy.
@@ -93,27 +96,29 @@ struct StoreState: Sendable {
     ///
     /// Returns the bodies that lose a pin: their versions are in the database already.
     mutating func adopt(_ rows: [Version]) -> [BodyName] {
-        var versions = rows.compactMap { row in
+        let onDisk = rows.compactMap { row in
             pending.removals.contains(row.id) ? nil : pending.renewals[row.id] ?? row
         }
-        versions += pending.insertions.values.map(\.version)
-        versions.sort { $0.rank < $1.rank }
-
-        index = DictionaryIndex()
         var unpinned: [BodyName] = []
-        for version in versions {
+        rebuild(from: onDisk)
+        guard !pending.insertions.isEmpty else { return unpinned }
+        for version in pending.insertions.values.map(\.version) {
             let same = index.version(
                 chain: version.chain, url: version.url, variant: version.variant, digest: version.digest)
-            if same == nil {
-                index.insert(version)
-            } else if pending.insertions[version.id] != nil {
-                _ = pending.remove(version)
-                unpinned.append(version.bodyName)
-            }
+            guard same != nil, pending.drop(version) else { continue }
+            unpinned.append(version.bodyName)
+        }
+        rebuild(from: onDisk + pending.insertions.values.map(\.version))
+        return unpinned
+    }
+
+    private mutating func rebuild(from versions: [Version]) {
+        index = DictionaryIndex()
+        for version in versions.sorted(by: { $0.rank < $1.rank }) {
+            index.insert(version)
             earliestExpiry = min(earliestExpiry, version.expiry)
             lastRank = max(lastRank, version.rank)
         }
-        return unpinned
     }
 
     /// Begins again with nothing on disk: only versions whose bodies are in memory stay, to be written anew.

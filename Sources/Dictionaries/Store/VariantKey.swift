@@ -7,7 +7,9 @@ package enum VariantKey {
     /// section 6.2). `values` gets lower-case names and gives nil for a field that the request does not have,
     /// which is not the same as an empty one.
     package static func make(names: [String], values: (String) -> String?) -> String {
-        let fields = Set(names.map { $0.lowercased() }).subtracting(["accept-encoding", "available-dictionary"])
+        let fields = Set(names.map { $0.lowercased() }).subtracting([
+            "accept-encoding", "available-dictionary",
+        ])
         var text = ""
         for name in fields.sorted() {
             text += "\(name.utf8.count):\(name)"

@@ -21,6 +21,9 @@ package final class Version: Sendable {
     /// Seconds that the version is kept after it was last wanted.
     package let maxAge: Int
 
+    /// The longest time and the latest second that are kept: such numbers can be added without overflow.
+    static let secondsMax = (1 << 53) - 1
+
     /// The place in its chain: the newest has the highest, and a body that returns gets a new one.
     let rank: Int64
     let home: Chain
@@ -32,7 +35,7 @@ package final class Version: Sendable {
     /// Seconds since 1970.
     package var lastWanted: Int { wanted.load(ordering: .relaxed) }
     /// The first second at which the version is too old to be used.
-    var expiry: Int { lastWanted.addingReportingOverflow(maxAge).overflow ? .max : lastWanted &+ maxAge }
+    var expiry: Int { lastWanted + maxAge }
     var bodyName: BodyName { BodyName(scope: home.key.scope, digest: digest) }
 
     init(_ facts: VersionFacts, id: Int64, rank: Int64, home: Chain, admittedAt: Int, lastWanted: Int) {
@@ -46,18 +49,23 @@ package final class Version: Sendable {
         contentType = facts.contentType
         bytes = facts.bytes
         maxAge = facts.maxAge
-        self.admittedAt = admittedAt
-        wanted = Atomic(lastWanted)
-        wantedOnDisk = Atomic(lastWanted)
+        self.admittedAt = Self.clamped(admittedAt)
+        wanted = Atomic(Self.clamped(lastWanted))
+        wantedOnDisk = Atomic(Self.clamped(lastWanted))
     }
 
     /// Moves `lastWanted` forward; true at most once a minute, when that should be written to disk.
     func want(at now: Int) -> Bool {
+        let now = Self.clamped(now)
         wanted.max(now, ordering: .relaxed)
         let written = wantedOnDisk.load(ordering: .relaxed)
-        guard now >= written &+ 60 else { return false }
+        guard now >= written + 60 else { return false }
         return wantedOnDisk.compareExchange(expected: written, desired: now, ordering: .relaxed).exchanged
     }
+}
+
+extension Version {
+    private static func clamped(_ seconds: Int) -> Int { min(max(seconds, 0), secondsMax) }
 }
 
 /// What an answer says about the version it makes.

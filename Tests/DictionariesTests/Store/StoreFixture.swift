@@ -23,7 +23,7 @@ final class StoreFolder {
     /// Runs the sqlite3 command on the database and gives its output.
     @discardableResult
     func sqlite(_ sql: String) throws -> String {
-        try command("sqlite3", [database, sql])
+        try runCommand("sqlite3", [database, sql])
     }
 
     /// Reads, changes and writes back the bytes of a file.
@@ -36,7 +36,7 @@ final class StoreFolder {
 
 /// Runs a command to its end and gives its standard output; a failure is an issue of the test.
 @discardableResult
-func command(_ name: String, _ arguments: [String]) throws -> String {
+func runCommand(_ name: String, _ arguments: [String]) throws -> String {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     process.arguments = [name] + arguments
@@ -50,7 +50,7 @@ func command(_ name: String, _ arguments: [String]) throws -> String {
 }
 
 /// What a store reported, in order.
-final class Events: Sendable {
+final class StoreEvents: Sendable {
     private let list = Guarded<[StoreEvent]>([])
 
     var all: [StoreEvent] { list.withLock { $0 } }
@@ -62,10 +62,10 @@ final class Events: Sendable {
     }
 }
 
-let feed = ChainKey(authority: "api.example", match: "/feed")
+let feedChain = ChainKey(authority: "api.example", match: "/feed")
 
 /// A body of `count` bytes that differs for every seed and does not compress to nothing.
-func body(_ seed: Int, count: Int = 1000) -> Body {
+func sampleBody(_ seed: Int, count: Int = 1000) -> Body {
     var state = UInt64(truncatingIfNeeded: seed) &* 0x9E37_79B9_7F4A_7C15 | 1
     return Body(
         (0..<count).map { _ in
@@ -80,7 +80,7 @@ extension DictionaryStore {
     /// A store for tests: tries a failing disk again at once when it is flushed, and else not by itself.
     static func open(
         _ path: String, maxBytes: Int = 1 << 30, maxChains: Int = 1000, memoryBytes: Int = 64 << 20,
-        retrySeconds: Double = 3600, log: @escaping @Sendable (StoreEvent) -> Void = { _ in }
+        retrySeconds: Double = 3600, log: @escaping @Sendable (StoreEvent) -> Void = { print($0) }
     ) throws(StoreError) -> DictionaryStore {
         try DictionaryStore(
             configuration: StoreConfiguration(
@@ -91,7 +91,8 @@ extension DictionaryStore {
     /// Admits with what most tests do not care about.
     @discardableResult
     func admit(
-        _ body: Body, chain: ChainKey = feed, url: String = "/feed", variant: String = "", etag: String? = nil,
+        _ body: Body, chain: ChainKey = feedChain, url: String = "/feed", variant: String = "",
+        etag: String? = nil,
         keep: Int = 16, maxAge: Int = 1000, now: Int = 1000
     ) -> Version {
         admit(
@@ -101,9 +102,15 @@ extension DictionaryStore {
 
     /// Loads and waits for the answer.
     func loaded(_ version: Version) async -> Body? {
+        // Through a lock, since the thread sanitizer does not see that resuming a task hands the value over.
+        let answer = Guarded<Body?>(nil)
         await withCheckedContinuation { continuation in
-            load(version) { continuation.resume(returning: $0) }
+            load(version) { body in
+                answer.withLock { $0 = body }
+                continuation.resume()
+            }
         }
+        return answer.withLock { $0 }
     }
 
     /// Whether a request for `/feed` would find the digest.

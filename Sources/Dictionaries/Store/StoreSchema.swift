@@ -1,10 +1,11 @@
 /// The tables of the store: numbered steps that only ever lead forward.
-enum Schema {
+enum StoreSchema {
     /// `PRAGMA application_id` of a store: "DICT".
     static let applicationID = 0x4449_4354
 
-    /// Step n makes schema n + 1 of schema n; never change one that was released. `PRAGMA user_version` tells
-    /// how many were taken.
+    /// Step n makes schema n + 1 of schema n; never change one that was released.
+    ///
+    /// `PRAGMA user_version` tells how many were taken.
     static let steps = [
         // Bodies have a table of their own, so that reading the versions reads no body. The triggers remove
         // what nothing refers to, also when rows are deleted by hand.

@@ -2,14 +2,16 @@ import Testing
 
 @testable import Dictionaries
 
-@Suite struct PendingWritesTests {
-    private func version(_ seed: Int, rank: Int64? = nil, id: Int64? = nil) -> (version: Version, body: Body) {
-        let body = body(seed)
+@Suite struct StorePendingWritesTests {
+    private func version(_ seed: Int, rank: Int64? = nil, id: Int64? = nil) -> (version: Version, body: Body)
+    {
+        let body = sampleBody(seed)
         let facts = VersionFacts(
             digest: body.digest, url: "/", variant: "", etag: nil, contentType: nil, bytes: 1000, maxAge: 10)
         return (
             Version(
-                facts, id: id ?? Int64(seed), rank: rank ?? Int64(seed), home: Chain(feed), admittedAt: 0,
+                facts, id: id ?? Int64(seed), rank: rank ?? Int64(seed), home: Chain(feedChain),
+                admittedAt: 0,
                 lastWanted: 0), body
         )
     }
@@ -87,5 +89,19 @@ import Testing
         let again = pending.takeBatch(bytesMax: .max)
         #expect(again.touches == [1: 200])
         #expect(again.renewals.map(\.rank) == [5])
+    }
+
+    @Test func `what is just being written still counts as not on disk`() {
+        var pending = PendingWrites()
+        let (one, body) = version(1)
+        pending.insert(one, body: body)
+        let batch = pending.takeBatch(bytesMax: .max)
+        #expect(pending.count == 1)
+        pending.written(batch)
+        #expect(pending.count == 0)
+        pending.touch(2, lastWanted: 5)
+        let failed = pending.takeBatch(bytesMax: .max)
+        _ = pending.restore(failed)
+        #expect(pending.count == 1)
     }
 }

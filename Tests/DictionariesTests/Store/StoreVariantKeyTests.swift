@@ -2,7 +2,7 @@ import Testing
 
 @testable import Dictionaries
 
-@Suite struct VariantKeyTests {
+@Suite struct StoreVariantKeyTests {
     private func key(_ names: [String], _ values: [String: String]) -> String {
         VariantKey.make(names: names) { values[$0] }
     }

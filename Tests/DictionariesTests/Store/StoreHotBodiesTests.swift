@@ -2,12 +2,12 @@ import Testing
 
 @testable import Dictionaries
 
-@Suite struct HotBodiesTests {
+@Suite struct StoreHotBodiesTests {
     private func name(_ body: Body) -> BodyName { BodyName(scope: .public, digest: body.digest) }
 
     @Test func `the least recently used body goes first`() {
         var hot = HotBodies(bytesMax: 4000)
-        let bodies = (0..<4).map { body($0) }
+        let bodies = (0..<4).map { sampleBody($0) }
         for body in bodies[0..<3] { hot.keep(body, as: name(body)) }
         #expect(hot.body(name(bodies[0])) != nil)
         hot.keep(bodies[3], as: name(bodies[3]))
@@ -18,7 +18,7 @@ import Testing
 
     @Test func `a pinned body stays until it is unpinned as often`() {
         var hot = HotBodies(bytesMax: 2600)
-        let bodies = (0..<4).map { body($0) }
+        let bodies = (0..<4).map { sampleBody($0) }
         hot.pin(bodies[0], as: name(bodies[0]))
         hot.pin(bodies[0], as: name(bodies[0]))
         hot.unpin(name(bodies[0]))
@@ -34,7 +34,7 @@ import Testing
 
     @Test func `a reservation makes room by dropping what is not pinned, and is refused beyond that`() {
         var hot = HotBodies(bytesMax: 4000)
-        let (free, pinned) = (body(1), body(2))
+        let (free, pinned) = (sampleBody(1), sampleBody(2))
         hot.keep(free, as: name(free))
         hot.pin(pinned, as: name(pinned))
         let tooMuch = hot.reserve(4000 - 1256 + 1)
@@ -50,7 +50,7 @@ import Testing
 
     @Test func `a body larger than the budget is not kept`() {
         var hot = HotBodies(bytesMax: 500)
-        let large = body(1)
+        let large = sampleBody(1)
         hot.keep(large, as: name(large))
         #expect(hot.count == 0)
         #expect(hot.bytes == 0)
@@ -58,7 +58,7 @@ import Testing
 
     @Test func `pinned bodies are given up in order of use`() {
         var hot = HotBodies(bytesMax: 100_000)
-        let bodies = (0..<4).map { body($0) }
+        let bodies = (0..<4).map { sampleBody($0) }
         for body in bodies { hot.pin(body, as: name(body)) }
         _ = hot.body(name(bodies[0]))
         #expect(hot.pinnedBeyond(2 * 1256) == [name(bodies[1]), name(bodies[2])])
@@ -67,7 +67,7 @@ import Testing
 
     @Test func `a thousand random steps keep the sums right`() {
         var hot = HotBodies(bytesMax: 20_000)
-        let bodies = (0..<40).map { body($0, count: 100 + $0 * 37) }
+        let bodies = (0..<40).map { sampleBody($0, count: 100 + $0 * 37) }
         var pins: [Int: Int] = [:]
         var random = SystemRandomNumberGenerator()
         for _ in 0..<1000 {

@@ -1,0 +1,81 @@
+import Foundation
+import Testing
+
+@testable import Dictionaries
+
+@Suite struct StoreScaleTests {
+    private func microseconds(_ duration: Duration, _ count: Int) -> String {
+        let seconds = Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18
+        return String(format: "%.2f µs", seconds * 1e6 / Double(count))
+    }
+
+    /// Times are printed, not judged: they belong to the machine and the build.
+    @Test(arguments: [10, 1000, 100_000])
+    func `every version among many is found, and one more admitted at once`(count: Int) throws {
+        let clock = ContinuousClock()
+        var state = StoreState()
+        let publisher = IndexPublisher()
+        let reader = DictionaryIndex.Reader(publisher)
+        let empty = Body([])
+        let digests = (0..<count).map { Digest(of: [UInt8]("body \($0)".utf8).span) }
+        func admit(_ number: Int, _ digest: Digest) {
+            let key = ChainKey(authority: "api.example", match: "/items/\(number / 4)")
+            let facts = VersionFacts(
+                digest: digest, url: key.match, variant: "", etag: nil, contentType: nil, bytes: 0,
+                maxAge: 1000)
+            _ = state.admit(facts, body: empty, chain: key, keep: 10_000, now: 1000)
+        }
+        let filling = clock.measure { for (number, digest) in digests.enumerated() { admit(number, digest) } }
+        publisher.publish(state.index)
+        #expect(
+            reader.contains(chain: ChainKey(authority: "api.example", match: "/items/0"), digest: digests[0]))
+
+        let more = (0..<1000).map { Digest(of: [UInt8]("more \($0)".utf8).span) }
+        let admitting = clock.measure {
+            for (number, digest) in more.enumerated() {
+                admit(number * count / 1000, digest)
+                publisher.publish(state.index)
+            }
+        }
+        var found = 0
+        let finding = clock.measure {
+            for (number, digest) in digests.enumerated() {
+                let version = reader.find(
+                    digest: digest, authority: "api.example", path: "/items/\(number / 4)", query: nil)
+                if version?.digest == digest { found += 1 }
+            }
+        }
+        #expect(found == count)
+        print(
+            "\(count) versions: first admission \(microseconds(filling, count)), one more, published",
+            "\(microseconds(admitting, 1000)), look-up \(microseconds(finding, count))")
+    }
+
+    @Test func `a store of 10,000 bodies opens without reading them`() throws {
+        let folder = try StoreFolder()
+        let bytes = 50_000
+        let store = try DictionaryStore.open(folder.database)
+        store.close()
+        // Written by SQLite itself: what matters is what opening does.
+        try folder.sqlite(
+            """
+            WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 9999)
+            INSERT INTO body SELECT i, 'public', randomblob(32), zeroblob(\(bytes)) FROM n;
+            INSERT INTO chain SELECT id, 'api.example', 'public', '/items/' || id, '' FROM body WHERE id < 2500;
+            INSERT INTO version SELECT id, id % 2500, id, '/items/' || (id % 2500), '', NULL, NULL, \(bytes), id,
+                0, 0, 1000 FROM body;
+            """)
+        let read = bytesRead()
+        var reopened: DictionaryStore?
+        let opening = try ContinuousClock().measure { reopened = try DictionaryStore.open(folder.database) }
+        #expect(reopened?.statistics.versions == 10_000)
+        #expect(bytesRead() - read < 10_000 * bytes / 20)
+        print("10,000 versions opened in \(opening), \(bytesRead() - read) bytes read")
+    }
+
+    /// What this process has read from files so far, as the kernel counts it.
+    private func bytesRead() -> Int {
+        let lines = (try? String(contentsOfFile: "/proc/self/io", encoding: .utf8)) ?? ""
+        return lines.split(separator: "\n").first.flatMap { Int($0.dropFirst("rchar: ".count)) } ?? 0
+    }
+}
