@@ -110,12 +110,11 @@ import Testing
     }
 
     @Test func `on a full disk the store goes on from memory and writes once there is room`() async throws {
-        let folder = try StoreFolder()
-        let path = folder.database
+        let folder = try StoreFolder(sharedAs: "full")
         // In a process of its own, because the limit that stands for the full disk holds for a whole process.
-        await #expect(processExitsWith: .success) { [path = path as String] in
+        await #expect(processExitsWith: .success) {
             let events = StoreEvents()
-            let store = try DictionaryStore.open(path, log: events.log)
+            let store = try DictionaryStore.open(StoreFolder.sharedDatabase("full"), log: events.log)
             store.admit(sampleBody(0, count: 50_000))
             try #require(store.flush())
 
@@ -131,7 +130,7 @@ import Testing
             try #require(events.all.count == 2)
             store.close()
         }
-        let store = try DictionaryStore.open(path)
+        let store = try DictionaryStore.open(folder.database)
         #expect(store.statistics.versions == 11)
         for seed in 0...10 {
             #expect(

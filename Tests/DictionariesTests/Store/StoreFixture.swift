@@ -8,12 +8,31 @@ final class StoreFolder {
     let path: String
     var database: String { path + "/dictum.sqlite" }
 
-    init() throws {
-        path = NSTemporaryDirectory() + "dictum-store-\(UUID().uuidString)"
+    convenience init() throws {
+        try self.init(path: NSTemporaryDirectory() + "dictum-store-\(UUID().uuidString)")
+    }
+
+    /// A folder that an exit test's process finds too, by `sharedDatabase`: its closure can capture nothing in
+    /// Swift 6.2.
+    convenience init(sharedAs name: String) throws {
+        try self.init(path: Self.sharedPath(name, process: getpid()))
+    }
+
+    private init(path: String) throws {
+        self.path = path
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     }
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    /// In the process of an exit test, the database in the folder that its parent made with this name.
+    static func sharedDatabase(_ name: String) -> String {
+        sharedPath(name, process: getppid()) + "/dictum.sqlite"
+    }
+
+    private static func sharedPath(_ name: String, process: pid_t) -> String {
+        NSTemporaryDirectory() + "dictum-store-\(name)-\(process)"
+    }
 
     /// The files in the folder, sorted.
     var files: [String] {
@@ -80,7 +99,7 @@ extension DictionaryStore {
     /// A store for tests: tries a failing disk again at once when it is flushed, and else not by itself.
     static func open(
         _ path: String, maxBytes: Int = 1 << 30, maxChains: Int = 1000, memoryBytes: Int = 64 << 20,
-        retrySeconds: Double = 3600, log: @escaping @Sendable (StoreEvent) -> Void = { print($0) }
+        retrySeconds: Double = 3600, log: @escaping @Sendable (StoreEvent) -> Void = { _ in }
     ) throws(StoreError) -> DictionaryStore {
         try DictionaryStore(
             configuration: StoreConfiguration(
