@@ -90,7 +90,7 @@ struct ServerStateMachine: Sendable {
         }
         let isWhole = if case .complete = input { true } else { false }
         input = .discarded
-        return isWhole && (!hasUnreadInput || isPeerClosed) ? .close : .linger
+        return isWhole && !hasUnreadInput ? .close : .linger
     }
 
     /// The client will send no more.
@@ -106,7 +106,8 @@ struct ServerStateMachine: Sendable {
     /// Returns whether the connection can go at once.
     mutating func stop() -> Bool {
         isStopping = true
-        if case .head(isPartial: false) = input { return true }
-        return false
+        guard case .head(isPartial: false) = input else { return false }
+        input = .discarded
+        return true
     }
 }
