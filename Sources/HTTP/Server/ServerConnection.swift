@@ -79,6 +79,8 @@ package final class ServerConnection: Handler {
     private func serve() {
         flush()
         readInput()
+        // The end that was reported together with the request is not reported again while nothing is read.
+        if endIsNear, !state.wantsInput, !state.isPeerClosed { peerClosed() }
         if isBroken { lose(.closed) }
         updateDeadline()
     }

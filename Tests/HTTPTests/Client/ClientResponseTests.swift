@@ -26,11 +26,9 @@ struct ClientResponseTests {
     }
 
     @Test func `a chunked answer comes with its trailers`() throws {
-        #expect(
-            try outcome(
-                of: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nETag: \"1\"\r\n\r\n"
-            )
-                == ["new", "head 200 chunked", "body ok", "trailers ETag: \"1\"\r\n", "end"])
+        let lines = try outcome(
+            of: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nX-T: 1\r\n\r\n")
+        #expect(lines == ["new", "head 200 chunked", "body ok", "trailers X-T: 1\r\n", "end"])
     }
 
     @Test func `a body without length ends with the connection`() throws {

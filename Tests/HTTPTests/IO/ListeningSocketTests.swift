@@ -1,14 +1,14 @@
-internal import Foundation
 internal import Glibc
 import Testing
 
 @testable import HTTP
 
 struct ListeningSocketTests {
-    private let files = FileManager.default
+    private func unixPath() -> String { "\(P_tmpdir)/dictum-\(UInt64.random(in: 0 ... .max)).sock" }
 
-    private func unixPath() -> String {
-        files.temporaryDirectory.appendingPathComponent("dictum-\(UInt64.random(in: 0 ... .max)).sock").path
+    private func remove(_ path: String) {
+        // The text is terminated, and read before the call ends.
+        unsafe _ = unlink(path)
     }
 
     @Test func `a port that is listened to cannot be opened a second time`() throws {
@@ -41,7 +41,7 @@ struct ListeningSocketTests {
 
     @Test func `a unix socket that somebody listens to is refused and stays in use`() throws {
         let path = unixPath()
-        defer { try? files.removeItem(atPath: path) }
+        defer { remove(path) }
         let live = try ListeningSocket.open(.unix(path: path), count: 1)
         #expect(throws: SystemError(code: EADDRINUSE)) {
             try ListeningSocket.open(.unix(path: path), count: 1)
@@ -52,7 +52,7 @@ struct ListeningSocketTests {
 
     @Test func `a unix socket that nobody listens to any more is replaced`() throws {
         let path = unixPath()
-        defer { try? files.removeItem(atPath: path) }
+        defer { remove(path) }
         do { _ = try ListeningSocket.open(.unix(path: path), count: 1) }
         #expect(!connects(to: path))
         let sockets = try ListeningSocket.open(.unix(path: path), count: 2)
@@ -62,12 +62,15 @@ struct ListeningSocketTests {
 
     @Test func `a file at the path of a unix socket is left alone`() throws {
         let path = unixPath()
-        defer { try? files.removeItem(atPath: path) }
-        #expect(files.createFile(atPath: path, contents: Data()))
+        defer { remove(path) }
+        // The text is terminated, and read before the call ends.
+        close(unsafe open(path, O_CREAT | O_WRONLY, 0o600))
         #expect(throws: SystemError(code: EADDRINUSE)) {
             try ListeningSocket.open(.unix(path: path), count: 1)
         }
-        #expect(files.fileExists(atPath: path))
+        // The text is terminated, and read before the call ends.
+        let isThere = unsafe access(path, F_OK) == 0
+        #expect(isThere)
     }
 
     @Test func `a path that is too long for a unix socket is an error`() {

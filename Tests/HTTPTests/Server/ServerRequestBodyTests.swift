@@ -5,7 +5,7 @@ import Testing
 struct ServerRequestBodyTests {
     /// Answers with the body once it is whole.
     private func echo() throws -> TestServer {
-        try TestServer { request in request.onEnd = { $0.answer(String($0.body.span)) } }
+        try TestServer { request in request.onEnd = { $0.answer($0.text) } }
     }
 
     @Test(arguments: [
@@ -35,7 +35,7 @@ struct ServerRequestBodyTests {
     @Test func `a body waits for nobody's 100, and one that waits gets it from the application`() throws {
         let server = try TestServer { request in
             request.connection.sendInterim(ResponseHead(status: .continue))
-            request.onEnd = { $0.answer(String($0.body.span)) }
+            request.onEnd = { $0.answer($0.text) }
         }
         let peer = try server.connect()
         peer.send("POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n")
@@ -114,9 +114,7 @@ struct ServerRequestBodyTests {
     @Test func `an answer may begin before its request has ended, and then is the last`() throws {
         let server = try TestServer { request in
             request.connection.start(testHead(), body: .chunked)
-            request.onBody = { request in
-                request.connection.write(request.body.span)
-            }
+            request.onBody = { $0.connection.write($0.text.utf8.span) }
             request.onEnd = { $0.connection.finish() }
         }
         let peer = try server.connect()

@@ -14,6 +14,8 @@ final class TestRequest: RequestHandler {
     let journal: Journal
     /// The request's body so far.
     private(set) var body: [UInt8] = []
+    /// The request's body so far, as text.
+    var text: String { String(decoding: body, as: UTF8.self) }
     /// Called for each piece of the body.
     var onBody: ((TestRequest) -> Void)?
     /// Called when the request is whole.
@@ -44,7 +46,7 @@ final class TestRequest: RequestHandler {
     func receivedEnd(trailers: Headers) {
         var fields: [UInt8] = []
         trailers.write(into: &fields)
-        journal.note("end \(path) \(String(body.span))\(String(fields.span))")
+        journal.note("end \(path) \(text)\(String(fields.span))")
         onEnd?(self)
     }
 

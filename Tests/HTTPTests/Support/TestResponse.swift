@@ -48,6 +48,6 @@ final class TestResponse: ResponseHandler, Handler {
     func note(_ line: String) { journal.note(line) }
 
     private func noteBody() {
-        if !body.isEmpty { journal.note("body \(String(body.span))") }
+        if !body.isEmpty { journal.note("body \(String(decoding: body, as: UTF8.self))") }
     }
 }

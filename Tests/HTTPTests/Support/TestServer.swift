@@ -63,6 +63,12 @@ final class TestServer: Sendable {
         done.wait()
     }
 
+    /// Has the loop do nothing for a while, so that what a client does meanwhile comes as one event.
+    func pause(milliseconds: UInt32) {
+        sync()
+        loop.execute { _ in usleep(milliseconds * 1000) }
+    }
+
     /// Waits until so many connections are open, at most ten seconds; whether that came to be.
     func awaitConnections(_ wanted: Int) -> Bool {
         let limit = DispatchTime.now() + .seconds(10)
