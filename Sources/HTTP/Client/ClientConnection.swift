@@ -11,7 +11,7 @@ package final class ClientConnection: Handler {
     private let settings: ClientSettings
     private unowned let pool: ConnectionPool
     private var transport: (any Transport)?
-    private var token = Token(rawValue: 0)
+    private var token = Token.none
     private var state = ClientStateMachine()
     private var handler: (any ResponseHandler)?
     private var method = Method.get
@@ -138,7 +138,8 @@ package final class ClientConnection: Handler {
         if state.phase != .connecting {
             flush()
             readInput()
-            if isBroken { lose(nil) }
+            // Not before all has been read that came before the failure: it may be an answer.
+            if isBroken, !isReadable { lose(nil) }
         }
         updateDeadline()
     }
@@ -323,7 +324,8 @@ package final class ClientConnection: Handler {
     }
 
     private func ended() {
-        if let body, body.endsWithConnection { return complete(hasSurplus: false) }
+        // A failed write may have taken the reset that the read would have told of: then the end proves nothing.
+        if let body, body.endsWithConnection, !isBroken { return complete(hasSurplus: false) }
         lose(nil)
     }
 

@@ -16,6 +16,8 @@ package struct IPAddress: Sendable, Hashable {
 
     /// Parses a numeric address; nil when `text` is none.
     package init?(_ text: String) {
+        // A NUL would hide what follows it from the system.
+        guard !text.utf8.contains(0) else { return nil }
         var endpoint = CLinux_endpoint()
         // Safe: `endpoint` is local and outlives the call.
         guard unsafe CLinux_parse_ip(text, &endpoint) != 0 else { return nil }

@@ -3,12 +3,15 @@ internal import Glibc
 
 /// One loop's share of a listening address: accepts, and keeps the connections it accepted.
 package final class Listener: Handler {
-    private let socket: ListeningSocket
+    /// Nil once no more is accepted: letting go closes it, so that new clients are told at once.
+    private var socket: ListeningSocket?
     private let application: any Application
     private let settings: ServerSettings
     private let count: ConnectionCount
-    private var token = Token(rawValue: 0)
+    private var token = Token.none
     private var connections: [ObjectIdentifier: ServerConnection] = [:]
+    /// Those of them that are beyond the limit. They take no place from others.
+    private var refused: Set<ObjectIdentifier> = []
     private var isStopping = false
     private var onDrained: (() -> Void)?
 
@@ -31,12 +34,14 @@ package final class Listener: Handler {
 
     /// Accepts from now on.
     package func start(on core: EventLoop.Core) {
+        guard let socket else { return }
         token = core.add(self, descriptor: socket.raw, events: Readiness.level)
     }
 
     package func ready(_ events: Readiness, _ core: EventLoop.Core) {
         // A bound on each turn: connections that are already open want theirs too.
         for _ in 0..<64 {
+            guard let socket else { return }
             var peer = CLinux_endpoint()
             // Safe: `peer` is local and outlives the call.
             let raw = unsafe CLinux_accept(socket.raw, &peer)
@@ -52,7 +57,7 @@ package final class Listener: Handler {
     /// Without descriptors or memory there is no accepting: leaves the waiting ones in the queue for a moment
     /// instead of spinning.
     private func rest(_ core: EventLoop.Core) {
-        core.unwatch(socket.raw)
+        if let socket { core.unwatch(socket.raw) }
         core.setDeadline(token, core.now + 100)
     }
 
@@ -66,14 +71,15 @@ package final class Listener: Handler {
     {
         acceptedConnections += 1
         let isWithinLimit = count.enter(limit: settings.connectionsMax)
-        if !isWithinLimit, !count.enter(limit: settings.connectionsMax + Self.refusedMax) { return }
+        guard isWithinLimit || refused.count < Self.refusedMax else { return }
         let connection = ServerConnection(
             transport: PlainTransport(descriptor),
             peer: IPAddress(peer).map { .ip($0, port: peer.port) }
                 ?? (peer.family == 1 ? .unix(path: "") : nil),
-            application: application, settings: settings, count: count, core: core,
+            application: application, settings: settings, core: core,
             onClose: { [unowned self] in closed($0) })
         connections[ObjectIdentifier(connection)] = connection
+        if !isWithinLimit { refused.insert(ObjectIdentifier(connection)) }
         connection.start()
         if !isWithinLimit { connection.refuseConnection() }
     }
@@ -83,6 +89,7 @@ package final class Listener: Handler {
 
     private func closed(_ connection: ServerConnection) {
         connections[ObjectIdentifier(connection)] = nil
+        if refused.remove(ObjectIdentifier(connection)) == nil { count.leave() }
         if isStopping, connections.isEmpty { finishStopping() }
     }
 
@@ -91,7 +98,8 @@ package final class Listener: Handler {
         guard !isStopping else { return }
         isStopping = true
         onDrained = whenDrained
-        core.unwatch(socket.raw)
+        if let socket { core.unwatch(socket.raw) }
+        socket = nil
         core.remove(token)
         for connection in Array(connections.values) { connection.stop() }
         if connections.isEmpty { finishStopping() }

@@ -81,7 +81,7 @@ extension ServerConnection {
             output.append { ChunkedWriter.writeEnd(trailers: trailers, into: &$0) }
         }
         handler = nil
-        afterFlush = state.answerEnded(hasUnreadInput: hasUnreadInput)
+        afterFlush = state.answerEnded()
         core.attend(token)
     }
 
@@ -100,7 +100,8 @@ extension ServerConnection {
         }
         if output.isEmpty, let next = afterFlush {
             afterFlush = nil
-            return proceed(to: next)
+            // Closing over unread input resets the connection, and that may cost the client the answer's end.
+            return proceed(to: next == .close && hasUnreadInput ? .linger : next)
         }
         if isFull, output.count <= Self.lowWaterBytes {
             isFull = false

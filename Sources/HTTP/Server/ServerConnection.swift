@@ -9,7 +9,7 @@ package final class ServerConnection: Handler {
     package let core: EventLoop.Core
     let settings: ServerSettings
     var transport: (any Transport)?
-    var token = Token(rawValue: 0)
+    var token = Token.none
     var state = ServerStateMachine()
     var output = OutputBuffer()
     var handler: (any RequestHandler)?
@@ -21,7 +21,6 @@ package final class ServerConnection: Handler {
     var afterFlush: ServerStateMachine.Next?
 
     private let application: any Application
-    private let count: ConnectionCount
     private let onClose: (ServerConnection) -> Void
     private var parser: HeadParser
     private var body: BodyDecoder?
@@ -40,13 +39,12 @@ package final class ServerConnection: Handler {
 
     init(
         transport: any Transport, peer: Endpoint?, application: any Application, settings: ServerSettings,
-        count: ConnectionCount, core: EventLoop.Core, onClose: @escaping (ServerConnection) -> Void
+        core: EventLoop.Core, onClose: @escaping (ServerConnection) -> Void
     ) {
         self.transport = transport
         self.peer = peer
         self.application = application
         self.settings = settings
-        self.count = count
         self.core = core
         self.onClose = onClose
         parser = HeadParser(limits: settings.limits)
@@ -81,15 +79,17 @@ package final class ServerConnection: Handler {
     private func serve() {
         flush()
         readInput()
+        // The end that was reported together with the request is not reported again while nothing is read.
+        if endIsNear, !state.wantsInput, !state.isPeerClosed { peerClosed() }
         if isBroken { lose(.closed) }
         updateDeadline()
     }
 
     package func expired(_ core: EventLoop.Core) {
         switch state.input {
-        case .discarded, .head(isPartial: false): close()
+        case .discarded where output.isEmpty, .head(isPartial: false) where output.isEmpty: close()
         case .head(isPartial: true) where output.isEmpty: refuse(.headTimeout)
-        case .head, .body, .complete: lose(.timedOut)
+        case .discarded, .head, .body, .complete: lose(.timedOut)
         }
         updateDeadline()
     }
@@ -182,6 +182,8 @@ package final class ServerConnection: Handler {
                 if isPaused { return offset }
                 offset = consumeBody(bytes, from: offset)
             case .head:
+                // RFC 9112 section 9.3.2: answers do not pile up behind one that the client has not taken.
+                if afterFlush != nil { return offset }
                 guard let end = consumeHead(bytes, from: offset) else { return offset }
                 offset = end
             }
@@ -277,9 +279,10 @@ package final class ServerConnection: Handler {
         flush()
     }
 
-    /// Takes no further request; closes at once if none is under way.
+    /// Takes no further request; closes as soon as none is under way and the answers have gone.
     func stop() {
-        if state.stop(), output.isEmpty { close() }
+        guard state.stop() else { return }
+        if output.isEmpty { close() } else { afterFlush = .linger }
     }
 
     /// Enters the phase that follows an answer.
@@ -304,7 +307,8 @@ package final class ServerConnection: Handler {
     /// The client is lost: resets the connection and tells the handler.
     func lose(_ cause: ClientLoss) {
         guard transport != nil else { return }
-        if state.isExchanging { transport?.resetOnClose() }
+        // What has not gone is missing at the end, and a clean end may be what tells that an answer is whole.
+        if state.isExchanging || !output.isEmpty { transport?.resetOnClose() }
         let handler = handler
         close()
         handler?.aborted(cause)
@@ -316,7 +320,6 @@ package final class ServerConnection: Handler {
         transport = nil
         handler = nil
         pending = []
-        count.leave()
         onClose(self)
     }
 }

@@ -25,7 +25,7 @@ struct ServerStateMachine: Sendable {
     enum Next: Equatable, Sendable {
         /// Await the next request.
         case request
-        /// Close: the client has nothing more to say.
+        /// Close, or linger if the client has more to say.
         case close
         /// Close the sending side and throw away what still comes, so that the answer is not lost to a reset
         /// (RFC 9112 section 9.6).
@@ -81,7 +81,7 @@ struct ServerStateMachine: Sendable {
         return isPersistent
     }
 
-    mutating func answerEnded(hasUnreadInput: Bool) -> Next {
+    mutating func answerEnded() -> Next {
         output = .complete
         if isPersistent && !isStopping {
             input = .head(isPartial: false)
@@ -90,7 +90,7 @@ struct ServerStateMachine: Sendable {
         }
         let isWhole = if case .complete = input { true } else { false }
         input = .discarded
-        return isWhole && (!hasUnreadInput || isPeerClosed) ? .close : .linger
+        return isWhole ? .close : .linger
     }
 
     /// The client will send no more.
@@ -106,7 +106,8 @@ struct ServerStateMachine: Sendable {
     /// Returns whether the connection can go at once.
     mutating func stop() -> Bool {
         isStopping = true
-        if case .head(isPartial: false) = input { return true }
-        return false
+        guard case .head(isPartial: false) = input else { return false }
+        input = .discarded
+        return true
     }
 }

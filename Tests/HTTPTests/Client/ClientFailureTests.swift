@@ -1,0 +1,127 @@
+internal import Dispatch
+import Testing
+
+@testable import HTTP
+
+struct ClientFailureTests {
+    private func settings(_ change: (inout ClientSettings) -> Void) -> ClientSettings {
+        var settings = ClientSettings()
+        change(&settings)
+        return settings
+    }
+
+    @Test func `a refused connection is a failure to connect`() throws {
+        let endpoint = try TestUpstream().endpoint
+        let client = TestClient()
+        let exchange = try client.begin(to: endpoint)
+        #expect(exchange.outcome() == ["new", "failed connect"])
+        #expect(client.counts() == [0, 0])
+    }
+
+    @Test func `a unix socket that is not there cannot be connected to`() throws {
+        let client = TestClient()
+        let exchange = try client.begin(to: .unix(path: "no/such/socket"))
+        #expect(exchange.outcome() == ["cannot connect"])
+        #expect(client.counts() == [0, 0])
+    }
+
+    @Test func `a connection that is not made in time is a failure of its own`() throws {
+        // A backlog that is full leaves further connections unanswered.
+        let upstream = try TestUpstream(backlog: 0)
+        let waiting = try (0..<2).map { _ in try Peer.begin(to: upstream.endpoint) }
+        let client = TestClient(settings { $0.connectTimeout = 150 })
+        let exchange = try client.begin(to: upstream.endpoint)
+        #expect(exchange.outcome() == ["new", "failed connect-timeout"])
+        #expect(client.counts() == [0, 0])
+        withExtendedLifetime(waiting) {}
+    }
+
+    @Test(arguments: ["", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 100 Continue\r\n\r\n"])
+    func `a head that does not come whole in time is a timeout`(part: String) throws {
+        let upstream = try TestUpstream()
+        let client = TestClient(settings { $0.responseTimeout = 150 })
+        let exchange = try client.begin(to: upstream.endpoint)
+        let peer = try upstream.accept()
+        peer.send(part)
+        #expect(exchange.outcome().last == "failed response-timeout")
+        #expect(peer.readHead().hasPrefix("GET / "))
+        #expect(peer.readToEnd().ending != .stillOpen)
+    }
+
+    @Test func `a body on which nothing comes for too long is a timeout`() throws {
+        let upstream = try TestUpstream()
+        let client = TestClient(settings { $0.idleTimeout = 150 })
+        let exchange = try client.begin(to: upstream.endpoint)
+        let peer = try upstream.accept()
+        peer.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\npart")
+        #expect(exchange.outcome() == ["new", "head 200 length(9)", "body part", "failed idle-timeout"])
+    }
+
+    @Test func `an upstream that takes nothing of a request for too long is a timeout`() throws {
+        let upstream = try TestUpstream(receiveBuffer: 16 * 1024)
+        let client = TestClient(settings { $0.idleTimeout = 200 })
+        let exchange = try client.begin(
+            "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 33554432\r\n\r\n", framing: .length(32 << 20),
+            to: upstream.endpoint)
+        let peer = try upstream.accept()
+        exchange.onLoop { $0.connection?.write([UInt8](repeating: 0x78, count: 32 << 20).span) }
+        #expect(exchange.outcome() == ["new", "failed idle-timeout"])
+        withExtendedLifetime(peer) {}
+    }
+
+    @Test func `a request whose own body is slow has time`() throws {
+        let upstream = try TestUpstream()
+        let client = TestClient(
+            settings {
+                $0.idleTimeout = 100
+                $0.responseTimeout = 100
+            })
+        let exchange = try client.begin(
+            "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n", framing: .chunked,
+            to: upstream.endpoint)
+        let peer = try upstream.accept()
+        #expect(peer.readHead().hasPrefix("POST / "))
+        #expect(peer.isQuiet(milliseconds: 400))
+        exchange.onLoop {
+            $0.connection?.write("late".utf8.span)
+            var trailers = Headers()
+            trailers.append(.etag, "1")
+            $0.connection?.finish(trailers: trailers)
+        }
+        #expect(peer.readHead() == "4\r\nlate\r\n0\r\nETag: 1\r\n\r\n")
+        peer.send("HTTP/1.1 204 No Content\r\n\r\n")
+        #expect(exchange.outcome() == ["new", "head 204 none", "end"])
+    }
+
+    @Test func `a request that is given up is reset and its handler hears no more`() throws {
+        let upstream = try TestUpstream()
+        let client = TestClient()
+        let exchange = try client.begin(to: upstream.endpoint)
+        let peer = try upstream.accept()
+        #expect(peer.readHead().hasPrefix("GET / "))
+        exchange.onLoop { $0.connection?.abort() }
+        #expect(peer.readToEnd() == ("", .reset))
+        #expect(client.counts() == [0, 0])
+        #expect(exchange.journal.all == ["new"])
+    }
+
+    @Test func `a request may be given up from within its answer`() throws {
+        let upstream = try TestUpstream()
+        let client = TestClient()
+        let onHead = try client.begin(to: upstream.endpoint) { $0.onHead = { $0.connection?.abort() } }
+        let first = try upstream.accept()
+        first.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+        let onBody = try client.begin(to: upstream.endpoint) { response in
+            response.onBody = { response, _ in response.connection?.abort() }
+        }
+        let second = try upstream.accept()
+        second.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n1\r\nb\r\n0\r\n\r\n")
+        #expect(onHead.journal.wait { $0.count == 2 } == ["new", "head 200 length(2)"])
+        #expect(onBody.journal.wait { $0.count == 2 } == ["new", "head 200 chunked"])
+        #expect(first.readHead().hasPrefix("GET / "))
+        #expect(first.readToEnd().ending == .reset)
+        #expect(second.readHead().hasPrefix("GET / "))
+        #expect(second.readToEnd().ending == .reset)
+        #expect(client.counts() == [0, 0])
+    }
+}

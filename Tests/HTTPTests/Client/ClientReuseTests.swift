@@ -1,0 +1,161 @@
+import Testing
+
+@testable import HTTP
+
+struct ClientReuseTests {
+    private static let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+    private static let okLines = ["head 200 length(2)", "body ok", "end"]
+
+    @Test func `a request goes out as it is and its answer comes back`() throws {
+        let upstream = try TestUpstream()
+        let client = TestClient()
+        let exchange = try client.begin(
+            "GET /a?b HTTP/1.1\r\nHost: x\r\nX-Y: 1\r\n\r\n", to: upstream.endpoint)
+        let peer = try upstream.accept()
+        #expect(peer.readHead() == "GET /a?b HTTP/1.1\r\nHost: x\r\nX-Y: 1\r\n\r\n")
+        for byte in wire(Self.ok) { peer.send([byte]) }
+        #expect(exchange.outcome() == ["new"] + Self.okLines)
+        #expect(client.counts() == [1, 0])
+    }
+
+    @Test func `the next request takes the connection that was kept`() throws {
+        let upstream = try TestUpstream()
+        let client = TestClient()
+        let first = try client.begin(to: upstream.endpoint)
+        let peer = try upstream.accept()
+        for round in 0..<3 {
+            let exchange = round == 0 ? first : try client.begin(to: upstream.endpoint)
+            #expect(peer.readHead().hasPrefix("GET / HTTP/1.1\r\n"))
+            #expect(client.counts() == [0, 1])
+            peer.send(Self.ok)
+            #expect(exchange.outcome() == [round == 0 ? "new" : "reused"] + Self.okLines)
+        }
+    }
+
+    @Test func `a request that asks for a fresh connection gets one`() throws {
+        let upstream = try TestUpstream()
+        let client = TestClient()
+        for _ in 0..<2 {
+            let exchange = try client.begin(to: upstream.endpoint, fresh: true)
+            let peer = try upstream.accept()
+            peer.send(Self.ok)
+            #expect(exchange.outcome() == ["new"] + Self.okLines)
+        }
+    }
+
+    @Test(arguments: [
+        "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok",
+        "HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok",
+        "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokSURPLUS",
+        "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
+    ])
+    func `a connection that does not persist, or has bytes left over, is closed behind its answer`(
+        answer: String
+    ) throws {
+        let upstream = try TestUpstream()
+        let client = TestClient()
+        let exchange = try client.begin(to: upstream.endpoint)
+        let peer = try upstream.accept()
+        #expect(peer.readHead().hasPrefix("GET / "))
+        peer.send(answer)
+        #expect(exchange.outcome() == ["new"] + Self.okLines)
+        #expect(peer.readToEnd() == ("", .closed))
+        #expect(client.counts() == [0, 0])
+    }
+
+    @Test func `an upstream of HTTP 1.0 that keeps alive is used again`() throws {
+        let upstream = try TestUpstream()
+        let client = TestClient()
+        let exchange = try client.begin(to: upstream.endpoint)
+        let peer = try upstream.accept()
+        peer.send("HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 2\r\n\r\nok")
+        #expect(exchange.outcome().last == "end")
+        #expect(client.counts() == [1, 0])
+    }
+
+    @Test func `bytes on an idle connection close it, and are no answer to the next request`() throws {
+        let upstream = try TestUpstream()
+        let client = TestClient()
+        let exchange = try client.begin(to: upstream.endpoint)
+        let peer = try upstream.accept()
+        #expect(peer.readHead().hasPrefix("GET / "))
+        peer.send(Self.ok)
+        #expect(exchange.outcome().last == "end")
+        peer.send("HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\n\r\n")
+        #expect(peer.readToEnd().ending != .stillOpen)
+        #expect(client.counts() == [0, 0])
+        let next = try client.begin(to: upstream.endpoint)
+        let fresh = try upstream.accept()
+        fresh.send(Self.ok)
+        #expect(next.outcome() == ["new"] + Self.okLines)
+    }
+
+    @Test func `a kept connection that the upstream closes goes`() throws {
+        let upstream = try TestUpstream()
+        let client = TestClient()
+        do {
+            let exchange = try client.begin(to: upstream.endpoint)
+            let peer = try upstream.accept()
+            peer.send(Self.ok)
+            #expect(exchange.outcome().last == "end")
+            peer.closeWriting()
+            #expect(peer.readToEnd().ending == .closed)
+        }
+        #expect(client.counts() == [0, 0])
+    }
+
+    @Test func `a kept connection that turns out closed is reported as stale`() throws {
+        let upstream = try TestUpstream()
+        let client = TestClient()
+        let exchange = try client.begin(to: upstream.endpoint)
+        let peer = try upstream.accept()
+        #expect(peer.readHead().hasPrefix("GET / "))
+        peer.send(Self.ok)
+        #expect(exchange.outcome().last == "end")
+        let next = try client.begin(to: upstream.endpoint)
+        #expect(peer.readHead().hasPrefix("GET / "))
+        peer.closeWriting()
+        #expect(next.outcome() == ["reused", "failed stale"])
+        #expect(client.counts() == [0, 0])
+    }
+
+    @Test func `as many idle connections are kept as are allowed`() throws {
+        var settings = ClientSettings()
+        settings.keepAliveMax = 2
+        let upstream = try TestUpstream()
+        let client = TestClient(settings)
+        let exchanges = try (0..<3).map { _ in try client.begin(to: upstream.endpoint) }
+        let peers = try exchanges.map { _ in try upstream.accept() }
+        #expect(client.counts() == [0, 3])
+        for peer in peers { peer.send(Self.ok) }
+        for exchange in exchanges { #expect(exchange.outcome().last == "end") }
+        #expect(client.counts() == [2, 0])
+    }
+
+    @Test func `an idle connection is closed when its time is over`() throws {
+        var settings = ClientSettings()
+        settings.keepAliveTimeout = 100
+        let upstream = try TestUpstream()
+        let client = TestClient(settings)
+        let exchange = try client.begin(to: upstream.endpoint)
+        let peer = try upstream.accept()
+        #expect(peer.readHead().hasPrefix("GET / "))
+        peer.send(Self.ok)
+        #expect(exchange.outcome().last == "end")
+        #expect(peer.readToEnd() == ("", .closed))
+        #expect(client.counts() == [0, 0])
+    }
+
+    @Test func `closing what is idle leaves what is under way`() throws {
+        let upstream = try TestUpstream()
+        let client = TestClient()
+        let both = try (0..<2).map { _ in try client.begin(to: upstream.endpoint) }
+        let peers = try both.map { _ in try upstream.accept() }
+        peers[0].send(Self.ok)
+        _ = both[0].journal.wait { _ in both.contains { $0.journal.all.last == "end" } }
+        client.withPool { pool, _ in pool.closeIdle() }
+        #expect(client.counts() == [0, 1])
+        peers[1].send(Self.ok)
+        for exchange in both { #expect(exchange.outcome() == ["new"] + Self.okLines) }
+    }
+}

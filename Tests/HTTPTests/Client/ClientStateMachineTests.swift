@@ -1,0 +1,130 @@
+import Testing
+
+@testable import HTTP
+
+struct ClientStateMachineTests {
+    /// A machine whose first exchange has come so far.
+    private func machine(_ steps: (inout ClientStateMachine) -> Void) -> ClientStateMachine {
+        var machine = ClientStateMachine()
+        machine.begin()
+        steps(&machine)
+        return machine
+    }
+
+    private func exchange(_ machine: inout ClientStateMachine) {
+        machine.connected()
+        machine.requestEnded()
+        machine.bytesCame()
+        machine.headCame(keepsAlive: true, endsWithConnection: false)
+        _ = machine.answerEnded(hasSurplus: false)
+    }
+
+    @Test func `what a lost connection means depends on how far the exchange had come`() {
+        var connecting = machine { _ in }
+        #expect(connecting.lost() == .connectFailed(SystemError(code: 0)))
+        var waiting = machine { $0.connected() }
+        #expect(waiting.lost() == .closedBeforeHead)
+        var hearing = machine {
+            $0.connected()
+            $0.bytesCame()
+        }
+        #expect(hearing.lost() == .closedBeforeHead)
+        var reading = machine {
+            $0.connected()
+            $0.bytesCame()
+            $0.headCame(keepsAlive: true, endsWithConnection: false)
+        }
+        #expect(reading.lost() == .truncated)
+        var idle = machine { exchange(&$0) }
+        #expect(idle.lost() == nil)
+        #expect(idle.phase == .closed)
+        #expect(idle.lost() == nil)
+    }
+
+    @Test func `only a kept connection without a byte of the answer is stale`() {
+        var stale = machine {
+            exchange(&$0)
+            $0.begin()
+        }
+        #expect(stale.lost() == .stale)
+        var begun = machine {
+            exchange(&$0)
+            $0.begin()
+            $0.bytesCame()
+        }
+        #expect(begun.lost() == .closedBeforeHead)
+    }
+
+    @Test(arguments: [
+        (true, false, true, false, true), (false, false, true, false, false),
+        (true, true, true, false, false),
+        (true, false, false, false, false), (true, false, true, true, false),
+    ])
+    func `a connection is kept only if both sides are whole, it persists, and nothing is left over`(
+        keepsAlive: Bool, endsWithConnection: Bool, isRequestWhole: Bool, hasSurplus: Bool, isKept: Bool
+    ) {
+        var machine = machine {
+            $0.connected()
+            if isRequestWhole { $0.requestEnded() }
+            $0.bytesCame()
+            $0.headCame(keepsAlive: keepsAlive, endsWithConnection: endsWithConnection)
+        }
+        #expect(machine.answerEnded(hasSurplus: hasSurplus) == isKept)
+        #expect(machine.phase == (isKept ? .idle : .closed))
+        #expect(!machine.isExchanging)
+    }
+
+    private enum Event: CaseIterable {
+        case connected, begin, requestEnded, bytesCame, head, lastHead, answerEnded, surplusEnded, lost
+    }
+
+    private func allows(_ event: Event, _ machine: ClientStateMachine) -> Bool {
+        switch event {
+        case .connected: machine.phase == .connecting
+        case .begin: machine.phase == .idle
+        case .requestEnded: machine.isExchanging && !machine.isRequestWhole
+        case .bytesCame, .head, .lastHead:
+            if case .awaitingHead = machine.phase { true } else { false }
+        case .answerEnded, .surplusEnded: machine.phase == .body
+        case .lost: machine.phase != .closed
+        }
+    }
+
+    private func apply(_ event: Event, _ machine: inout ClientStateMachine) {
+        switch event {
+        case .connected: machine.connected()
+        case .begin: machine.begin()
+        case .requestEnded: machine.requestEnded()
+        case .bytesCame: machine.bytesCame()
+        case .head: machine.headCame(keepsAlive: true, endsWithConnection: false)
+        case .lastHead: machine.headCame(keepsAlive: false, endsWithConnection: false)
+        case .answerEnded: _ = machine.answerEnded(hasSurplus: false)
+        case .surplusEnded: _ = machine.answerEnded(hasSurplus: true)
+        case .lost: _ = machine.lost()
+        }
+    }
+
+    @Test
+    func `in every order of events only a whole exchange makes a connection idle, and closed is the end`() {
+        var states = [machine { _ in }]
+        var looked = 0
+        for _ in 0..<10 {
+            var following: [ClientStateMachine] = []
+            for state in states {
+                for event in Event.allCases where allows(event, state) {
+                    var next = state
+                    apply(event, &next)
+                    looked += 1
+                    if next.phase == .idle {
+                        #expect(state.phase == .body && state.isRequestWhole && state.isPersistent)
+                        #expect(next.exchanges == state.exchanges + 1)
+                    }
+                    #expect(next.isExchanging || next.phase == .idle || next.phase == .closed)
+                    if next.phase != .closed { following.append(next) }
+                }
+            }
+            states = following
+        }
+        #expect(looked > 1000)
+    }
+}

@@ -1,0 +1,133 @@
+import Testing
+
+@testable import HTTP
+
+struct ClientStreamingTests {
+    @Test func `an answer whose receiver pauses stays with the upstream until it is wanted again`() throws {
+        let total = 32 << 20
+        let upstream = try TestUpstream()
+        let client = TestClient()
+        let exchange = try client.begin(to: upstream.endpoint) { response in
+            var count = 0
+            response.onBody = { response, more in
+                if count == 0 { response.connection?.pauseResponse() }
+                count += more
+                if count == total { response.note("all \(count)") }
+            }
+        }
+        let peer = try upstream.accept()
+        peer.send("HTTP/1.1 200 OK\r\nContent-Length: \(total)\r\n\r\n")
+        let piece = [UInt8](repeating: 0x78, count: 64 * 1024)
+        let sent = peer.flood(with: piece, limit: total, quietMilliseconds: 200)
+        #expect(sent < 16 << 20)
+        #expect(exchange.journal.all.count == 2)
+        exchange.onLoop { $0.connection?.resumeResponse() }
+        peer.send([UInt8](repeating: 0x78, count: total - sent))
+        #expect(exchange.outcome().suffix(2) == ["all \(total)", "end"])
+        #expect(client.counts() == [1, 0])
+    }
+
+    @Test func `an upstream that reads slowly makes the request's source wait`() throws {
+        let upstream = try TestUpstream(receiveBuffer: 16 * 1024)
+        let client = TestClient()
+        let exchange = try client.begin(
+            "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n", framing: .chunked,
+            to: upstream.endpoint)
+        let peer = try upstream.accept()
+        exchange.onLoop { response in
+            let piece = [UInt8](repeating: 0x78, count: 64 * 1024)
+            var written = 0
+            while written < 32 << 20, response.connection?.canWrite == true {
+                response.connection?.write(piece.span)
+                written += piece.count
+            }
+            response.note("written \(written)")
+        }
+        let lines = exchange.journal.wait { $0.count == 2 }
+        let written = try #require(lines.last.flatMap { Int($0.dropFirst(8)) })
+        #expect(written < 12 << 20)
+        // The upstream reads on: the source is told, and what follows comes behind what waited.
+        #expect(peer.readHead().hasPrefix("POST / "))
+        let chunks = written / (64 * 1024)
+        #expect(peer.read(chunks * (5 + 2 + 64 * 1024 + 2)).utf8.count == chunks * 65545)
+        #expect(exchange.journal.wait(for: "drained"))
+        exchange.onLoop { $0.connection?.finish(trailers: Headers()) }
+        #expect(peer.readHead() == "0\r\n\r\n")
+        peer.send("HTTP/1.1 204 No Content\r\n\r\n")
+        #expect(exchange.outcome().suffix(2) == ["head 204 none", "end"])
+    }
+
+    @Test
+    func `an answer may come whole while the request is still on its way, and then ends the connection`()
+        throws
+    {
+        let upstream = try TestUpstream()
+        let client = TestClient()
+        let exchange = try client.begin(
+            "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n", framing: .length(9),
+            to: upstream.endpoint)
+        let peer = try upstream.accept()
+        #expect(peer.readHead().hasPrefix("POST / "))
+        peer.send("HTTP/1.1 413 Content Too Large\r\nContent-Length: 2\r\n\r\nno")
+        #expect(exchange.outcome() == ["new", "head 413 length(2)", "body no", "end"])
+        exchange.onLoop { $0.connection?.write("never".utf8.span) }
+        #expect(peer.readToEnd() == ("", .closed))
+        #expect(client.counts() == [0, 0])
+    }
+
+    @Test func `an answer may stream while its request does`() throws {
+        let upstream = try TestUpstream()
+        let client = TestClient()
+        let exchange = try client.begin(
+            "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n", framing: .length(2),
+            to: upstream.endpoint)
+        let peer = try upstream.accept()
+        #expect(peer.readHead().hasPrefix("POST / "))
+        peer.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\na")
+        #expect(exchange.journal.wait(for: "head 200 length(2)"))
+        exchange.onLoop {
+            $0.connection?.write("hi".utf8.span)
+            $0.connection?.finish(trailers: Headers())
+        }
+        #expect(peer.read(2) == "hi")
+        peer.send("b")
+        #expect(exchange.outcome() == ["new", "head 200 length(2)", "body ab", "end"])
+        #expect(client.counts() == [1, 0])
+    }
+
+    @Test(arguments: ["Content-Length: 20000\r\n", ""])
+    func `an answer that came before the upstream stopped reading is heard to its end`(length: String) throws
+    {
+        let upstream = try TestUpstream()
+        let client = TestClient()
+        let exchange = try client.begin(
+            "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n", framing: .length(1_000_000),
+            to: upstream.endpoint
+        ) { response in
+            var count = 0
+            response.onHead = { $0.connection?.pauseResponse() }
+            response.onBody = { response, more in
+                count += more
+                if count == 20_000 { response.note("all") }
+            }
+        }
+        do {
+            let peer = try upstream.accept()
+            #expect(peer.readHead().hasPrefix("POST / "))
+            exchange.onLoop { $0.connection?.write([UInt8](repeating: 0x78, count: 100_000).span) }
+            #expect(peer.read(10) == "xxxxxxxxxx")
+            peer.send("HTTP/1.1 413 Content Too Large\r\n\(length)\r\n")
+            peer.send([UInt8](repeating: 0x79, count: 20_000))
+            #expect(exchange.journal.wait { $0.count == 2 }.count == 2)
+            peer.resetOnEnd()
+        }
+        // The writes fail from here on; what the upstream said before is still there.
+        for _ in 0..<3 {
+            exchange.onLoop { $0.connection?.write([UInt8](repeating: 0x78, count: 50_000).span) }
+        }
+        #expect(exchange.journal.settled().count == 2)
+        exchange.onLoop { $0.connection?.resumeResponse() }
+        // Without a length the reset leaves open whether it was whole.
+        #expect(exchange.outcome().suffix(2) == ["all", length.isEmpty ? "failed truncated" : "end"])
+    }
+}

@@ -1,0 +1,146 @@
+internal import Dispatch
+internal import Glibc
+import Testing
+
+@testable import HTTP
+
+struct EventLoopTests {
+    @Test func `jobs from many threads all run, each thread's in its order`() {
+        let loop = EventLoop(label: "test.loop")
+        let seen = Guarded<[[Int]]>(Array(repeating: [], count: 8))
+        let done = DispatchSemaphore(value: 0)
+        DispatchQueue.concurrentPerform(iterations: 8) { thread in
+            for number in 0..<500 {
+                loop.execute { _ in seen.withLock { $0[thread].append(number) } }
+            }
+        }
+        loop.execute { _ in done.signal() }
+        #expect(done.wait(timeout: .now() + .seconds(10)) == .success)
+        #expect(seen.withLock { $0 } == Array(repeating: Array(0..<500), count: 8))
+        loop.stop()
+        loop.join()
+    }
+
+    @Test func `a job that a job asks for runs too`() {
+        let loop = EventLoop(label: "test.loop")
+        let journal = Journal()
+        loop.execute { core in
+            journal.note("first")
+            core.loop.execute { _ in journal.note("second") }
+            journal.note("still first")
+        }
+        #expect(journal.wait { $0.count == 3 } == ["first", "still first", "second"])
+        loop.stop()
+        loop.join()
+    }
+
+    @Test func `a loop that ends lets go of its handlers`() {
+        let journal = Journal()
+        let loop = EventLoop(label: "test.loop")
+        loop.execute { core in _ = core.add(Alarm(journal)) }
+        loop.stop()
+        loop.join()
+        #expect(journal.all == ["gone"])
+    }
+
+    @Test func `a token that was given back finds nobody, even when its place is taken again`() {
+        let journal = Journal()
+        let loop = EventLoop(label: "test.loop")
+        loop.execute { core in
+            let first = core.add(Alarm(journal))
+            core.remove(first)
+            core.remove(first)
+            let second = core.add(Alarm(journal))
+            if core.handler(first, as: Alarm.self) == nil { journal.note("first is unknown") }
+            if core.handler(second, as: Alarm.self) != nil { journal.note("second is known") }
+            core.setDeadline(first, core.now)
+            core.attend(first)
+            core.setDeadline(.none, core.now)
+            core.setDeadline(second, core.now + 30)
+        }
+        #expect(
+            journal.wait { $0.contains("expired") } == [
+                "gone", "first is unknown", "second is known", "expired",
+            ])
+        loop.stop()
+        loop.join()
+    }
+
+    @Test func `of several deadlines of a handler the last one counts`() {
+        let journal = Journal()
+        let loop = EventLoop(label: "test.loop")
+        loop.execute { core in
+            let later = core.add(Alarm(journal, name: "moved back"))
+            core.setDeadline(later, core.now + 8)
+            core.setDeadline(later, core.now + 150)
+            let never = core.add(Alarm(journal, name: "taken back"))
+            core.setDeadline(never, core.now + 8)
+            core.setDeadline(never, nil)
+            let sooner = core.add(Alarm(journal, name: "moved forward"))
+            core.setDeadline(sooner, core.now + 100_000)
+            core.setDeadline(sooner, core.now + 30)
+        }
+        #expect(journal.wait { $0.count == 2 } == ["moved forward expired", "moved back expired"])
+        loop.stop()
+        loop.join()
+        #expect(!journal.all.contains("taken back expired"))
+    }
+
+    @Test func `attention comes once a batch, and again when asked for again`() {
+        let journal = Journal()
+        let loop = EventLoop(label: "test.loop")
+        loop.execute { core in
+            let token = core.add(Alarm(journal))
+            core.attend(token)
+            core.attend(token)
+            core.loop.execute { core in core.attend(token) }
+        }
+        #expect(journal.wait { $0.count == 2 } == ["attended", "attended"])
+        loop.stop()
+        loop.join()
+        #expect(journal.all.filter { $0 == "attended" }.count == 2)
+    }
+
+    @Test func `a handler whose descriptor was closed hears nothing of the next one with its number`() throws
+    {
+        let journal = Journal()
+        let loop = EventLoop(label: "test.loop")
+        loop.execute { core in
+            var ends: [Int32] = [-1, -1]
+            // Two numbers into an array of two.
+            guard unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0 else { return }
+            let token = core.add(Alarm(journal, name: "old"), descriptor: ends[0], events: Readiness.edges)
+            core.remove(token)
+            close(ends[0])
+            var others: [Int32] = [-1, -1]
+            guard unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &others) == 0 else { return }
+            core.add(Alarm(journal, name: "new"), descriptor: others[0], events: Readiness.edges)
+            if others[0] == ends[0] { journal.note("same number") }
+            close(others[1])
+        }
+        let lines = journal.wait { $0.contains("new ready") }
+        #expect(lines.contains("same number") && lines.contains("new ready"))
+        #expect(!lines.contains("old ready"))
+        loop.stop()
+        loop.join()
+    }
+}
+
+/// Notes what the loop calls.
+private final class Alarm: Handler {
+    private let journal: Journal
+    private let name: String
+
+    init(_ journal: Journal, name: String = "") {
+        self.journal = journal
+        self.name = name
+    }
+
+    deinit { note("gone") }
+
+    func ready(_ events: Readiness, _ core: EventLoop.Core) { note("ready") }
+    func attend(_ core: EventLoop.Core) { note("attended") }
+    func expired(_ core: EventLoop.Core) { note("expired") }
+
+    private func note(_ what: String) { journal.note(name.isEmpty ? what : "\(name) \(what)") }
+}

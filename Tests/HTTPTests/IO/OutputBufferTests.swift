@@ -1,0 +1,64 @@
+import Testing
+
+@testable import HTTP
+
+struct OutputBufferTests {
+    /// A transport that takes so many bytes a call, and then no more.
+    private final class Narrow: Transport {
+        var taken: [UInt8] = []
+        var allowances: [Int]
+
+        init(_ allowances: [Int]) { self.allowances = allowances }
+
+        let descriptor: Int32 = -1
+        func read(into buffer: UnsafeMutableRawBufferPointer) -> ReadOutcome { .wouldBlock }
+        func closeWriting() {}
+        func resetOnClose() {}
+
+        func write(_ first: Span<UInt8>, _ second: Span<UInt8>) -> WriteOutcome {
+            guard !allowances.isEmpty else { return .wouldBlock }
+            let allowance = allowances.removeFirst()
+            let fromFirst = min(allowance, first.count)
+            let fromSecond = min(allowance - fromFirst, second.count)
+            taken.append(first.extracting(0..<fromFirst))
+            taken.append(second.extracting(0..<fromSecond))
+            return .wrote(fromFirst + fromSecond)
+        }
+    }
+
+    @Test func `what a transport takes in any portions stays in order, none lost and none twice`() {
+        var random = SplitMix64(state: 3)
+        for _ in 0..<200 {
+            let transport = Narrow((0..<40).map { _ in Int.random(in: 0...60, using: &random) })
+            var buffer = OutputBuffer()
+            var sent: [UInt8] = []
+            for _ in 0..<20 {
+                let piece = (0..<Int.random(in: 0...50, using: &random)).map { _ in
+                    UInt8.random(in: 0...255, using: &random)
+                }
+                sent += piece
+                if Bool.random(using: &random) {
+                    _ = buffer.write(piece.span, to: transport)
+                } else {
+                    buffer.append(piece.span)
+                    _ = buffer.flush(to: transport)
+                }
+                #expect(transport.taken.count + buffer.count == sent.count)
+            }
+            transport.allowances = [.max]
+            _ = buffer.flush(to: transport)
+            #expect(transport.taken == sent)
+            #expect(buffer.isEmpty)
+        }
+    }
+
+    @Test func `what a slow transport leaves does not grow with what it has taken`() {
+        let transport = Narrow(Array(repeating: 1000, count: 1000))
+        var buffer = OutputBuffer()
+        let piece = [UInt8](repeating: 7, count: 1000)
+        buffer.append(piece.span)
+        for _ in 0..<900 { _ = buffer.write(piece.span, to: transport) }
+        #expect(buffer.count == 1000)
+        #expect(buffer.bytes.count <= 70_000)
+    }
+}

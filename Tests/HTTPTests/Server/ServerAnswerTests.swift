@@ -1,0 +1,140 @@
+import Testing
+
+@testable import HTTP
+
+struct ServerAnswerTests {
+    private static let get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+
+    @Test func `a chunked answer ends with the last chunk and its trailers`() throws {
+        let server = try TestServer { request in
+            var trailers = Headers()
+            trailers.append(.etag, "\"1\"")
+            request.connection.start(testHead(), body: .chunked)
+            request.connection.write("hello".utf8.span)
+            request.connection.write("".utf8.span)
+            request.connection.write("0123456789abcdef!".utf8.span)
+            request.connection.finish(trailers: trailers)
+        }
+        let peer = try server.connect()
+        peer.send(Self.get)
+        #expect(peer.readHead() == "HTTP/1.1 200 OK\r\nDate: then\r\nTransfer-Encoding: chunked\r\n\r\n")
+        #expect(peer.readHead() == "5\r\nhello\r\n11\r\n0123456789abcdef!\r\n0\r\nETag: \"1\"\r\n\r\n")
+        peer.send(Self.get)
+        #expect(peer.readHead().hasPrefix("HTTP/1.1 200 OK\r\n"))
+    }
+
+    @Test func `a chunked answer goes to a client of HTTP 1.0 as plain bytes until the end`() throws {
+        let server = try TestServer { request in
+            request.connection.start(testHead(), body: .chunked)
+            request.connection.write("hello".utf8.span)
+            request.connection.finish()
+        }
+        let peer = try server.connect()
+        peer.send("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n")
+        #expect(
+            peer.readToEnd() == ("HTTP/1.1 200 OK\r\nDate: then\r\nConnection: close\r\n\r\nhello", .closed))
+    }
+
+    @Test func `the framing that the application's head claims is replaced by the true one`() throws {
+        let server = try TestServer { request in
+            var head = testHead()
+            head.headers.append(.contentLength, "99")
+            head.headers.append(.transferEncoding, "chunked")
+            head.headers.append(.connection, "close, x")
+            request.connection.start(head, body: .length(2))
+            request.connection.write("ok".utf8.span)
+            request.connection.finish()
+        }
+        let peer = try server.connect()
+        peer.send(Self.get)
+        #expect(peer.readHead() == "HTTP/1.1 200 OK\r\nDate: then\r\nContent-Length: 2\r\n\r\n")
+        #expect(peer.read(2) == "ok")
+    }
+
+    @Test func `an answer to HEAD keeps its length and has no body`() throws {
+        let server = try TestServer { request in
+            var head = testHead()
+            head.headers.append(.contentLength, "99")
+            request.connection.start(head, body: .none)
+            request.connection.write("never".utf8.span)
+            request.connection.finish()
+        }
+        let peer = try server.connect()
+        for _ in 0..<2 {
+            peer.send("HEAD / HTTP/1.1\r\nHost: a\r\n\r\n")
+            #expect(peer.readHead() == "HTTP/1.1 200 OK\r\nDate: then\r\nContent-Length: 99\r\n\r\n")
+        }
+        #expect(peer.isQuiet(milliseconds: 50))
+    }
+
+    @Test func `interim responses come before the answer, and not after its head`() throws {
+        let server = try TestServer { request in
+            request.connection.sendInterim(ResponseHead(status: .continue))
+            request.connection.sendInterim(ResponseHead(status: Status(rawValue: 103)))
+            request.connection.start(testHead(), body: .length(0))
+            request.connection.sendInterim(ResponseHead(status: .continue))
+            request.connection.finish()
+        }
+        let peer = try server.connect()
+        peer.send(Self.get)
+        #expect(peer.readHead() == "HTTP/1.1 100 Continue\r\n\r\n")
+        #expect(peer.readHead() == "HTTP/1.1 103 Early Hints\r\n\r\n")
+        #expect(peer.readHead() == "HTTP/1.1 200 OK\r\nDate: then\r\nContent-Length: 0\r\n\r\n")
+        #expect(peer.isQuiet(milliseconds: 50))
+    }
+
+    @Test func `a client of HTTP 1.0 gets no interim response`() throws {
+        let server = try TestServer { request in
+            request.connection.sendInterim(ResponseHead(status: .continue))
+            request.answer("ok")
+        }
+        let peer = try server.connect()
+        peer.send("GET / HTTP/1.0\r\nExpect: 100-continue\r\n\r\n")
+        #expect(peer.readHead().hasPrefix("HTTP/1.1 200 OK\r\n"))
+    }
+
+    @Test func `an answer that is given up is reset, not ended`() throws {
+        let server = try TestServer { request in
+            request.connection.start(testHead(), body: .chunked)
+            request.connection.write("part".utf8.span)
+            // The client reads the first piece before the end comes.
+            request.onBody = { $0.connection.abort() }
+        }
+        let peer = try server.connect()
+        peer.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n")
+        #expect(peer.readHead().hasPrefix("HTTP/1.1 200 OK\r\n"))
+        #expect(peer.read(through: "part\r\n") == "4\r\npart\r\n")
+        peer.send("x")
+        #expect(peer.readToEnd() == ("", .reset))
+        #expect(server.count.current == 0)
+    }
+
+    @Test func `a slow reader stops the source, and hears all of it in the end`() throws {
+        let total = 32 << 20
+        let server = try TestServer { request in
+            var left = total
+            let piece = [UInt8](repeating: 0x78, count: 64 * 1024)
+            let pour: (TestRequest) -> Void = { request in
+                while left > 0, request.connection.canWrite {
+                    request.connection.write(piece.span)
+                    left -= piece.count
+                }
+                request.journal.note("written \(total - left)")
+                if left == 0 { request.connection.finish() }
+            }
+            request.onDrained = pour
+            request.connection.start(testHead(), body: .length(UInt64(total)))
+            pour(request)
+        }
+        let peer = try server.connect(receiveBuffer: 16 * 1024)
+        peer.send("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+        #expect(peer.readHead().contains("Content-Length: \(total)\r\n"))
+        // The client reads no more: what it does not take stays with the source, but for the sockets' buffers.
+        let written = server.journal.settled().last { $0.hasPrefix("written ") }
+        let accepted = try #require(written.flatMap { Int($0.dropFirst(8)) })
+        #expect(accepted < 12 << 20)
+        let (count, ending) = peer.countToEnd()
+        #expect(count == total)
+        #expect(ending == .closed)
+    }
+}

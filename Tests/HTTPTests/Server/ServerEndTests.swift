@@ -1,0 +1,164 @@
+import Testing
+
+@testable import HTTP
+
+struct ServerEndTests {
+    private static let get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+
+    @Test func `a client that says no more is still answered`() throws {
+        let server = try TestServer { _ in }
+        let peer = try server.connect()
+        peer.send(Self.get)
+        peer.closeWriting()
+        #expect(server.journal.wait(for: "begin /"))
+        server.withRequest { $0.answer("ok") }
+        let (text, ending) = peer.readToEnd()
+        #expect(text.hasSuffix("\r\n\r\nok"))
+        #expect(ending == .closed)
+    }
+
+    @Test func `all pipelined requests of a client that says no more are answered`() throws {
+        let server = try TestServer { $0.answer($0.path) }
+        let peer = try server.connect()
+        peer.send("GET /1 HTTP/1.1\r\nHost: a\r\n\r\nGET /2 HTTP/1.1\r\nHost: a\r\n\r\n")
+        peer.closeWriting()
+        let (text, ending) = peer.readToEnd()
+        #expect(text.split(separator: "HTTP/1.1 200 OK").count == 2)
+        #expect(text.hasSuffix("\r\n\r\n/2"))
+        #expect(ending == .closed)
+    }
+
+    @Test func `a large last answer is whole although the client sent more and then said no more`() throws {
+        let total = 8 << 20
+        let server = try TestServer { request in
+            request.connection.start(testHead(), body: .length(UInt64(total)))
+            request.connection.write([UInt8](repeating: 0x78, count: total).span)
+            request.connection.finish()
+        }
+        let peer = try server.connect(receiveBuffer: 16 * 1024)
+        peer.send("GET /1 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+        #expect(server.journal.wait(for: "begin /1"))
+        peer.send(String(repeating: Self.get, count: 5000))
+        peer.closeWriting()
+        #expect(peer.readHead().hasPrefix("HTTP/1.1 200 OK\r\n"))
+        let (count, ending) = peer.countToEnd()
+        #expect(count == total)
+        #expect(ending == .closed)
+        #expect(server.journal.all == ["begin /1"])
+    }
+
+    @Test(arguments: [true, false])
+    func `a client that half-closed and gets no answer is given up within the grace`(together: Bool) throws {
+        let server = try TestServer { _ in }
+        let peer = try server.connect()
+        // The end may come with the request in one event, or in one of its own.
+        if together { server.pause(milliseconds: 50) }
+        peer.send(Self.get)
+        if !together { #expect(server.journal.wait(for: "begin /")) }
+        peer.closeWriting()
+        #expect(server.journal.wait(for: "aborted / timedOut"))
+        #expect(peer.readToEnd() == ("", .reset))
+    }
+
+    @Test func `a client that resets is told to the handler at once`() throws {
+        let server = try TestServer { _ in }
+        do {
+            let peer = try server.connect()
+            peer.send(Self.get)
+            #expect(server.journal.wait(for: "begin /"))
+            peer.resetOnEnd()
+        }
+        #expect(server.journal.wait(for: "aborted / closed"))
+        #expect(server.count.current == 0)
+    }
+
+    @Test func `a client that goes while it is written to is told to the handler`() throws {
+        let server = try TestServer { request in
+            request.connection.start(testHead(), body: .chunked)
+            let piece = [UInt8](repeating: 0x78, count: 64 * 1024)
+            let pour: (TestRequest) -> Void = { request in
+                while request.connection.canWrite { request.connection.write(piece.span) }
+            }
+            request.onDrained = pour
+            pour(request)
+        }
+        do {
+            let peer = try server.connect()
+            peer.send(Self.get)
+            #expect(peer.readHead().hasPrefix("HTTP/1.1 200 OK\r\n"))
+        }
+        #expect(server.journal.wait(for: "aborted / closed"))
+    }
+
+    @Test func `a client that leaves without a request, or within a head, is no error`() throws {
+        let server = try TestServer { $0.answer("ok") }
+        for bytes in ["", "GET / HT"] {
+            let peer = try server.connect()
+            peer.send(bytes)
+            peer.closeWriting()
+            #expect(peer.readToEnd() == ("", .closed))
+        }
+        #expect(server.journal.all == [])
+    }
+
+    @Test func `stopping lets a request end, says close, and takes no further one`() throws {
+        let server = try TestServer { _ in }
+        let busy = try server.connect()
+        let idle = try server.connect()
+        busy.send(Self.get)
+        #expect(server.journal.wait(for: "begin /"))
+        #expect(server.awaitConnections(2))
+        server.stop()
+        #expect(idle.readToEnd() == ("", .closed))
+        #expect(!server.journal.all.contains("drained all"))
+        server.withRequest { $0.answer("ok") }
+        let (text, ending) = busy.readToEnd()
+        #expect(text == "HTTP/1.1 200 OK\r\nDate: then\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok")
+        #expect(ending == .closed)
+        #expect(server.journal.wait(for: "drained all"))
+    }
+
+    @Test func `a server that stops is not connected to any more`() throws {
+        let server = try TestServer { _ in }
+        let busy = try server.connect()
+        busy.send(Self.get)
+        #expect(server.journal.wait(for: "begin /"))
+        server.stop()
+        server.sync()
+        #expect(throws: SystemError.self) { try server.connect() }
+    }
+
+    @Test func `stopping while a kept connection takes its answer ends it behind the answer`() throws {
+        let total = 8 << 20
+        let server = try TestServer { request in
+            request.connection.start(testHead(), body: .length(UInt64(total)))
+            request.connection.write([UInt8](repeating: 0x78, count: total).span)
+            request.connection.finish()
+        }
+        let peer = try server.connect(receiveBuffer: 16 * 1024)
+        peer.send(Self.get)
+        #expect(peer.readHead().hasPrefix("HTTP/1.1 200 OK\r\n"))
+        server.stop()
+        server.sync()
+        // It takes nothing more as a request, and still the answer is whole.
+        peer.send(Self.get)
+        let (count, ending) = peer.countToEnd()
+        #expect(count == total)
+        #expect(ending == .closed)
+        #expect(server.journal.wait(for: "drained all"))
+        #expect(server.journal.all.filter { $0 == "begin /" }.count == 1)
+    }
+
+    @Test func `what does not drain is reset, and its handler told`() throws {
+        let server = try TestServer { request in
+            request.connection.start(testHead(), body: .chunked)
+        }
+        let peer = try server.connect()
+        peer.send(Self.get)
+        #expect(peer.readHead().hasPrefix("HTTP/1.1 200 OK\r\n"))
+        server.stop()
+        server.abortAll()
+        #expect(peer.readToEnd() == ("", .reset))
+        #expect(server.journal.wait { $0.count == 3 } == ["begin /", "drained all", "aborted / stopped"])
+    }
+}

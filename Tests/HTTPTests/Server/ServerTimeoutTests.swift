@@ -1,0 +1,116 @@
+import Testing
+
+@testable import HTTP
+
+struct ServerTimeoutTests {
+    private func settings(_ change: (inout ServerSettings) -> Void) -> ServerSettings {
+        var settings = ServerSettings()
+        change(&settings)
+        return settings
+    }
+
+    @Test(arguments: ["G", "GET / HTTP/1.1\r\nHost: a\r\n", "GET / HTTP/1.1\r\nHost: a\r\nX: "])
+    func `a head that does not come to its end in time gets 408`(part: String) throws {
+        let server = try TestServer(settings { $0.headTimeout = 100 }) { $0.answer("") }
+        let peer = try server.connect()
+        peer.send(part)
+        let (text, ending) = peer.readToEnd()
+        #expect(text.hasPrefix("HTTP/1.1 408 Request Timeout\r\n"))
+        #expect(text.contains("Connection: close\r\n"))
+        #expect(ending == .closed)
+        #expect(server.journal.all == ["refuse headTimeout"])
+    }
+
+    @Test func `bytes that trickle in do not move the deadline of a head`() throws {
+        let server = try TestServer(settings { $0.headTimeout = 200 }) { $0.answer("") }
+        let peer = try server.connect()
+        peer.send("GET / HTTP/1.1\r\nHost: a\r\nX: ")
+        var sent = 0
+        while sent < 200, peer.isQuiet(milliseconds: 20) {
+            peer.send("x")
+            sent += 1
+        }
+        #expect(sent < 200)
+        #expect(server.journal.wait(for: "refuse headTimeout"))
+    }
+
+    @Test func `a connection on which nothing comes is closed without a word`() throws {
+        let server = try TestServer(settings { $0.headTimeout = 100 }) { $0.answer("") }
+        let peer = try server.connect()
+        #expect(peer.readToEnd() == ("", .closed))
+        #expect(server.journal.all == [])
+    }
+
+    @Test func `a connection that idles after an answer is closed without a word`() throws {
+        let server = try TestServer(settings { $0.keepAliveTimeout = 100 }) { $0.answer("ok") }
+        let peer = try server.connect()
+        peer.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        let (text, ending) = peer.readToEnd()
+        #expect(text.hasSuffix("Content-Length: 2\r\n\r\nok"))
+        #expect(ending == .closed)
+    }
+
+    @Test func `the time for the first head is not that for the next one`() throws {
+        let server = try TestServer(
+            settings {
+                $0.headTimeout = 150
+                $0.keepAliveTimeout = 60_000
+            }
+        ) { $0.answer("ok") }
+        let peer = try server.connect()
+        peer.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(peer.readHead().hasPrefix("HTTP/1.1 200 OK\r\n"))
+        #expect(peer.read(2) == "ok")
+        #expect(peer.isQuiet(milliseconds: 400))
+        peer.send("GET")
+        #expect(peer.readHead().hasPrefix("HTTP/1.1 408 Request Timeout\r\n"))
+    }
+
+    @Test func `a body on which nothing comes for too long loses its client`() throws {
+        let server = try TestServer(settings { $0.idleTimeout = 100 }) { _ in }
+        let peer = try server.connect()
+        peer.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nhello")
+        #expect(server.journal.wait(for: "aborted / timedOut"))
+        #expect(peer.readToEnd() == ("", .reset))
+    }
+
+    @Test func `a body that the server itself does not read has time`() throws {
+        let server = try TestServer(settings { $0.idleTimeout = 100 }) { $0.connection.pauseRequest() }
+        let peer = try server.connect()
+        peer.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nhello")
+        #expect(peer.isQuiet(milliseconds: 400))
+        #expect(server.journal.all == ["begin /"])
+    }
+
+    @Test func `an answer takes the time it takes`() throws {
+        let server = try TestServer(
+            settings {
+                $0.idleTimeout = 100
+                $0.headTimeout = 100
+                $0.keepAliveTimeout = 100
+            }
+        ) { _ in }
+        let peer = try server.connect()
+        peer.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(peer.isQuiet(milliseconds: 400))
+        server.withRequest { $0.answer("late") }
+        #expect(peer.readHead().hasPrefix("HTTP/1.1 200 OK\r\n"))
+    }
+
+    @Test(arguments: ["GET / HTTP/1.1\r\nHost: a\r\n\r\n", "GET / HTTP/1.0\r\n\r\n"])
+    func `a client that reads nothing for too long is reset, and never takes what it has for whole`(
+        request: String
+    ) throws {
+        let server = try TestServer(settings { $0.idleTimeout = 300 }) { request in
+            // All is written, and in HTTP/1.0 only the end of the connection tells that it is whole.
+            request.connection.start(testHead(), body: .chunked)
+            request.connection.write([UInt8](repeating: 0x78, count: 32 << 20).span)
+            request.connection.finish()
+        }
+        let peer = try server.connect(receiveBuffer: 16 * 1024)
+        peer.send(request)
+        #expect(server.journal.wait(for: "begin /"))
+        #expect(server.awaitConnections(0))
+        #expect(peer.countToEnd().ending == .reset)
+    }
+}

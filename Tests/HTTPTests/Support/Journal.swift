@@ -1,0 +1,38 @@
+internal import Dispatch
+
+@testable import HTTP
+
+/// What has happened on a loop, for a test to wait for and to look at. One test thread waits at a time.
+final class Journal: Sendable {
+    private let lines = Guarded<[String]>([])
+    private let changed = DispatchSemaphore(value: 0)
+
+    /// All lines so far.
+    var all: [String] { lines.withLock { $0 } }
+
+    /// Adds a line; from any thread.
+    func note(_ line: String) {
+        lines.withLock { $0.append(line) }
+        changed.signal()
+    }
+
+    /// Waits until `isEnough` holds for the lines; returns them as they are then, or after ten seconds.
+    @discardableResult
+    func wait(until isEnough: ([String]) -> Bool) -> [String] {
+        let limit = DispatchTime.now() + .seconds(10)
+        while !isEnough(all), changed.wait(timeout: limit) == .success {}
+        return all
+    }
+
+    /// Waits for a line; returns whether it came.
+    func wait(for line: String) -> Bool {
+        wait { $0.contains(line) }.contains(line)
+    }
+
+    /// Waits until nothing has come for a while; returns all lines.
+    func settled() -> [String] {
+        let limit = DispatchTime.now() + .seconds(10)
+        while DispatchTime.now() < limit, changed.wait(timeout: .now() + .milliseconds(150)) == .success {}
+        return all
+    }
+}

@@ -1,0 +1,183 @@
+internal import Glibc
+
+@testable import HTTP
+
+/// The other end of a connection under test: a blocking socket with a time limit on every call.
+final class Peer {
+    /// How a connection ended, or did not.
+    enum Ending: Equatable {
+        case closed
+        case reset
+        case stillOpen
+    }
+
+    private let descriptor: Descriptor
+    private var unread: [UInt8] = []
+
+    /// Takes over a connected socket.
+    init(owning raw: Int32) {
+        descriptor = Descriptor(owning: raw)
+        setTimeout(SO_RCVTIMEO, seconds: 10)
+        setTimeout(SO_SNDTIMEO, seconds: 10)
+    }
+
+    /// Connects; `receiveBuffer` bounds what the kernel takes without being read.
+    static func connect(to endpoint: Endpoint, receiveBuffer: Int32? = nil) throws -> Peer {
+        guard case .ip(_, let port) = endpoint else { throw SystemError(code: EINVAL) }
+        let peer = Peer(owning: socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0))
+        if let receiveBuffer { peer.set(SO_RCVBUF, receiveBuffer) }
+        guard
+            unsafe withLoopbackAddress(port: port, { unsafe Glibc.connect(peer.descriptor.raw, $0, $1) }) == 0
+        else { throw SystemError(code: errno) }
+        return peer
+    }
+
+    /// Begins to connect, and does not wait until that is done.
+    static func begin(to endpoint: Endpoint) throws -> Peer {
+        guard case .ip(_, let port) = endpoint else { throw SystemError(code: EINVAL) }
+        let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
+        let peer = Peer(owning: socket(AF_INET, type, 0))
+        let outcome = unsafe withLoopbackAddress(port: port) {
+            unsafe Glibc.connect(peer.descriptor.raw, $0, $1)
+        }
+        guard outcome == 0 || errno == EINPROGRESS else { throw SystemError(code: errno) }
+        return peer
+    }
+
+    /// Sends all of it, unless the other side does not take it within the time limit.
+    @discardableResult
+    func send(_ text: String) -> Bool { send(wire(text)) }
+
+    /// Sends all of it, unless the other side does not take it within the time limit.
+    @discardableResult
+    func send(_ bytes: [UInt8]) -> Bool {
+        var sent = 0
+        while sent < bytes.count {
+            let count = push(bytes.span.extracting(sent..<bytes.count))
+            guard count > 0 else { return false }
+            sent += count
+        }
+        return true
+    }
+
+    /// Sends `piece` over and over until nothing is taken for `quiet` milliseconds or `limit` bytes have gone;
+    /// returns how much was taken.
+    func flood(with piece: [UInt8], limit: Int, quietMilliseconds: Int) -> Int {
+        setTimeout(SO_SNDTIMEO, milliseconds: quietMilliseconds)
+        defer { setTimeout(SO_SNDTIMEO, seconds: 10) }
+        var sent = 0
+        while sent < limit {
+            let count = push(piece.span)
+            guard count > 0 else { break }
+            sent += count
+        }
+        return sent
+    }
+
+    private func push(_ bytes: Span<UInt8>) -> Int {
+        // The kernel reads within the span and keeps no pointer.
+        unsafe bytes.withUnsafeBytes {
+            unsafe Glibc.send(descriptor.raw, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+        }
+    }
+
+    /// The text up to and with `end`; what came instead, if the connection ends or nothing comes before it.
+    func read(through end: String) -> String {
+        while true {
+            let text = String(unread.span)
+            if let place = text.firstRange(of: end) {
+                let head = String(text[..<place.upperBound])
+                unread.removeFirst(head.utf8.count)
+                return head
+            }
+            guard fill() == nil else { return take(unread.count) }
+        }
+    }
+
+    /// A head, the empty line included.
+    func readHead() -> String { read(through: "\r\n\r\n") }
+
+    /// So many bytes, or fewer if no more come.
+    func read(_ count: Int) -> String {
+        while unread.count < count, fill() == nil {}
+        return take(min(count, unread.count))
+    }
+
+    /// All that comes until the end, and which end it was.
+    func readToEnd() -> (text: String, ending: Ending) {
+        while true {
+            if let ending = fill() { return (take(unread.count), ending) }
+        }
+    }
+
+    /// Like `readToEnd`, but only counts.
+    func countToEnd() -> (count: Int, ending: Ending) {
+        var count = unread.count
+        while true {
+            unread = []
+            let ending = fill()
+            count += unread.count
+            if let ending { return (count, ending) }
+        }
+    }
+
+    /// Whether nothing comes, and no end, for so long.
+    func isQuiet(milliseconds: Int) -> Bool {
+        setTimeout(SO_RCVTIMEO, milliseconds: milliseconds)
+        defer { setTimeout(SO_RCVTIMEO, seconds: 10) }
+        return unread.isEmpty && fill() == .stillOpen
+    }
+
+    /// Says that nothing more will be sent.
+    func closeWriting() { shutdown(descriptor.raw, Int32(SHUT_WR)) }
+
+    /// Has the end of this object reset the connection.
+    func resetOnEnd() {
+        var now = linger(l_onoff: 1, l_linger: 0)
+        // `now` is local and outlives the call.
+        unsafe setsockopt(descriptor.raw, SOL_SOCKET, SO_LINGER, &now, socklen_t(MemoryLayout<linger>.size))
+    }
+
+    private func take(_ count: Int) -> String {
+        defer { unread.removeFirst(count) }
+        return String(unread.span.extracting(0..<count))
+    }
+
+    private func fill() -> Ending? {
+        var buffer = [UInt8](repeating: 0, count: 64 * 1024)
+        // The kernel writes at most as much as the buffer holds.
+        let count = unsafe recv(descriptor.raw, &buffer, buffer.count, 0)
+        if count > 0 {
+            unread += buffer[..<count]
+            return nil
+        }
+        if count == 0 { return .closed }
+        return errno == EAGAIN ? .stillOpen : .reset
+    }
+
+    private func set(_ option: Int32, _ value: Int32) {
+        var value = value
+        // `value` is local and outlives the call.
+        unsafe setsockopt(descriptor.raw, SOL_SOCKET, option, &value, socklen_t(MemoryLayout<Int32>.size))
+    }
+
+    private func setTimeout(_ option: Int32, seconds: Int = 0, milliseconds: Int = 0) {
+        var time = timeval(tv_sec: seconds + milliseconds / 1000, tv_usec: milliseconds % 1000 * 1000)
+        // `time` is local and outlives the call.
+        unsafe setsockopt(descriptor.raw, SOL_SOCKET, option, &time, socklen_t(MemoryLayout<timeval>.size))
+    }
+}
+
+/// Calls `body` with the socket address of 127.0.0.1 and a port.
+func withLoopbackAddress(port: UInt16, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+    // A sockaddr_in is what AF_INET says it is, and `address` outlives the call.
+    return unsafe withUnsafePointer(to: &address) { pointer in
+        unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+            unsafe body($0, socklen_t(MemoryLayout<sockaddr_in>.size))
+        }
+    }
+}

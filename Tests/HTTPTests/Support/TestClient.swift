@@ -1,0 +1,97 @@
+internal import Dispatch
+
+@testable import HTTP
+
+/// A connection pool on a loop of its own, driven from a test.
+final class TestClient: Sendable {
+    private let loop = EventLoop(label: "test.client")
+    private let token = Guarded(Token.none)
+
+    /// Makes an empty pool.
+    init(_ settings: ClientSettings = ClientSettings()) {
+        let started = DispatchSemaphore(value: 0)
+        loop.execute { [token] core in
+            let pool = PoolHolder(ConnectionPool(settings: settings, core: core))
+            token.withLock { $0 = core.add(pool) }
+            started.signal()
+        }
+        started.wait()
+    }
+
+    deinit {
+        loop.stop()
+    }
+
+    /// Begins a request; `prepare` gets the exchange on the loop before anything happens to it.
+    func begin(
+        _ head: String = "GET / HTTP/1.1\r\nHost: a\r\n\r\n", framing: BodyFraming = .none,
+        to endpoint: Endpoint,
+        fresh: Bool = false, prepare: @escaping @Sendable (TestResponse) -> Void = { _ in }
+    ) throws -> TestExchange {
+        guard let head = try parseRequest(head) else { throw ParseError.malformedMethod }
+        let exchange = TestExchange(loop)
+        withPool { [journal = exchange.journal, token = exchange.token] pool, core in
+            let response = TestResponse(journal)
+            token.withLock { $0 = core.add(response) }
+            prepare(response)
+            do throws(SystemError) {
+                let connection = try pool.connection(to: endpoint, fresh: fresh)
+                journal.note(connection.isReused ? "reused" : "new")
+                response.connection = connection
+                connection.begin(head, framing: framing, handler: response)
+            } catch {
+                journal.note("cannot connect")
+            }
+        }
+        return exchange
+    }
+
+    /// Runs with the pool on its loop.
+    func withPool(_ body: @escaping @Sendable (ConnectionPool, EventLoop.Core) -> Void) {
+        let token = token.withLock { $0 }
+        loop.execute { core in
+            if let holder = core.handler(token, as: PoolHolder.self) { body(holder.pool, core) }
+        }
+    }
+
+    /// Idle and active connections of the pool, once the loop has come to it.
+    func counts() -> [Int] {
+        let journal = Journal()
+        withPool { pool, _ in
+            journal.note("\(pool.idleCount)")
+            journal.note("\(pool.activeCount)")
+        }
+        return journal.wait { $0.count == 2 }.compactMap { Int($0) }
+    }
+}
+
+private final class PoolHolder: Handler {
+    let pool: ConnectionPool
+    init(_ pool: ConnectionPool) { self.pool = pool }
+}
+
+/// A test's end of an exchange that runs on a client's loop.
+final class TestExchange: Sendable {
+    /// What the response's handler was told.
+    let journal = Journal()
+    /// The response's handler on the loop.
+    let token = Guarded(Token.none)
+    private let loop: EventLoop
+
+    init(_ loop: EventLoop) {
+        self.loop = loop
+    }
+
+    /// Waits for the last call of the handler; returns all of them.
+    func outcome() -> [String] {
+        journal.wait { $0.contains { $0 == "end" || $0.hasPrefix("failed") || $0 == "cannot connect" } }
+    }
+
+    /// Runs with the handler on its loop.
+    func onLoop(_ body: @escaping @Sendable (TestResponse) -> Void) {
+        let token = token.withLock { $0 }
+        loop.execute { core in
+            if let response = core.handler(token, as: TestResponse.self) { body(response) }
+        }
+    }
+}

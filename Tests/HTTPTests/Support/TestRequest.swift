@@ -1,0 +1,69 @@
+@testable import HTTP
+
+/// One request that a test's server has begun; lives on the server's loop.
+final class TestRequest: RequestHandler {
+    /// What the client asked for.
+    let path: String
+    /// How the request's body is framed.
+    let framing: BodyFraming
+    /// The request's method.
+    let method: HTTP.Method
+    /// Where the answer goes.
+    let connection: ServerConnection
+    /// Where all is noted.
+    let journal: Journal
+    /// The request's body so far.
+    private(set) var body: [UInt8] = []
+    /// The request's body so far, as text.
+    var text: String { String(decoding: body, as: UTF8.self) }
+    /// Called for each piece of the body.
+    var onBody: ((TestRequest) -> Void)?
+    /// Called when the request is whole.
+    var onEnd: ((TestRequest) -> Void)?
+    /// Called when there is room again.
+    var onDrained: ((TestRequest) -> Void)?
+
+    init(_ head: RequestHead, _ framing: BodyFraming, _ connection: ServerConnection, _ journal: Journal) {
+        path = head.target.path
+        method = head.method
+        self.framing = framing
+        self.connection = connection
+        self.journal = journal
+    }
+
+    /// Answers with a text, whole and at once.
+    func answer(_ text: String, _ status: Status = .ok) {
+        connection.start(testHead(status), body: .length(UInt64(text.utf8.count)))
+        connection.write(text.utf8.span)
+        connection.finish()
+    }
+
+    func received(_ bytes: Span<UInt8>) {
+        body.append(bytes)
+        onBody?(self)
+    }
+
+    func receivedEnd(trailers: Headers) {
+        var fields: [UInt8] = []
+        trailers.write(into: &fields)
+        journal.note("end \(path) \(text)\(String(fields.span))")
+        onEnd?(self)
+    }
+
+    func malformed(_ error: ParseError) {
+        journal.note("malformed \(error)")
+        if connection.state.output == .none { answer("bad", error.status) } else { connection.abort() }
+    }
+
+    func drained() {
+        journal.note("drained")
+        onDrained?(self)
+    }
+
+    func aborted(_ cause: ClientLoss) {
+        journal.note("aborted \(path) \(cause)")
+        onBody = nil
+        onEnd = nil
+        onDrained = nil
+    }
+}

@@ -1,0 +1,136 @@
+internal import Dispatch
+internal import Glibc
+
+@testable import HTTP
+
+/// A server on a loop of its own, whose requests a test answers by a closure.
+final class TestServer: Sendable {
+    /// What a request's head sets off, on the loop.
+    typealias Answering = @Sendable (TestRequest) -> Void
+
+    /// Where it listens.
+    let endpoint: Endpoint
+    /// What the handlers were told: `begin`, `body`, `end`, `malformed`, `drained`, `aborted`, `refuse`.
+    let journal = Journal()
+    /// The connections that are open.
+    let count = ConnectionCount()
+    private let loop = EventLoop(label: "test.server")
+    private let token = Guarded(Token.none)
+
+    /// Accepts from now on.
+    init(_ settings: ServerSettings = ServerSettings(), answering: @escaping Answering) throws {
+        let socket = try ListeningSocket.open(.ip(try loopback(), port: 0), count: 1)[0]
+        endpoint = socket.endpoint
+        let started = DispatchSemaphore(value: 0)
+        loop.execute { [journal, count, token] core in
+            let application = TestApplication(journal, answering)
+            let listener = Listener(
+                socket: socket, application: application, settings: settings, count: count)
+            listener.start(on: core)
+            token.withLock { $0 = core.add(Holder(listener, application)) }
+            started.signal()
+        }
+        started.wait()
+    }
+
+    deinit {
+        loop.stop()
+    }
+
+    /// A new connection.
+    func connect(receiveBuffer: Int32? = nil) throws -> Peer {
+        try Peer.connect(to: endpoint, receiveBuffer: receiveBuffer)
+    }
+
+    /// Drains; notes `drained all` when that is done.
+    func stop() {
+        let token = token.withLock { $0 }
+        loop.execute { [journal] core in
+            core.handler(token, as: Holder.self)?.listener.stop(core) { journal.note("drained all") }
+        }
+    }
+
+    /// Resets what is still open.
+    func abortAll() {
+        let token = token.withLock { $0 }
+        loop.execute { core in core.handler(token, as: Holder.self)?.listener.abortAll() }
+    }
+
+    /// Waits until the loop has done what it was asked for so far.
+    func sync() {
+        let done = DispatchSemaphore(value: 0)
+        loop.execute { _ in done.signal() }
+        done.wait()
+    }
+
+    /// Has the loop do nothing for a while, so that what a client does meanwhile comes as one event.
+    func pause(milliseconds: UInt32) {
+        sync()
+        loop.execute { _ in usleep(milliseconds * 1000) }
+    }
+
+    /// Waits until so many connections are open, at most ten seconds; whether that came to be.
+    func awaitConnections(_ wanted: Int) -> Bool {
+        let limit = DispatchTime.now() + .seconds(10)
+        while count.current != wanted, DispatchTime.now() < limit { usleep(2000) }
+        return count.current == wanted
+    }
+
+    /// Runs on the loop with the latest request, if it is still open.
+    func withRequest(_ body: @escaping @Sendable (TestRequest) -> Void) {
+        let token = token.withLock { $0 }
+        loop.execute { core in
+            if let request = core.handler(token, as: Holder.self)?.application.latest { body(request) }
+        }
+    }
+
+    private final class Holder: Handler {
+        let listener: Listener
+        let application: TestApplication
+
+        init(_ listener: Listener, _ application: TestApplication) {
+            self.listener = listener
+            self.application = application
+        }
+    }
+}
+
+private final class TestApplication: Application {
+    /// The latest request, as long as its connection holds it.
+    private(set) weak var latest: TestRequest?
+    private let journal: Journal
+    private let answering: TestServer.Answering
+
+    init(_ journal: Journal, _ answering: @escaping TestServer.Answering) {
+        self.journal = journal
+        self.answering = answering
+    }
+
+    func begin(
+        _ head: consuming RequestHead, framing: BodyFraming, on connection: ServerConnection
+    ) -> any RequestHandler {
+        let request = TestRequest(head, framing, connection, journal)
+        journal.note("begin \(request.path)")
+        latest = request
+        answering(request)
+        return request
+    }
+
+    func refuse(_ refusal: Refusal, from peer: Endpoint?) -> (head: ResponseHead, body: [UInt8])? {
+        journal.note("refuse \(refusal)")
+        let status: Status =
+            switch refusal {
+            case .malformed(let error): error.status
+            case .headTimeout: .requestTimeout
+            case .tooManyConnections: .serviceUnavailable
+            }
+        return (testHead(status), wire("no\n"))
+    }
+}
+
+/// A response's head with a Date that does not change.
+func testHead(_ status: Status = .ok) -> ResponseHead {
+    var head = ResponseHead(status: status)
+    head.headers.append(.date, "then")
+    return head
+}
