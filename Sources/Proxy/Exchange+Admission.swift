@@ -42,6 +42,8 @@ extension Exchange {
     func admit(_ body: Body, _ answer: Answer, etag: String?, isNewest: Bool) -> UseAsDictionary? {
         guard let place = answer.place, let dictionary = route.dictionary else { return nil }
         let now = Clock.unixSeconds
+        // From here on the store counts the body itself.
+        answer.slot = nil
         if isNewest,
             let newest = proxy.index.newest(chain: place.chain, url: place.url, variant: place.variant),
             newest.digest == body.digest, newest.etag == etag.flatMap({ EntityTag($0)?.opaque })
@@ -54,7 +56,6 @@ extension Exchange {
                 versions: dictionary.versions, maxAge: dictionary.maxAge / 1000, now: now)
             proxy.metrics.countAdmission()
         }
-        answer.slot = nil
         if place.offer != nil { proxy.metrics.countOffer() }
         return place.offer
     }

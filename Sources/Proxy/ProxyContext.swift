@@ -1,4 +1,5 @@
 package import Dictionaries
+internal import Dispatch
 package import HTTP
 
 /// What all loops of one proxy share; safe from any thread.
@@ -12,6 +13,7 @@ package final class ProxyContext: Sendable {
     let compressionPool: CompressionPool
     /// Live encoders, and bodies that are held until they are whole.
     let compressionMemory: MemoryBudget
+    private let maintenance = DispatchQueue(label: "dictum.maintenance", qos: .utility)
 
     package init(
         configuration: Configuration, store: DictionaryStore, upstreams: [Endpoint],
@@ -27,5 +29,10 @@ package final class ProxyContext: Sendable {
                 $0.host.contains(":") ? "[\($0.host)]:\($0.port)" : "\($0.host):\($0.port)"
             } ?? ""
         compressionMemory = MemoryBudget(bytes: configuration.compression.memory)
+    }
+
+    /// What is to be done every second, beside the loops: versions whose time has come leave the store.
+    func maintain() {
+        maintenance.async { [store] in store.sweep(now: Clock.unixSeconds) }
     }
 }

@@ -5,14 +5,29 @@ final class ProxyLoop: Handler {
     let proxy: ReverseProxy
     private var listeners: [Listener]
     private var draining = 0
+    /// Whether this loop sees to what is to be done every second.
+    private let maintains: Bool
+    private var token: Token?
 
-    init(proxy: ReverseProxy, listeners: [Listener]) {
+    init(proxy: ReverseProxy, listeners: [Listener], maintains: Bool) {
         self.proxy = proxy
+        self.maintains = maintains
         self.listeners = listeners
     }
 
-    func start(on core: EventLoop.Core) {
+    /// Accepts from now on; returns the name of this part on its loop.
+    func start(on core: EventLoop.Core) -> Token {
         for listener in listeners { listener.start(on: core) }
+        let token = core.add(self)
+        self.token = token
+        expired(core)
+        return token
+    }
+
+    func expired(_ core: EventLoop.Core) {
+        guard maintains, let token else { return }
+        proxy.context.maintain()
+        core.setDeadline(token, core.now + 1000)
     }
 
     /// The counters of this loop, with its connections as they are now.

@@ -80,9 +80,10 @@ package final class ProxyServer: Sendable {
                     Listener(
                         socket: $0, application: proxy, settings: ServerSettings(context.configuration),
                         count: count)
-                })
-            part.start(on: core)
-            token.withLock { $0 = core.add(part) }
+                },
+                maintains: index == 0)
+            let name = part.start(on: core)
+            token.withLock { $0 = name }
             started.signal()
         }
         started.wait()
