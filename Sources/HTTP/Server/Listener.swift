@@ -10,7 +10,7 @@ package final class Listener: Handler {
     private let count: ConnectionCount
     private var token = Token.none
     private var connections: [ObjectIdentifier: ServerConnection] = [:]
-    /// Those of them that are beyond the limit. They take no place from others.
+    /// Those of them that are beyond the limit, and so take no place from others.
     private var refused: Set<ObjectIdentifier> = []
     private var isStopping = false
     private var onDrained: (() -> Void)?

@@ -68,6 +68,7 @@ struct ServerPersistenceTests {
         peer.send("GET /1 HTTP/1.1\r\nHost: a\r\n\r\nGET /2 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
         #expect(server.journal.wait(for: "begin /1"))
         #expect(peer.readHead().hasPrefix("HTTP/1.1 200 OK\r\n"))
+        server.sync()
         #expect(server.journal.all == ["begin /1"])
         #expect(peer.read(large.utf8.count) == large)
         #expect(peer.readHead().contains("Connection: close\r\n"))

@@ -68,11 +68,13 @@ struct ServerRefusalTests {
         #expect(text.hasPrefix("HTTP/1.1 503 Service Unavailable\r\n"))
         #expect(ending == .closed)
         #expect(server.journal.all.filter { $0 == "refuse tooManyConnections" }.count == 1)
-        // The refused one is still open at its end; the place counts for those that are served.
+        // The refused one lingers, and takes no place from those that come when one is free.
+        #expect(server.count.current == 2)
         served.removeLast()
         #expect(server.awaitConnections(1))
         let next = try server.connect()
         next.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
         #expect(next.readHead().hasPrefix("HTTP/1.1 200 OK\r\n"))
+        withExtendedLifetime(refused) {}
     }
 }

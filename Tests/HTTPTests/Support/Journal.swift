@@ -2,7 +2,9 @@ internal import Dispatch
 
 @testable import HTTP
 
-/// What has happened on a loop, for a test to wait for and to look at. One test thread waits at a time.
+/// What has happened on a loop, for a test to wait for and to look at.
+///
+/// One test thread waits at a time.
 final class Journal: Sendable {
     private let lines = Guarded<[String]>([])
     private let changed = DispatchSemaphore(value: 0)
