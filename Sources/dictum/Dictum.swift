@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Proxy
 
 /// The root command; a new command is one more line in `subcommands`.
 ///
@@ -8,6 +9,7 @@ struct Dictum: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "dictum",
         abstract: "A reverse proxy that compresses answers as deltas over earlier ones (RFC 9842).",
+        version: DictumVersion.text,
         subcommands: [
             ServeCommand.self,
             CheckCommand.self,

@@ -57,7 +57,9 @@ struct ServeCommand: ParsableCommand {
             }
             return try Configuration.implied(upstream: upstream ?? "", listen: listen, store: store)
         } catch {
-            for line in error.lines(file: config ?? "command line") { StandardError.write(line) }
+            // What an option says wrong has no place in a file.
+            let lines = config.map(error.lines) ?? error.problems.map { "dictum: \($0.text)" }
+            for line in lines { StandardError.write(line) }
             throw config == nil ? ExitCode.validationFailure : ExitCode.wrongConfiguration
         }
     }
