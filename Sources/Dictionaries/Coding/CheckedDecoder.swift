@@ -40,7 +40,10 @@ final class CheckedDecoder: Decoder {
     private func readHeader(_ input: Span<UInt8>) throws(CodingError) -> Int {
         let count = min(header.count - headerBytesRead, input.count)
         for index in 0..<count where input[index] != header[headerBytesRead + index] {
-            throw CodingError(coding, .header, "another magic number or another dictionary")
+            let isMagic = headerBytesRead + index < header.count - Digest.byteCount
+            throw CodingError(
+                coding, .header,
+                isMagic ? "another magic number" : "the hash of another dictionary than the one given")
         }
         headerBytesRead += count
         return count
