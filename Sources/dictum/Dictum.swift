@@ -13,6 +13,8 @@ struct Dictum: ParsableCommand {
         subcommands: [
             ServeCommand.self,
             CheckCommand.self,
+            DemoCommand.self,
+            FetchCommand.self,
             ReferenceCommand.self,
         ])
 }

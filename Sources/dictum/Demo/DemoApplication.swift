@@ -1,0 +1,52 @@
+internal import HTTP
+
+/// The demo's API on its loop: one resource whose content changes.
+///
+/// Confined to the loop.
+final class DemoApplication: Application, Handler {
+    /// The path of the resource.
+    static let path = "/feed"
+    private static let changeMilliseconds: Int64 = 5_000
+
+    private let versions: DemoVersions
+    private var number = 0
+    private var body: [UInt8] = []
+    private let core: EventLoop.Core
+    private var token = Token.none
+
+    init(versions: DemoVersions, core: EventLoop.Core) {
+        self.versions = versions
+        self.core = core
+    }
+
+    /// Takes the name that its loop has for it.
+    func added(as token: Token) { self.token = token }
+
+    /// Serves this version from now on.
+    func show(_ number: Int, _ body: [UInt8]) {
+        self.number = number
+        self.body = body
+    }
+
+    /// Changes the content every few seconds from now on.
+    func keepChanging() { core.setDeadline(token, core.now + Self.changeMilliseconds) }
+
+    func expired(_ core: EventLoop.Core) {
+        // A file that has gone meanwhile leaves the content as it is.
+        if let next = try? versions.body(number + 1) { show(number + 1, next) }
+        keepChanging()
+    }
+
+    func begin(
+        _ head: consuming RequestHead, framing: BodyFraming, on connection: ServerConnection
+    ) -> any RequestHandler {
+        let isKnown = head.target.path == Self.path
+        var answer = ResponseHead(status: isKnown ? .ok : .notFound)
+        answer.headers.append(.contentType, isKnown ? versions.mediaType : "text/plain")
+        if isKnown { answer.headers.append(.cacheControl, "max-age=60") }
+        let body = isKnown ? body : Array("The demo has only \(Self.path).\n".utf8)
+        return DemoAnswer(answer, body, isHead: head.method == .head, connection: connection)
+    }
+
+    func refuse(_ refusal: Refusal, from peer: Endpoint?) -> (head: ResponseHead, body: [UInt8])? { nil }
+}

@@ -1,0 +1,8 @@
+/// Why the demo cannot go on, in one line that says what to do.
+struct DemoError: Error, Equatable, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+}

@@ -1,0 +1,53 @@
+internal import ArgumentParser
+internal import Foundation
+internal import Proxy
+
+/// `dictum demo`: shows on one screen what Dictum does.
+struct DemoCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "demo", abstract: "Shows what Dictum does: an API that changes, the proxy, and a client."
+    )
+
+    @Option(
+        help: ArgumentHelp("Serve the files of this folder, one after the other.", valueName: "directory"))
+    var versions: String?
+
+    @Option(help: ArgumentHelp("Where the proxy listens (default 127.0.0.1:8080).", valueName: "address"))
+    var listen: String?
+
+    @Flag(help: .hidden)
+    var once = false
+
+    /// How this program is called from any folder: by its whole path, unless it was found by its name alone.
+    private static var program: String {
+        let name = CommandLine.arguments.first ?? "dictum"
+        return name.contains("/") ? URL(filePath: name).path : name
+    }
+
+    func validate() throws {
+        guard let listen else { return }
+        guard case .tcp = ListenAddress(listen) else {
+            throw ValidationError("--listen takes HOST:PORT, such as 127.0.0.1:8080; port 0 takes a free one")
+        }
+    }
+
+    func run() throws {
+        Signals.block()
+        do {
+            let shown = if let versions { try DemoVersions(folder: versions) } else { DemoVersions.generated }
+            let demo = try Demo(shown, listen: listen)
+            StandardOutput.write(DemoText.introduction(proxy: demo.proxyURL))
+            try demo.printTable()
+            let program = Self.program
+            StandardOutput.write(DemoText.nextSteps(feed: demo.feedURL, program: program))
+            if !once {
+                demo.keepChanging()
+                _ = Signals.wait()
+            }
+            demo.stop()
+        } catch {
+            StandardError.write("dictum: \(error)")
+            throw ExitCode.failure
+        }
+    }
+}

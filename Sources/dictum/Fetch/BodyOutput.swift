@@ -1,0 +1,15 @@
+internal import Glibc
+internal import HTTP
+
+/// Where a fetched body goes.
+enum BodyOutput {
+    /// Writes to a file, or to standard output where the name is `-`.
+    static func write(_ body: [UInt8], to name: String) throws(FetchError) {
+        do throws(SystemError) {
+            guard name != "-" else { return try OutputFile.write(body, to: STDOUT_FILENO) }
+            try OutputFile(overwriting: name).write(body)
+        } catch {
+            throw .output("cannot write to \(name == "-" ? "standard output" : name): \(error.text)")
+        }
+    }
+}

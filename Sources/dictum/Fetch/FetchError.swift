@@ -1,0 +1,55 @@
+internal import Dictionaries
+internal import HTTP
+
+/// Why a fetch gave no body that can be trusted; each is one line that says what to do.
+enum FetchError: Error, Equatable, CustomStringConvertible {
+    /// The text is no URL.
+    case notAURL(String)
+    /// The URL is of a scheme that needs TLS.
+    case needsTLS
+    /// The host has no address.
+    case unknownHost(String)
+    /// The exchange failed.
+    case exchange(UpstreamError)
+    /// The whole took too long.
+    case tooSlow(seconds: Int)
+    /// The body on the wire is larger than this many bytes.
+    case tooLarge(Int)
+    /// The answer is coded in a way we do not read.
+    case unknownCoding(String)
+    /// The answer is coded over a dictionary although none was offered.
+    case noDictionaryOffered(ContentCoding)
+    /// The body is not what its coding says.
+    case coding(CodingError)
+    /// The body could not be written.
+    case output(String)
+
+    var description: String {
+        switch self {
+        case .notAURL(let text): "\(text) is no URL; expected one such as http://127.0.0.1:8080/api/feed"
+        case .needsTLS:
+            "https is not spoken yet: TLS comes in a later version; use http:// on a trusted network"
+        case .unknownHost(let host): "the name \(host) has no address; check it and the name service"
+        case .exchange(let error): Self.text(of: error)
+        case .tooSlow(let seconds): "no whole answer within \(seconds) s; allow more with --max-time SECONDS"
+        case .tooLarge(let limit): "the answer has more than \(limit) bytes, which is more than fetch takes"
+        case .unknownCoding(let coding):
+            "the answer has Content-Encoding: \(coding), which fetch does not read"
+        case .noDictionaryOffered(let coding):
+            "the answer is coded in \(coding.token) although no dictionary was offered; the server is at fault"
+        case .coding(let error): "the answer cannot be decoded: \(error); nothing of it was used"
+        case .output(let why): why
+        }
+    }
+
+    private static func text(of error: UpstreamError) -> String {
+        switch error {
+        case .connectFailed(let cause): "cannot connect: \(cause.text); check that the server runs there"
+        case .connectTimeout: "cannot connect: no answer in time; check that the server runs there"
+        case .stale, .closedBeforeHead: "the server closed the connection without an answer"
+        case .malformed(let cause): "the answer is no HTTP: \(cause.text)"
+        case .headTimeout, .idleTimeout: "the server sent nothing for too long"
+        case .truncated: "the answer broke off before its end; nothing of it was used"
+        }
+    }
+}

@@ -1,0 +1,92 @@
+internal import HTTP
+
+/// One request and its answer, collected whole.
+///
+/// Confined to its loop. Nothing is handed on before the end: a body that breaks off or does not decode must never be used in part.
+final class FetchExchange: ResponseHandler {
+    typealias Outcome = Result<FetchAnswer, FetchError>
+
+    private let pool: ConnectionPool
+    private let request: RequestHead
+    private let endpoint: Endpoint
+    private let bodyBytesMax: Int
+    private var onEnd: ((Outcome) -> Void)?
+    private var connection: ClientConnection?
+    private var interim: [ResponseHead] = []
+    private var head: ResponseHead?
+    private var body: [UInt8] = []
+    private var isSecondTry = false
+
+    init(
+        _ request: RequestHead, to endpoint: Endpoint, bodyBytesMax: Int, pool: ConnectionPool,
+        onEnd: @escaping (Outcome) -> Void
+    ) {
+        self.request = request
+        self.endpoint = endpoint
+        self.bodyBytesMax = bodyBytesMax
+        self.pool = pool
+        self.onEnd = onEnd
+    }
+
+    /// Sends the request; `onEnd` is called once, unless the exchange is aborted.
+    func start() {
+        do throws(SystemError) {
+            let connection = try pool.connection(to: endpoint, fresh: isSecondTry)
+            self.connection = connection
+            connection.begin(request, framing: .none, handler: self)
+        } catch {
+            end(.failure(.exchange(.connectFailed(error))))
+        }
+    }
+
+    /// Gives up; nobody hears of it.
+    func abort() {
+        onEnd = nil
+        connection?.abort()
+        connection = nil
+    }
+
+    func receivedInterim(_ head: ResponseHead) { interim.append(head) }
+
+    func receivedHead(_ head: consuming ResponseHead, framing: BodyFraming) {
+        if case .length(let count) = framing, count > UInt64(bodyBytesMax) { return refuse() }
+        self.head = head
+    }
+
+    func receivedBody(_ bytes: Span<UInt8>) {
+        guard onEnd != nil else { return }
+        guard bytes.count <= bodyBytesMax - body.count else { return refuse() }
+        body.append(bytes)
+    }
+
+    func responseEnded(trailers: Headers) {
+        guard let head else { return end(.failure(.exchange(.closedBeforeHead))) }
+        end(
+            .success(
+                FetchAnswer(
+                    interim: interim, head: head, body: body, receivedAt: Clock.unixMilliseconds / 1000)))
+    }
+
+    func upstreamDrained() {}
+
+    func failed(_ error: UpstreamError) {
+        // RFC 9112 section 9.3.1: a kept connection may have been closed just as the request went out.
+        if error == .stale, !isSecondTry {
+            isSecondTry = true
+            return start()
+        }
+        end(.failure(.exchange(error)))
+    }
+
+    private func refuse() {
+        let onEnd = onEnd
+        abort()
+        onEnd?(.failure(.tooLarge(bodyBytesMax)))
+    }
+
+    private func end(_ outcome: Outcome) {
+        connection = nil
+        onEnd?(outcome)
+        onEnd = nil
+    }
+}

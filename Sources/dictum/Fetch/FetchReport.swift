@@ -1,0 +1,67 @@
+internal import Foundation
+
+/// What a fetch cost, for people and as JSON.
+struct FetchReport: Encodable, Equatable, Sendable {
+    let url: String
+    let status: Int
+    /// The coding of the body on the wire; identity where it had none, or where there was no body.
+    let coding: String
+    /// The body, decoded.
+    let bodyBytes: Int
+    /// The coded body, without the head and the framing.
+    let wireBytes: Int
+    let savedPercent: Double
+    /// The SHA-256 of the decoded body in hexadecimal.
+    let sha256: String
+    /// The digest that was advertised, in hexadecimal.
+    let advertised: String?
+    /// Whether the body, or one that it names by Link, was kept as a dictionary.
+    let stored: Bool
+    /// Whether the server said that nothing has changed (304), so that the body is the one kept before.
+    let revalidated: Bool
+    let milliseconds: Double
+
+    enum CodingKeys: String, CodingKey {
+        case url, status, coding, sha256, advertised, stored, revalidated, milliseconds
+        case bodyBytes = "body_bytes"
+        case wireBytes = "wire_bytes"
+        case savedPercent = "saved_percent"
+    }
+
+    /// The share of the body that did not travel, rounded to a tenth of a percent.
+    static func savedPercent(body: Int, wire: Int) -> Double {
+        guard body > 0 else { return 0 }
+        return ((1 - Double(wire) / Double(body)) * 1000).rounded() / 10
+    }
+
+    /// One line for people.
+    var line: String {
+        let what = revalidated ? "\(status), unchanged, body from the cache" : "\(status), \(coding)"
+        let kept = stored ? ", kept as a dictionary" : ""
+        return
+            "\(what): \(wireBytes) bytes on the wire for a body of \(bodyBytes), \(savedPercent) % saved\(kept)"
+    }
+
+    /// One JSON object on one line; every key is always there.
+    var json: String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(url, forKey: .url)
+        try container.encode(status, forKey: .status)
+        try container.encode(coding, forKey: .coding)
+        try container.encode(bodyBytes, forKey: .bodyBytes)
+        try container.encode(wireBytes, forKey: .wireBytes)
+        try container.encode(savedPercent, forKey: .savedPercent)
+        try container.encode(sha256, forKey: .sha256)
+        // Written by hand for this one: a synthesised encoding leaves a nil out.
+        try container.encode(advertised, forKey: .advertised)
+        try container.encode(stored, forKey: .stored)
+        try container.encode(revalidated, forKey: .revalidated)
+        try container.encode(milliseconds, forKey: .milliseconds)
+    }
+}

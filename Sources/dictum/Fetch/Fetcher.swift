@@ -1,0 +1,90 @@
+internal import Dictionaries
+internal import Foundation
+internal import HTTP
+
+/// A client that speaks dictionaries, by the client's rules of RFC 9842; blocking.
+struct Fetcher: Sendable {
+    /// Links of one answer that are followed.
+    private static let linksMax = 4
+
+    let client = FetchClient()
+    let cache: DictionaryCache
+    var accepted = CodingList.all
+    var isVerbose = false
+    /// The time for one fetch, its Links included.
+    var secondsMax = 60
+
+    /// Fetches a URL: offers the best dictionary, decodes, keeps the answer if it is one, follows its Links.
+    func fetch(_ url: FetchURL) throws(FetchError) -> Fetched {
+        let deadline = FetchDeadline(seconds: secondsMax)
+        let began = Clock.monotonicNanoseconds
+        let visit = FetchVisit(url: url, cache: cache, accepted: accepted)
+        let answer = try exchange(visit, deadline)
+        let body = try visit.body(of: answer)
+        let milliseconds = Double((Clock.monotonicNanoseconds - began) / 10_000) / 100
+        var warnings: [String] = []
+        var isStored = keep(visit, answer, body, &warnings)
+        for link in links(of: answer, from: url) {
+            if follow(link, deadline, &warnings) { isStored = true }
+        }
+        let report = visit.report(answer, body, isStored: isStored, milliseconds: milliseconds)
+        return Fetched(body: body.bytes, report: report, warnings: warnings)
+    }
+
+    private func exchange(_ visit: FetchVisit, _ deadline: FetchDeadline) throws(FetchError) -> FetchAnswer {
+        let endpoints = Endpoint.resolve(host: visit.url.host, port: visit.url.port)
+        guard !endpoints.isEmpty else { throw .unknownHost(visit.url.host) }
+        let request = try visit.request()
+        if isVerbose { FetchTranscript.print(request) }
+        let answer = try client.send(request, to: endpoints, deadline: deadline)
+        if isVerbose {
+            for head in answer.interim { FetchTranscript.print(head) }
+            FetchTranscript.print(answer.head)
+        }
+        return answer
+    }
+
+    /// Keeps the body if it is a dictionary; a cache that cannot be written is no reason to fail.
+    private func keep(
+        _ visit: FetchVisit, _ answer: FetchAnswer, _ body: Body, _ warnings: inout [String]
+    ) -> Bool {
+        if answer.head.status == .notModified, let own = visit.expired { cache.remove(own.record) }
+        guard accepted.usesDictionaries, let record = visit.record(answer, body) else { return false }
+        do throws(SystemError) {
+            return try cache.store(record, body)
+        } catch {
+            warnings.append(
+                "cannot keep dictionaries in \(cache.directory): \(error.text); give another --cache")
+            return false
+        }
+    }
+
+    /// The dictionaries that an answer names and that are not held yet (RFC 9842 section 3), of the same origin only.
+    private func links(of answer: FetchAnswer, from url: FetchURL) -> [FetchURL] {
+        guard accepted.usesDictionaries, answer.head.status == .ok else { return [] }
+        let now = answer.receivedAt
+        let targets = LinkField.dictionaryTargets(answer.head.headers.values(.link)).compactMap { target in
+            URL(string: target, relativeTo: URL(string: url.text)).flatMap {
+                try? FetchURL($0.absoluteString)
+            }
+        }
+        return targets.filter { target in
+            target.origin == url.origin && target != url
+                && cache.own(of: target)?.record.isUsable(at: now) != true
+        }
+        .prefix(Self.linksMax).map { $0 }
+    }
+
+    /// Fetches a dictionary for later; whatever goes wrong is only worth a warning.
+    private func follow(_ url: FetchURL, _ deadline: FetchDeadline, _ warnings: inout [String]) -> Bool {
+        do throws(FetchError) {
+            let visit = FetchVisit(url: url, cache: cache, accepted: accepted)
+            let answer = try exchange(visit, deadline)
+            let body = try visit.body(of: answer)
+            return keep(visit, answer, body, &warnings)
+        } catch {
+            warnings.append("the dictionary \(url.text) was not fetched: \(error)")
+            return false
+        }
+    }
+}

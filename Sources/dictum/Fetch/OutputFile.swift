@@ -1,0 +1,50 @@
+internal import Glibc
+internal import HTTP
+
+/// A file that is being written.
+struct OutputFile: ~Copyable {
+    private let raw: Int32
+
+    /// Creates a file that must not exist yet, for its owner only.
+    init(creating path: String) throws(SystemError) {
+        // The text is terminated and used during the call only.
+        let raw = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard raw >= 0 else { throw SystemError(code: errno) }
+        self.raw = raw
+    }
+
+    /// Opens a file to write it anew, in place: devices and pipes stay what they are.
+    init(overwriting path: String) throws(SystemError) {
+        // The text is terminated and used during the call only.
+        let raw = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+        guard raw >= 0 else { throw SystemError(code: errno) }
+        self.raw = raw
+    }
+
+    deinit { close(raw) }
+
+    /// Writes all of it.
+    func write(_ bytes: [UInt8]) throws(SystemError) { try Self.write(bytes, to: raw) }
+
+    /// Waits until the disk has it.
+    func synchronize() throws(SystemError) {
+        guard fsync(raw) == 0 else { throw SystemError(code: errno) }
+    }
+
+    /// Writes all of it to an open descriptor.
+    static func write(_ bytes: [UInt8], to descriptor: Int32) throws(SystemError) {
+        var offset = 0
+        while offset < bytes.count {
+            // The kernel reads within the array, from `offset` to its end.
+            let count = unsafe bytes.withUnsafeBytes { buffer in
+                unsafe Glibc.write(
+                    descriptor, buffer.baseAddress?.advanced(by: offset), buffer.count - offset)
+            }
+            if count > 0 {
+                offset += count
+            } else if errno != EINTR {
+                throw SystemError(code: errno)
+            }
+        }
+    }
+}

@@ -1,0 +1,79 @@
+internal import ArgumentParser
+internal import Foundation
+internal import Glibc
+
+/// `dictum fetch`: a curl that speaks dictionaries.
+struct FetchCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "fetch", abstract: "Fetches a URL as a client that speaks dictionaries (RFC 9842).",
+        discussion: """
+            Keeps the dictionaries that servers offer, advertises the right one, decodes and verifies the answer, \
+            and says on standard error what it cost. Bytes on the wire are those of the coded body.
+            """)
+
+    @Argument(help: "What to fetch, such as http://127.0.0.1:8080/api/feed.")
+    var url: String
+
+    @Option(
+        name: .short, help: ArgumentHelp("Where the body goes (default standard output).", valueName: "file"))
+    var output: String?
+
+    @Option(
+        help: ArgumentHelp("Where dictionaries are kept (default ~/.cache/dictum).", valueName: "directory"))
+    var cache: String?
+
+    @Option(help: "The codings to accept.")
+    var accept = CodingList.all
+
+    @Option(help: ArgumentHelp("The time that all may take.", valueName: "seconds"))
+    var maxTime = 60
+
+    @Flag(name: .short, help: "Print the heads of request and answer on standard error.")
+    var verbose = false
+
+    @Flag(help: "Print a report as JSON on standard output; the body then goes to -o only.")
+    var json = false
+
+    func validate() throws {
+        guard 1...86_400 ~= maxTime else { throw ValidationError("--max-time is from 1 to 86400 seconds") }
+        guard !json || output != "-" else {
+            throw ValidationError("with --json standard output has the report")
+        }
+    }
+
+    func run() throws {
+        // A reader that has gone is an error of ours to report, and a server's no reason to die.
+        signal(SIGPIPE, SIG_IGN)
+        do {
+            let directory = try cache ?? Self.defaultCache()
+            var fetcher = Fetcher(cache: DictionaryCache(directory: directory))
+            fetcher.accepted = accept
+            fetcher.isVerbose = verbose
+            fetcher.secondsMax = maxTime
+            let fetched = try fetcher.fetch(FetchURL(url))
+            for warning in fetched.warnings { StandardError.write("dictum: \(warning)") }
+            try write(fetched.body)
+            StandardError.write("dictum: \(fetched.report.line)")
+            if json { print(fetched.report.json) }
+        } catch let error as FetchError {
+            StandardError.write("dictum: \(error)")
+            if case .notAURL = error { throw ExitCode.validationFailure }
+            throw ExitCode.failure
+        }
+    }
+
+    private func write(_ body: [UInt8]) throws(FetchError) {
+        guard output != nil || !json else { return }
+        try BodyOutput.write(body, to: output ?? "-")
+    }
+
+    /// XDG Base Directory Specification: `$XDG_CACHE_HOME` if it is absolute, else `~/.cache`.
+    private static func defaultCache() throws(FetchError) -> String {
+        let environment = ProcessInfo.processInfo.environment
+        if let base = environment["XDG_CACHE_HOME"], base.hasPrefix("/") { return base + "/dictum" }
+        guard let home = environment["HOME"], home.hasPrefix("/") else {
+            throw .output("there is no HOME to keep dictionaries in; give --cache DIRECTORY")
+        }
+        return home + "/.cache/dictum"
+    }
+}
