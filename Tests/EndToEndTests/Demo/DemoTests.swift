@@ -1,0 +1,96 @@
+internal import Foundation
+internal import Testing
+
+@testable internal import dictum
+
+/// `dictum demo` as a newcomer runs it.
+@Suite struct DemoTests {
+    /// The cells of the table's rows: fetch, coding, body, gzip, wire, saved.
+    private static func rows(_ text: String) -> [[Substring]] {
+        text.split(separator: "\n").map { $0.split(separator: " ") }.filter {
+            $0.count == 7 && Int($0[0]) != nil
+        }
+    }
+
+    private static func number(_ cell: Substring) -> Int { Int(cell.filter { $0 != "," }) ?? -1 }
+
+    @Test(.timeLimit(.minutes(2)))
+    func `the table shows eight fetches of which all but the first are deltas`() throws {
+        let result = try RunningProcess.run(["demo", "--once", "--listen", "127.0.0.1:0"])
+        #expect(result.status == 0 && result.errors.isEmpty, "\(result.errors)")
+        let rows = Self.rows(result.text)
+        #expect(rows.map { $0[1] } == ["zstd"] + Array(repeating: "dcz", count: 7))
+        for (index, row) in rows.enumerated() {
+            let (body, gzip, wire) = (Self.number(row[2]), Self.number(row[3]), Self.number(row[4]))
+            #expect(body == DemoFeed.bytes(version: index).count)
+            #expect(gzip < body && wire > 0)
+            if index > 0 { #expect(wire * 20 < gzip) }
+        }
+        let widths = Set(result.text.split(separator: "\n").filter { $0.hasSuffix("%") }.map(\.count))
+        #expect(widths.count == 1)
+    }
+
+    @Test(.timeLimit(.minutes(2)))
+    func `the files of a folder are served in natural order`() throws {
+        let folder = try TemporaryFolder()
+        for (name, count) in [("v10.json", 3000), ("v9.json", 2000), ("v1.json", 1000), (".hidden", 4000)] {
+            try folder.write(Array("[\(String(repeating: "1,", count: count / 2))0]".utf8), to: name)
+        }
+        let result = try RunningProcess.run([
+            "demo", "--once", "--listen", "127.0.0.1:0", "--versions", folder.path,
+        ])
+        #expect(result.status == 0)
+        #expect(Self.rows(result.text).map { Self.number($0[2]) } == [1003, 2003, 3003])
+    }
+
+    @Test(.timeLimit(.minutes(2)))
+    func `a port that is taken is replaced with a note`() throws {
+        // If somebody else has it already, so much the better.
+        let holder = try? ScriptedOrigin(port: 8080) { _ in nil }
+        defer { holder?.stop() }
+        let result = try RunningProcess.run(["demo", "--once"])
+        #expect(result.status == 0)
+        #expect(result.errors.contains(" is taken: the demo listens elsewhere"))
+        #expect(Self.rows(result.text).count == 8)
+    }
+
+    @Test(.timeLimit(.minutes(2)))
+    func `the printed commands work as they are, and SIGTERM ends it with 0`() throws {
+        let folder = try TemporaryFolder()
+        let demo = try RunningProcess(["demo", "--listen", "127.0.0.1:0"])
+        defer { demo.stop() }
+        let text = try demo.waitFor("serve --upstream http://your-api")
+        let steps = try #require(text.range(of: "# 1."))
+        let end = try #require(text.range(of: "Ctrl-C"))
+        let script = "set -e\n" + text[steps.lowerBound..<end.lowerBound]
+        let result = try RunningProcess.run(
+            ["-c", script], of: "/bin/bash", in: folder.path, environment: ["XDG_CACHE_HOME": folder.path])
+        #expect(result.status == 0, "\(result.errors)")
+        let old = try #require(folder.read("dictum-old.json"))
+        let delta = try #require(folder.read("dictum-delta.dcz"))
+        #expect(old.count > 100_000 && delta.count * 20 < old.count)
+        let new = try #require(folder.read("dictum-new.json"))
+        let version = try #require(
+            String(decoding: new, as: UTF8.self).firstMatch(of: /"version":([0-9]+)/)?.output.1)
+        #expect(new == DemoFeed.bytes(version: try #require(Int(version)) - 1))
+        // The first three commands alone give the new feed too: fetch has only written it again.
+        let zstd = try RunningProcess.run(
+            ["zstd", "-q", "-d", "-D", "dictum-old.json", "-c", "dictum-delta.dcz"], of: "/usr/bin/env",
+            in: folder.path)
+        #expect(zstd.status == 0 && zstd.output.starts(with: Array(#"{"version":"#.utf8)))
+        #expect(try demo.terminate().status == 0)
+    }
+
+    @Test(.timeLimit(.minutes(2)))
+    func `what cannot be shown is an error of one line`() throws {
+        let folder = try TemporaryFolder()
+        for path in [folder.path, "\(folder.path)/none"] {
+            let result = try RunningProcess.run([
+                "demo", "--once", "--listen", "127.0.0.1:0", "--versions", path,
+            ])
+            #expect(result.status == 1 && result.errorLines.count == 1 && result.errors.hasPrefix("dictum: "))
+        }
+        let usage = try RunningProcess.run(["demo", "--listen", "unix:/x"])
+        #expect(usage.status == 64)
+    }
+}

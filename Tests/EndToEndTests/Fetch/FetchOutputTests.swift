@@ -1,0 +1,69 @@
+internal import Dictionaries
+internal import Foundation
+internal import Testing
+
+/// What fetch prints, and where.
+@Suite struct FetchOutputTests {
+    @Test(.timeLimit(.minutes(2)))
+    func `the JSON report has these keys and nothing else is on standard output`() throws {
+        let origin = try ScriptedOrigin { _ in
+            Wire.ok("Content-Encoding: gzip", body: coded(feed(1), .gzip))
+        }
+        defer { origin.stop() }
+        let result = try Fetching().run("\(origin.url)/feed?x=1#part", "--json")
+        #expect(result.status == 0 && result.text.split(separator: "\n").count == 1)
+        let report = try #require(
+            try JSONSerialization.jsonObject(with: Data(result.output)) as? [String: Any])
+        #expect(
+            report.keys.sorted() == [
+                "advertised", "body_bytes", "coding", "milliseconds", "revalidated", "saved_percent",
+                "sha256",
+                "status", "stored", "url", "wire_bytes",
+            ])
+        #expect(report["url"] as? String == "\(origin.url)/feed?x=1")
+        #expect(report["status"] as? Int == 200)
+        #expect(report["coding"] as? String == "gzip")
+        #expect(report["body_bytes"] as? Int == feed(1).count)
+        #expect(report["wire_bytes"] as? Int == coded(feed(1), .gzip).count)
+        #expect(report["sha256"] as? String == Body(feed(1)).digest.hex)
+        #expect(report["advertised"] is NSNull)
+        #expect(report["stored"] as? Bool == false)
+        let saved = try #require(report["saved_percent"] as? Double)
+        #expect(saved > 50 && saved < 100)
+        #expect(origin.requests.first?.hasPrefix("GET /feed?x=1 HTTP/1.1\r\n") == true)
+    }
+
+    @Test(.timeLimit(.minutes(2)))
+    func `the body goes to standard output and the report to standard error`() throws {
+        let origin = try ScriptedOrigin { _ in Wire.answer("404 Not Found", body: Array("nothing here".utf8))
+        }
+        defer { origin.stop() }
+        let result = try Fetching().run("\(origin.url)/feed")
+        #expect(result.status == 0 && result.text == "nothing here")
+        #expect(
+            result.errors == "dictum: 404, identity: 12 bytes on the wire for a body of 12, 0.0 % saved\n")
+    }
+
+    @Test(.timeLimit(.minutes(2)))
+    func `a redirect is reported as it is`() throws {
+        let origin = try ScriptedOrigin { _ in Wire.answer("302 Found", ["Location: /other"]) }
+        defer { origin.stop() }
+        #expect(try Fetching().fetch("\(origin.url)/feed").report.status == 302)
+        #expect(origin.requests.count == 1)
+    }
+
+    @Test(.timeLimit(.minutes(2)))
+    func `verbose prints the heads as curl does`() throws {
+        let origin = try ScriptedOrigin { _ in
+            Array("HTTP/1.1 103 Early Hints\r\nX: 1\r\n\r\n".utf8) + Wire.ok("X: 2", body: feed(1))
+        }
+        defer { origin.stop() }
+        let result = try Fetching().run("\(origin.url)/feed", "-v", "-o", "/dev/null")
+        let lines = result.errorLines
+        #expect(lines.first == "> GET /feed HTTP/1.1")
+        #expect(lines.contains("> Host: 127.0.0.1:\(origin.port)"))
+        #expect(lines.contains("> ") && lines.contains("< "))
+        #expect(lines.contains("< HTTP/1.1 103 Early Hints") && lines.contains("< HTTP/1.1 200 OK"))
+        #expect(lines.filter { $0.hasPrefix("< X: ") } == ["< X: 1", "< X: 2"])
+    }
+}

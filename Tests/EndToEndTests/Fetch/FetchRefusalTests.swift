@@ -1,0 +1,140 @@
+internal import Dictionaries
+internal import Foundation
+internal import Testing
+
+/// What must never be taken for a body: exit 1, one line, nothing written.
+@Suite struct FetchRefusalTests {
+    /// An answer that must be refused, and what the refusal says.
+    struct Case: CustomTestStringConvertible, Sendable {
+        let testDescription: String
+        let answer: [UInt8]
+        let words: String
+    }
+
+    private static let delta = coded(feed(2), .dcz, over: feed(1))
+
+    private static func answer(_ coding: ContentCoding, _ body: [UInt8]) -> [UInt8] {
+        Wire.ok("Content-Encoding: \(coding.token)", body: body)
+    }
+
+    private static func raw(_ head: String, _ body: [UInt8]) -> [UInt8] { Array(head.utf8) + body }
+
+    static let cases = [
+        Case(
+            testDescription: "dcz over another dictionary",
+            answer: answer(.dcz, coded(feed(2), .dcz, over: feed(3))),
+            words: "dcz header: the hash of another"),
+        Case(
+            testDescription: "dcb over another dictionary",
+            answer: answer(.dcb, coded(feed(2), .dcb, over: feed(3))),
+            words: "dcb header: the hash of another"),
+        Case(
+            testDescription: "a magic number that is not that of dcz",
+            answer: answer(.dcz, [0x28] + delta.dropFirst()),
+            words: "dcz header: another magic number"),
+        Case(
+            testDescription: "dcb under the name of dcz",
+            answer: answer(.dcz, coded(feed(2), .dcb, over: feed(1))),
+            words: "dcz header: another magic number"),
+        Case(
+            testDescription: "a header cut short", answer: answer(.dcz, Array(delta.prefix(20))),
+            words: "dcz header"),
+        Case(testDescription: "an empty dcz", answer: answer(.dcz, []), words: "dcz header"),
+        Case(testDescription: "a frame cut short", answer: answer(.dcz, delta.dropLast(5)), words: "dcz end"),
+        Case(
+            testDescription: "a frame with more behind it", answer: answer(.dcz, delta + [1, 2, 3, 4]),
+            words: "dcz"),
+        Case(
+            testDescription: "a frame with a byte changed",
+            answer: answer(.dcz, Array(delta.dropLast()) + [(delta.last ?? 0) ^ 1]), words: "dcz decode"),
+        Case(
+            testDescription: "gzip cut short", answer: answer(.gzip, coded(feed(2), .gzip).dropLast(9)),
+            words: "gzip end"),
+        Case(
+            testDescription: "less than Content-Length says",
+            answer: raw("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n", Array("short".utf8)),
+            words: "broke off before its end"),
+        Case(
+            testDescription: "chunks without the last",
+            answer: raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nshort\r\n", []),
+            words: "broke off before its end"),
+        Case(
+            testDescription: "no answer at all", answer: [], words: "closed the connection without an answer"),
+        Case(testDescription: "no HTTP", answer: Array("SSH-2.0-x\r\n\r\n".utf8), words: "is no HTTP"),
+        Case(
+            testDescription: "a coding that nobody knows",
+            answer: Wire.ok("Content-Encoding: lzma", body: [1]),
+            words: "Content-Encoding: lzma, which fetch does not read"),
+        Case(
+            testDescription: "two codings", answer: Wire.ok("Content-Encoding: dcz, gzip", body: [1]),
+            words: "Content-Encoding: dcz, gzip, which fetch does not read"),
+    ]
+
+    @Test(.timeLimit(.minutes(2)), arguments: cases)
+    func `a body that cannot be trusted is refused whole`(bad: Case) throws {
+        let origin = try ScriptedOrigin { head in
+            guard field("Available-Dictionary", of: head) == nil else { return bad.answer }
+            return Wire.ok(#"Use-As-Dictionary: match="/feed""#, "Cache-Control: max-age=60", body: feed(1))
+        }
+        defer { origin.stop() }
+        let fetching = try Fetching()
+        #expect(try fetching.fetch("\(origin.url)/feed").report.stored)
+        let kept = fetching.folder.names(in: "cache")
+        let result = try fetching.run("\(origin.url)/feed", "-o", "\(fetching.folder.path)/new")
+        #expect(result.status == 1)
+        #expect(result.errorLines.count == 1 && result.errors.hasPrefix("dictum: "))
+        #expect(result.errors.contains(bad.words), "\(result.errors)")
+        #expect(result.output.isEmpty && fetching.folder.read("new") == nil)
+        #expect(fetching.folder.names(in: "cache") == kept)
+    }
+
+    @Test(.timeLimit(.minutes(2)))
+    func `a dictionary coding without a dictionary offered is refused`() throws {
+        let origin = try ScriptedOrigin { _ in
+            Wire.ok("Content-Encoding: dcb", body: coded(feed(2), .dcb, over: feed(1)))
+        }
+        defer { origin.stop() }
+        let result = try Fetching().run("\(origin.url)/feed")
+        #expect(result.status == 1 && result.output.isEmpty)
+        #expect(result.errors.contains("coded in dcb although no dictionary was offered"))
+    }
+
+    @Test(.timeLimit(.minutes(2)))
+    func `a server that never answers is given up in time`() throws {
+        let origin = try ScriptedOrigin { _ in nil }
+        defer { origin.stop() }
+        let result = try Fetching().run("\(origin.url)/feed", "--max-time", "1")
+        #expect(result.status == 1)
+        #expect(result.errors == "dictum: no whole answer within 1 s; allow more with --max-time SECONDS\n")
+    }
+
+    @Test(.timeLimit(.minutes(2)))
+    func `nobody there, TLS, and a full disk are errors of one line`() throws {
+        let fetching = try Fetching()
+        let gone = try fetching.run("http://127.0.0.1:1/")
+        #expect(gone.status == 1)
+        #expect(
+            gone.errors == "dictum: cannot connect: Connection refused; check that the server runs there\n")
+        let tls = try fetching.run("https://example.com/")
+        #expect(tls.status == 1 && tls.errors.contains("TLS comes in a later version"))
+        #expect(tls.errorLines.count == 1)
+        let origin = try ScriptedOrigin { _ in Wire.ok(body: feed(1)) }
+        defer { origin.stop() }
+        let full = try fetching.run("\(origin.url)/feed", "-o", "/dev/full")
+        #expect(full.status == 1)
+        #expect(full.errors == "dictum: cannot write to /dev/full: No space left on device\n")
+    }
+
+    @Test(
+        .timeLimit(.minutes(2)),
+        arguments: [
+            [], ["ftp://example.com/"], ["http://"], ["http://a b/"], ["http://x/", "--accept", "lzma"],
+            ["http://x/", "--accept", ""], ["http://x/", "--json", "-o", "-"],
+            ["http://x/", "--max-time", "0"],
+        ])
+    func `wrong usage ends with 64`(arguments: [String]) throws {
+        let result = try RunningProcess.run(["fetch"] + arguments)
+        #expect(result.status == 64)
+        #expect(!result.errors.isEmpty && result.output.isEmpty)
+    }
+}
