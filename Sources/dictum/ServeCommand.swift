@@ -40,7 +40,7 @@ struct ServeCommand: ParsableCommand {
         let configuration = try readConfiguration()
         let service: ProxyService
         do throws(StartError) {
-            service = try ProxyService(configuration)
+            service = try start(configuration)
         } catch {
             StandardError.write("dictum: \(error)")
             throw ExitCode.failure
@@ -48,6 +48,22 @@ struct ServeCommand: ParsableCommand {
         let signal = Signals.wait()
         service.log.info("\(signal): draining")
         service.stop()
+    }
+
+    /// Starts the proxy; without a file also where another instance has the admin listener's usual address.
+    private func start(_ configuration: Configuration) throws(StartError) -> ProxyService {
+        do throws(StartError) {
+            return try ProxyService(configuration)
+        } catch {
+            guard config == nil, case .cannotListen(let address, _) = error,
+                address == configuration.admin?.address.description
+            else { throw error }
+            var withoutAdmin = configuration
+            withoutAdmin.admin = nil
+            let service = try ProxyService(withoutAdmin)
+            service.log.warning("\(address) is taken: no /metrics here; with --config, choose another `admin`")
+            return service
+        }
     }
 
     private func readConfiguration() throws -> Configuration {
