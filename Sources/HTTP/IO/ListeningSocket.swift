@@ -21,11 +21,11 @@ package final class ListeningSocket: Sendable {
         switch endpoint {
         case .ip(let address, let port):
             // SO_REUSEPORT would let a second process of ours take half of the connections without a word.
-            if port != 0 { _ = try open(address, port: port, isProbe: true) }
+            if port != 0, count > 1 { _ = try open(address, port: port, isShared: false, isProbe: true) }
             var sockets: [ListeningSocket] = []
             var port = port
             for _ in 0..<count {
-                let socket = try open(address, port: port)
+                let socket = try open(address, port: port, isShared: count > 1)
                 if case .ip(_, let chosen) = socket.endpoint { port = chosen }
                 sockets.append(socket)
             }
@@ -40,11 +40,11 @@ package final class ListeningSocket: Sendable {
     }
 
     private static func open(
-        _ address: IPAddress, port: UInt16, isProbe: Bool = false
+        _ address: IPAddress, port: UInt16, isShared: Bool, isProbe: Bool = false
     ) throws(SystemError) -> ListeningSocket {
         var target = address.endpoint(port: port)
         // Safe: `target` is local and outlives the call.
-        let raw = unsafe CLinux_listen(&target, isProbe ? 0 : 1, isProbe ? -1 : backlog)
+        let raw = unsafe CLinux_listen(&target, isShared ? 1 : 0, isProbe ? -1 : backlog)
         guard raw >= 0 else { throw .last }
         let chosen = UInt16(clamping: CLinux_local_port(raw))
         return ListeningSocket(Descriptor(owning: raw), endpoint: .ip(address, port: chosen))
