@@ -1,6 +1,6 @@
+internal import Dictionaries
 internal import Foundation
 internal import Glibc
-internal import Dictionaries
 
 /// An upstream whose script is in the test; one thread a connection.
 package final class Origin: Sendable {
@@ -21,7 +21,7 @@ package final class Origin: Sendable {
         var address = sockaddr_in()
         var size = socklen_t(MemoryLayout<sockaddr_in>.size)
         // Safe: the pointers are used within the calls; a sockaddr_in is what AF_INET says it is.
-        let code = withLoopbackAddress(port: 0) { unsafe bind(descriptor, $0, $1) }
+        let code = unsafe withLoopbackAddress(port: 0) { unsafe bind(descriptor, $0, $1) }
         guard code == 0, listen(descriptor, 128) == 0 else { throw WireError.cannotListen(errno) }
         unsafe withUnsafeMutablePointer(to: &address) { pointer in
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
@@ -30,12 +30,11 @@ package final class Origin: Sendable {
         }
         port = UInt16(bigEndian: address.sin_port)
         Thread.detachNewThread { [received, connections] in
-            // Safe: no address is asked for.
-            while case let accepted = unsafe accept(descriptor, nil, nil), accepted >= 0 {
+            while case let accepted = accept(descriptor, nil, nil), accepted >= 0 {
                 let connection = WireSocket(owning: accepted)
                 connections.withLock { $0.append(connection) }
                 Thread.detachNewThread {
-                    while let request = try? connection.receive(), request.isWhole {
+                    while let request = try? connection.receiveRequest(), request.isWhole {
                         received.withLock { $0.append(request) }
                         script(request, connection)
                     }

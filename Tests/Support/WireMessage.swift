@@ -51,7 +51,8 @@ package struct WireMessage: Sendable {
     package var text: String { String(decoding: body, as: UTF8.self) }
 
     var isChunked: Bool { self["Transfer-Encoding"]?.lowercased() == "chunked" }
-    var length: Int? { self["Content-Length"].flatMap { Int($0) } }
+    /// The Content-Length.
+    package var length: Int? { self["Content-Length"].flatMap { Int($0) } }
 }
 
 /// A message in wire bytes: the lines of its head, a Content-Length that fits (unless the head has its framing), the body.
@@ -66,4 +67,12 @@ package func wire(_ lines: String..., body: [UInt8]? = nil) -> [UInt8] {
 /// One chunk in wire bytes (RFC 9112 section 7.1); an empty one is the last.
 package func chunk(_ bytes: [UInt8]) -> [UInt8] {
     Array((String(bytes.count, radix: 16) + "\r\n").utf8) + bytes + Array("\r\n".utf8)
+}
+
+extension WireMessage: CustomStringConvertible {
+    /// The head on one line, and the size of the body.
+    package var description: String {
+        let head = fields.map { "\($0.name): \($0.value)" }.joined(separator: " | ")
+        return "\(startLine) | \(head) | \(body.count) bytes\(isWhole ? "" : ", cut off")"
+    }
 }

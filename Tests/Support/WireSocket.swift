@@ -33,7 +33,7 @@ package final class WireSocket: @unchecked Sendable {
         }
         setTimeouts(milliseconds: 10_000)
         // Safe: the pointer is used within the call.
-        let code = withLoopbackAddress(port: port) { unsafe connect(descriptor, $0, $1) }
+        let code = unsafe withLoopbackAddress(port: port) { unsafe connect(descriptor, $0, $1) }
         guard code == 0 else { throw WireError.cannotConnect(errno) }
     }
 
@@ -52,7 +52,7 @@ package final class WireSocket: @unchecked Sendable {
             let count = unsafe bytes.withUnsafeBytes { buffer in
                 unsafe Glibc.send(
                     descriptor, buffer.baseAddress?.advanced(by: sent), buffer.count - sent,
-                    Int32(MSG_NOSIGNAL.rawValue))
+                    Int32(MSG_NOSIGNAL))
             }
             guard count > 0 else { return false }
             sent += count
@@ -63,6 +63,14 @@ package final class WireSocket: @unchecked Sendable {
     /// Sends a text as it is.
     @discardableResult
     package func send(_ text: String) -> Bool { send(Array(text.utf8)) }
+
+    /// Sends `piece` over and over until nothing is taken for a time or `limit` bytes have gone; returns how many.
+    package func flood(with piece: [UInt8], limit: Int, quietMilliseconds: Int) -> Int {
+        setTimeouts(milliseconds: quietMilliseconds)
+        var count = 0
+        while count < limit, send(piece) { count += piece.count }
+        return count
+    }
 
     /// Says that nothing more will be sent.
     package func closeWriting() { shutdown(descriptor, Int32(SHUT_WR)) }
@@ -79,15 +87,22 @@ package final class WireSocket: @unchecked Sendable {
 
     // MARK: Receiving
 
-    /// The next message; `isBodiless` for the answer to a HEAD.
+    /// The next response; `isBodiless` for the answer to a HEAD.
     package func receive(isBodiless: Bool = false) throws -> WireMessage {
         var message = try receiveHead()
-        let isRequest = message.startLine.hasSuffix("HTTP/1.1") || message.startLine.hasSuffix("HTTP/1.0")
-        if isBodiless || !isRequest && [204, 304].contains(message.status) {
+        if isBodiless || [204, 304].contains(message.status) {
             message.isWhole = true
         } else {
-            receiveBody(&message, endsWithConnection: !isRequest)
+            receiveBody(&message, endsWithConnection: true)
         }
+        return message
+    }
+
+    /// The next request; a client that waits for 100 (Continue) gets it.
+    func receiveRequest() throws -> WireMessage {
+        var message = try receiveHead()
+        if message["Expect"] == "100-continue" { send("HTTP/1.1 100 Continue\r\n\r\n") }
+        receiveBody(&message, endsWithConnection: false)
         return message
     }
 

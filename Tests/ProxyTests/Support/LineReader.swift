@@ -21,6 +21,13 @@ final class LineReader {
         close(writeEnd)
     }
 
+    /// The lines that are there.
+    func rest() -> [String] {
+        var lines: [String] = []
+        while let line = next(milliseconds: 0) { lines.append(line) }
+        return lines
+    }
+
     /// The next line; nil if none comes in time.
     func next(milliseconds: Int32 = 10_000) -> String? {
         while true {

@@ -11,6 +11,8 @@ final class TestProxy {
     let server: ProxyServer
     /// The access log, if the test asked for it.
     let log: LineReader?
+    private let sink: LogSink?
+    private var isStopped = false
 
     /// Starts with the settings of a test in YAML: those below `upstream` and all others.
     init(
@@ -30,9 +32,9 @@ final class TestProxy {
         configuration.store.path = store
         let context = try ProxyContext.open(configuration, log: { _ in }, compressionWidth: 2)
         log = isLogged ? try LineReader() : nil
+        sink = log.map { LogSink(descriptor: $0.writeEnd) }
         server = try ProxyServer(
-            context: context,
-            accessLog: log.map { .init(sink: LogSink(descriptor: $0.writeEnd), isJSON: true) }, loops: 2)
+            context: context, accessLog: sink.map { .init(sink: $0, isJSON: true) }, loops: 2)
     }
 
     /// Starts before an upstream that gives these wire bytes every time.
@@ -41,8 +43,22 @@ final class TestProxy {
     }
 
     deinit {
+        stop()
+    }
+
+    /// Ends the proxy and its upstream.
+    func stop() {
+        guard !isStopped else { return }
+        isStopped = true
         server.stop(drainMilliseconds: 2_000)
         origin.stop()
+    }
+
+    /// Ends the proxy; all lines of its access log that were not read.
+    func lastLines() -> [String] {
+        stop()
+        _ = sink?.drain(timeoutMilliseconds: 5_000)
+        return log?.rest() ?? []
     }
 
     /// A new connection to the proxy.
@@ -99,18 +115,34 @@ func available(_ dictionary: [UInt8]) -> String {
 
 /// A 200 of JSON in wire bytes.
 func json(_ body: [UInt8], _ fields: String...) -> [UInt8] {
-    wire((["HTTP/1.1 200 OK", "Content-Type: application/json"] + fields).joined(separator: "\r\n"), body: body)
+    wire(
+        (["HTTP/1.1 200 OK", "Content-Type: application/json"] + fields).joined(separator: "\r\n"), body: body
+    )
 }
 
 extension WireMessage {
-    /// The body with its Content-Encoding undone, over a dictionary where that is needed.
-    func decoded(over dictionary: [UInt8]? = nil) throws -> [UInt8] {
-        let coding = ContentCoding.allCases.first { $0.token == self["Content-Encoding"] } ?? .identity
+    /// The coding of the body.
+    var contentCoding: ContentCoding {
+        ContentCoding.allCases.first { $0.token == self["Content-Encoding"] } ?? .identity
+    }
+
+    /// The name of that coding.
+    var coding: String { self["Content-Encoding"] ?? "identity" }
+
+    /// Whether the message is whole and its body, as it is, these bytes.
+    ///
+    /// Not `==` in the test, which would compare megabytes letter by letter when it fails.
+    func carries(_ body: [UInt8]) -> Bool { isWhole && self.body == body }
+
+    /// Whether the message is whole and its body, with its coding undone, these bytes.
+    func carriesDecoded(_ body: [UInt8], over dictionary: [UInt8]? = nil) throws -> Bool {
+        try isWhole && decoded(over: dictionary) == body
+    }
+
+    private func decoded(over dictionary: [UInt8]?) throws -> [UInt8] {
+        let coding = contentCoding
         return try Codec.decode(
             body.span, coding, dictionary: coding.usesDictionary ? dictionary.map { Body($0) } : nil,
             limits: DecoderLimits(maxBytes: 1 << 28, maxRatio: 1 << 20))
     }
-
-    /// The coding of the body.
-    var coding: String { self["Content-Encoding"] ?? "identity" }
 }
