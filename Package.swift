@@ -56,12 +56,17 @@ let package = Package(
             ],
             swiftSettings: strict),
 
+        // What several test targets share: an origin, a client, bodies that change.
+        .target(
+            name: "TestSupport", dependencies: ["Dictionaries"], path: "Tests/Support", swiftSettings: strict),
         .testTarget(name: "HTTPTests", dependencies: ["HTTP"], swiftSettings: strict),
-        .testTarget(name: "DictionariesTests", dependencies: ["Dictionaries"], swiftSettings: strict),
         .testTarget(
-            name: "ProxyTests", dependencies: ["Proxy", "HTTP", "Dictionaries"], swiftSettings: strict),
+            name: "DictionariesTests", dependencies: ["Dictionaries", "TestSupport"], swiftSettings: strict),
         .testTarget(
-            name: "EndToEndTests", dependencies: ["dictum", "HTTP", "Dictionaries", "Proxy"],
+            name: "ProxyTests", dependencies: ["Proxy", "HTTP", "Dictionaries", "TestSupport"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "EndToEndTests", dependencies: ["dictum", "HTTP", "Dictionaries", "Proxy", "TestSupport"],
             swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6])

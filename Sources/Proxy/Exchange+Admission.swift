@@ -79,8 +79,17 @@ extension Exchange {
             if !isReadable { return dropCopy(answer) }
         }
         let count = answer.collected.count
-        if count > route.policy.bodyBytesMax || !slot.extend(to: count) { dropCopy(answer) }
+        if count > route.policy.bodyBytesMax || isInflated(answer) || !slot.extend(to: count) {
+            dropCopy(answer)
+        }
     }
+
+    /// Whether decoding made a body so much larger that it is not worth its place (contract, Use).
+    func isInflated(_ answer: Answer) -> Bool {
+        answer.isDecoded && answer.collected.count > Self.inflationMax * record.bodyBytesBefore
+    }
+
+    private static let inflationMax = 100
 
     func dropCopy(_ answer: Answer) {
         answer.slot = nil

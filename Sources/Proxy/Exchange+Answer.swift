@@ -11,6 +11,7 @@ extension Exchange {
     func plan(_ received: consuming ResponseHead, framing: BodyFraming) {
         var head = received
         head.headers.removeConnectionFields()
+        if context.configuration.explain { head.headers.remove(.dictumExplain) }
         let facts = ResponseFacts(head, framing: framing)
         let answer = Answer(head, framing: framing, facts: facts)
         self.answer = answer
@@ -32,7 +33,8 @@ extension Exchange {
     /// An answer that the upstream coded itself: its bytes go on untouched, unless the client gains by decoding.
     private func planCoded(_ answer: Answer, _ coding: ContentCoding) {
         let decision = decide(answer)
-        let limits = DecoderLimits(maxBytes: .max)
+        // As far as gzip can go (1032 times): beyond it, a piece of the body could fill the memory.
+        let limits = DecoderLimits(maxBytes: .max, maxRatio: 1_100)
         if decision.upstreamCodingHandling == .decode {
             guard let decoder = try? Codec.decoder(for: coding, limits: limits) else {
                 return refuse(Self.undecodable)
@@ -72,7 +74,10 @@ extension Exchange {
     private func respondBodiless(_ answer: Answer) {
         if answer.head.status == .notModified { return respondNotModified(answer) }
         if answer.head.status != .noContent, request.method == .head { shapeHead(answer) }
-        if answer.head.status == .noContent { answer.head.headers.remove(.contentLength) }
+        if answer.head.status == .noContent {
+            answer.head.headers.remove(.contentLength)
+            record.reason = .ineligibleStatus
+        }
         start(answer.head, body: .none)
     }
 
@@ -124,6 +129,14 @@ extension Exchange {
         start(answer.head, body: .none)
     }
 
+    /// Answers 304 for an upstream that does not look at If-None-Match, before its body is whole; the rest of it is
+    /// of no use to anybody.
+    func stopUnmodified(_ answer: Answer) {
+        answer.head = Delivery.notModified(from: answer.head.headers)
+        respondNotModified(answer)
+        complete()
+    }
+
     /// The tag of a 304 in the form that the client holds: weak, if that is how a coded answer brought it.
     private func weakenAsHeld(_ headers: inout Headers) {
         guard let tag = headers.first(.etag).flatMap(EntityTag.init), !tag.isWeak else { return }
@@ -158,6 +171,8 @@ extension Exchange {
 
     /// Turns the answer into the 304 that stands for it.
     func makeNotModified(_ answer: Answer) {
+        record.coding = .identity
+        record.reason = .ineligibleStatus
         Delivery.mergeVary(&answer.head.headers, dictionary: varyingDictionary)
         answer.head = Delivery.notModified(from: answer.head.headers)
         weakenAsHeld(&answer.head.headers)
@@ -192,6 +207,10 @@ extension Exchange {
     /// Sends the answer's head.
     func start(_ head: consuming ResponseHead, body: BodyFraming) {
         record.status = Int(head.status.rawValue)
+        if context.configuration.explain, !head.headers.contains(.dictumExplain) {
+            let reason = record.reason.map { ";reason=\($0.rawValue)" } ?? ""
+            head.headers.append(.dictumExplain, record.coding.token + reason)
+        }
         answer?.isStarted = true
         connection.start(head, body: body)
     }

@@ -42,7 +42,7 @@ extension Exchange {
         answer.facts.bodyBytes = answer.collected.count
         answer.facts.isBodyWhole = true
         let verdict = Admission.evaluate(request: facts, response: answer.facts, policy: route.policy)
-        if verdict != .admit { answer.place = nil }
+        if verdict != .admit || isInflated(answer) { answer.place = nil }
         if let place = answer.place {
             answer.slot = context.store.reserve(chain: place.chain, bytes: answer.collected.count)
             if answer.slot == nil { answer.place = nil }
@@ -91,7 +91,7 @@ extension Exchange {
         }
         if result.coded == nil, decision.coding != .identity {
             decision = Decision(
-                coding: .identity, reason: result.error == nil ? decision.reason : .codingFailed,
+                coding: .identity, reason: result.error == nil ? .notShorter : .codingFailed,
                 upstreamCodingHandling: decision.upstreamCodingHandling)
         }
         record.bodyBytesBefore = answer.collected.count

@@ -6,6 +6,7 @@ internal import HTTP
 extension Exchange {
     /// Starts to send a body that is not whole yet.
     func stream(_ answer: Answer) {
+        if isNotModified(answer.head.headers.first(.etag)) { return stopUnmodified(answer) }
         let held = answer.collected
         answer.collected = []
         if case .length(let count) = answer.framing, answer.facts.contentEncodings.isEmpty, !answer.isDecoded

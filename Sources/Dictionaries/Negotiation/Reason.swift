@@ -43,6 +43,8 @@ package enum Reason: String, CaseIterable, Sendable {
     case ineligibleType = "ineligible-type"
     /// The body is too short, or for a dictionary too long.
     case ineligibleSize = "ineligible-size"
+    /// The coded form was no shorter.
+    case notShorter = "not-shorter"
     /// The status is not 200.
     case ineligibleStatus = "ineligible-status"
     /// The method is none that this is done for.

@@ -1,4 +1,5 @@
 internal import Dictionaries
+internal import TestSupport
 internal import Testing
 
 /// A body and the dictionary it is coded over: one row of the contract that every coding keeps.

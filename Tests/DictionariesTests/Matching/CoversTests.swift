@@ -1,4 +1,5 @@
 internal import Dictionaries
+internal import TestSupport
 internal import Testing
 
 struct CoversTests {
@@ -123,27 +124,5 @@ struct CoversTests {
             #expect(!pattern.matches(path: path, query: query + "x"))
         }
         #expect(count > 1000, "the alphabet leaves enough paths in normal form")
-    }
-}
-
-/// A small generator, so that a failure can be run again.
-struct SplitMix: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
-        value = (value ^ value >> 30) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ value >> 27) &* 0x94D0_49BB_1331_11EB
-        return value ^ value >> 31
-    }
-
-    mutating func text(of alphabet: [UInt8], lengthMax: Int) -> String {
-        let bytes = (0..<Int.random(in: 0...lengthMax, using: &self)).compactMap { _ in
-            alphabet.randomElement(using: &self)
-        }
-        return String(decoding: bytes, as: UTF8.self)
     }
 }

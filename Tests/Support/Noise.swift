@@ -1,6 +1,7 @@
 /// Bytes that no coding can shrink; the same for the same seed.
-enum Noise {
-    static func bytes(_ count: Int, seed: UInt64) -> [UInt8] {
+package enum Noise {
+    /// So many bytes.
+    package static func bytes(_ count: Int, seed: UInt64) -> [UInt8] {
         var random = SplitMix(seed: seed)
         var bytes: [UInt8] = []
         bytes.reserveCapacity(count + 8)

@@ -1,5 +1,5 @@
 /// The answers of an API whose list changes a little from version to version; about 300 bytes an item.
-enum Feed {
+package enum Feed {
     private static let places = [
         "Alder Creek", "Bald Hill", "Cedar Flat", "Dry Lake", "Elk Ridge", "Fern Canyon",
     ]
@@ -10,7 +10,7 @@ enum Feed {
     ]
 
     /// One version: later ones have new items in front, lose old ones, and change a field of every thirtieth.
-    static func bytes(version: Int, items: Int) -> [UInt8] {
+    package static func bytes(version: Int, items: Int) -> [UInt8] {
         var text = #"{"version":\#(version),"items":["#
         for position in 0..<items {
             if position > 0 { text += "," }

@@ -1,0 +1,132 @@
+internal import TestSupport
+internal import Testing
+
+@testable import Proxy
+
+private let first = Feed.bytes(version: 0, items: 40)
+private let second = Feed.bytes(version: 1, items: 40)
+
+@Suite(.timeLimit(.minutes(1))) struct AccountingTests {
+    /// The lines of a proxy for what `work` does.
+    private func lines(
+        _ origin: Origin, upstream: String = "", _ settings: String = "", of work: (TestProxy) throws -> Void
+    ) throws -> [String] {
+        let proxy = try TestProxy(origin, upstream: upstream, settings, isLogged: true)
+        try work(proxy)
+        return proxy.lastLines()
+    }
+
+    @Test func `each request is one line with what became of it`() throws {
+        let lines = try lines(Origin([json(first), json(second)])) { proxy in
+            _ = try proxy.fetch("/feed?page=1&token=secret", "Cache-Control: max-age=0")
+            _ = try proxy.fetch("/feed")
+            _ = try proxy.fetch("/feed", over: second)
+            _ = try proxy.fetch("/feed", method: "HEAD")
+        }
+        try #require(lines.count == 4)
+        #expect(lines.filter { $0.contains(#""coding":"dcz","reason":"delta","route":"/*""#) }.count == 1)
+        #expect(lines.filter { $0.contains(#""method":"HEAD""#) }.count == 1)
+        #expect(lines.allSatisfy { $0.contains(#""complete":true"#) && $0.contains(#""status":200"#) })
+        #expect(!lines.joined().contains("secret"))
+    }
+
+    @Test(arguments: [
+        ("nonsense\r\n\r\n", 400), ("GET / HTTP/1.1\r\n\r\n", 400),
+        ("GET / HTTP/9.9\r\nHost: a\r\n\r\n", 505),
+    ])
+    func `what never became a request is a line too`(bytes: String, status: Int) throws {
+        let lines = try lines(Origin(json(first))) { proxy in
+            let client = try proxy.connect()
+            client.send(bytes)
+            let answer = try client.receive()
+            #expect(answer.status == status)
+        }
+        #expect(lines.count == 1)
+        #expect(lines.first?.contains(#""status":\#(status)"#) == true)
+    }
+
+    @Test func `502 and 504 are one line each`() throws {
+        let origin = try Origin { request, connection in
+            if request.target == "/broken" { connection.finish() } else { pauseBeyondTheHold() }
+        }
+        let lines = try lines(origin, upstream: "response_timeout: 50ms") { proxy in
+            let statuses = [try proxy.fetch("/broken").status, try proxy.fetch("/late").status]
+            #expect(statuses == [502, 504])
+        }
+        #expect(lines.count == 2)
+        #expect(lines.filter { $0.contains(#""status":502"#) }.count == 1)
+        #expect(lines.filter { $0.contains(#""status":504"#) }.count == 1)
+    }
+
+    @Test func `a request whose client goes away is one line that says so`() throws {
+        let gate = Gate()
+        let origin = try Origin { _, _ in gate.wait() }
+        let proxy = try TestProxy(origin, isLogged: true)
+        do {
+            let client = try proxy.connect()
+            client.send(request("/feed", []))
+            // The request is under way before its client goes.
+            while origin.requests.isEmpty { pauseBeyondTheHold() }
+        }
+        let line = try #require(proxy.log?.next())
+        #expect(line.contains(#""complete":false"#))
+        #expect(line.contains(#""target":"/feed""#))
+        gate.open()
+    }
+
+    @Test func `an answer that breaks off is one line that says so`() throws {
+        let origin = try Origin { _, connection in
+            connection.send(
+                wire("HTTP/1.1 200 OK", "Content-Type: image/png", "Content-Length: 100") + [1, 2, 3])
+            pauseBeyondTheHold()
+            connection.finish()
+        }
+        let lines = try lines(origin) { proxy in
+            let answer = try proxy.fetch("/feed")
+            #expect(!answer.isWhole)
+        }
+        #expect(lines.count == 1)
+        #expect(lines.first?.contains(#""complete":false"#) == true)
+    }
+
+    @Test func `an upload that turns out malformed is one line`() throws {
+        let lines = try lines(Origin(json(first))) { proxy in
+            let client = try proxy.connect()
+            client.send(wire("POST /feed HTTP/1.1", "Host: a", "Transfer-Encoding: chunked"))
+            client.send("zz\r\n")
+            let answer = try client.receive()
+            #expect(answer.status == 400)
+        }
+        #expect(lines.count == 1)
+    }
+
+    @Test func `requests count by route, coding and reason`() throws {
+        let settings =
+            #"routes: [{match: /feed, dictionary: {delivery: in_band}}, {match: "/*", dictionary: off}]"#
+        let proxy = try TestProxy(Origin([json(first), json(second)]), settings)
+        _ = try proxy.fetch("/feed")
+        for _ in 0..<3 { _ = try proxy.fetch("/feed", over: first) }
+        _ = try proxy.fetch("/other", "Accept-Encoding: gzip")
+        let metrics = try proxy.metrics()
+        for line in [
+            #"dictum_requests_total{route="/feed",coding="dcz",reason="delta"} 3"#,
+            #"dictum_requests_total{route="/*",coding="gzip",reason="route-off"} 1"#,
+            #"dictum_responses_total{status="2xx"} 5"#, "dictum_admissions_total 2", "dictum_offers_total 4",
+            "dictum_store_versions 2", "dictum_store_chains 1",
+            #"dictum_body_bytes_total{route="/feed",stage="before"} \#(first.count + 3 * second.count)"#,
+        ] {
+            #expect(metrics.contains(line + "\n"), "\(line)")
+        }
+    }
+
+    @Test func `bytes on the wire include heads and framing`() throws {
+        var head = 0
+        let lines = try lines(Origin(json(first))) { proxy in
+            let client = try proxy.connect()
+            client.send(request("/feed", ["Connection: close"]))
+            head = client.receiveAll().count
+        }
+        #expect(lines.first?.contains(#""wire_bytes":\#(head),"#) == true)
+        #expect(lines.first?.contains(#""sent_body_bytes":\#(first.count),"#) == true)
+    }
+}

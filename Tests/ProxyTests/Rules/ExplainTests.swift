@@ -1,0 +1,77 @@
+internal import Dictionaries
+internal import TestSupport
+internal import Testing
+
+@testable import Proxy
+
+private let first = Feed.bytes(version: 0, items: 40)
+private let second = Feed.bytes(version: 1, items: 40)
+
+@Suite(.timeLimit(.minutes(1))) struct ExplainTests {
+    @Test func `a delta is explained with its dictionary, sizes and time`() throws {
+        let proxy = try TestProxy(Origin([json(first), json(second)]), "explain: true")
+        _ = try proxy.fetch("/feed")
+        let answer = try proxy.fetch("/feed", over: first)
+        let parts = try #require(answer["Dictum-Explain"]).split(separator: ";").map { String($0) }
+        #expect(
+            parts.dropLast() == [
+                "dcz", "reason=delta", "dictionary=:\(Digest(of: first.span).base64):",
+                "from=\(second.count)",
+                "to=\(answer.body.count)",
+            ])
+        #expect(try #require(parts.last).hasPrefix("micros="))
+    }
+
+    @Test(
+        arguments: [
+            ("X-A: 1", "dcz", nil, "no-dictionary-offered"), ("X-A: 1", "gzip", first, "coding-not-accepted"),
+            ("X-A: 1", "dcz", second, "dictionary-unknown"), ("Cookie: a=b", "dcz", first, "personal"),
+            ("Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: no-cors", "dcz", first, "cross-origin"),
+            ("X-Forwarded-Proto: http", "dcz", first, "insecure-transport"),
+            ("X-A: 1", "dcz;q=0.1, gzip", first, "other-coding-preferred"),
+            ("Range: bytes=0-1", "dcz", first, "range"),
+            ("Cache-Control: no-transform", "dcz", first, "no-transform"),
+        ] as [(String, String, [UInt8]?, String)])
+    func `a reason of the request is named`(
+        field: String, accept: String, dictionary: [UInt8]?, reason: String
+    ) throws {
+        let proxy = try TestProxy(json(first), "explain: true")
+        _ = try proxy.fetch("/feed")
+        let offered = dictionary.map { available($0) } ?? "X-B: 1"
+        let answer = try proxy.fetch("/feed", "Accept-Encoding: \(accept), gzip;q=0.5", offered, field)
+        #expect(
+            answer["Dictum-Explain"]?.contains("reason=\(reason)") == true,
+            "\(answer["Dictum-Explain"] ?? "-")")
+    }
+
+    @Test(arguments: [
+        (wire("HTTP/1.1 404 Not Found", "Content-Type: application/json", body: first), "ineligible-status"),
+        (wire("HTTP/1.1 200 OK", "Content-Type: image/png", body: first), "ineligible-type"),
+        (wire("HTTP/1.1 200 OK", "Content-Type: text/event-stream", body: first), "event-stream"),
+        (json([0x7b, 0x7d]), "ineligible-size"), (json(first, "Cache-Control: no-transform"), "no-transform"),
+        (json(first, "Content-Encoding: compress"), "coded-upstream"),
+        (json(first, "Vary: Cookie"), "personal"),
+        (wire("HTTP/1.1 304 Not Modified", #"ETag: "v1""#), "ineligible-status"),
+        (wire("HTTP/1.1 204 No Content"), "ineligible-status"),
+    ])
+    func `a reason of the answer is named, on every answer`(bytes: [UInt8], reason: String) throws {
+        let proxy = try TestProxy(bytes, "explain: true")
+        let answer = try proxy.fetch("/feed", over: second)
+        #expect(
+            answer["Dictum-Explain"]?.contains("reason=\(reason)") == true,
+            "\(answer["Dictum-Explain"] ?? "-")")
+    }
+
+    @Test(arguments: [
+        ("dictionaries: off", "switched-off"), (#"routes: [{match: "/*", dictionary: off}]"#, "route-off"),
+    ])
+    func `a reason of the settings is named`(settings: String, reason: String) throws {
+        let proxy = try TestProxy(json(first), "explain: true\n\(settings)")
+        let answer = try proxy.fetch("/feed", over: second, accept: "dcz, gzip")
+        #expect(answer["Dictum-Explain"]?.hasPrefix("gzip;reason=\(reason)") == true)
+    }
+
+    @Test func `unless it is switched on nothing is explained`() throws {
+        #expect(try TestProxy(json(first)).fetch("/feed")["Dictum-Explain"] == nil)
+    }
+}

@@ -1,0 +1,102 @@
+internal import Dictionaries
+internal import TestSupport
+internal import Testing
+
+@testable import Proxy
+
+private let body = Feed.bytes(version: 0, items: 40)
+
+private func coded(_ body: [UInt8], _ coding: ContentCoding) throws -> [UInt8] {
+    try Codec.encode(body.span, coding)
+}
+
+@Suite(.timeLimit(.minutes(1))) struct UpstreamCodingTests {
+    @Test(arguments: [ContentCoding.gzip, .br, .zstd])
+    func `bytes in a coding that the client accepts go on untouched`(coding: ContentCoding) throws {
+        let bytes = try coded(body, coding)
+        let proxy = try TestProxy(json(bytes, "Content-Encoding: \(coding.token)", #"ETag: "v1""#))
+        let answer = try proxy.fetch("/feed", "Accept-Encoding: \(coding.token), zstd;q=0.1, br;q=0.1")
+        #expect(answer.carries(bytes))
+        #expect(answer.coding == coding.token)
+        #expect(answer["ETag"] == #""v1""#, "nothing has changed")
+        #expect(answer["Content-Length"] == "\(bytes.count)")
+        #expect(answer.members("Vary") == ["accept-encoding", "available-dictionary"])
+    }
+
+    @Test(arguments: [ContentCoding.gzip, .br, .zstd])
+    func `bytes in a coding that the client does not accept are decoded`(coding: ContentCoding) throws {
+        let proxy = try TestProxy(
+            json(try coded(body, coding), "Content-Encoding: \(coding.token)", #"ETag: "v1""#))
+        let answer = try proxy.fetch("/feed")
+        #expect(answer.coding == "identity")
+        #expect(answer.carries(body))
+        #expect(answer["ETag"] == #"W/"v1""#)
+    }
+
+    @Test func `a copy is decoded for admission while the bytes go on untouched`() throws {
+        let bytes = try coded(body, .gzip)
+        let proxy = try TestProxy(json(bytes, "Content-Encoding: gzip"))
+        let answer = try proxy.fetch("/feed", "Accept-Encoding: gzip")
+        #expect(answer.carries(bytes))
+        #expect(answer["Use-As-Dictionary"] == #"match="/feed""#)
+        #expect(try proxy.fetch("/feed", over: body).carriesDecoded(body, over: body))
+    }
+
+    @Test(arguments: ["gzip", "x-gzip"])
+    func `for a dictionary the upstream's coding is undone`(token: String) throws {
+        let next = Feed.bytes(version: 1, items: 40)
+        let proxy = try TestProxy(
+            Origin([json(body), json(try coded(next, .gzip), "Content-Encoding: \(token)")]))
+        _ = try proxy.fetch("/feed")
+        let answer = try proxy.fetch("/feed", over: body, accept: "gzip, dcz")
+        #expect(answer.coding == "dcz")
+        #expect(try answer.carriesDecoded(next, over: body))
+    }
+
+    @Test(arguments: ["compress", "gzip, br", "dcb", "aws-chunked"])
+    func `a foreign coding is never touched`(token: String) throws {
+        let proxy = try TestProxy(json(body, "Content-Encoding: \(token)"))
+        let answer = try proxy.fetch("/feed", over: body, accept: "dcz, dcb, gzip")
+        #expect(answer["Content-Encoding"] == token)
+        #expect(answer.carries(body))
+    }
+
+    @Test func `a bomb is no dictionary, and goes on`() throws {
+        let zeros = [UInt8](repeating: 0x30, count: 4 << 20)
+        let bomb = try coded(zeros, .gzip)
+        let proxy = try TestProxy(json(bomb, "Content-Encoding: gzip"))
+        #expect(try proxy.fetch("/feed", "Accept-Encoding: gzip").carries(bomb))
+        #expect(try !proxy.fetch("/feed", over: zeros, accept: "gzip, dcz").coding.hasPrefix("dc"))
+        let answer = try proxy.fetch("/feed")
+        #expect(answer.status == 200)
+        #expect(answer.carries(zeros), "admission stops, the answer does not")
+    }
+
+    @Test func `a body that is larger than max_body when decoded is no dictionary, and goes on`() throws {
+        let large = Feed.bytes(version: 0, items: 850)
+        let bytes = try coded(large, .gzip)
+        let proxy = try TestProxy(
+            json(bytes, "Content-Encoding: gzip"),
+            #"routes: [{match: "/*", dictionary: {max_body: 100KiB, delivery: in_band}}]"#)
+        #expect(try proxy.fetch("/feed", "Accept-Encoding: gzip").carries(bytes))
+        #expect(try proxy.fetch("/feed").carries(large))
+        #expect(try !proxy.fetch("/feed", over: large).coding.hasPrefix("dc"))
+    }
+
+    @Test func `a body that is not in its coding is a 502, or is passed on where nobody reads it`() throws {
+        let proxy = try TestProxy(json(body, "Content-Encoding: gzip"))
+        #expect(try proxy.fetch("/feed").status == 502)
+        let passed = try proxy.fetch("/feed", "Accept-Encoding: gzip")
+        #expect(passed.carries(body))
+        #expect(try !proxy.fetch("/feed", over: body).coding.hasPrefix("dc"))
+    }
+
+    @Test func `accept_encoding pass sends the client's own without the dictionary codings`() throws {
+        let proxy = try TestProxy(try Origin(json(body)), upstream: "accept_encoding: pass")
+        _ = try proxy.fetch("/feed", "Accept-Encoding: gzip;q=0.5, dcb, br, dcz;q=1")
+        _ = try proxy.fetch("/feed", "Accept-Encoding: dcb")
+        _ = try proxy.fetch("/feed")
+        let sent = proxy.origin.requests.map { $0["Accept-Encoding"]?.filter { $0 != " " } }
+        #expect(sent == ["gzip;q=0.5,br", "identity", nil])
+    }
+}

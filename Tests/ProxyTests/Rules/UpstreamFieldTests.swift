@@ -1,0 +1,140 @@
+internal import TestSupport
+internal import Testing
+
+@testable import Proxy
+
+private let body = Feed.bytes(version: 0, items: 40)
+
+/// What the upstream got for a request with these fields.
+private func forwarded(
+    _ fields: String..., settings: String = "", method: String = "GET", sent: [UInt8]? = nil
+) throws -> WireMessage {
+    let proxy = try TestProxy(json(body), settings)
+    _ = try proxy.fetch("/feed?b=1&a=%20", fields.joined(separator: "\r\n"), method: method, body: sent)
+    return try #require(proxy.origin.requests.first)
+}
+
+@Suite(.timeLimit(.minutes(1))) struct UpstreamFieldTests {
+    @Test func `on a route with dictionaries nothing of them reaches the upstream`() throws {
+        let request = try forwarded(
+            available(body), #"Dictionary-ID: "x""#, "Accept-Encoding: gzip, dcb, dcz, br")
+        #expect(request["Available-Dictionary"] == nil)
+        #expect(request["Dictionary-ID"] == nil)
+        #expect(request["Accept-Encoding"] == "identity")
+    }
+
+    @Test func `with dictionaries off everything passes both ways`() throws {
+        let delta = [UInt8]([0xff, 0x44, 0x43, 0x42]) + Noise.bytes(400, seed: 1)
+        let proxy = try TestProxy(
+            json(
+                delta, "Content-Encoding: dcb", #"Use-As-Dictionary: match="/*""#, #"ETag: "d""#,
+                "Vary: Available-Dictionary"),
+            #"routes: [{match: "/*", dictionary: off}]"#)
+        let answer = try proxy.fetch("/feed", over: body, #"Dictionary-ID: "x""#, accept: "gzip, dcb, dcz")
+        let request = try #require(proxy.origin.requests.first)
+        #expect(request["Available-Dictionary"].map { "Available-Dictionary: \($0)" } == available(body))
+        #expect(request["Dictionary-ID"] == #""x""#)
+        #expect(request["Accept-Encoding"] == "gzip, dcb, dcz")
+        #expect(answer.carries(delta))
+        #expect(answer["Content-Encoding"] == "dcb")
+        #expect(answer["Use-As-Dictionary"] == #"match="/*""#)
+        #expect(answer["ETag"] == #""d""#)
+        #expect(answer.members("Vary").contains("available-dictionary"))
+    }
+
+    @Test func `the target, Host and end-to-end fields go as they came`() throws {
+        let request = try forwarded("Accept: application/json", "X-Custom: a", "X-Custom: b")
+        #expect(request.target == "/feed?b=1&a=%20")
+        #expect(request["Host"] == "api.test")
+        #expect(request.values("X-Custom") == ["a", "b"])
+        #expect(request["Via"] == "1.1 dictum")
+    }
+
+    @Test func `an absolute target's authority replaces Host`() throws {
+        let proxy = try TestProxy(json(body))
+        _ = try proxy.fetch("http://real.test/feed")
+        let request = try #require(proxy.origin.requests.first)
+        #expect(request["Host"] == "real.test")
+        #expect(request.target == "/feed")
+        #expect(try proxy.fetch("/feed", over: body, host: "real.test").coding == "dcz")
+        #expect(try proxy.fetch("/feed", over: Feed.bytes(version: 1, items: 40)).coding == "identity")
+    }
+
+    @Test func `hop-by-hop fields end here, both ways`() throws {
+        let proxy = try TestProxy(
+            json(body, "Connection: X-Hop", "X-Hop: 1", "Keep-Alive: timeout=5", "Proxy-Authenticate: Basic"))
+        let answer = try proxy.fetch(
+            "/feed", "Connection: X-Mine", "X-Mine: 1", "Keep-Alive: 1", "Proxy-Connection: x",
+            "Upgrade: h2c",
+            "TE: gzip")
+        let request = try #require(proxy.origin.requests.first)
+        for name in ["X-Mine", "Keep-Alive", "Proxy-Connection", "Upgrade", "TE"] {
+            #expect(request[name] == nil)
+        }
+        #expect(answer["X-Hop"] == nil)
+        #expect(answer["Keep-Alive"] == nil)
+    }
+
+    @Test func `a Connection field cannot strip what the proxy itself adds or needs`() throws {
+        let request = try forwarded(
+            "Connection: Host, Via, X-Forwarded-For, Content-Length", "Via: 1.0 before")
+        #expect(request["Host"] == "api.test")
+        #expect(request["X-Forwarded-For"]?.hasSuffix("127.0.0.1") == true)
+        #expect(request["Via"]?.hasSuffix("1.1 dictum") == true)
+    }
+
+    @Test func `a trusted peer's forwarding fields are continued`() throws {
+        let request = try forwarded(
+            "X-Forwarded-For: 192.0.2.7", "X-Forwarded-Proto: https", "X-Forwarded-Host: www.test",
+            "Forwarded: for=192.0.2.7", "Via: 1.1 edge")
+        #expect(request["X-Forwarded-For"] == "192.0.2.7, 127.0.0.1")
+        #expect(request["X-Forwarded-Proto"] == "https")
+        #expect(request["X-Forwarded-Host"] == "www.test")
+        #expect(request["Forwarded"] == "for=192.0.2.7")
+        #expect(request["Via"] == "1.1 edge, 1.1 dictum")
+    }
+
+    @Test func `anybody else's forwarding fields are replaced`() throws {
+        let request = try forwarded(
+            "X-Forwarded-For: 192.0.2.7", "X-Forwarded-For: 192.0.2.8", "X-Forwarded-Proto: https",
+            "X-Forwarded-Host: www.test", "Forwarded: for=192.0.2.7",
+            settings: "trusted_proxies: [192.0.2.0/24]")
+        #expect(request["X-Forwarded-For"] == "127.0.0.1")
+        #expect(request["X-Forwarded-Proto"] == "http")
+        #expect(request["X-Forwarded-Host"] == "api.test")
+        #expect(request["Forwarded"] == nil)
+    }
+
+    @Test(arguments: [true, false])
+    func `a request's body reaches the upstream whole`(isChunked: Bool) throws {
+        let upload = Noise.bytes(300_000, seed: 5)
+        let origin = try Origin { request, connection in
+            connection.send(json(Array("\(request.body == upload)".utf8)))
+        }
+        let proxy = try TestProxy(origin)
+        let client = try proxy.connect()
+        let lines = "POST /feed HTTP/1.1\r\nHost: api.test"
+        if isChunked {
+            client.send(wire(lines, "Transfer-Encoding: chunked"))
+            client.send(
+                chunk(Array(upload.prefix(100_000))) + chunk(Array(upload.dropFirst(100_000))) + chunk([]))
+        } else {
+            client.send(wire(lines, body: upload))
+        }
+        #expect(try client.receive().text == "true")
+    }
+
+    @Test func `100-continue of the upstream reaches the client that waits for it`() throws {
+        let origin = try Origin { request, connection in
+            connection.send(json(request.body))
+        }
+        let proxy = try TestProxy(origin)
+        let client = try proxy.connect()
+        client.send(
+            wire("POST /feed HTTP/1.1", "Host: api.test", "Expect: 100-continue", "Content-Length: 2"))
+        let interim = try client.receiveHead()
+        #expect(interim.status == 100)
+        client.send("{}")
+        #expect(try client.receive().text == "{}")
+    }
+}

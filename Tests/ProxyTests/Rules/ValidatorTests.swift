@@ -1,0 +1,121 @@
+internal import Dictionaries
+internal import TestSupport
+internal import Testing
+
+@testable import Proxy
+
+private let first = Feed.bytes(version: 0, items: 40)
+private let second = Feed.bytes(version: 1, items: 40)
+private let codings = ["identity", "gzip", "br", "zstd", "dcz", "dcb"]
+
+@Suite(.timeLimit(.minutes(1))) struct ValidatorTests {
+    @Test(
+        arguments: [
+            (#""v1""#, "identity", #""v1""#), (#""v1""#, "gzip", #"W/"v1""#), (#""v1""#, "dcz", #"W/"v1""#),
+            (#"W/"v1""#, "dcb", #"W/"v1""#), (#"W/"v1""#, "identity", #"W/"v1""#), ("v1", "identity", "v1"),
+            ("v1", "gzip", nil),
+        ] as [(String, String, String?)])
+    func `the upstream's ETag is kept, and weak where the coding changes`(
+        tag: String, coding: String, sent: String?
+    ) throws {
+        let proxy = try TestProxy(Origin([json(first), json(second, "ETag: \(tag)")]))
+        _ = try proxy.fetch("/feed")
+        let answer = try proxy.fetch("/feed", over: first, accept: coding)
+        #expect(answer.coding == coding)
+        #expect(answer["ETag"] == sent)
+    }
+
+    @Test func `without one an ETag is made from the body, the same for the same body`() throws {
+        let proxy = try TestProxy(Origin([json(first), json(first), json(first), json(second)]))
+        let made = try #require(try proxy.fetch("/feed")["ETag"])
+        #expect(made.hasPrefix("\"") && made.hasSuffix("\""))
+        #expect(try proxy.fetch("/other")["ETag"] == made)
+        #expect(try proxy.fetch("/feed", "Accept-Encoding: br")["ETag"] == "W/\(made)")
+        #expect(try proxy.fetch("/feed")["ETag"] != made)
+    }
+
+    @Test func `no ETag is made for what is not held whole`() throws {
+        let origin = try Origin { _, connection in
+            let head = wire("HTTP/1.1 200 OK", "Content-Type: application/json", "Transfer-Encoding: chunked")
+            connection.send(head + chunk(first))
+            pauseBeyondTheHold()
+            connection.send(chunk(second) + chunk([]))
+        }
+        #expect(try TestProxy(origin).fetch("/feed")["ETag"] == nil)
+    }
+
+    @Test(arguments: codings)
+    func `If-None-Match is answered 304 whichever coding the client holds`(coding: String) throws {
+        // The upstream knows nothing of conditions.
+        let proxy = try TestProxy(Origin([json(first), json(second)]))
+        _ = try proxy.fetch("/feed")
+        let held = try proxy.fetch("/feed", over: first, accept: coding)
+        let tag = try #require(held["ETag"])
+        for accept in codings {
+            let answer = try proxy.fetch("/feed", over: first, "If-None-Match: \(tag)", accept: accept)
+            #expect(answer.status == 304)
+            #expect(answer["ETag"].flatMap { EntityTag($0) }?.weakened == EntityTag(tag)?.weakened)
+            #expect(answer["Content-Encoding"] == nil)
+            #expect(answer["Content-Length"] == nil)
+            #expect(answer["CDN-Cache-Control"] == nil)
+            #expect(answer.members("Vary") == ["accept-encoding", "available-dictionary"])
+            #expect(answer["Use-As-Dictionary"] == #"match="/feed""#)
+        }
+        #expect(try proxy.fetch("/feed", #"If-None-Match: "other""#).status == 200)
+        #expect(try proxy.fetch("/feed", #"If-None-Match: "other", \#(tag)"#).status == 304)
+        #expect(try proxy.fetch("/feed", "If-None-Match: *").status == 304)
+    }
+
+    @Test func `a slow answer whose ETag the client holds is a 304 too`() throws {
+        let origin = try Origin { _, connection in
+            let head = wire(
+                "HTTP/1.1 200 OK", "Content-Type: application/json", "Transfer-Encoding: chunked",
+                #"ETag: "v1""#)
+            connection.send(head + chunk(first))
+            pauseBeyondTheHold()
+            connection.send(chunk(second) + chunk([]))
+        }
+        let proxy = try TestProxy(origin)
+        #expect(try proxy.fetch("/feed", #"If-None-Match: W/"v1""#).status == 304)
+    }
+
+    @Test func `what the upstream coded itself is a 304 too`() throws {
+        let bytes = try Codec.encode(first.span, .gzip)
+        let proxy = try TestProxy(json(bytes, "Content-Encoding: gzip", #"ETag: "v1""#))
+        #expect(try proxy.fetch("/feed", #"If-None-Match: W/"v1""#, "Accept-Encoding: gzip").status == 304)
+    }
+
+    @Test func `the upstream's own 304 carries the tag in the form that the client holds`() throws {
+        let proxy = try TestProxy(wire("HTTP/1.1 304 Not Modified", #"ETag: "v1""#))
+        #expect(try proxy.fetch("/feed", #"If-None-Match: W/"v1""#)["ETag"] == #"W/"v1""#)
+        #expect(try proxy.fetch("/feed", #"If-None-Match: "v1""#)["ETag"] == #""v1""#)
+    }
+
+    @Test func `If-Match with our weak form goes upstream as the strong one`() throws {
+        let proxy = try TestProxy(json(first))
+        _ = try proxy.fetch("/feed", #"If-Match: W/"v1", "v2""#, method: "PUT", body: [0x7b, 0x7d])
+        _ = try proxy.fetch("/feed", "If-Match: *", method: "PUT", body: [])
+        #expect(proxy.origin.requests.map { $0["If-Match"] } == [#""v1", "v2""#, "*"])
+    }
+
+    @Test func `HEAD has the ETag and Vary of GET, no length where a coding would apply, no offer`() throws {
+        let origin = try Origin { request, connection in
+            let head = wire(
+                "HTTP/1.1 200 OK", "Content-Type: application/json", #"ETag: "v1""#,
+                "Content-Length: \(first.count)")
+            connection.send(request.method == "HEAD" ? head : head + first)
+        }
+        let proxy = try TestProxy(origin)
+        for coding in codings {
+            let get = try proxy.fetch("/feed", over: second, accept: coding)
+            let head = try proxy.fetch("/feed", over: second, accept: coding, method: "HEAD")
+            #expect(head["ETag"] == get["ETag"])
+            #expect(head["Vary"] == get["Vary"])
+            #expect(head["Content-Encoding"] == get["Content-Encoding"])
+            #expect(head["Content-Length"] == (get.coding == "identity" ? "\(first.count)" : nil))
+            #expect(head["Use-As-Dictionary"] == nil)
+            #expect(head["Transfer-Encoding"] == nil)
+        }
+        #expect(try proxy.fetch("/feed", #"If-None-Match: W/"v1""#, method: "HEAD").status == 304)
+    }
+}

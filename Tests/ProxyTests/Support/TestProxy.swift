@@ -1,0 +1,148 @@
+internal import Dictionaries
+internal import Glibc
+internal import HTTP
+internal import TestSupport
+
+@testable import Proxy
+
+/// A proxy in this process, on two loops, before an upstream of the test; ends both with itself.
+final class TestProxy {
+    let origin: Origin
+    let server: ProxyServer
+    /// The access log, if the test asked for it.
+    let log: LineReader?
+    private let sink: LogSink?
+    private var isStopped = false
+
+    /// Starts with the settings of a test in YAML: those below `upstream` and all others.
+    init(
+        _ origin: Origin, upstream: String = "", _ settings: String = "", store: String = ":memory:",
+        isLogged: Bool = false
+    ) throws {
+        self.origin = origin
+        let text = """
+            upstream:
+              urls: ["http://127.0.0.1:\(origin.port)"]
+              \(upstream)
+            \(settings)
+            """
+        var configuration = try Configuration.parse(Array(text.utf8))
+        configuration.listeners = [.init(address: .tcp(host: "127.0.0.1", port: 0))]
+        configuration.admin = .init(address: .tcp(host: "127.0.0.1", port: 0))
+        configuration.store.path = store
+        let context = try ProxyContext.open(configuration, log: { _ in }, compressionWidth: 2)
+        log = isLogged ? try LineReader() : nil
+        sink = log.map { LogSink(descriptor: $0.writeEnd) }
+        server = try ProxyServer(
+            context: context, accessLog: sink.map { .init(sink: $0, isJSON: true) }, loops: 2)
+    }
+
+    /// Starts before an upstream that gives these wire bytes every time.
+    convenience init(_ answer: [UInt8], _ settings: String = "") throws {
+        try self.init(try Origin(answer), settings)
+    }
+
+    deinit {
+        stop()
+    }
+
+    /// Ends the proxy and its upstream.
+    func stop() {
+        guard !isStopped else { return }
+        isStopped = true
+        server.stop(drainMilliseconds: 2_000)
+        origin.stop()
+    }
+
+    /// Ends the proxy; all lines of its access log that were not read.
+    func lastLines() -> [String] {
+        stop()
+        _ = sink?.drain(timeoutMilliseconds: 5_000)
+        return log?.rest() ?? []
+    }
+
+    /// A new connection to the proxy.
+    func connect(receiveBytes: Int32? = nil) throws -> WireSocket {
+        try WireSocket(port: Self.port(server.endpoints.first), receiveBytes: receiveBytes)
+    }
+
+    /// One request on a connection of its own, and its answer.
+    func fetch(
+        _ target: String, _ fields: String..., method: String = "GET", host: String = "api.test",
+        body: [UInt8]? = nil
+    ) throws -> WireMessage {
+        let client = try connect()
+        client.send(request(target, fields, method: method, host: host, body: body))
+        return try client.receive(isBodiless: method == "HEAD")
+    }
+
+    /// One request that has a dictionary, on a connection of its own, and its answer.
+    func fetch(
+        _ target: String, over dictionary: [UInt8], _ fields: String..., accept: String = "dcz, dcb",
+        method: String = "GET", host: String = "api.test", body: [UInt8]? = nil
+    ) throws -> WireMessage {
+        let client = try connect()
+        let all = ["Accept-Encoding: \(accept)", available(dictionary)] + fields
+        client.send(request(target, all, method: method, host: host, body: body))
+        return try client.receive(isBodiless: method == "HEAD")
+    }
+
+    /// The metrics as an operator reads them.
+    func metrics() throws -> String {
+        let client = try WireSocket(port: Self.port(server.adminEndpoint))
+        client.send(wire("GET /metrics HTTP/1.1", "Host: admin"))
+        return try client.receive().text
+    }
+
+    private static func port(_ endpoint: Endpoint?) throws -> UInt16 {
+        guard case .ip(_, let port)? = endpoint else { throw WireError.cannotConnect(0) }
+        return port
+    }
+}
+
+/// A request in wire bytes.
+func request(
+    _ target: String, _ fields: [String], method: String = "GET", host: String = "api.test",
+    body: [UInt8]? = nil
+) -> [UInt8] {
+    wire((["\(method) \(target) HTTP/1.1", "Host: \(host)"] + fields).joined(separator: "\r\n"), body: body)
+}
+
+/// The field that offers a dictionary.
+func available(_ dictionary: [UInt8]) -> String {
+    "Available-Dictionary: :\(Digest(of: dictionary.span).base64):"
+}
+
+/// A 200 of JSON in wire bytes.
+func json(_ body: [UInt8], _ fields: String...) -> [UInt8] {
+    wire(
+        (["HTTP/1.1 200 OK", "Content-Type: application/json"] + fields).joined(separator: "\r\n"), body: body
+    )
+}
+
+extension WireMessage {
+    /// The coding of the body.
+    var contentCoding: ContentCoding {
+        ContentCoding.allCases.first { $0.token == self["Content-Encoding"] } ?? .identity
+    }
+
+    /// The name of that coding.
+    var coding: String { self["Content-Encoding"] ?? "identity" }
+
+    /// Whether the message is whole and its body, as it is, these bytes.
+    ///
+    /// Not `==` in the test, which would compare megabytes letter by letter when it fails.
+    func carries(_ body: [UInt8]) -> Bool { isWhole && self.body == body }
+
+    /// Whether the message is whole and its body, with its coding undone, these bytes.
+    func carriesDecoded(_ body: [UInt8], over dictionary: [UInt8]? = nil) throws -> Bool {
+        try isWhole && decoded(over: dictionary) == body
+    }
+
+    private func decoded(over dictionary: [UInt8]?) throws -> [UInt8] {
+        let coding = contentCoding
+        return try Codec.decode(
+            body.span, coding, dictionary: coding.usesDictionary ? dictionary.map { Body($0) } : nil,
+            limits: DecoderLimits(maxBytes: 1 << 28, maxRatio: 1 << 20))
+    }
+}

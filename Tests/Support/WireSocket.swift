@@ -1,0 +1,230 @@
+internal import Glibc
+
+/// One end of a connection: a blocking socket that gives up after ten seconds.
+///
+/// Used by one thread at a time.
+// @unchecked proof: the descriptor and the bytes read are touched by the thread that holds the connection; only
+// `shutdown`, which a socket allows from any thread, is called by others, and never after `deinit` has begun.
+package final class WireSocket: @unchecked Sendable {
+    /// How a connection ended, or did not.
+    package enum Ending: Sendable {
+        case closed, reset, timedOut
+    }
+
+    private let descriptor: Int32
+    private var unread: [UInt8] = []
+    /// How the connection ended; nil as long as it is not known to have.
+    package private(set) var ending: Ending?
+
+    init(owning descriptor: Int32) {
+        self.descriptor = descriptor
+        setTimeouts(milliseconds: 10_000)
+        var one: Int32 = 1
+        // Safe: `one` is local and outlives the call.
+        unsafe setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, 4)
+    }
+
+    /// Connects to a port of this machine; `receiveBytes` bounds what the kernel takes without being read.
+    package init(port: UInt16, receiveBytes: Int32? = nil) throws {
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        if var receiveBytes {
+            // Safe: `receiveBytes` is local and outlives the call.
+            unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &receiveBytes, 4)
+        }
+        setTimeouts(milliseconds: 10_000)
+        // Safe: the pointer is used within the call.
+        let code = unsafe withLoopbackAddress(port: port) { unsafe connect(descriptor, $0, $1) }
+        guard code == 0 else { throw WireError.cannotConnect(errno) }
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    // MARK: Sending
+
+    /// Sends all bytes; false if the other side does not take them.
+    @discardableResult
+    package func send(_ bytes: [UInt8]) -> Bool {
+        var sent = 0
+        while sent < bytes.count {
+            // Safe: the kernel reads within the array and keeps no pointer.
+            let count = unsafe bytes.withUnsafeBytes { buffer in
+                unsafe Glibc.send(
+                    descriptor, buffer.baseAddress?.advanced(by: sent), buffer.count - sent,
+                    Int32(MSG_NOSIGNAL))
+            }
+            guard count > 0 else { return false }
+            sent += count
+        }
+        return true
+    }
+
+    /// Sends a text as it is.
+    @discardableResult
+    package func send(_ text: String) -> Bool { send(Array(text.utf8)) }
+
+    /// Sends `piece` over and over until nothing is taken for a time or `limit` bytes have gone; returns how many.
+    package func flood(with piece: [UInt8], limit: Int, quietMilliseconds: Int) -> Int {
+        setTimeouts(milliseconds: quietMilliseconds)
+        var count = 0
+        while count < limit, send(piece) { count += piece.count }
+        return count
+    }
+
+    /// Says that nothing more will be sent.
+    package func closeWriting() { shutdown(descriptor, Int32(SHUT_WR)) }
+
+    /// Ends both directions; what has been sent still arrives.
+    package func finish() { shutdown(descriptor, Int32(SHUT_RDWR)) }
+
+    /// Has the end of this object reset the connection (RST).
+    package func resetOnEnd() {
+        var now = linger(l_onoff: 1, l_linger: 0)
+        // Safe: `now` is local and outlives the call.
+        unsafe setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &now, socklen_t(MemoryLayout<linger>.size))
+    }
+
+    // MARK: Receiving
+
+    /// The next response; `isBodiless` for the answer to a HEAD.
+    package func receive(isBodiless: Bool = false) throws -> WireMessage {
+        var message = try receiveHead()
+        if isBodiless || [204, 304].contains(message.status) {
+            message.isWhole = true
+        } else {
+            receiveBody(&message, endsWithConnection: true)
+        }
+        return message
+    }
+
+    /// The next request; a client that waits for 100 (Continue) gets it.
+    func receiveRequest() throws -> WireMessage {
+        var message = try receiveHead()
+        if message["Expect"] == "100-continue" { send("HTTP/1.1 100 Continue\r\n\r\n") }
+        receiveBody(&message, endsWithConnection: false)
+        return message
+    }
+
+    /// The next head; its body is still to come.
+    package func receiveHead() throws -> WireMessage {
+        let end = Array("\r\n\r\n".utf8)
+        while true {
+            if let place = unread.firstRange(of: end) {
+                let head = String(decoding: unread[..<place.upperBound], as: UTF8.self)
+                unread.removeFirst(place.upperBound)
+                return WireMessage(head: head)
+            }
+            guard fill() else { throw WireError.noHead(ending) }
+        }
+    }
+
+    /// The next bytes of a message whose head has come, without framing; empty at its end, nil when it is cut off.
+    package func receivePiece(of message: WireMessage) -> [UInt8]? {
+        if message.isChunked { return receiveChunk() }
+        guard !unread.isEmpty || fill() else { return nil }
+        defer { unread = [] }
+        return unread
+    }
+
+    /// Everything until the connection ends.
+    package func receiveAll() -> [UInt8] {
+        while fill() {}
+        defer { unread = [] }
+        return unread
+    }
+
+    /// Whether nothing comes, and no end, for so long.
+    package func isQuiet(milliseconds: Int) -> Bool {
+        guard unread.isEmpty else { return false }
+        setTimeouts(milliseconds: milliseconds)
+        defer { setTimeouts(milliseconds: 10_000) }
+        let isQuiet = !fill() && ending == .timedOut
+        if isQuiet { ending = nil }
+        return isQuiet
+    }
+
+    private func receiveBody(_ message: inout WireMessage, endsWithConnection: Bool) {
+        if message.isChunked {
+            while let piece = receiveChunk() {
+                message.body += piece
+                if piece.isEmpty {
+                    message.isWhole = true
+                    return
+                }
+            }
+        } else if let length = message.length {
+            while unread.count < length, fill() {}
+            message.isWhole = unread.count >= length
+            message.body = Array(unread.prefix(length))
+            unread.removeFirst(min(length, unread.count))
+        } else if endsWithConnection {
+            message.body = receiveAll()
+            message.isWhole = ending == .closed
+        } else {
+            message.isWhole = true
+        }
+    }
+
+    private func receiveChunk() -> [UInt8]? {
+        guard let line = receiveLine(), let size = Int(line, radix: 16) else { return nil }
+        if size == 0 {
+            while let line = receiveLine(), !line.isEmpty {}
+            return ending == nil ? [] : nil
+        }
+        while unread.count < size + 2, fill() {}
+        guard unread.count >= size + 2 else { return nil }
+        defer { unread.removeFirst(size + 2) }
+        return Array(unread.prefix(size))
+    }
+
+    private func receiveLine() -> String? {
+        while true {
+            if let place = unread.firstRange(of: [13, 10]) {
+                defer { unread.removeFirst(place.upperBound) }
+                return String(decoding: unread[..<place.lowerBound], as: UTF8.self)
+            }
+            guard fill() else { return nil }
+        }
+    }
+
+    /// Reads what there is; false when there is nothing more.
+    private func fill() -> Bool {
+        var buffer = [UInt8](repeating: 0, count: 64 * 1024)
+        // Safe: the kernel writes at most as much as the buffer holds.
+        let count = unsafe recv(descriptor, &buffer, buffer.count, 0)
+        if count > 0 { unread += buffer[..<count] }
+        if count == 0 { ending = .closed }
+        if count < 0 { ending = errno == EAGAIN ? .timedOut : .reset }
+        return count > 0
+    }
+
+    private func setTimeouts(milliseconds: Int) {
+        var time = timeval(tv_sec: milliseconds / 1000, tv_usec: milliseconds % 1000 * 1000)
+        let size = socklen_t(MemoryLayout<timeval>.size)
+        // Safe: `time` is local and outlives the calls.
+        unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &time, size)
+        unsafe setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &time, size)
+    }
+}
+
+/// Why there is no message.
+package enum WireError: Error {
+    case cannotConnect(Int32)
+    case cannotListen(Int32)
+    case noHead(WireSocket.Ending?)
+}
+
+/// Calls `body` with the socket address of 127.0.0.1 and a port.
+func withLoopbackAddress(port: UInt16, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+    // Safe: a sockaddr_in is what AF_INET says it is, and `address` outlives the call.
+    return unsafe withUnsafePointer(to: &address) { pointer in
+        unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+            unsafe body($0, socklen_t(MemoryLayout<sockaddr_in>.size))
+        }
+    }
+}
