@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// A whole, immutable, identity-coded response body with its digest; safe to share between threads.
 ///
 /// The codecs keep pointers to `bytes` while they live (RFC 9842 dictionaries are used in place, not copied), so
@@ -21,6 +23,18 @@ package final class Body: Sendable {
     package init(_ bytes: consuming [UInt8], digest: Digest) {
         self.bytes = bytes
         self.digest = digest
+    }
+
+    /// Whether these are its bytes: one comparison of memory, where `==` takes twelve times as long, byte by byte.
+    package func hasBytes(_ other: [UInt8]) -> Bool {
+        guard bytes.count == other.count else { return false }
+        // Safe: both are valid for `bytes.count` bytes during the call. Without any the addresses may be nil.
+        return unsafe bytes.withUnsafeBytes { own in
+            unsafe other.withUnsafeBytes { other in
+                guard let first = own.baseAddress, let second = other.baseAddress else { return true }
+                return unsafe memcmp(first, second, own.count) == 0
+            }
+        }
     }
 
     /// The address of the first byte, valid as long as this body lives; nil only if the library has no storage.

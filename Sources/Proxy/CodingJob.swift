@@ -15,6 +15,14 @@ struct CodingJob: Sendable {
     let needsDigest: Bool
     let coding: ContentCoding
     let dictionary: Body?
+    let preparedDictionaries: PreparedDictionaries
+
+    /// Whether the work is so little that the loop itself may do it; indexing a dictionary counts, too.
+    var isSmall: Bool {
+        guard bytes.count <= Self.inlineBytesMax else { return false }
+        guard let dictionary, bytes.count + dictionary.count > Self.inlineBytesMax else { return true }
+        return preparedDictionaries.prepared(dictionary, for: coding) != nil
+    }
 
     /// What came of it.
     struct Result: Sendable {
@@ -31,15 +39,13 @@ struct CodingJob: Sendable {
     func run() -> Result {
         let start = Clock.monotonicNanoseconds
         // Comparing costs a fifth of hashing, and most answers are what they were.
-        let isNewest = newest.map { $0.bytes == bytes } ?? false
+        let isNewest = newest?.hasBytes(bytes) ?? false
         let body = isNewest ? newest : needsDigest ? Body(bytes) : nil
         var coded: [UInt8]?
         var failure: CodingError?
         if coding != .identity {
             do throws(CodingError) {
-                let options = EncoderOptions(
-                    bodyBytes: bytes.count, dictionary: dictionary.map { .reference($0) })
-                coded = try Codec.encode(bytes.span, coding, options: options)
+                coded = try code()
             } catch {
                 failure = error
             }
@@ -48,5 +54,11 @@ struct CodingJob: Sendable {
         return Result(
             body: body, isNewest: isNewest, coded: coded, error: failure,
             nanoseconds: Int(Clock.monotonicNanoseconds - start))
+    }
+
+    private func code() throws(CodingError) -> [UInt8] {
+        var options = EncoderOptions(bodyBytes: bytes.count)
+        if let dictionary { options.dictionary = try preparedDictionaries.use(dictionary, for: coding) }
+        return try Codec.encode(bytes.span, coding, options: options)
     }
 }

@@ -30,12 +30,18 @@ enum Delivery {
 
     /// RFC 9842 section 6.2: on every variant, merged with what the upstream says.
     static func mergeVary(_ headers: inout Headers, dictionary: DictionaryPolicy?) {
-        var names = ["Accept-Encoding"]
-        if let dictionary {
-            names.append("Available-Dictionary")
-            if dictionary.sharedCaches == .trust { names += ["Sec-Fetch-Site", "Sec-Fetch-Mode", "Origin"] }
+        let names = varying(by: dictionary)
+        guard headers.contains(.vary) else { return headers.append(.vary, names) }
+        let added = names.split(separator: ", ").map(String.init)
+        headers.replace(.vary, with: Vary.merged(headers.values(.vary), adding: added))
+    }
+
+    private static func varying(by dictionary: DictionaryPolicy?) -> String {
+        switch dictionary?.sharedCaches {
+        case nil: "Accept-Encoding"
+        case .avoid: "Accept-Encoding, Available-Dictionary"
+        case .trust: "Accept-Encoding, Available-Dictionary, Sec-Fetch-Site, Sec-Fetch-Mode, Origin"
         }
-        headers.replace(.vary, with: Vary.merged(headers.values(.vary), adding: names))
     }
 
     /// What was said of the upstream's bytes does not hold for others (RFC 9110 section 7.7, RFC 9530).

@@ -113,7 +113,7 @@ extension Exchange {
         answer.stage = .ending
         let decision = Decision(coding: .identity, reason: record.reason ?? .noCodingAccepted)
         let job = codingJob(answer, decision)
-        if job.bytes.count <= CodingJob.inlineBytesMax { return admitted(job.run()) }
+        if job.isSmall { return admitted(job.run()) }
         let loop = core.loop
         let token = token
         let isTaken = context.compressionPool.submit {

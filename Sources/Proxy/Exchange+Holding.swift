@@ -49,7 +49,7 @@ extension Exchange {
         }
         let decision = decide(answer)
         let job = codingJob(answer, decision)
-        if job.bytes.count <= CodingJob.inlineBytesMax { return deliver(answer, decision, job.run()) }
+        if job.isSmall { return deliver(answer, decision, job.run()) }
         let loop = core.loop
         let token = token
         let isTaken = context.compressionPool.submit {
@@ -68,7 +68,8 @@ extension Exchange {
             && request.method == .get && answer.collected.count <= heldBytesMax
         return CodingJob(
             bytes: answer.collected, newest: newest, needsDigest: answer.place != nil || needsTag,
-            coding: decision.coding, dictionary: decision.coding.usesDictionary ? dictionary.body : nil)
+            coding: decision.coding, dictionary: decision.coding.usesDictionary ? dictionary.body : nil,
+            preparedDictionaries: context.preparedDictionaries)
     }
 
     func prepared(_ decision: Decision, _ result: CodingJob.Result) {

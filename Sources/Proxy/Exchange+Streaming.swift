@@ -33,9 +33,11 @@ extension Exchange {
     }
 
     func makeEncoder(_ answer: Answer, _ decision: Decision) -> (any Encoder)? {
-        let options = EncoderOptions(
-            bodyBytes: answer.facts.bodyBytes,
-            dictionary: decision.coding.usesDictionary ? dictionary.body.map { .reference($0) } : nil)
+        var options = EncoderOptions(bodyBytes: answer.facts.bodyBytes)
+        if decision.coding.usesDictionary, let body = dictionary.body {
+            let prepared = context.preparedDictionaries.prepared(body, for: decision.coding)
+            options.dictionary = prepared.map { .prepared($0) } ?? .reference(body)
+        }
         let bytes = Codec.memoryEstimate(for: decision.coding, options: options)
         guard reserve(bytes, for: answer) else { return nil }
         return try? Codec.encoder(for: decision.coding, options: options)

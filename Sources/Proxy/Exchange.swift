@@ -48,9 +48,6 @@ final class Exchange: Handler {
         bytesSentBefore = connection.bytesSent
         requestFraming = framing
         record.timeMicroseconds = Int(Clock.unixMilliseconds) * 1000
-        record.client = Self.text(of: connection.peer)
-        record.method = Array(request.method.text.utf8)
-        record.target = request.target.bytes
         record.routeIndex = route.index
     }
 
@@ -141,6 +138,7 @@ final class Exchange: Handler {
         guard !isOver else { return }
         isOver = true
         record.isComplete = isComplete
+        if proxy.isLogging { describeRequest() }
         record.wireBytesSent = connection.bytesSent - bytesSentBefore
         record.durationMicroseconds = Int(Clock.monotonicNanoseconds - startedNanoseconds) / 1000
         upstream?.abort()
@@ -148,6 +146,13 @@ final class Exchange: Handler {
         releaseAnswer()
         if let ownToken { core.remove(ownToken) }
         proxy.account(record)
+    }
+
+    /// What only the log wants to know.
+    private func describeRequest() {
+        record.client = Self.text(of: connection.peer)
+        record.method = Array(request.method.text.utf8)
+        record.target = request.target.bytes
     }
 
     /// An address as the log has it.

@@ -12,9 +12,7 @@ extension RequestFacts {
         let personal = route.policy.personal
         var hasPersonalField = false
         if route.usesDictionaries {
-            headers.forEach { name, _ in
-                if !hasPersonalField, personal.matches(fieldName: name.text) { hasPersonalField = true }
-            }
+            headers.forEachName { hasPersonalField = hasPersonalField || personal.matches(fieldName: $0) }
         }
         let method: Method =
             switch head.method {

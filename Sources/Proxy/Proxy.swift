@@ -67,6 +67,9 @@ package final class ReverseProxy: Application, Handler {
         return (head, body)
     }
 
+    /// Whether requests may be logged.
+    var isLogging: Bool { log != nil }
+
     /// Counts a request that is over, and logs it.
     func account(_ record: RequestRecord) {
         metrics.countRequest(record)

@@ -14,6 +14,8 @@ package final class ProxyContext: Sendable {
     /// Live encoders, and bodies that are held until they are whole.
     let compressionMemory: MemoryBudget
     private let maintenance = DispatchQueue(label: "dictum.maintenance", qos: .utility)
+    /// Indexed dictionaries for their next use: about fifty of 250 KB.
+    let preparedDictionaries = PreparedDictionaries(bytesMax: 64 << 20)
 
     package init(
         configuration: Configuration, store: DictionaryStore, upstreams: [Endpoint],

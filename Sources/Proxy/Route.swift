@@ -1,7 +1,9 @@
 internal import Dictionaries
 
 /// One route, ready to decide: its pattern and everything that holds for the requests it matches.
-struct Route: Sendable {
+///
+/// A class, so that a request holds one reference and not a copy of all its lists.
+final class Route: Sendable {
     /// Its place in the configuration; nil for requests that no route matches.
     let index: Int?
     let match: URLPattern

@@ -33,7 +33,11 @@ package struct PersonalPolicy: Sendable {
     /// Whether a field of this name is personal.
     package func matches(fieldName: String) -> Bool {
         let bytes = fieldName.utf8
-        let text = bytes.span
+        return matches(fieldName: bytes.span)
+    }
+
+    /// Whether a field of this name, as it was received, is personal.
+    package func matches(fieldName text: Span<UInt8>) -> Bool {
         guard text.count > 0, firstBytes.contains(FieldSyntax.lowercased(text[0])) else { return false }
         for name in exactFields where FieldSyntax.equals(0..<text.count, in: text, ignoringCase: name) {
             return true

@@ -52,7 +52,17 @@ package struct IPAddress: Sendable, Hashable {
 
     /// The usual text: dotted for IPv4, RFC 5952 for IPv6.
     package var text: String {
-        isIPv4 ? bytes.map { String($0) }.joined(separator: ".") : textOfIPv6
+        isIPv4 ? textOfIPv4 : textOfIPv6
+    }
+
+    private var textOfIPv4: String {
+        var text: [UInt8] = []
+        text.reserveCapacity(15)
+        for byte in bytes {
+            if !text.isEmpty { text.append(UInt8(ascii: ".")) }
+            text.append(decimal: UInt64(byte))
+        }
+        return String(text.span)
     }
 
     private var textOfIPv6: String {

@@ -9,13 +9,21 @@ extension Headers {
             if let name = HeaderName(String(member)) { named.append(name) }
         }
         for name in named where !Self.neverConnectionFields.contains(name) { remove(name) }
-        for name in Self.connectionFields { remove(name) }
+        removeLines { line, _ in Self.isConnectionField[Int(line.id)] }
     }
 
-    private static let connectionFields: [HeaderName] = [
-        .connection, .keepAlive, .proxyConnection, .proxyAuthenticate, .proxyAuthorization, .te,
-        .transferEncoding, .upgrade, .http2Settings,
-    ]
+    // By the number of the name; all of them are well known.
+    private static let isConnectionField: [Bool] = {
+        var table = [Bool](repeating: false, count: 256)
+        for name in [
+            HeaderName.connection, .keepAlive, .proxyConnection, .proxyAuthenticate, .proxyAuthorization, .te,
+            .transferEncoding, .upgrade, .http2Settings,
+        ] {
+            precondition(name.id != 0, "an unlisted name has no number of its own")
+            table[Int(name.id)] = true
+        }
+        return table
+    }()
 
     private static let neverConnectionFields: [HeaderName] = [.host, .contentLength, .cacheControl]
 }

@@ -50,6 +50,12 @@ extension Headers {
         }
     }
 
+    /// Hands over each name as it was received, in the order of the wire.
+    package func forEachName(_ body: (Span<UInt8>) -> Void) {
+        let bytes = block.span
+        for line in lines { body(bytes.extracting(line.name)) }
+    }
+
     private func firstLine(of name: HeaderName) -> Line? {
         let bytes = block.span
         for line in lines where name.matches(id: line.id, bytes.extracting(line.name)) { return line }

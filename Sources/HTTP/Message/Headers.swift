@@ -47,12 +47,16 @@ package struct Headers: Sendable {
     /// Appends a line; bytes that no field value may hold (RFC 9110 section 5.5) become blanks.
     package mutating func append(_ name: HeaderName, _ value: Span<UInt8>) {
         let start = block.count
-        block.append(contentsOf: name.text.utf8)
+        block.append(name.text.utf8.span)
         let nameEnd = block.count
         block.append(": ")
-        for index in value.trimmedRange(0..<value.count) {
-            let byte = value[index]
-            block.append(ASCII.isFieldValue(byte) ? byte : ASCII.space)
+        let value = value.extracting(value.trimmedRange(0..<value.count))
+        if value.indices.allSatisfy({ ASCII.isFieldValue(value[$0]) }) {
+            block.append(value)
+        } else {
+            for index in value.indices {
+                block.append(ASCII.isFieldValue(value[index]) ? value[index] : ASCII.space)
+            }
         }
         block.append("\r\n")
         addLine(id: name.id, start: start, nameEnd: nameEnd)
@@ -95,9 +99,12 @@ package struct Headers: Sendable {
         append(name, value)
     }
 
-    private mutating func removeLines(where picks: (Line, Span<UInt8>) -> Bool) {
+    mutating func removeLines(where picks: (Line, Span<UInt8>) -> Bool) {
         var kept = 0
-        for index in lines.indices {
+        while kept < lines.count, !picks(lines[kept], block.span) { kept += 1 }
+        // Mostly there is none to remove: then the table, which copies of the section share, stays shared.
+        guard kept < lines.count else { return }
+        for index in kept + 1..<lines.count {
             let line = lines[index]
             if picks(line, block.span) { continue }
             lines[kept] = line
