@@ -29,8 +29,8 @@ package final class ProxyServer: Sendable {
         for listener in configuration.listeners {
             sockets.append(try Self.open(listener.address, count: count))
         }
-        let adminSocket = try configuration.admin.flatMap { admin throws(StartError) in
-            try Self.open(admin.address, count: 1).first
+        let adminSocket = try configuration.admin?.address.flatMap { address throws(StartError) in
+            try Self.open(address, count: 1).first
         }
         adminEndpoint = adminSocket?.endpoint
         endpoints = sockets.compactMap { $0.first?.endpoint }

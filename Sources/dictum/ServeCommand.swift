@@ -56,12 +56,13 @@ struct ServeCommand: ParsableCommand {
             return try ProxyService(configuration)
         } catch {
             guard config == nil, case .cannotListen(let address, _) = error,
-                address == configuration.admin?.address.description
+                address == configuration.admin?.address?.description
             else { throw error }
             var withoutAdmin = configuration
             withoutAdmin.admin = nil
             let service = try ProxyService(withoutAdmin)
-            service.log.warning("\(address) is taken: no /metrics here; with --config, choose another `admin`")
+            service.log.warning(
+                "\(address) is taken: no /metrics here; with --config, choose another `admin`")
             return service
         }
     }

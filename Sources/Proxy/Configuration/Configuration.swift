@@ -32,7 +32,7 @@ package struct Configuration: Sendable {
     /// What a client may ask for.
     package var limits = Limits()
     /// Where health and metrics are served, if anywhere.
-    package var admin: Listener? = .standardAdmin
+    package var admin: Admin? = Admin()
     /// What is logged, and how.
     package var log = Log()
     /// Whether every answer carries `Dictum-Explain`.
@@ -53,8 +53,15 @@ extension Configuration {
 
         /// Where clients are served unless something else is said.
         static let standard = Listener(address: .tcp(host: "127.0.0.1", port: 8080))
-        /// Where health and metrics are served unless something else is said.
-        static let standardAdmin = Listener(address: .tcp(host: "127.0.0.1", port: 9901))
+    }
+
+    /// Where health and metrics are served.
+    package struct Admin: Sendable, Equatable {
+        /// Where it listens; nil where it does not.
+        package var address: ListenAddress?
+
+        /// An admin listener at the usual address, or at another.
+        package init(address: ListenAddress? = .tcp(host: "127.0.0.1", port: 9901)) { self.address = address }
     }
 
     /// How it is known that the client's transport is secure.

@@ -5,6 +5,14 @@ extension SettingType where Value == ListenAddress {
         write: { String(describing: $0).inYAML }, read: { ListenAddress($0) })
 }
 
+extension SettingType where Value == ListenAddress? {
+    /// Where a listener accepts connections, if there is one.
+    static let listenAddressOrOff = scalar(
+        "an address such as 127.0.0.1:9901 or unix:/run/dictum.sock, or off",
+        write: { $0.map { String(describing: $0).inYAML } ?? "off" },
+        read: { $0.saysOff ? .some(nil) : ListenAddress($0).map { .some($0) } })
+}
+
 extension SettingType where Value == TrustedNetwork {
     /// Peers whose word about the client counts.
     static let network = scalar(

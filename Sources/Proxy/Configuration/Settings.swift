@@ -39,7 +39,7 @@ enum Settings {
             "Query names that make an answer personal; their values are never logged."),
         .section("limits", \.limits, limits, "What a client may ask for."),
         .sectionOrOff(
-            "admin", \.admin, admin, fresh: .standardAdmin,
+            "admin", \.admin, admin, fresh: Configuration.Admin(),
             "Where /healthz, /readyz and /metrics are served; off to have none."),
         .section("log", \.log, log, "What is logged, and how."),
         .value("explain", \.explain, .flag, "on: every answer carries Dictum-Explain."),
@@ -50,8 +50,8 @@ enum Settings {
         .notYet("tls", "The certificate and private_key with which it speaks TLS."),
     ]
 
-    static let admin: [Setting<Configuration.Listener>] = [
-        .value("address", \.address, .listenAddress, "Where it listens.")
+    static let admin: [Setting<Configuration.Admin>] = [
+        .value("address", \.address, .listenAddressOrOff, "Where it listens; off to have none.")
     ]
 
     static let upstream: [Setting<Configuration.Upstream>] = [

@@ -114,6 +114,13 @@ func configuration(
         #expect(configuration.explain)
     }
 
+    @Test(arguments: ["admin: off", "admin: false", "admin: {address: off}", "admin: {address: false}"])
+    func `off in place of admin or of its address means no admin listener`(admin: String) throws {
+        let text = "upstream: {urls: [\"http://127.0.0.1:9000\"]}\n\(admin)\n"
+        let configuration = try Configuration.parse(Array(text.utf8))
+        #expect(configuration.admin?.address == nil)
+    }
+
     @Test func `a section whose lines are all commented out has its defaults`() throws {
         #expect(try configuration("limits:\n  # connections: 5\n").limits == .init())
     }
