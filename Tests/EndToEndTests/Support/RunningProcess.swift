@@ -111,7 +111,8 @@ final class RunningProcess: @unchecked Sendable {
     /// Ends it if it still runs, without asking.
     func stop() { signal(SIGKILL) }
 
-    private func signal(_ number: Int32) {
+    /// Sends it a signal if it still runs.
+    func signal(_ number: Int32) {
         condition.lock()
         defer { condition.unlock() }
         // Once waited for, the pid may be somebody else's.

@@ -78,12 +78,11 @@ private let second = Feed.bytes(version: 1, items: 40)
         let origin = try Origin { _, connection in
             connection.send(
                 wire("HTTP/1.1 200 OK", "Content-Type: image/png", "Content-Length: 100") + [1, 2, 3])
-            pauseBeyondTheHold()
             connection.finish()
         }
         let lines = try lines(origin) { proxy in
-            let answer = try proxy.fetch("/feed")
-            #expect(!answer.isWhole)
+            let answer = try? proxy.fetch("/feed")
+            #expect(answer?.isWhole != true)
         }
         #expect(lines.count == 1)
         #expect(lines.first?.contains(#""complete":false"#) == true)

@@ -1,0 +1,43 @@
+internal import TestSupport
+internal import Testing
+
+/// Whole histories, with every delta in the hands of the codings' own commands.
+@Suite(.timeLimit(.minutes(2))) struct HistoryTests {
+    @Test(arguments: [850, 40])
+    func `every version decodes over the one before it, as dcz by zstd and as dcb by brotli`(items: Int)
+        throws
+    {
+        let versions = (0..<12).map { Feed.bytes(version: $0, items: items) }
+        let folder = try TemporaryFolder()
+        let origin = try Origin { request, connection in
+            let number = request.target.split(separator: "=").last.flatMap { Int($0) } ?? 0
+            connection.send(
+                wire("HTTP/1.1 200 OK", "Content-Type: application/json", body: versions[number]))
+        }
+        let proxy = try ServedProxy(origin, in: folder)
+        #expect(try proxy.curl("/feed?v=0").carries(versions[0]))
+        for number in 1..<versions.count {
+            try folder.write(versions[number - 1], to: "old")
+            for coding in ["dcz", "dcb"] {
+                let answer = try proxy.curl("/feed?v=\(number)", coding, over: "old")
+                #expect(answer.head["Content-Encoding"] == coding)
+                #expect(answer.head["Use-As-Dictionary"] == #"match="/feed""#)
+                #expect(answer.body.count * 20 < versions[number].count)
+                let isExact = try decode(answer.body, coding, in: folder) == versions[number]
+                #expect(isExact, "version \(number) as \(coding)")
+            }
+        }
+    }
+
+    /// What the coding's own command makes of a body, over the file `old`.
+    private func decode(_ body: [UInt8], _ coding: String, in folder: TemporaryFolder) throws -> [UInt8] {
+        // RFC 9842 section 5: dcz begins with a skippable frame; section 4: dcb with 36 bytes of its own.
+        try folder.write(coding == "dcz" ? body : Array(body.dropFirst(36)), to: "delta")
+        let words =
+            coding == "dcz"
+            ? ["zstd", "-dcq", "--long=23", "-D", "old", "delta"] : ["brotli", "-dc", "-D", "old", "delta"]
+        let result = try RunningProcess.run(words, of: "/usr/bin/env", in: folder.path)
+        try #require(result.status == 0, "\(result.errors)")
+        return result.output
+    }
+}

@@ -1,0 +1,91 @@
+internal import Dictionaries
+internal import Foundation
+internal import TestSupport
+internal import Testing
+
+/// `dictum serve` as a process before an upstream of the test; ends with this object.
+final class ServedProxy {
+    let origin: Origin
+    /// Where the configuration, the store and what curl fetches are.
+    let folder: TemporaryFolder
+    let process: RunningProcess
+    let port: UInt16
+
+    /// Starts on a free port; with a shell line before it, if that is to set limits.
+    init(
+        _ origin: Origin, in folder: TemporaryFolder, _ settings: String = "", shell: String? = nil
+    ) throws {
+        self.origin = origin
+        self.folder = folder
+        let text = """
+            listeners: [{address: "127.0.0.1:0"}]
+            upstream: {urls: ["http://127.0.0.1:\(origin.port)"]}
+            store: {path: "\(folder.path)/store.sqlite"}
+            admin: off
+            log: {format: json}
+            \(settings)
+            """
+        try folder.write(Array(text.utf8), to: "dictum.yaml")
+        let arguments = ["serve", "--config", "\(folder.path)/dictum.yaml"]
+        process =
+            try shell.map { shell in
+                let command = ([RunningProcess.dictum] + arguments).joined(separator: " ")
+                return try RunningProcess(["-c", "\(shell); exec \(command)"], of: "/bin/bash")
+            } ?? RunningProcess(arguments)
+        let errors = try process.waitFor("listening on http://127.0.0.1:")
+        let match = try #require(errors.firstMatch(of: /listening on http:\/\/127.0.0.1:([0-9]+)/))
+        port = try #require(UInt16(match.output.1))
+    }
+
+    deinit {
+        process.stop()
+        origin.stop()
+    }
+
+    /// The address of a path.
+    func url(_ path: String) -> String { "http://127.0.0.1:\(port)\(path)" }
+
+    /// What curl makes of a path of api.test.
+    func curl(_ path: String, _ arguments: String...) throws -> CurlAnswer {
+        let result = try RunningProcess.run(
+            ["curl", "-sS", "--max-time", "20", "-H", "Host: api.test", "-D", "head", "-o", "body"]
+                + arguments + [url(path)],
+            of: "/usr/bin/env", in: folder.path)
+        defer {
+            for name in ["head", "body"] {
+                try? FileManager.default.removeItem(atPath: "\(folder.path)/\(name)")
+            }
+        }
+        let head = String(decoding: folder.read("head") ?? [], as: UTF8.self)
+        let last = head.components(separatedBy: "\r\n\r\n").last { !$0.isEmpty } ?? ""
+        return CurlAnswer(code: result.status, head: WireMessage(head: last), body: folder.read("body") ?? [])
+    }
+
+    /// What curl makes of a path when it offers a file as dictionary, whose digest OpenSSL makes.
+    func curl(_ path: String, _ coding: String, over name: String) throws -> CurlAnswer {
+        let digest = try RunningProcess.run(
+            ["-c", "openssl dgst -sha256 -binary \(name) | base64 -w0"], of: "/bin/bash", in: folder.path)
+        return try curl(
+            path, "-H", "Accept-Encoding: \(coding)", "-H", "Available-Dictionary: :\(digest.text):")
+    }
+
+    /// The answer of the store's file to a query, by the sqlite3 command.
+    func sqlite(_ query: String) throws -> String {
+        try RunningProcess.run(
+            ["sqlite3", "-readonly", "store.sqlite", query], of: "/usr/bin/env", in: folder.path
+        ).text.trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+}
+
+/// What curl got.
+struct CurlAnswer {
+    /// The exit code of curl.
+    let code: Int32
+    /// The last head.
+    let head: WireMessage
+    /// The body as curl wrote it.
+    let body: [UInt8]
+
+    /// Whether curl was content, and wrote these bytes.
+    func carries(_ bytes: [UInt8]) -> Bool { code == 0 && body == bytes }
+}

@@ -1,0 +1,100 @@
+internal import Foundation
+internal import TestSupport
+internal import Testing
+
+private let old = Feed.bytes(version: 0, items: 850)
+private let new = Feed.bytes(version: 1, items: 850)
+
+private func answer(_ body: [UInt8]) -> [UInt8] {
+    wire("HTTP/1.1 200 OK", "Content-Type: application/json", body: body)
+}
+
+/// What becomes of the store when the program, the file or the disk fails.
+@Suite(.timeLimit(.minutes(2))) struct StoreOnDiskTests {
+    /// Serves the old version once, and waits until its row is on disk.
+    private func servedOnce(_ folder: TemporaryFolder) throws -> ServedProxy {
+        let proxy = try ServedProxy(Origin(answer(old)), in: folder)
+        #expect(try proxy.curl("/feed").carries(old))
+        while try proxy.sqlite("SELECT count(*) FROM version") != "1" {}
+        try folder.write(old, to: "old")
+        return proxy
+    }
+
+    @Test func `what was admitted outlives kill -9`() throws {
+        let folder = try TemporaryFolder()
+        let first = try servedOnce(folder)
+        first.process.stop()
+        #expect(try first.process.result().status == 128 + 9)
+        let proxy = try ServedProxy(Origin(answer(new)), in: folder)
+        #expect(try proxy.sqlite("PRAGMA integrity_check") == "ok")
+        let delta = try proxy.curl("/feed", "dcz", over: "old")
+        #expect(delta.head["Content-Encoding"] == "dcz")
+        #expect(delta.body.count * 20 < new.count)
+    }
+
+    @Test func `what was admitted outlives SIGTERM, however soon it comes`() throws {
+        let folder = try TemporaryFolder()
+        try folder.write(old, to: "old")
+        let first = try ServedProxy(Origin(answer(old)), in: folder)
+        #expect(try first.curl("/feed").carries(old))
+        #expect(try first.process.terminate().status == 0)
+        let second = try ServedProxy(Origin(answer(new)), in: folder)
+        #expect(try second.curl("/feed", "dcb", over: "old").head["Content-Encoding"] == "dcb")
+    }
+
+    @Test func `a file that is no database is set aside, and the proxy serves`() throws {
+        let folder = try TemporaryFolder()
+        try folder.write(Noise.bytes(40_960, seed: 1), to: "store.sqlite")
+        let proxy = try ServedProxy(Origin([answer(old), answer(new)]), in: folder)
+        #expect(try proxy.curl("/feed").carries(old))
+        try folder.write(old, to: "old")
+        #expect(try proxy.curl("/feed", "dcz", over: "old").head["Content-Encoding"] == "dcz")
+        #expect(folder.names().contains { $0.hasPrefix("store.sqlite.damaged-") }, "nothing is lost")
+        #expect(try proxy.process.terminate().errors.contains("damaged"))
+    }
+
+    @Test func `a body that was changed on disk is never used`() throws {
+        let folder = try TemporaryFolder()
+        let first = try servedOnce(folder)
+        #expect(try first.process.terminate().status == 0)
+        let zeros = try RunningProcess.run(
+            ["sqlite3", "store.sqlite", "UPDATE body SET bytes = zeroblob(length(bytes))"],
+            of: "/usr/bin/env",
+            in: folder.path)
+        try #require(zeros.status == 0)
+        let proxy = try ServedProxy(Origin(answer(new)), in: folder)
+        let answer = try proxy.curl("/feed", "dcz, dcb", over: "old")
+        #expect(answer.head["Content-Encoding"] == nil)
+        #expect(answer.carries(new))
+    }
+
+    @Test func `a full disk costs durability, not answers`() throws {
+        let folder = try TemporaryFolder()
+        try folder.write(old, to: "old")
+        // A limit on the size of files stands for the end of the disk: 128 KiB, less than one version.
+        let proxy = try ServedProxy(
+            Origin([answer(old), answer(new)]), in: folder, shell: "trap '' XFSZ; ulimit -f 128")
+        #expect(try proxy.curl("/feed").carries(old))
+        let delta = try proxy.curl("/feed", "dcz", over: "old")
+        #expect(delta.head["Content-Encoding"] == "dcz", "from memory")
+        #expect(try proxy.process.waitFor("cannot be written").contains("store.sqlite"))
+        #expect(try proxy.process.terminate().status == 0)
+    }
+
+    @Test func `a store that belongs to another program is refused, and left alone`() throws {
+        let folder = try TemporaryFolder()
+        let made = try RunningProcess.run(
+            ["sqlite3", "store.sqlite", "CREATE TABLE other (a); INSERT INTO other VALUES (1)"],
+            of: "/usr/bin/env", in: folder.path)
+        try #require(made.status == 0)
+        let before = folder.read("store.sqlite")
+        let result = try RunningProcess.run(
+            [
+                "serve", "--upstream", "http://127.0.0.1:9", "--listen", "127.0.0.1:0", "--store",
+                "\(folder.path)/store.sqlite",
+            ])
+        #expect(result.status == 1)
+        #expect(result.errorLines.count == 1)
+        #expect(folder.read("store.sqlite") == before)
+    }
+}
