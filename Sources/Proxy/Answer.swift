@@ -13,6 +13,8 @@ final class Answer {
         case holding
         /// It is whole, and being compared, hashed and coded.
         case preparing
+        /// It is whole and coded, and goes out as fast as the client takes it.
+        case sending([UInt8], offset: Int)
         /// The upstream's bytes go on untouched.
         case passing
         /// The upstream's coding is undone piece by piece, and no other put in its place.
@@ -46,6 +48,8 @@ final class Answer {
     var isWhole = false
     /// Whether the encoder holds bytes back that the client should get soon.
     var needsFlush = false
+    /// How much of the body had come when it began to go on piece by piece.
+    var heldBytes = 0
     var passedBytes: UInt64 = 0
     /// The last bytes, which wait for the admission.
     var tail: [UInt8] = []

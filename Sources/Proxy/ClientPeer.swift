@@ -19,7 +19,7 @@ struct ClientPeer {
         case .never: return false
         case .auto: break
         }
-        if forwards(headers) { return isTrusted && forwardedProtocol(headers) == "https" }
+        if forwards(headers) { return forwardedProtocol(headers) == "https" }
         // Whoever speaks for nobody else is the client itself, and on this machine nothing lies between.
         return address?.isLoopback ?? true
     }
@@ -31,8 +31,10 @@ struct ClientPeer {
             || headers.contains(.forwarded) || headers.contains(.via)
     }
 
-    /// The scheme the client used, by X-Forwarded-Proto or else by Forwarded (RFC 7239 section 5.4).
-    private func forwardedProtocol(_ headers: borrowing Headers) -> String? {
+    /// The scheme the client used, by the X-Forwarded-Proto or else the Forwarded (RFC 7239 section 5.4) of a
+    /// trusted peer; nil where none says.
+    func forwardedProtocol(_ headers: borrowing Headers) -> String? {
+        guard isTrusted else { return nil }
         if let text = headers.joined(.xForwardedProto) {
             // Of a list the first is the client's own.
             return text.prefix { $0 != "," }.lowercased().trimmingBlanks

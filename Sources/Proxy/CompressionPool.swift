@@ -1,34 +1,51 @@
 internal import Dispatch
 internal import Synchronization
 
-/// Where large bodies are compared, hashed and compressed: serial queues beside the loops, one a core.
+/// Where large bodies are compared, hashed and compressed: lanes beside the loops, one a core.
 ///
-/// Serial ones, since a blocked concurrent queue makes Dispatch start thread after thread. Bounded: a job that
-/// finds no place is refused at once, and its answer goes out in a cheaper way instead of late.
+/// A lane is a serial queue, since a blocked concurrent queue makes Dispatch start thread after thread. Bounded in
+/// the bytes that wait: a job that finds no place is refused at once, and its answer goes out in a cheaper way
+/// instead of late.
 package final class CompressionPool: Sendable {
-    private let queues: [DispatchQueue]
-    private let waitingMax: Int
-    private let waiting = Atomic<Int>(0)
-    private let next = Atomic<Int>(0)
+    fileprivate final class Lane: Sendable {
+        let queue: DispatchQueue
+        /// The bytes of the bodies that wait or are worked on.
+        let bytes = Atomic<Int>(0)
 
-    /// A pool of so many queues, with so many jobs at a time under way or waiting.
-    package init(width: Int, waitingMax: Int) {
-        queues = (0..<max(1, width)).map { DispatchQueue(label: "dictum.compression.\($0)") }
-        self.waitingMax = waitingMax
+        init(_ index: Int) {
+            queue = DispatchQueue(label: "dictum.compression.\(index)")
+        }
     }
 
-    /// Runs `job` on one of the queues; false when there is no place for it.
-    func submit(_ job: @escaping @Sendable () -> Void) -> Bool {
-        guard waiting.wrappingAdd(1, ordering: .relaxed).newValue <= waitingMax else {
-            waiting.wrappingSubtract(1, ordering: .relaxed)
+    /// What may wait in one lane: a fifth of a second for the slowest of the usual codings.
+    ///
+    /// A single larger body finds a place where nothing else waits.
+    private static let laneBytesMax = 16 << 20
+
+    private let lanes: [Lane]
+
+    /// A pool of so many lanes.
+    package init(width: Int) {
+        lanes = (0..<max(1, width)).map(Lane.init)
+    }
+
+    /// Runs `job`, which works on a body of so many bytes, in the lane with the least to do; false when there is
+    /// no place for it.
+    func submit(bytes: Int, _ job: @escaping @Sendable () -> Void) -> Bool {
+        guard let lane = lanes.min(by: { $0.waitingBytes < $1.waitingBytes }) else { return false }
+        let waiting = lane.bytes.wrappingAdd(bytes, ordering: .relaxed).oldValue
+        guard waiting == 0 || waiting + bytes <= Self.laneBytesMax else {
+            lane.bytes.wrappingSubtract(bytes, ordering: .relaxed)
             return false
         }
-        let turn = Int(
-            UInt(bitPattern: next.wrappingAdd(1, ordering: .relaxed).newValue) % UInt(queues.count))
-        queues[turn].async { [self] in
+        lane.queue.async {
             job()
-            waiting.wrappingSubtract(1, ordering: .relaxed)
+            lane.bytes.wrappingSubtract(bytes, ordering: .relaxed)
         }
         return true
     }
+}
+
+extension CompressionPool.Lane {
+    fileprivate var waitingBytes: Int { bytes.load(ordering: .relaxed) }
 }

@@ -18,6 +18,7 @@ enum DictionaryState {
         case .none: .noneOffered
         case .unknown: .unknown
         case .loading, .cold: .cold
+        case .ready(_, let body) where !DictionaryFit.dcbIsPossible(dictionaryBytes: body.count): .unknown
         case .ready(_, let body):
             .found(bytes: body.count, startsWithZstdMagic: DictionaryFit.prefersDcb(dictionary: body))
         }

@@ -56,7 +56,6 @@ extension Exchange {
                 versions: dictionary.versions, maxAge: dictionary.maxAge / 1000, now: now)
             proxy.metrics.countAdmission()
         }
-        if place.offer != nil { proxy.metrics.countOffer() }
         return place.offer
     }
 
@@ -116,11 +115,12 @@ extension Exchange {
         if job.isSmall { return admitted(job.run()) }
         let loop = core.loop
         let token = token
-        let isTaken = context.compressionPool.submit {
+        let isTaken = context.compressionPool.submit(bytes: job.bytes.count) {
             let result = job.run()
             loop.execute { core in core.handler(token, as: Exchange.self)?.admitted(result) }
         }
-        if !isTaken { end(answer) }
+        // The answer has offered this body: it is admitted, late rather than never.
+        if !isTaken { admitted(job.run()) }
     }
 
     func admitted(_ result: CodingJob.Result) {

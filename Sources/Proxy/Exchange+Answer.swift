@@ -23,7 +23,7 @@ extension Exchange {
         }
         let obstacle = Eligibility.obstacle(request: self.facts, response: facts, policy: route.policy)
         let isHeld =
-            obstacle == nil || obstacle == .ineligibleSize || obstacle == .http10 || answer.place != nil
+            obstacle == nil || obstacle == .ineligibleSize || answer.place != nil
         guard isHeld, !MediaTypes.isEventStream(facts.contentType), canHold(answer) else {
             return stream(answer)
         }
@@ -42,7 +42,7 @@ extension Exchange {
             answer.decoder = decoder
             answer.isDecoded = true
             answer.facts.contentEncodings = []
-            return hold(answer)
+            return MediaTypes.isEventStream(answer.facts.contentType) ? stream(answer) : hold(answer)
         }
         if answer.place != nil {
             answer.decoder = try? Codec.decoder(
@@ -73,7 +73,7 @@ extension Exchange {
     /// HEAD, 204 and 304: the fields that GET would have, and no body.
     private func respondBodiless(_ answer: Answer) {
         if answer.head.status == .notModified { return respondNotModified(answer) }
-        if answer.head.status != .noContent, request.method == .head { shapeHead(answer) }
+        if answer.head.status != .noContent, request.method == .head { shapeBodiless(answer) }
         if answer.head.status == .noContent {
             answer.head.headers.remove(.contentLength)
             record.reason = .ineligibleStatus
@@ -81,7 +81,7 @@ extension Exchange {
         start(answer.head, body: .none)
     }
 
-    private func shapeHead(_ answer: Answer) {
+    private func shapeBodiless(_ answer: Answer) {
         guard isCodedResource(answer.facts) else { return }
         // The length of HEAD is the length GET would have; what is coded has none that is known.
         if let length = answer.head.headers.first(.contentLength).flatMap(Int.init),
@@ -103,9 +103,9 @@ extension Exchange {
     }
 
     private func respondNotModified(_ answer: Answer) {
-        if route.policy.hasDictionary || answer.head.headers.contains(.vary) {
-            Delivery.mergeVary(&answer.head.headers, dictionary: varyingDictionary)
-        }
+        Delivery.mergeVary(&answer.head.headers, dictionary: varyingDictionary)
+        // The length is that of the upstream's bytes, which the answer to a GET may not have.
+        answer.head.headers.remove(.contentLength)
         var facts = answer.facts
         facts.status = 200
         let own = answer.head.headers.values(.useAsDictionary)
@@ -200,6 +200,16 @@ extension Exchange {
         if let sent { text += ";from=\(answer.collected.count);to=\(sent)" }
         if let microseconds { text += ";micros=\(microseconds)" }
         answer.head.headers.replace(.dictumExplain, with: text)
+    }
+
+    /// Shapes the head of an answer with a body.
+    func shapeHead(_ answer: Answer, _ shape: Delivery.Shape) {
+        if isCodedResource(answer.facts) || shape.isCodingChanged {
+            Delivery.shape(&answer.head.headers, shape, dictionary: varyingDictionary)
+        } else if let offer = shape.offer {
+            answer.head.headers.append(.useAsDictionary, offer.serialized)
+        }
+        if shape.offer != nil { proxy.metrics.countOffer() }
     }
 
     // MARK: Sending

@@ -12,7 +12,7 @@ extension Exchange {
         case .passing: pass(bytes, answer)
         case .decoding: passDecoded(bytes, answer)
         case .coding(let encoder): codeNext(bytes, answer, encoder)
-        case .bodiless, .preparing, .ending: break
+        case .bodiless, .preparing, .sending, .ending: break
         }
     }
 
@@ -35,7 +35,7 @@ extension Exchange {
             admitCopy(answer)
         case .coding(let encoder):
             endCoding(answer, encoder)
-        case .preparing, .ending:
+        case .preparing, .sending, .ending:
             break
         }
     }

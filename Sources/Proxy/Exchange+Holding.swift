@@ -52,7 +52,7 @@ extension Exchange {
         if job.isSmall { return deliver(answer, decision, job.run()) }
         let loop = core.loop
         let token = token
-        let isTaken = context.compressionPool.submit {
+        let isTaken = context.compressionPool.submit(bytes: job.bytes.count) {
             let result = job.run()
             loop.execute { core in core.handler(token, as: Exchange.self)?.prepared(decision, result) }
         }
@@ -112,11 +112,7 @@ extension Exchange {
         _ answer: Answer, _ decision: Decision, _ shape: Delivery.Shape, etag: String?, coded: [UInt8]?,
         nanoseconds: Int
     ) {
-        if isCodedResource(answer.facts) || shape.isCodingChanged {
-            Delivery.shape(&answer.head.headers, shape, dictionary: varyingDictionary)
-        } else if let offer = shape.offer {
-            answer.head.headers.append(.useAsDictionary, offer.serialized)
-        }
+        shapeHead(answer, shape)
         if isNotModified(etag) {
             makeNotModified(answer)
             start(answer.head, body: .none)
@@ -125,7 +121,24 @@ extension Exchange {
         let body = coded ?? answer.collected
         explain(decision, on: answer, sent: body.count, microseconds: nanoseconds / 1000)
         start(answer.head, body: .length(UInt64(body.count)))
-        send(body.span)
-        complete()
+        if coded != nil { answer.collected = [] }
+        sendOn(body, from: 0, answer)
     }
+
+    /// Sends as much of a whole body as the client has room for; the rest stays here, and in the budget.
+    func sendOn(_ body: [UInt8], from offset: Int, _ answer: Answer) {
+        var offset = offset
+        while offset < body.count, connection.canWrite {
+            let end = min(offset + Self.sliceBytes, body.count)
+            send(body.span.extracting(offset..<end))
+            offset = end
+        }
+        if offset < body.count {
+            answer.stage = .sending(body, offset: offset)
+        } else {
+            complete()
+        }
+    }
+
+    private static let sliceBytes = 256 * 1024
 }

@@ -8,6 +8,7 @@ extension Exchange {
     func stream(_ answer: Answer) {
         if isNotModified(answer.head.headers.first(.etag)) { return stopUnmodified(answer) }
         let held = answer.collected
+        answer.heldBytes = held.count
         answer.collected = []
         if case .length(let count) = answer.framing, answer.facts.contentEncodings.isEmpty, !answer.isDecoded
         {
@@ -48,15 +49,20 @@ extension Exchange {
         var shape = Delivery.Shape()
         shape.coding = isCoded ? decision.coding : .identity
         shape.isCodingChanged = isCoded || answer.isDecoded
-        shape.offer = answer.slot == nil ? nil : answer.place?.offer
-        if shape.offer != nil { proxy.metrics.countOffer() }
-        if isCodedResource(answer.facts) {
-            Delivery.shape(&answer.head.headers, shape, dictionary: varyingDictionary)
-        }
+        shape.offer = willBeAdmitted(answer) ? answer.place?.offer : nil
+        shapeHead(answer, shape)
         explain(decision, on: answer, sent: nil)
         if shape.isCodingChanged { answer.framing = .chunked }
         let framing: BodyFraming = if case .length = answer.framing { answer.framing } else { .chunked }
         start(answer.head, body: framing)
+    }
+
+    /// Whether a body that is not whole yet has all that admission asks for, so that it may be offered.
+    private func willBeAdmitted(_ answer: Answer) -> Bool {
+        guard answer.slot != nil else { return false }
+        // Of a coded body the length is a lower bound, of one without a length what has come so far.
+        let length: Int? = if case .length(let count) = answer.framing { Int(count) } else { nil }
+        return (answer.facts.bodyBytes ?? length ?? answer.heldBytes) >= route.policy.bodyBytesMin
     }
 
     /// Hands on what the upstream sent, untouched.

@@ -38,33 +38,53 @@ extension Exchange {
             upstreamAuthority: context.upstreamAuthority, isTLS: false)
         let head = UpstreamRequest.head(from: request, framing: requestFraming, surroundings)
         upstreamHead = head
-        connect(head, fresh: false)
+        connect { [requestFraming] in $0.begin(head, framing: requestFraming, handler: self) }
     }
 
-    private func connect(_ head: RequestHead, fresh: Bool) {
-        // Each address in its turn, the first again for a retry on a new connection.
-        let endpoint = context.upstreams[min(tries, context.upstreams.count - 1)]
+    /// Has `begin` send the request on a connection; a new one where one that was kept has proved stale.
+    private func connect(fresh: Bool = false, begin: (ClientConnection) -> Void) {
         do throws(SystemError) {
             let connection = try proxy.connections.connection(to: endpoint, fresh: fresh)
             upstream = connection
-            connection.begin(head, framing: requestFraming, handler: self)
+            begin(connection)
         } catch {
             failed(.connectFailed(error))
         }
     }
 
-    /// Whether the request may go out once more: nothing of it can have been acted upon, or acting twice does no
-    /// harm (RFC 9110 section 9.2.2), and there is no body that has gone already.
-    private func mayRetry(_ error: UpstreamError) -> Bool {
-        guard requestBodyBytes == 0, requestFraming == .none || requestFraming == .length(0) else {
+    /// The address in its turn, beginning with the one that answered last.
+    private var endpoint: Endpoint {
+        context.upstreams[(proxy.answeringUpstream + tries) % context.upstreams.count]
+    }
+
+    /// Sends the request once more, where nothing of it can have been acted upon, or acting twice does no harm
+    /// (RFC 9110 section 9.2.2); returns whether it did.
+    private func retry(_ error: UpstreamError, after failed: ClientConnection?) -> Bool {
+        guard let head = upstreamHead else { return false }
+        switch error {
+        case .connectFailed, .connectTimeout:
+            guard tries + 1 < context.upstreams.count else { return false }
+            tries += 1
+            connect { [requestFraming] connection in
+                if let failed {
+                    connection.begin(takenFrom: failed, handler: self)
+                } else {
+                    connection.begin(head, framing: requestFraming, handler: self)
+                }
+            }
+            return true
+        case .stale where request.method.isIdempotent && requestBodyBytes == 0 && !hasRequestBody:
+            // Once: a fresh connection cannot be stale.
+            connect(fresh: true) { [requestFraming] in
+                $0.begin(head, framing: requestFraming, handler: self)
+            }
+            return true
+        default:
             return false
         }
-        switch error {
-        case .stale: return request.method.isIdempotent
-        case .connectFailed, .connectTimeout: return tries + 1 < context.upstreams.count
-        default: return false
-        }
     }
+
+    private var hasRequestBody: Bool { requestFraming != .none && requestFraming != .length(0) }
 }
 
 // MARK: - What the upstream's connection reports
@@ -80,6 +100,7 @@ extension Exchange: ResponseHandler {
 
     func receivedHead(_ head: consuming ResponseHead, framing: BodyFraming) {
         record.upstreamStatus = Int(head.status.rawValue)
+        proxy.answered(after: tries)
         record.upstreamMicroseconds = Int(Clock.monotonicNanoseconds - startedNanoseconds) / 1000
         plan(head, framing: framing)
     }
@@ -98,11 +119,9 @@ extension Exchange: ResponseHandler {
     }
 
     func failed(_ error: UpstreamError) {
+        let connection = upstream
         upstream = nil
-        if let head = upstreamHead, mayRetry(error) {
-            if error == .stale { upstreamHead = nil } else { tries += 1 }
-            return connect(head, fresh: true)
-        }
+        if retry(error, after: connection) { return }
         proxy.metrics.countUpstreamError(UpstreamErrorKind(error))
         if answer?.isStarted == true { return abort() }
         releaseAnswer()

@@ -80,6 +80,11 @@ final class Exchange: Handler {
             )
         default: break
         }
+        if let expectation = request.headers.joined(.expect), request.version >= .http11,
+            expectation.lowercased() != "100-continue"
+        {
+            return (ProblemAnswer(Refusal.malformed(.unsupportedExpectation)), .unsupported)
+        }
         if path == "/.dictum" || path.hasPrefix("/.dictum/") {
             return (ProblemAnswer(status: .notFound, detail: "There is no such dictionary."), .reservedPath)
         }
@@ -95,7 +100,7 @@ final class Exchange: Handler {
 
     /// RFC 9110 section 7.6.2: with no forwards left, OPTIONS ends here.
     private func answersItself() -> Bool {
-        guard request.method == .options, request.headers.first(.maxForwards).flatMap(Int.init) == 0 else {
+        guard request.method == .options, UpstreamRequest.forwardsLeft(request.headers) == 0 else {
             return false
         }
         var headers = Headers()
@@ -195,6 +200,9 @@ extension Exchange: RequestHandler {
     }
 
     func drained() {
+        if let answer, case .sending(let body, let offset) = answer.stage {
+            return sendOn(body, from: offset, answer)
+        }
         upstream?.resumeResponse()
     }
 

@@ -11,6 +11,8 @@ final class MemoryBudget: Sendable {
 
     /// Takes so many bytes, or none if that is more than there is.
     func reserve(_ bytes: Int) -> Bool {
+        // Some estimates say "never" by the largest number there is.
+        guard bytes <= limit else { return false }
         if taken.wrappingAdd(bytes, ordering: .relaxed).newValue <= limit { return true }
         release(bytes)
         return false

@@ -7,19 +7,23 @@ package import HTTP
 ///
 /// # The life of a request
 ///
-/// Each step is a function of `Exchange`, in this order:
+/// Each step is a function of `Exchange`, but for the first and the last, in this order:
 ///
-/// | step | function | where |
+/// | step | function | in |
 /// |---|---|---|
 /// | the head has come | `begin` | here |
-/// | route | `route` | Exchange |
+/// | route, facts of the request | `init` | Exchange |
+/// | answer at once, where that is due | `ownAnswer` | Exchange |
+/// | dictionary: look it up, have it read | `findDictionary` | Exchange+Upstream |
 /// | upstream | `forward` | Exchange+Upstream |
 /// | the answer's head has come | `plan` | Exchange+Answer |
-/// | store: the body is kept | `admit` | Exchange+Body |
-/// | negotiate | `decide` | Exchange+Body |
-/// | compress | `code`, on the loop or in the CompressionPool | Exchange+Body |
-/// | respond | `respond`, `send`, `finish` | Exchange+Answer |
-/// | account | `account`, always and once | Exchange |
+/// | the body: whole within 25 ms, or piece by piece | `hold`, `stream` | Exchange+Answer, +Streaming |
+/// | negotiate | `decide` | Exchange+Answer |
+/// | compare, hash, compress, beside the loop if large | `prepare`, `code` | Exchange+Holding, +Streaming |
+/// | store: the body becomes a version | `admit` | Exchange+Admission |
+/// | respond | `respond`, `sendOn`, `send` | Exchange+Holding, +Answer |
+/// | the answer is whole, or given up | `complete`, `abort` | Exchange |
+/// | account, always and once | `account` | Exchange, here |
 package final class ReverseProxy: Application, Handler {
     let context: ProxyContext
     let core: EventLoop.Core
@@ -29,6 +33,8 @@ package final class ReverseProxy: Application, Handler {
     package let metrics: LoopMetrics
     private let log: AccessLog?
     private var token: Token?
+    /// The place of the upstream address that answered last, where several have the name.
+    private(set) var answeringUpstream = 0
 
     package init(context: ProxyContext, log: AccessLog?, core: EventLoop.Core) {
         self.context = context
@@ -39,7 +45,8 @@ package final class ReverseProxy: Application, Handler {
         settings.connectTimeout = Int64(upstream.connectTimeout)
         settings.responseTimeout = Int64(upstream.responseTimeout)
         settings.idleTimeout = Int64(upstream.idleTimeout)
-        settings.keepAliveMax = upstream.keepAlive
+        // The setting counts the connections of all loops.
+        settings.keepAliveMax = (upstream.keepAlive + context.loopCount - 1) / context.loopCount
         connections = ConnectionPool(settings: settings, core: core)
         index = context.store.reader()
         metrics = LoopMetrics(routes: context.configuration.routes.count)
@@ -70,12 +77,19 @@ package final class ReverseProxy: Application, Handler {
     /// Whether requests may be logged.
     var isLogging: Bool { log != nil }
 
+    /// Notes that an address has answered, after others before it had to be passed over.
+    func answered(after passedOver: Int) {
+        if passedOver > 0 { answeringUpstream = (answeringUpstream + passedOver) % context.upstreams.count }
+    }
+
     /// Counts a request that is over, and logs it.
     func account(_ record: RequestRecord) {
         metrics.countRequest(record)
         guard let log else { return }
+        let isFirst = log.isEmpty
         log.log(record)
-        guard !log.isEmpty else { return }
+        // One deadline a batch: to move it with each line would put it off for ever under load.
+        guard isFirst, !log.isEmpty else { return }
         let token = token ?? core.add(self)
         self.token = token
         core.setDeadline(token, core.now + Self.logDelayMilliseconds)

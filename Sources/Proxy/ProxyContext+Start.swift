@@ -6,7 +6,7 @@ extension ProxyContext {
     ///
     /// Blocks; `log` gets what the store has to say, from any thread.
     package static func open(
-        _ configuration: Configuration, log: @escaping @Sendable (StoreEvent) -> Void, compressionWidth: Int
+        _ configuration: Configuration, log: @escaping @Sendable (StoreEvent) -> Void, loopCount: Int
     ) throws(StartError) -> ProxyContext {
         var upstreams: [Endpoint] = []
         for url in configuration.upstream.urls {
@@ -25,7 +25,7 @@ extension ProxyContext {
             throw .store(error.description)
         }
         return ProxyContext(
-            configuration: configuration, store: store, upstreams: upstreams,
-            compressionPool: CompressionPool(width: compressionWidth, waitingMax: 256))
+            configuration: configuration, store: store, loopCount: loopCount, upstreams: upstreams,
+            compressionPool: CompressionPool(width: loopCount))
     }
 }

@@ -6,6 +6,8 @@ package import HTTP
 package final class ProxyContext: Sendable {
     package let configuration: Configuration
     package let store: DictionaryStore
+    /// How many loops share all this.
+    package let loopCount: Int
     let routes: RouteTable
     /// The addresses of the upstream, in the order they are tried.
     let upstreams: [Endpoint]
@@ -18,11 +20,12 @@ package final class ProxyContext: Sendable {
     let preparedDictionaries = PreparedDictionaries(bytesMax: 64 << 20)
 
     package init(
-        configuration: Configuration, store: DictionaryStore, upstreams: [Endpoint],
+        configuration: Configuration, store: DictionaryStore, loopCount: Int, upstreams: [Endpoint],
         compressionPool: CompressionPool
     ) {
         self.configuration = configuration
         self.store = store
+        self.loopCount = max(1, loopCount)
         self.upstreams = upstreams
         self.compressionPool = compressionPool
         routes = RouteTable(configuration)

@@ -21,10 +21,11 @@ package final class ProxyServer: Sendable {
     private let parts: [LoopPart]
     private let status: AdminStatus
 
-    /// Starts to accept, on so many loops; blocks for a moment.
-    package init(context: ProxyContext, accessLog: AccessLogOutput?, loops count: Int) throws(StartError) {
+    /// Starts to accept; blocks for a moment.
+    package init(context: ProxyContext, accessLog: AccessLogOutput?) throws(StartError) {
         self.context = context
         let configuration = context.configuration
+        let count = context.loopCount
         var sockets: [[ListeningSocket]] = []
         for listener in configuration.listeners {
             sockets.append(try Self.open(listener.address, count: count))

@@ -32,10 +32,18 @@ enum UpstreamRequest {
         }
         strengthenIfMatch(&head.headers)
         if request.version < .http11 { head.headers.remove(.expect) }
-        if request.method == .options, let left = request.headers.first(.maxForwards).flatMap(Int.init) {
+        if request.method == .options, let left = forwardsLeft(request.headers) {
             head.headers.replace(.maxForwards, with: String(max(0, left - 1)))
         }
         return head
+    }
+
+    /// Max-Forwards (RFC 9110 section 7.6.2): digits and nothing else; what is beyond all use counts as a billion.
+    static func forwardsLeft(_ headers: borrowing Headers) -> Int? {
+        guard let text = headers.first(.maxForwards), !text.isEmpty,
+            text.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 })
+        else { return nil }
+        return text.utf8.count <= 9 ? Int(text) : 1_000_000_000
     }
 
     /// RFC 9112 section 3.2.2: the target's own authority replaces Host.
@@ -73,7 +81,9 @@ enum UpstreamRequest {
             headers.replace(.xForwardedFor, with: address)
         }
         if !headers.contains(.xForwardedProto) {
-            headers.append(.xForwardedProto, around.isTLS ? "https" : "http")
+            headers.append(
+                .xForwardedProto,
+                around.peer.forwardedProtocol(request.headers) ?? (around.isTLS ? "https" : "http"))
         }
         if !headers.contains(.xForwardedHost),
             let host = request.target.authority ?? request.headers.first(.host)

@@ -22,11 +22,10 @@ struct ProxyService {
         let cores = ProcessInfo.processInfo.activeProcessorCount
         let context = try ProxyContext.open(
             configuration, log: { [log] event in log.log(level: event.level, "\(event.text)") },
-            compressionWidth: cores)
+            loopCount: cores)
         let isLogged = accessLog && configuration.log.accessShare > 0
         server = try ProxyServer(
-            context: context, accessLog: isLogged ? AccessLogOutput(sink: sink, isJSON: isJSON) : nil,
-            loops: cores)
+            context: context, accessLog: isLogged ? AccessLogOutput(sink: sink, isJSON: isJSON) : nil)
         for endpoint in server.endpoints { log.info("listening on \(endpoint.urlText)") }
     }
 

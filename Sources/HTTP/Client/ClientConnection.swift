@@ -68,6 +68,21 @@ package final class ClientConnection: Handler {
         core.attend(token)
     }
 
+    /// Sends a request of which `other`, which could not connect, has sent nothing: its head, and what has come of
+    /// its body since.
+    package func begin(takenFrom other: ClientConnection, handler: any ResponseHandler) {
+        self.handler = handler
+        framing = other.framing
+        method = other.method
+        phaseBegan = core.now
+        lastProgress = core.now
+        state.begin()
+        if other.state.isRequestWhole { state.requestEnded() }
+        output = other.output
+        isFull = other.isFull
+        core.attend(token)
+    }
+
     /// Whether there is room for more of the request's body.
     ///
     /// When not, `upstreamDrained` comes once there is.

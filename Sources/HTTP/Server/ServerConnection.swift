@@ -102,7 +102,7 @@ package final class ServerConnection: Handler {
         if !output.isEmpty { return max(lastRead, lastWrite) + settings.idleTimeout }
         switch state.input {
         case .head: return headDeadline
-        case .body: return isPaused ? nil : lastRead + settings.idleTimeout
+        case .body: return isPaused ? nil : max(lastRead, lastWrite) + settings.idleTimeout
         case .complete:
             // Half-closed or gone: only an answer could tell. A short grace serves the one without working long
             // for the other.

@@ -121,7 +121,7 @@ extension Configuration {
             "application/json", "application/*+json", "application/xml", "application/*+xml", "text/*",
             "application/javascript", "application/wasm", "image/svg+xml",
         ]
-        /// What live encoders may take together.
+        /// What live encoders and held bodies may take together.
         package var memory = 512 << 20
 
         /// The media types in their matching form; made anew each time, so keep it.

@@ -42,7 +42,7 @@ enum Settings {
             "admin", \.admin, admin, fresh: Configuration.Admin(),
             "Where /healthz, /readyz and /metrics are served; off to have none."),
         .section("log", \.log, log, "What is logged, and how."),
-        .value("explain", \.explain, .flag, "on: every answer carries Dictum-Explain."),
+        .value("explain", \.explain, .flag, "true: every answer carries Dictum-Explain."),
     ]
 
     static let listener: [Setting<Configuration.Listener>] = [
@@ -63,7 +63,9 @@ enum Settings {
             "pass sends the client's own Accept-Encoding, for upstreams with precompressed files."),
         .value("connect_timeout", \.connectTimeout, .duration(1...10 * minute), "The time to connect."),
         .value("response_timeout", \.responseTimeout, .duration(1...day), "The time to the whole head."),
-        .value("idle_timeout", \.idleTimeout, .duration(1...day), "The time between two bytes."),
+        .value(
+            "idle_timeout", \.idleTimeout, .duration(1...day),
+            "The time between two bytes, of the upstream's and of a client's bodies alike."),
         .value("keep_alive", \.keepAlive, .count(0...100_000), "How many idle connections are kept."),
     ]
 
@@ -86,7 +88,7 @@ enum Settings {
             "The media types that are compressed; * stands for any letters."),
         .value(
             "memory", \.memory, .size(mebibyte...tebibyte),
-            "For live encoders together; beyond it answers go uncompressed."),
+            "For live encoders and held bodies together; beyond it answers go uncompressed."),
     ]
 
     static let route: [Setting<RouteConfiguration>] = [
@@ -115,7 +117,7 @@ enum Settings {
             "The request destinations that the dictionary is for; none: all."),
         .value(
             "delivery", \.delivery, .choice(["auto": .auto, "in_band": .inBand], later: ["link"]),
-            "in_band: the answer itself is the dictionary; auto: what its freshness allows."),
+            "in_band: the answer itself is the dictionary; auto: the same, until Link delivery comes."),
         .notYet("scope", sameAs: "public", "private: dictionaries of one identity each."),
         .notYet("identity", "What tells one user from another on private routes."),
         .value(

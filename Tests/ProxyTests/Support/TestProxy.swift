@@ -30,11 +30,11 @@ final class TestProxy {
         configuration.listeners = [.init(address: .tcp(host: "127.0.0.1", port: 0))]
         configuration.admin = .init(address: .tcp(host: "127.0.0.1", port: 0))
         configuration.store.path = store
-        let context = try ProxyContext.open(configuration, log: { _ in }, compressionWidth: 2)
+        let context = try ProxyContext.open(configuration, log: { _ in }, loopCount: 2)
         log = isLogged ? try LineReader() : nil
         sink = log.map { LogSink(descriptor: $0.writeEnd) }
         server = try ProxyServer(
-            context: context, accessLog: sink.map { .init(sink: $0, isJSON: true) }, loops: 2)
+            context: context, accessLog: sink.map { .init(sink: $0, isJSON: true) })
     }
 
     /// Starts before an upstream that gives these wire bytes every time.

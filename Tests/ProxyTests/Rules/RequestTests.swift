@@ -1,0 +1,64 @@
+internal import TestSupport
+internal import Testing
+
+@testable import Proxy
+
+private let body = Feed.bytes(version: 0, items: 40)
+
+@Suite(.timeLimit(.minutes(1))) struct RequestTests {
+    @Test(arguments: ["-9223372036854775808", "-1", "+1", "99999999999999999999", "x", ""])
+    func `a Max-Forwards that is no plain number does no harm`(value: String) throws {
+        let proxy = try TestProxy(json(body))
+        let answer = try proxy.fetch("/", "Max-Forwards: \(value)", method: "OPTIONS")
+        #expect(answer.startLine.contains(" 200 "))
+        #expect(try proxy.fetch("/").carries(body), "the proxy lives on")
+    }
+
+    @Test(arguments: ["the-unexpected", "100-continue, x"])
+    func `an expectation that is not known gets 417`(value: String) throws {
+        let proxy = try TestProxy(json(body))
+        let answer = try proxy.fetch("/feed", "Expect: \(value)", method: "POST", body: [])
+        #expect(answer.startLine.contains(" 417 "))
+    }
+
+    @Test func `a 304 varies as its 200 does, also where dictionaries are off`() throws {
+        let proxy = try TestProxy(
+            wire("HTTP/1.1 304 Not Modified", #"ETag: "v1""#),
+            """
+            routes:
+              - match: /off
+                dictionary: off
+              - match: /on
+            """)
+        #expect(try proxy.fetch("/off").members("Vary") == ["accept-encoding"])
+        #expect(try proxy.fetch("/on").members("Vary") == ["accept-encoding", "available-dictionary"])
+        #expect(try proxy.fetch("/none").members("Vary") == ["accept-encoding"])
+    }
+
+    @Test func `X-Forwarded-Proto follows the Forwarded of a trusted peer`() throws {
+        let proxy = try TestProxy(json(body))
+        _ = try proxy.fetch("/feed", "Forwarded: for=192.0.2.1;proto=https")
+        let request = try #require(proxy.origin.requests.last)
+        #expect(request.values("X-Forwarded-Proto") == ["https"])
+    }
+
+    @Test func `what answers hold that nobody reads is given back when their clients go`() throws {
+        let large = Feed.bytes(version: 0, items: 14_000)
+        let proxy = try TestProxy(
+            json(large),
+            """
+            compression:
+              memory: \(large.count * 3)
+            store:
+              memory: 1MiB
+            """)
+        let readers = try (0..<6).map { _ in try proxy.connect(receiveBytes: 4096) }
+        for reader in readers { reader.send(request("/feed", [])) }
+        for reader in readers {
+            let head = try reader.receiveHead()
+            #expect(head.startLine.contains(" 200 "))
+        }
+        for reader in readers { reader.finish() }
+        #expect(try proxy.fetch("/feed").carries(large), "what they held has been given back")
+    }
+}

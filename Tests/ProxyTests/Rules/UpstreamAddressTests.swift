@@ -1,0 +1,49 @@
+internal import Dictionaries
+internal import HTTP
+internal import TestSupport
+internal import Testing
+
+@testable import Proxy
+
+@Suite(.timeLimit(.minutes(1))) struct UpstreamAddressTests {
+    /// A proxy whose upstream has two addresses, of which the first refuses connections.
+    private static func proxy(before origin: Origin) throws -> ProxyServer {
+        let gone = try Origin([UInt8]())
+        let refusing = gone.port
+        gone.stop()
+        var configuration = try Configuration.implied(upstream: "http://two.test:1", listen: "127.0.0.1:0")
+        configuration.admin = nil
+        let store = try DictionaryStore(
+            configuration: StoreConfiguration(
+                path: ":memory:", maxBytes: 1 << 24, maxChains: 10, memoryBytes: 1 << 24, log: { _ in }))
+        let loopback = try #require(IPAddress("127.0.0.1"))
+        let context = ProxyContext(
+            configuration: configuration, store: store, loopCount: 1,
+            upstreams: [.ip(loopback, port: refusing), .ip(loopback, port: origin.port)],
+            compressionPool: CompressionPool(width: 1))
+        return try ProxyServer(context: context, accessLog: nil)
+    }
+
+    private static func connect(to server: ProxyServer) throws -> WireSocket {
+        guard case .ip(_, let port)? = server.endpoints.first else { throw WireError.cannotConnect(0) }
+        return try WireSocket(port: port)
+    }
+
+    @Test(arguments: ["GET", "POST"])
+    func `where one address refuses the next is tried, with the request whole`(method: String) throws {
+        let origin = try Origin(wire("HTTP/1.1 200 OK", body: [UInt8]("hi".utf8)))
+        let server = try Self.proxy(before: origin)
+        defer {
+            server.stop(drainMilliseconds: 1_000)
+            origin.stop()
+        }
+        let body = method == "POST" ? [UInt8]("a body that has come with the head".utf8) : nil
+        let client = try Self.connect(to: server)
+        for _ in 0..<3 {
+            client.send(request("/x", [], method: method, body: body))
+            #expect(try client.receive().text == "hi")
+        }
+        #expect(origin.requests.map(\.method) == [method, method, method])
+        #expect(origin.requests.allSatisfy { $0.body == body ?? [] })
+    }
+}
