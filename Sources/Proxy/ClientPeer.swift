@@ -1,14 +1,28 @@
 internal import HTTP
 
 /// What the connection and, where its peer is trusted, the forwarding fields say of the client.
-struct ClientPeer {
+///
+/// Made once a connection, which keeps it.
+final class ClientPeer {
     /// Whether the fields of this peer count: a proxy of the operator's own.
     let isTrusted: Bool
     /// The address of the peer: 4 or 16 bytes, none for a unix socket.
     let address: IPAddress?
 
+    /// The address as X-Forwarded-For has it.
+    let text: String
+
+    /// The peer of a connection; made on its first request.
+    static func of(_ connection: ServerConnection, trusting networks: [TrustedNetwork]) -> ClientPeer {
+        if let known = connection.attachment as? ClientPeer { return known }
+        let peer = ClientPeer(connection.peer, trusting: networks)
+        connection.attachment = peer
+        return peer
+    }
+
     init(_ peer: Endpoint?, trusting networks: [TrustedNetwork]) {
         if case .ip(let address, _)? = peer { self.address = address } else { address = nil }
+        text = address?.text ?? "unknown"
         isTrusted = peer != nil && networks.contains(peer: address?.bytes ?? [])
     }
 

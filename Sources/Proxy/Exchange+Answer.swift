@@ -65,6 +65,13 @@ extension Exchange {
         if case .length(let count) = answer.framing, answer.decoder == nil, reserve(Int(count), for: answer) {
             answer.collected.reserveCapacity(Int(count))
         }
+        proxy.watchHeld(self)
+    }
+
+    /// Called at the end of the batch of events in which holding began: most bodies have come whole by then, and
+    /// need no deadline.
+    func limitHolding() {
+        guard let answer, case .holding = answer.stage else { return }
         core.setDeadline(token, core.now + Self.holdMilliseconds)
     }
 

@@ -39,7 +39,7 @@ final class Exchange: Handler {
         let configuration = proxy.context.configuration
         path = head.target.path
         query = head.target.query
-        peer = ClientPeer(connection.peer, trusting: configuration.trustedProxies)
+        peer = ClientPeer.of(connection, trusting: configuration.trustedProxies)
         route = proxy.context.routes.route(path: path, query: query)
         facts = RequestFacts(
             head, path: path, query: query, peer: peer, route: route,

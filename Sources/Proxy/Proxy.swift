@@ -32,7 +32,9 @@ package final class ReverseProxy: Application, Handler {
     /// The counters of this loop.
     package let metrics: LoopMetrics
     private let log: AccessLog?
-    private var token: Token?
+    private var token = Token.none
+    /// The exchanges that began to hold a body in this batch of events.
+    private var holding: [Exchange] = []
     /// The place of the upstream address that answered last, where several have the name.
     private(set) var answeringUpstream = 0
 
@@ -50,6 +52,7 @@ package final class ReverseProxy: Application, Handler {
         connections = ConnectionPool(settings: settings, core: core)
         index = context.store.reader()
         metrics = LoopMetrics(routes: context.configuration.routes.count)
+        token = core.add(self)
     }
 
     package func begin(
@@ -90,12 +93,22 @@ package final class ReverseProxy: Application, Handler {
         log.log(record)
         // One deadline a batch: to move it with each line would put it off for ever under load.
         guard isFirst, !log.isEmpty else { return }
-        let token = token ?? core.add(self)
-        self.token = token
         core.setDeadline(token, core.now + Self.logDelayMilliseconds)
     }
 
     private static let logDelayMilliseconds: Int64 = 100
+
+    /// Has the exchange limit the time it holds a body, if it still does so at the end of this batch of events.
+    func watchHeld(_ exchange: Exchange) {
+        holding.append(exchange)
+        core.attend(token)
+    }
+
+    package func attend(_ core: EventLoop.Core) {
+        let batch = holding
+        holding.removeAll(keepingCapacity: batch.count <= 1024)
+        for exchange in batch { exchange.limitHolding() }
+    }
 
     package func expired(_ core: EventLoop.Core) {
         log?.flush()

@@ -3,8 +3,8 @@ internal import HTTP
 
 /// The request as the upstream gets it: a pure function of what the client sent.
 enum UpstreamRequest {
-    /// The name that Via carries (RFC 9110 section 7.6.3).
-    static let pseudonym = "dictum"
+    /// What Via says of us (RFC 9110 section 7.6.3): the version that was received, and a pseudonym.
+    private static let via = (http10: "1.0 dictum", http11: "1.1 dictum")
 
     /// What shapes it besides the request itself.
     struct Surroundings {
@@ -25,7 +25,7 @@ enum UpstreamRequest {
         head.version = .http11
         setHost(&head, surroundings)
         setFraming(&head, framing, wantsTrailers: wantsTrailers)
-        head.headers.append(.via, request.version < .http11 ? "1.0 \(pseudonym)" : "1.1 \(pseudonym)")
+        head.headers.append(.via, request.version < .http11 ? via.http10 : via.http11)
         setForwarding(&head.headers, request, surroundings)
         if surroundings.route.policy.hasDictionary {
             setDictionaryFields(&head.headers, acceptEncoding: surroundings.acceptEncoding)
@@ -70,10 +70,12 @@ enum UpstreamRequest {
     private static func setForwarding(
         _ headers: inout Headers, _ request: RequestHead, _ around: Surroundings
     ) {
-        let address = around.peer.address?.text ?? "unknown"
-        if around.peer.isTrusted {
+        let address = around.peer.text
+        if around.peer.isTrusted, headers.contains(.xForwardedFor) {
             let chain = (headers.values(.xForwardedFor) + [address]).joined(separator: ", ")
             headers.replace(.xForwardedFor, with: chain)
+        } else if around.peer.isTrusted {
+            headers.append(.xForwardedFor, address)
         } else {
             headers.remove(.forwarded)
             headers.remove(.xForwardedProto)

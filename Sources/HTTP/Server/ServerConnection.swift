@@ -7,6 +7,8 @@ package final class ServerConnection: Handler {
     package let peer: Endpoint?
     /// The loop it lives on.
     package let core: EventLoop.Core
+    /// What the application wants to remember of the connection from one request to the next.
+    package var attachment: AnyObject?
     let settings: ServerSettings
     var transport: (any Transport)?
     var token = Token.none
