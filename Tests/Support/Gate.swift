@@ -10,7 +10,9 @@ package final class Gate: Sendable {
     /// Lets one who waits go on.
     package func open() { semaphore.signal() }
 
-    /// Waits until it is opened, at most ten seconds; says whether it was.
+    /// Waits until it is opened, at most so long; says whether it was.
     @discardableResult
-    package func wait() -> Bool { semaphore.wait(timeout: .now() + .seconds(10)) == .success }
+    package func wait(seconds: Int = 10) -> Bool {
+        semaphore.wait(timeout: .now() + .seconds(seconds)) == .success
+    }
 }
