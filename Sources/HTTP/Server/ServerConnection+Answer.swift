@@ -101,7 +101,9 @@ extension ServerConnection {
         if output.isEmpty, let next = afterFlush {
             afterFlush = nil
             // Closing over unread input resets the connection, and that may cost the client the answer's end.
-            return proceed(to: next == .close && hasUnreadInput ? .linger : next)
+            // Also what arrives only after the close would reset it: only the client's own end makes it safe.
+            let isSafe = state.isPeerClosed && !hasUnreadInput
+            return proceed(to: next == .close && !isSafe ? .linger : next)
         }
         if isFull, output.count <= Self.lowWaterBytes {
             isFull = false
