@@ -27,7 +27,7 @@ package enum Refusal: Error, Equatable, Sendable {
 
 /// One request in the hands of who answers it.
 ///
-/// Called on the connection's loop, never from within its own calls to the connection, but for `aborted`.
+/// Called on the connection's loop, never from within its own calls to the connection.
 package protocol RequestHandler: AnyObject {
     /// A piece of the request's body; `bytes` is valid during the call.
     func received(_ bytes: Span<UInt8>)

@@ -22,26 +22,6 @@ package final class LoopMetrics {
         snapshot.countCompression(coding, nanoseconds: nanoseconds)
     }
 
-    /// Counts a connection that was opened; it is active.
-    package func countOpened(_ side: ConnectionSide) {
-        adjust(side) {
-            $0.opened += 1; $0.active += 1
-        }
-    }
-
-    /// Counts a connection that was closed in the given state.
-    package func countClosed(_ side: ConnectionSide, _ state: ConnectionState) {
-        adjust(side) { if state == .active { $0.active -= 1 } else { $0.idle -= 1 } }
-    }
-
-    /// Counts a connection that goes from the other state to this one.
-    package func countChanged(_ side: ConnectionSide, to state: ConnectionState) {
-        let change = state == .active ? 1 : -1
-        adjust(side) {
-            $0.active += change; $0.idle -= change
-        }
-    }
-
     /// Counts a request that was refused.
     package func countRejected(_ reason: RejectionReason) {
         snapshot.rejected[reason, default: 0] += 1
@@ -57,11 +37,4 @@ package final class LoopMetrics {
 
     /// Counts an answer that offered a dictionary.
     package func countOffer() { snapshot.offers += 1 }
-
-    private func adjust(_ side: ConnectionSide, _ change: (inout ConnectionCounts) -> Void) {
-        switch side {
-        case .client: change(&snapshot.clientConnections)
-        case .upstream: change(&snapshot.upstreamConnections)
-        }
-    }
 }

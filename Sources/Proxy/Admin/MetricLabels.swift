@@ -3,14 +3,6 @@ package enum ConnectionSide: String, Sendable {
     case client, upstream
 }
 
-/// What an open connection does.
-package enum ConnectionState: Sendable {
-    /// A request or its answer is under way.
-    case active
-    /// Waiting for the next request.
-    case idle
-}
-
 /// Why Dictum refused a request before it reached an upstream.
 package enum RejectionReason: String, Sendable, CaseIterable {
     case malformed

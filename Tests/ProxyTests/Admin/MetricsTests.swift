@@ -88,25 +88,18 @@ import Testing
         #expect(value(of: "dictum_request_duration_seconds_count", in: samples) == "3")
     }
 
-    @Test func `a connection is active, idle, active again, and gone`() {
-        let metrics = LoopMetrics(routes: 0)
-        func gauges() -> [String?] {
-            ["active", "idle"].map {
-                value(
-                    of: "dictum_connections{side=\"client\",state=\"\($0)\"}",
-                    in: metrics.snapshot.samples(routes: []))
-            }
-        }
-        metrics.countOpened(.client)
-        #expect(gauges() == ["1", "0"])
-        metrics.countChanged(.client, to: .idle)
-        #expect(gauges() == ["0", "1"])
-        metrics.countChanged(.client, to: .active)
-        metrics.countClosed(.client, .active)
-        #expect(gauges() == ["0", "0"])
-        let samples = metrics.snapshot.samples(routes: [])
-        #expect(value(of: #"dictum_connections_total{side="client"}"#, in: samples) == "1")
-        #expect(value(of: #"dictum_connections_total{side="upstream"}"#, in: samples) == "0")
+    @Test func `connections of several loops and listeners add up, side by side`() {
+        var snapshot = MetricsSnapshot(routes: 0)
+        snapshot.clientConnections.add(ConnectionCounts(active: 1, idle: 2, opened: 30))
+        var other = MetricsSnapshot(routes: 0)
+        other.clientConnections.add(ConnectionCounts(active: 4, idle: 0, opened: 5))
+        other.upstreamConnections.add(ConnectionCounts(active: 0, idle: 7, opened: 7))
+        snapshot.add(other)
+        let samples = snapshot.samples(routes: [])
+        #expect(value(of: #"dictum_connections{side="client",state="active"}"#, in: samples) == "5")
+        #expect(value(of: #"dictum_connections{side="client",state="idle"}"#, in: samples) == "2")
+        #expect(value(of: #"dictum_connections_total{side="client"}"#, in: samples) == "35")
+        #expect(value(of: #"dictum_connections{side="upstream",state="idle"}"#, in: samples) == "7")
     }
 
     @Test func `the text has help and type before each metric, and escapes labels`() {
