@@ -17,27 +17,27 @@ enum Delivery {
 
     /// Makes the head of an answer whose resource is coded, or may be: says what varies, what was done, what to keep.
     static func shape(
-        _ headers: inout Headers, _ shape: Shape, dictionary: DictionaryPolicy?
+        _ headers: inout Headers, _ shape: Shape, sharedCaches: DictionaryPolicy.SharedCaches?
     ) {
-        mergeVary(&headers, dictionary: dictionary)
+        mergeVary(&headers, sharedCaches: sharedCaches)
         if shape.isCodingChanged { recode(&headers, shape.coding) }
         setETag(&headers, shape)
         if let offer = shape.offer { headers.append(.useAsDictionary, offer.serialized) }
-        if shape.coding.usesDictionary, dictionary?.sharedCaches == .avoid {
+        if shape.coding.usesDictionary, sharedCaches == .avoid {
             headers.replace(.cdnCacheControl, with: "no-store")
         }
     }
 
     /// RFC 9842 section 6.2: on every variant, merged with what the upstream says.
-    static func mergeVary(_ headers: inout Headers, dictionary: DictionaryPolicy?) {
-        let names = varying(by: dictionary)
+    static func mergeVary(_ headers: inout Headers, sharedCaches: DictionaryPolicy.SharedCaches?) {
+        let names = varying(by: sharedCaches)
         guard headers.contains(.vary) else { return headers.append(.vary, names) }
         let added = names.split(separator: ", ").map(String.init)
         headers.replace(.vary, with: Vary.merged(headers.values(.vary), adding: added))
     }
 
-    private static func varying(by dictionary: DictionaryPolicy?) -> String {
-        switch dictionary?.sharedCaches {
+    private static func varying(by sharedCaches: DictionaryPolicy.SharedCaches?) -> String {
+        switch sharedCaches {
         case nil: "Accept-Encoding"
         case .avoid: "Accept-Encoding, Available-Dictionary"
         case .trust: "Accept-Encoding, Available-Dictionary, Sec-Fetch-Site, Sec-Fetch-Mode, Origin"

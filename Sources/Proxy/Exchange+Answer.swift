@@ -105,12 +105,12 @@ extension Exchange {
         note(decision)
         Delivery.shape(
             &answer.head.headers, .init(coding: decision.coding, isCodingChanged: isChanged),
-            dictionary: varyingDictionary)
+            sharedCaches: route.sharedCaches)
         explain(decision, on: answer, sent: nil)
     }
 
     private func respondNotModified(_ answer: Answer) {
-        Delivery.mergeVary(&answer.head.headers, dictionary: varyingDictionary)
+        Delivery.mergeVary(&answer.head.headers, sharedCaches: route.sharedCaches)
         // The length is that of the upstream's bytes, which the answer to a GET may not have.
         answer.head.headers.remove(.contentLength)
         var facts = answer.facts
@@ -155,9 +155,6 @@ extension Exchange {
 
     // MARK: What every head says
 
-    /// The dictionary policy that Vary speaks of: none where the route has no dictionaries.
-    var varyingDictionary: DictionaryPolicy? { route.dictionary }
-
     /// Whether an answer of this kind may come in several codings, so that it varies.
     func isCodedResource(_ facts: ResponseFacts) -> Bool {
         guard facts.status == 200 || facts.status == 206, route.policy.types.contains(facts.contentType)
@@ -180,7 +177,7 @@ extension Exchange {
     func makeNotModified(_ answer: Answer) {
         record.coding = .identity
         record.reason = .ineligibleStatus
-        Delivery.mergeVary(&answer.head.headers, dictionary: varyingDictionary)
+        Delivery.mergeVary(&answer.head.headers, sharedCaches: route.sharedCaches)
         answer.head = Delivery.notModified(from: answer.head.headers)
         weakenAsHeld(&answer.head.headers)
     }
@@ -212,7 +209,7 @@ extension Exchange {
     /// Shapes the head of an answer with a body.
     func shapeHead(_ answer: Answer, _ shape: Delivery.Shape) {
         if isCodedResource(answer.facts) || shape.isCodingChanged {
-            Delivery.shape(&answer.head.headers, shape, dictionary: varyingDictionary)
+            Delivery.shape(&answer.head.headers, shape, sharedCaches: route.sharedCaches)
         } else if let offer = shape.offer {
             answer.head.headers.append(.useAsDictionary, offer.serialized)
         }

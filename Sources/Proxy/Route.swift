@@ -9,6 +9,9 @@ final class Route: Sendable {
     let match: URLPattern
     /// How dictionaries are used; nil where they are off.
     let dictionary: DictionaryPolicy?
+    /// Whether caches on the way may store its deltas; nil where dictionaries are off, so that answers do not vary
+    /// by them.
+    let sharedCaches: DictionaryPolicy.SharedCaches?
     /// What the pure decisions need to know of it.
     let policy: RoutePolicy
 
@@ -16,14 +19,8 @@ final class Route: Sendable {
         self.index = index
         match = route.match
         dictionary = route.dictionary
-        policy = RoutePolicy(
-            areDictionariesOn: configuration.dictionariesOn,
-            hasDictionary: route.dictionary != nil,
-            types: configuration.compression.types,
-            bodyBytesMin: configuration.compression.minSize,
-            bodyBytesMax: route.dictionary?.maxBody ?? 0,
-            personal: configuration.personal(on: route),
-            ignoredSetCookies: route.dictionary?.ignoreSetCookie ?? [])
+        policy = configuration.policy(of: route)
+        sharedCaches = route.dictionary?.sharedCaches
     }
 
     /// Whether this route may use and offer dictionaries at all.

@@ -1,24 +1,26 @@
 /// The settings of a route that the decisions heed.
-package struct RoutePolicy: Sendable {
+///
+/// A class, since every request hands it on several times, and a copy of its lists would be counted each time.
+package final class RoutePolicy: Sendable {
     /// Whose dictionaries a route has.
     package enum Scope: Sendable { case `public`, `private` }
 
     /// Whether dictionaries are on everywhere: the setting `dictionaries`.
-    package var areDictionariesOn: Bool
+    package let areDictionariesOn: Bool
     /// Whether the route has dictionaries.
-    package var hasDictionary: Bool
+    package let hasDictionary: Bool
     /// Whose dictionaries the route has.
-    package var scope: Scope
+    package let scope: Scope
     /// The types that are coded and admitted.
-    package var types: MediaTypes
+    package let types: MediaTypes
     /// The shortest body that is coded or admitted.
-    package var bodyBytesMin: Int
+    package let bodyBytesMin: Int
     /// The longest body that is admitted.
-    package var bodyBytesMax: Int
+    package let bodyBytesMax: Int
     /// What makes an answer personal.
-    package var personal: PersonalPolicy
+    package let personal: PersonalPolicy
     /// The names of cookies whose Set-Cookie does not bar admission.
-    package var ignoredSetCookies: [String]
+    package let ignoredSetCookies: [String]
 
     /// A route's policy; the defaults are those of the contract, without types.
     package init(

@@ -6,12 +6,12 @@ struct AdmissionTests {
     static func verdict(_ change: Change) -> AdmissionVerdict {
         let exchange = Exchange(change)
         return Admission.evaluate(
-            request: exchange.request, response: exchange.response, policy: exchange.route)
+            request: exchange.request, response: exchange.response, policy: exchange.route.policy)
     }
 
     static func offer(_ change: Change) -> Reason? {
         let exchange = Exchange(change)
-        return Offer.obstacle(request: exchange.request, response: exchange.response, policy: exchange.route)
+        return Offer.obstacle(request: exchange.request, response: exchange.response, policy: exchange.route.policy)
     }
 
     @Test(

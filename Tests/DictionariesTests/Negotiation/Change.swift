@@ -5,7 +5,7 @@ internal import Testing
 struct Exchange {
     var request = Facts.request()
     var response = Facts.response()
-    var route = Facts.route()
+    var route = Facts.RouteDraft()
 
     init(_ change: Change) { change.apply(&self) }
 }

@@ -19,12 +19,31 @@ enum Facts {
         return facts
     }
 
-    static func route(_ change: (inout RoutePolicy) -> Void = { _ in }) -> RoutePolicy {
-        var policy = RoutePolicy(
-            types: MediaTypes(["application/json", "text/*"]),
-            personal: PersonalPolicy(fieldPatterns: ["x-api-key", "cf-access-*"], queryNames: ["token"]))
-        change(&policy)
-        return policy
+    /// A route's policy while a test still changes it.
+    struct RouteDraft {
+        var areDictionariesOn = true
+        var hasDictionary = true
+        var scope = RoutePolicy.Scope.public
+        var types = MediaTypes(["application/json", "text/*"])
+        var bodyBytesMin = 256
+        var bodyBytesMax = 8 << 20
+        var personal = PersonalPolicy(
+            fieldPatterns: ["x-api-key", "cf-access-*"], queryNames: ["token"])
+        var ignoredSetCookies: [String] = []
+
+        var policy: RoutePolicy {
+            RoutePolicy(
+                areDictionariesOn: areDictionariesOn, hasDictionary: hasDictionary, scope: scope,
+                types: types,
+                bodyBytesMin: bodyBytesMin, bodyBytesMax: bodyBytesMax, personal: personal,
+                ignoredSetCookies: ignoredSetCookies)
+        }
+    }
+
+    static func route(_ change: (inout RouteDraft) -> Void = { _ in }) -> RoutePolicy {
+        var draft = RouteDraft()
+        change(&draft)
+        return draft.policy
     }
 
     static func decide(

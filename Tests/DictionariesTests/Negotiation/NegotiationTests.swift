@@ -69,7 +69,7 @@ struct NegotiationTests {
         ] as [Change])
     func `what forbids a dictionary leaves a plain coding`(change: Change) {
         let exchange = Exchange(change)
-        let decision = Facts.decide(exchange.request, exchange.response, exchange.route)
+        let decision = Facts.decide(exchange.request, exchange.response, exchange.route.policy)
         #expect(decision == Decision(coding: .zstd, reason: change.reason))
     }
 
@@ -94,7 +94,7 @@ struct NegotiationTests {
         ] as [Change])
     func `what must not be coded goes as it is`(change: Change) {
         let exchange = Exchange(change)
-        let decision = Facts.decide(exchange.request, exchange.response, exchange.route)
+        let decision = Facts.decide(exchange.request, exchange.response, exchange.route.policy)
         #expect(decision == Decision(coding: .identity, reason: change.reason))
     }
 
