@@ -11,7 +11,8 @@ struct AdmissionTests {
 
     static func offer(_ change: Change) -> Reason? {
         let exchange = Exchange(change)
-        return Offer.obstacle(request: exchange.request, response: exchange.response, policy: exchange.route.policy)
+        return Offer.obstacle(
+            request: exchange.request, response: exchange.response, policy: exchange.route.policy)
     }
 
     @Test(
