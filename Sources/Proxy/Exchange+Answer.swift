@@ -10,7 +10,8 @@ extension Exchange {
     /// Decides what becomes of an answer, now that its head has come.
     func plan(_ received: consuming ResponseHead, framing: BodyFraming) {
         var head = received
-        head.headers.removeConnectionFields()
+        // A 426 says by its Upgrade what the client must ask for (RFC 9110 section 15.5.22).
+        head.headers.removeConnectionFields(except: head.status == .upgradeRequired ? .upgrade : nil)
         if context.configuration.explain { head.headers.remove(.dictumExplain) }
         let facts = ResponseFacts(head, framing: framing)
         let answer = Answer(head, framing: framing, facts: facts)

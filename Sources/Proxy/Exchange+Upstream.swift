@@ -106,12 +106,12 @@ extension Exchange: ResponseHandler {
     }
 
     func receivedBody(_ bytes: Span<UInt8>) {
-        take(bytes)
+        if isTunnel { send(bytes) } else { take(bytes) }
     }
 
     func responseEnded(trailers: Headers) {
         upstream = nil
-        bodyEnded(trailers: trailers)
+        if isTunnel { complete() } else { bodyEnded(trailers: trailers) }
     }
 
     func upstreamDrained() {
@@ -121,6 +121,7 @@ extension Exchange: ResponseHandler {
     func failed(_ error: UpstreamError) {
         let connection = upstream
         upstream = nil
+        if isTunnel { return breakTunnel() }
         if retry(error, after: connection) { return }
         proxy.metrics.countUpstreamError(UpstreamErrorKind(error))
         if answer?.isStarted == true { return abort() }

@@ -24,6 +24,8 @@ final class Exchange: Handler {
     var upstream: ClientConnection?
     var upstreamHead: RequestHead?
     var tries = 0
+    /// Whether both connections have changed their protocol.
+    var isTunnel = false
     var requestBodyBytes = 0
     var startedNanoseconds = Clock.monotonicNanoseconds
 
@@ -175,7 +177,7 @@ final class Exchange: Handler {
 extension Exchange: RequestHandler {
     func received(_ bytes: Span<UInt8>) {
         requestBodyBytes += bytes.count
-        guard requestBodyBytes <= context.configuration.limits.requestBody else {
+        guard isTunnel || requestBodyBytes <= context.configuration.limits.requestBody else {
             return endUpload(Self.bodyTooLarge, .bodyTooLarge)
         }
         guard let upstream else { return }

@@ -21,10 +21,15 @@ enum UpstreamRequest {
     ) -> RequestHead {
         var head = request
         let wantsTrailers = request.headers.containsToken(.te, "trailers")
+        let protocols = Upgrade.protocols(askedBy: request, framing: framing)
         head.headers.removeConnectionFields()
         head.version = .http11
         setHost(&head, surroundings)
         setFraming(&head, framing, wantsTrailers: wantsTrailers)
+        if let protocols {
+            head.headers.append(.upgrade, protocols)
+            head.headers.append(.connection, "upgrade")
+        }
         head.headers.append(.via, request.version < .http11 ? via.http10 : via.http11)
         setForwarding(&head.headers, request, surroundings)
         if surroundings.route.policy.hasDictionary {

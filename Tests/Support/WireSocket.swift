@@ -78,6 +78,14 @@ package final class WireSocket: @unchecked Sendable {
     /// Ends both directions; what has been sent still arrives.
     package func finish() { shutdown(descriptor, Int32(SHUT_RDWR)) }
 
+    /// Resets the connection (RST) at once: what Linux does when a socket is connected to no address.
+    package func reset() {
+        var nowhere = sockaddr()
+        nowhere.sa_family = sa_family_t(AF_UNSPEC)
+        // Safe: `nowhere` is local and outlives the call.
+        _ = unsafe connect(descriptor, &nowhere, socklen_t(MemoryLayout<sockaddr>.size))
+    }
+
     /// Has the end of this object reset the connection (RST).
     package func resetOnEnd() {
         var now = linger(l_onoff: 1, l_linger: 0)
@@ -125,6 +133,14 @@ package final class WireSocket: @unchecked Sendable {
         guard !unread.isEmpty || fill() else { return nil }
         defer { unread = [] }
         return unread
+    }
+
+    /// Exactly so many bytes, whatever they are; nil when the connection ends before.
+    package func receiveExactly(_ count: Int) -> [UInt8]? {
+        while unread.count < count, fill() {}
+        guard unread.count >= count else { return nil }
+        defer { unread.removeFirst(count) }
+        return Array(unread.prefix(count))
     }
 
     /// Everything until the connection ends.

@@ -26,6 +26,11 @@ package final class ClientConnection: Handler {
     private var isPaused = false
     private var isFull = false
     private var isBroken = false
+    /// Whether the request under way asks to change the protocol.
+    private var asksUpgrade = false
+    /// Whether it has been changed: what passes is no message any more.
+    private var isTunnel = false
+    private var isWritingClosed = false
     /// When the phase began that has a deadline of its own: connecting, awaiting the head, being idle.
     private var phaseBegan: Int64
     private var lastProgress: Int64
@@ -57,6 +62,7 @@ package final class ClientConnection: Handler {
         self.handler = handler
         self.framing = framing
         method = head.method
+        asksUpgrade = head.headers.contains(.upgrade)
         interimCount = 0
         isPaused = false
         isFull = false
@@ -74,6 +80,7 @@ package final class ClientConnection: Handler {
         self.handler = handler
         framing = other.framing
         method = other.method
+        asksUpgrade = other.asksUpgrade
         phaseBegan = core.now
         lastProgress = core.now
         state.begin()
@@ -194,6 +201,8 @@ package final class ClientConnection: Handler {
         case .awaitingHead where state.isRequestWhole && output.isEmpty: phaseBegan + settings.responseTimeout
         // The request's body is slow because its sender is: the other side watches over that.
         case .awaitingHead: output.isEmpty ? nil : lastProgress + settings.idleTimeout
+        // How long a tunnel may be silent is for the client's side to say, which sees the bytes of both.
+        case .body where isTunnel: output.isEmpty ? nil : lastProgress + settings.idleTimeout
         case .body: isPaused ? nil : lastProgress + settings.idleTimeout
         case .closed: nil
         }
@@ -204,6 +213,10 @@ package final class ClientConnection: Handler {
     private func flush() {
         guard let transport else { return }
         if !output.isEmpty { note(output.flush(to: transport)) }
+        if isTunnel, state.isRequestWhole, output.isEmpty, !isWritingClosed {
+            isWritingClosed = true
+            transport.closeWriting()
+        }
         if isFull, output.count <= Self.lowWaterBytes {
             isFull = false
             handler?.upstreamDrained()
@@ -295,12 +308,7 @@ package final class ClientConnection: Handler {
         let end = offset + parser.consumed
         parser.reset()
         if head.status.isInformational {
-            // No upgrade is ever asked for, so that a 101 is as wrong as garbage.
-            interimCount += 1
-            guard head.status.rawValue != 101, interimCount <= settings.interimMax else {
-                throw ParseError.unexpectedInterim
-            }
-            handler?.receivedInterim(head)
+            try take(interim: head)
             return end
         }
         let framing = try BodyFraming.ofResponse(head, toRequest: method)
@@ -309,6 +317,22 @@ package final class ClientConnection: Handler {
         handler?.receivedHead(head, framing: framing)
         if let body, body.isComplete { complete(hasSurplus: end < bytes.count) }
         return end
+    }
+
+    private func take(interim head: ResponseHead) throws(ParseError) {
+        if head.status.rawValue == 101 {
+            // A change that nobody asked for is as wrong as garbage.
+            guard asksUpgrade, head.headers.contains(.upgrade) else { throw .unexpectedInterim }
+            isTunnel = true
+            framing = .untilClose
+            body = BodyDecoder(.untilClose, limits: settings.limits)
+            state.protocolSwitched()
+            handler?.switchedProtocols(head)
+            return
+        }
+        interimCount += 1
+        guard interimCount <= settings.interimMax else { throw .unexpectedInterim }
+        handler?.receivedInterim(head)
     }
 
     private func consumeBody(_ bytes: Span<UInt8>, from offset: Int) throws(ParseError) -> Int {

@@ -50,6 +50,13 @@ struct ClientStateMachine: Sendable {
         isPersistent = keepsAlive && !endsWithConnection
     }
 
+    /// The connection has changed its protocol: bytes both ways from here on, until it ends.
+    mutating func protocolSwitched() {
+        phase = .body
+        isRequestWhole = false
+        isPersistent = false
+    }
+
     /// The answer is whole; returns whether the connection may be kept for another.
     ///
     /// Not when the request is still on its way, nor when bytes came that nobody asked for.

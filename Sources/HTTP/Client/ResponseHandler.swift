@@ -4,6 +4,10 @@
 package protocol ResponseHandler: AnyObject {
     /// An interim response (1xx); the final one follows.
     func receivedInterim(_ head: ResponseHead)
+    /// The 101 that a request with Upgrade was answered with (RFC 9110 section 7.8).
+    ///
+    /// From here on the pieces of the body are whatever the upstream sends, and what is written goes out raw.
+    func switchedProtocols(_ head: ResponseHead)
     /// The head of the final response.
     func receivedHead(_ head: consuming ResponseHead, framing: BodyFraming)
     /// A piece of the response's body; `bytes` is valid during the call.

@@ -3,13 +3,16 @@ extension Headers {
     ///
     /// Transfer-Encoding goes too: decide the framing first, and write your own. Host, Content-Length and Cache-Control stay even
     /// when named, since a sender must not name a field that is meant for every recipient.
-    package mutating func removeConnectionFields() {
+    ///
+    /// `kept` stays even so: for a field that is passed on on purpose.
+    package mutating func removeConnectionFields(except kept: HeaderName? = nil) {
         var named: [HeaderName] = []
         forEachListMember(of: .connection) { member in
             if let name = HeaderName(String(member)) { named.append(name) }
         }
-        for name in named where !Self.neverConnectionFields.contains(name) { remove(name) }
-        removeLines { line, _ in Self.isConnectionField[Int(line.id)] }
+        for name in named where name != kept && !Self.neverConnectionFields.contains(name) { remove(name) }
+        let keptID = kept?.id ?? 0
+        removeLines { line, _ in Self.isConnectionField[Int(line.id)] && line.id != keptID }
     }
 
     // By the number of the name; all of them are well known.

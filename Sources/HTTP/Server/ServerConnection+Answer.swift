@@ -47,6 +47,8 @@ extension ServerConnection {
         case .untilClose: head.headers.remove(.contentLength)
         case .none: break
         }
+        // With a 426, whose Upgrade says what is required, and ends at this hop (RFC 9110 section 15.5.22).
+        if head.headers.contains(.upgrade) { head.headers.append(.connection, "upgrade") }
         if !persists {
             head.headers.append(.connection, "close")
         } else if clientVersion < .http11 {
@@ -54,6 +56,24 @@ extension ServerConnection {
         }
         if !head.headers.contains(.date) { head.headers.append(.date, core.date) }
         answerFraming = framing
+        output.append { HeadWriter.write(head, into: &$0) }
+        core.attend(token)
+    }
+
+    /// Sends a 101, from which on both sides' bytes pass as they are (RFC 9110 section 7.8).
+    ///
+    /// What the client sends comes as the pieces of a body, its end as that body's end; what is written goes out raw,
+    /// and `finish` ends the connection.
+    package func switchProtocols(_ head: consuming ResponseHead) {
+        guard transport != nil, state.output == .none, clientVersion >= .http11 else { return }
+        head.headers.removeConnectionFields(except: .upgrade)
+        head.headers.remove(.contentLength)
+        head.headers.append(.connection, "upgrade")
+        isTunnel = true
+        answerFraming = .untilClose
+        body = BodyDecoder(.untilClose, limits: settings.limits)
+        state.protocolSwitched()
+        lastRead = core.now
         output.append { HeadWriter.write(head, into: &$0) }
         core.attend(token)
     }

@@ -21,11 +21,15 @@ package final class ServerConnection: Handler {
     var isFull = false
     /// What to do when the output has gone.
     var afterFlush: ServerStateMachine.Next?
+    /// Whether it has changed its protocol (RFC 9110 section 7.8): its bytes are no messages any more.
+    var isTunnel = false
+    /// What the request's body is read with; nil where none is awaited.
+    var body: BodyDecoder?
+    var lastRead: Int64
 
     private let application: any Application
     private let onClose: (ServerConnection) -> Void
     private var parser: HeadParser
-    private var body: BodyDecoder?
     private var pending: [UInt8] = []
     private var isReadable = false
     /// The peer's end has been reported, and is not reported again: only reading on finds it.
@@ -33,7 +37,6 @@ package final class ServerConnection: Handler {
     private var isPaused = false
     /// When the head that is awaited must be whole, or its first byte there.
     private var headDeadline: Int64
-    private var lastRead: Int64
     private var peerClosedAt: Int64 = 0
     private var lingerUntil: Int64 = 0
     var lastWrite: Int64
@@ -104,6 +107,7 @@ package final class ServerConnection: Handler {
         if !output.isEmpty { return max(lastRead, lastWrite) + settings.idleTimeout }
         switch state.input {
         case .head: return headDeadline
+        case .body where isTunnel: return max(lastRead, lastWrite) + settings.tunnelTimeout
         case .body: return isPaused ? nil : max(lastRead, lastWrite) + settings.idleTimeout
         case .complete:
             // Half-closed or gone: only an answer could tell. A short grace serves the one without working long
@@ -261,7 +265,11 @@ package final class ServerConnection: Handler {
 
     private func peerClosed() {
         guard transport != nil else { return }
-        if case .body = state.input { return lose(.closed) }
+        if case .body = state.input {
+            guard isTunnel else { return lose(.closed) }
+            state.requestEnded()
+            handler?.receivedEnd(trailers: Headers())
+        }
         peerClosedAt = core.now
         if state.peerClosed(), output.isEmpty { close() }
     }

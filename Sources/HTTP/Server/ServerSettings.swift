@@ -11,6 +11,8 @@ package struct ServerSettings: Sendable {
     package var keepAliveTimeout: Int64 = 75_000
     /// Between two bytes of a body, either way.
     package var idleTimeout: Int64 = 60_000
+    /// For how long a connection that has changed its protocol may be silent both ways.
+    package var tunnelTimeout: Int64 = 600_000
     /// Connections at a time, of all loops together.
     package var connectionsMax = 10_000
 

@@ -81,6 +81,13 @@ struct ServerStateMachine: Sendable {
         return isPersistent
     }
 
+    /// The connection has changed its protocol: bytes both ways from here on, until it ends.
+    mutating func protocolSwitched() {
+        input = .body
+        output = .body
+        isPersistent = false
+    }
+
     mutating func answerEnded() -> Next {
         output = .complete
         if isPersistent && !isStopping {

@@ -37,4 +37,7 @@ package final class LoopMetrics {
 
     /// Counts an answer that offered a dictionary.
     package func countOffer() { snapshot.offers += 1 }
+
+    /// Counts a connection that changed its protocol.
+    package func countUpgrade() { snapshot.upgrades += 1 }
 }

@@ -31,6 +31,7 @@ package struct MetricsSnapshot: Sendable {
     var aborted = 0
     var admissions = 0
     var offers = 0
+    var upgrades = 0
 
     init(routes: Int) {
         routeCount = routes + 1
@@ -77,6 +78,7 @@ package struct MetricsSnapshot: Sendable {
         aborted += other.aborted
         admissions += other.admissions
         offers += other.offers
+        upgrades += other.upgrades
     }
 
     private static func add(_ values: [Int], to sums: inout [Int]) {
@@ -153,6 +155,7 @@ extension MetricsSnapshot {
                 MetricSample(MetricsTable.abortedResponses, [], aborted),
                 MetricSample(MetricsTable.admissions, [], admissions),
                 MetricSample(MetricsTable.offers, [], offers),
+                MetricSample(MetricsTable.upgrades, [], upgrades),
             ]
     }
 }

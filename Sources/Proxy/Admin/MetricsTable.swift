@@ -29,6 +29,8 @@ package enum MetricsTable {
         "dictum_admissions_total", .counter, "Bodies that became a version of a chain.")
     static let offers = Metric(
         "dictum_offers_total", .counter, "Answers that offered a dictionary to the client.")
+    static let upgrades = Metric(
+        "dictum_upgrades_total", .counter, "Connections that changed to another protocol, such as WebSocket.")
     static let logLinesDropped = Metric(
         "dictum_log_lines_dropped_total", .counter,
         "Access log lines lost because standard output did not take them.")
@@ -52,7 +54,7 @@ package enum MetricsTable {
     /// Every metric.
     package static let all: [Metric] = [
         requests, responses, bodyBytes, compressionSeconds, requestDuration, connections, connectionsOpened,
-        rejectedRequests, upstreamErrors, abortedResponses, admissions, offers, logLinesDropped,
+        rejectedRequests, upstreamErrors, abortedResponses, admissions, offers, upgrades, logLinesDropped,
         storeVersions,
         storeChains, storeBytes, storeEvictions, storeWriteErrors, buildInfo, processStart, processMemory,
         processDescriptors,

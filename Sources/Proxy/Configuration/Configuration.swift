@@ -140,6 +140,8 @@ extension Configuration {
         package var headTimeout = 10_000
         /// How long an idle connection is kept.
         package var keepAliveTimeout = 75_000
+        /// How long an upgraded connection may be silent.
+        package var tunnelTimeout = 600_000
     }
 
     /// What is logged, and how.

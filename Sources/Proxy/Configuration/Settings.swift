@@ -140,6 +140,9 @@ enum Settings {
         .value(
             "keep_alive_timeout", \.keepAliveTimeout, .duration(1...day),
             "How long an idle connection is kept."),
+        .value(
+            "tunnel_timeout", \.tunnelTimeout, .duration(1...day),
+            "How long a connection that was upgraded, to WebSocket for example, may be silent."),
     ]
 
     static let log: [Setting<Configuration.Log>] = [

@@ -48,6 +48,9 @@ final class FetchExchange: ResponseHandler {
 
     func receivedInterim(_ head: ResponseHead) { interim.append(head) }
 
+    /// Never comes: nothing asks for an upgrade.
+    func switchedProtocols(_ head: ResponseHead) {}
+
     func receivedHead(_ head: consuming ResponseHead, framing: BodyFraming) {
         if case .length(let count) = framing, count > UInt64(bodyBytesMax) { return refuse() }
         self.head = head

@@ -17,6 +17,8 @@ final class TestResponse: ResponseHandler, Handler {
 
     func receivedInterim(_ head: ResponseHead) { journal.note("interim \(head.status.rawValue)") }
 
+    func switchedProtocols(_ head: ResponseHead) { journal.note("switched \(head.status.rawValue)") }
+
     func receivedHead(_ head: consuming ResponseHead, framing: BodyFraming) {
         journal.note("head \(head.status.rawValue) \(framing)")
         onHead?(self)
