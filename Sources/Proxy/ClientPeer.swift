@@ -9,21 +9,25 @@ final class ClientPeer {
     /// The address of the peer: 4 or 16 bytes, none for a unix socket.
     let address: IPAddress?
 
+    /// Whether it connected with TLS to a proxy that says so by the PROXY protocol.
+    let isTLS: Bool?
+
     /// The address as X-Forwarded-For has it.
     let text: String
 
     /// The peer of a connection; made on its first request.
     static func of(_ connection: ServerConnection, trusting networks: [TrustedNetwork]) -> ClientPeer {
         if let known = connection.attachment as? ClientPeer { return known }
-        let peer = ClientPeer(connection.peer, trusting: networks)
+        let peer = ClientPeer(connection.peer, isTLS: connection.isPeerTLS, trusting: networks)
         connection.attachment = peer
         return peer
     }
 
-    init(_ peer: Endpoint?, trusting networks: [TrustedNetwork]) {
+    init(_ peer: Endpoint?, isTLS: Bool? = nil, trusting networks: [TrustedNetwork]) {
+        self.isTLS = isTLS
         if case .ip(let address, _)? = peer { self.address = address } else { address = nil }
         text = address?.text ?? "unknown"
-        isTrusted = peer != nil && networks.contains(peer: address?.bytes ?? [])
+        isTrusted = networks.contains(peer)
     }
 
     /// Whether the client's transport is secure (RFC 9842 section 8), by the setting `secure_transport`.
@@ -33,7 +37,9 @@ final class ClientPeer {
         case .never: return false
         case .auto: break
         }
+        if isTLS == true, !isTrusted { return true }
         if forwards(headers) { return forwardedProtocol(headers) == "https" }
+        if let isTLS { return isTLS }
         // Whoever speaks for nobody else is the client itself, and on this machine nothing lies between.
         return address?.isLoopback ?? true
     }

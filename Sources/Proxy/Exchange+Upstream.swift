@@ -35,7 +35,7 @@ extension Exchange {
     func forward() {
         let surroundings = UpstreamRequest.Surroundings(
             peer: peer, route: route, acceptEncoding: context.configuration.upstream.acceptEncoding,
-            upstreamAuthority: context.upstreamAuthority, isTLS: false)
+            upstreamAuthority: context.upstreamAuthority, isTLS: peer.isTLS ?? false)
         let head = UpstreamRequest.head(from: request, framing: requestFraming, surroundings)
         upstreamHead = head
         connect { [requestFraming] in $0.begin(head, framing: requestFraming, handler: self) }

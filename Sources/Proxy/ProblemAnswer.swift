@@ -60,6 +60,8 @@ extension ProblemAnswer {
             self.init(status: error.status, detail: "The request was refused: \(error.text).")
         case .headTimeout:
             self.init(status: .requestTimeout, detail: "The request did not arrive in time.")
+        case .badProxyHeader:
+            self.init(status: .badRequest, detail: "The connection has no valid PROXY protocol header.")
         case .tooManyConnections:
             self.init(status: .serviceUnavailable, detail: "There are too many connections; try again later.")
         }

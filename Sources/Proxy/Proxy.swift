@@ -64,9 +64,11 @@ package final class ReverseProxy: Application, Handler {
     }
 
     package func refuse(_ refusal: Refusal, from peer: Endpoint?) -> (head: ResponseHead, body: [UInt8])? {
+        metrics.countRejected(RejectionReason(refusal))
+        // Who speaks no PROXY protocol there is not spoken to.
+        guard refusal != .badProxyHeader else { return nil }
         let answer = ProblemAnswer(refusal)
         let (head, body) = answer.rendered(accept: nil)
-        metrics.countRejected(RejectionReason(refusal))
         var record = RequestRecord()
         record.timeMicroseconds = Int(Clock.unixMilliseconds) * 1000
         record.client = Exchange.text(of: peer)
@@ -130,6 +132,7 @@ extension RejectionReason {
         case .malformed: self = .malformed
         case .headTimeout: self = .headTimeout
         case .tooManyConnections: self = .tooManyConnections
+        case .badProxyHeader: self = .badProxyHeader
         }
     }
 }

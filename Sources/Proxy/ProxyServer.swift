@@ -77,10 +77,10 @@ package final class ProxyServer: Sendable {
             let proxy = ReverseProxy(context: context, log: log, core: core)
             let part = ProxyLoop(
                 proxy: proxy,
-                listeners: sockets.map {
+                listeners: zip(sockets, context.configuration.listeners).map { socket, listener in
                     Listener(
-                        socket: $0, application: proxy, settings: ServerSettings(context.configuration),
-                        count: count)
+                        socket: socket, application: proxy,
+                        settings: ServerSettings(listener, in: context.configuration), count: count)
                 },
                 maintains: index == 0)
             let name = part.start(on: core)
@@ -157,8 +157,11 @@ package enum StartError: Error, Equatable, CustomStringConvertible {
 }
 
 extension ServerSettings {
-    init(_ configuration: Configuration) {
+    init(_ listener: Configuration.Listener, in configuration: Configuration) {
         self.init()
+        if listener.proxyProtocol {
+            acceptsProxyHeader = { [networks = configuration.trustedProxies] in networks.contains($0) }
+        }
         let limits = configuration.limits
         self.limits = MessageLimits(headBytes: limits.requestHead)
         headTimeout = Int64(limits.headTimeout)

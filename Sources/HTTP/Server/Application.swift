@@ -23,6 +23,8 @@ package enum Refusal: Error, Equatable, Sendable {
     case headTimeout
     /// There are as many connections as there may be.
     case tooManyConnections
+    /// The connection does not begin with the PROXY protocol header that is expected, or its peer may not send one.
+    case badProxyHeader
 }
 
 /// One request in the hands of who answers it.

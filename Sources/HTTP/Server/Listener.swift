@@ -12,6 +12,8 @@ package final class Listener: Handler {
     private var connections: [ObjectIdentifier: ServerConnection] = [:]
     /// Those of them that are beyond the limit, and so take no place from others.
     private var refused: Set<ObjectIdentifier> = []
+    /// Connections whose PROXY protocol header has not come yet.
+    private var waiting: [ObjectIdentifier: ProxyHeaderReader] = [:]
     private var isStopping = false
     private var onDrained: (() -> Void)?
 
@@ -72,16 +74,50 @@ package final class Listener: Handler {
         acceptedConnections += 1
         let isWithinLimit = count.enter(limit: settings.connectionsMax)
         guard isWithinLimit || refused.count < Self.refusedMax else { return }
-        let connection = ServerConnection(
-            transport: PlainTransport(descriptor),
-            peer: IPAddress(peer).map { .ip($0, port: peer.port) }
-                ?? (peer.family == 1 ? .unix(path: "") : nil),
-            application: application, settings: settings, core: core,
-            onClose: { [unowned self] in closed($0) })
-        connections[ObjectIdentifier(connection)] = connection
-        if !isWithinLimit { refused.insert(ObjectIdentifier(connection)) }
+        let endpoint: Endpoint? =
+            IPAddress(peer).map { .ip($0, port: peer.port) } ?? (peer.family == 1 ? .unix(path: "") : nil)
+        if let accepts = settings.acceptsProxyHeader, isWithinLimit {
+            guard accepts(endpoint) else { return refuseHeader(from: endpoint) }
+            return awaitHeader(descriptor, from: endpoint, core)
+        }
+        let connection = open(descriptor, peer: endpoint, core)
+        guard !isWithinLimit else { return connection.start() }
+        refused.insert(ObjectIdentifier(connection))
         connection.start()
-        if !isWithinLimit { connection.refuseConnection() }
+        connection.refuseConnection()
+    }
+
+    private func open(
+        _ descriptor: consuming Descriptor, peer: Endpoint?, isPeerTLS: Bool? = nil, _ core: EventLoop.Core
+    ) -> ServerConnection {
+        let connection = ServerConnection(
+            transport: PlainTransport(descriptor), peer: peer, application: application, settings: settings,
+            core: core, isPeerTLS: isPeerTLS, onClose: { [unowned self] in closed($0) })
+        connections[ObjectIdentifier(connection)] = connection
+        return connection
+    }
+
+    // MARK: The PROXY protocol
+
+    private func awaitHeader(
+        _ descriptor: consuming Descriptor, from peer: Endpoint?, _ core: EventLoop.Core
+    ) {
+        var name: ObjectIdentifier?
+        let reader = ProxyHeaderReader(
+            descriptor, core: core, deadline: core.now + settings.headTimeout
+        ) { [unowned self] descriptor, header in
+            if let name { waiting[name] = nil }
+            guard let descriptor, let header else { return refuseHeader(from: peer) }
+            open(descriptor, peer: header.client ?? peer, isPeerTLS: header.isClientTLS, core).start()
+        }
+        name = ObjectIdentifier(reader)
+        waiting[ObjectIdentifier(reader)] = reader
+    }
+
+    /// A connection that ends before it has become one.
+    private func refuseHeader(from peer: Endpoint?) {
+        count.leave()
+        if !isStopping { _ = application.refuse(.badProxyHeader, from: peer) }
     }
 
     /// Connections beyond the limit that get a word before they are closed; further ones are closed at once.
@@ -101,6 +137,7 @@ package final class Listener: Handler {
         if let socket { core.unwatch(socket.raw) }
         socket = nil
         core.remove(token)
+        for reader in Array(waiting.values) { reader.cancel() }
         for connection in Array(connections.values) { connection.stop() }
         if connections.isEmpty { finishStopping() }
     }

@@ -4,7 +4,11 @@
 /// the end of the exchange.
 package final class ServerConnection: Handler {
     /// Who connected; nil when that is not known.
+    ///
+    /// Behind a proxy that speaks the PROXY protocol: who connected to that.
     package let peer: Endpoint?
+    /// Whether the client's connection was TLS, by the word of such a proxy; nil where there is none.
+    package let isPeerTLS: Bool?
     /// The loop it lives on.
     package let core: EventLoop.Core
     /// What the application wants to remember of the connection from one request to the next.
@@ -44,8 +48,9 @@ package final class ServerConnection: Handler {
 
     init(
         transport: any Transport, peer: Endpoint?, application: any Application, settings: ServerSettings,
-        core: EventLoop.Core, onClose: @escaping (ServerConnection) -> Void
+        core: EventLoop.Core, isPeerTLS: Bool? = nil, onClose: @escaping (ServerConnection) -> Void
     ) {
+        self.isPeerTLS = isPeerTLS
         self.transport = transport
         self.peer = peer
         self.application = application

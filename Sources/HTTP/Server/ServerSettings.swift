@@ -13,6 +13,8 @@ package struct ServerSettings: Sendable {
     package var idleTimeout: Int64 = 60_000
     /// For how long a connection that has changed its protocol may be silent both ways.
     package var tunnelTimeout: Int64 = 600_000
+    /// Who may, and must, begin a connection with a PROXY protocol header; nil where none is expected.
+    package var acceptsProxyHeader: (@Sendable (Endpoint?) -> Bool)?
     /// Connections at a time, of all loops together.
     package var connectionsMax = 10_000
 

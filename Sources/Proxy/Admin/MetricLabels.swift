@@ -11,6 +11,7 @@ package enum RejectionReason: String, Sendable, CaseIterable {
     case bodyTooLarge = "body-too-large"
     case unsupported
     case tooManyConnections = "too-many-connections"
+    case badProxyHeader = "bad-proxy-header"
     case reservedPath = "reserved-path"
 }
 

@@ -48,6 +48,9 @@ extension Configuration {
         /// Where it listens.
         package var address: ListenAddress
 
+        /// Whether connections begin with a PROXY protocol header.
+        package var proxyProtocol = false
+
         /// Makes a listener.
         package init(address: ListenAddress) { self.address = address }
 

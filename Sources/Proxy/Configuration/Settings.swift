@@ -47,6 +47,12 @@ enum Settings {
 
     static let listener: [Setting<Configuration.Listener>] = [
         .value("address", \.address, .listenAddress, required: true, "Where it listens."),
+        .value(
+            "proxy_protocol", \.proxyProtocol, .flag,
+            """
+            Connections begin with a PROXY protocol header, version 1 or 2, and come from trusted_proxies; what it \
+            says of the client counts.
+            """),
         .notYet("tls", "The certificate and private_key with which it speaks TLS."),
     ]
 

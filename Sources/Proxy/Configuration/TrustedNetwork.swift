@@ -48,4 +48,13 @@ extension [TrustedNetwork] {
     package func contains(peer: [UInt8]) -> Bool {
         contains { $0.contains(peer) }
     }
+
+    /// Whether a peer belongs to one of them; one of which nothing is known does not.
+    package func contains(_ peer: Endpoint?) -> Bool {
+        switch peer {
+        case .ip(let address, _)?: contains(peer: address.bytes)
+        case .unix?: contains(peer: [])
+        case nil: false
+        }
+    }
 }

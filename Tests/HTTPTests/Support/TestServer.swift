@@ -122,6 +122,7 @@ private final class TestApplication: Application {
             switch refusal {
             case .malformed(let error): error.status
             case .headTimeout: .requestTimeout
+            case .badProxyHeader: .badRequest
             case .tooManyConnections: .serviceUnavailable
             }
         return (testHead(status), wire("no\n"))

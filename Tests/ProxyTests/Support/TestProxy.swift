@@ -17,7 +17,7 @@ final class TestProxy {
     /// Starts with the settings of a test in YAML: those below `upstream` and all others.
     init(
         _ origin: Origin, upstream: String = "", _ settings: String = "", store: String = ":memory:",
-        isLogged: Bool = false
+        isLogged: Bool = false, listener: (inout Configuration.Listener) -> Void = { _ in }
     ) throws {
         self.origin = origin
         let text = """
@@ -28,6 +28,7 @@ final class TestProxy {
             """
         var configuration = try Configuration.parse(Array(text.utf8))
         configuration.listeners = [.init(address: .tcp(host: "127.0.0.1", port: 0))]
+        listener(&configuration.listeners[0])
         configuration.admin = .init(address: .tcp(host: "127.0.0.1", port: 0))
         configuration.store.path = store
         let context = try ProxyContext.open(configuration, log: { _ in }, loopCount: 2)

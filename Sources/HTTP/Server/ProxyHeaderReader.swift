@@ -1,0 +1,77 @@
+internal import CLinux
+internal import Glibc
+
+/// Reads the PROXY protocol header of one accepted connection, and not a byte more: TLS or HTTP follows.
+///
+/// Confined to its loop. Its owner holds it until `onEnd` is called, once.
+final class ProxyHeaderReader: Handler {
+    /// Gets the socket and what the header said, or nil twice for a connection that is of no use.
+    typealias Ending = (consuming Descriptor?, ProxyHeader?) -> Void
+
+    private var descriptor: Descriptor?
+    private let core: EventLoop.Core
+    private var token = Token.none
+    private var onEnd: Ending?
+
+    /// Waits for the header until `deadline`, in milliseconds of the loop's clock.
+    init(
+        _ descriptor: consuming Descriptor, core: EventLoop.Core, deadline: Int64,
+        onEnd: @escaping Ending
+    ) {
+        let raw = descriptor.raw
+        self.descriptor = consume descriptor
+        self.core = core
+        self.onEnd = onEnd
+        token = core.add(self, descriptor: raw, events: Readiness.edges)
+        core.setDeadline(token, deadline)
+    }
+
+    func ready(_ events: Readiness, _ core: EventLoop.Core) {
+        var bytes = [UInt8](repeating: 0, count: ProxyHeader.byteCountMax)
+        let count = peek(into: &bytes)
+        guard count != 0 else { return end(nil) }
+        guard count > 0 else { return errno == EAGAIN || errno == EINTR ? () : end(nil) }
+        do throws(ProxyHeaderError) {
+            guard let header = try ProxyHeader.parse(bytes.span.extracting(0..<count)) else {
+                // The end of a connection that breaks off here comes as another event, and finds the same bytes.
+                return events.isDisjoint(with: [.peerClosed, .broken]) ? () : end(nil)
+            }
+            take(header.byteCount, into: &bytes)
+            end(header)
+        } catch {
+            end(nil)
+        }
+    }
+
+    func expired(_ core: EventLoop.Core) { end(nil) }
+
+    /// Gives up: the listener stops.
+    func cancel() { end(nil) }
+
+    private func peek(into bytes: inout [UInt8]) -> Int {
+        guard let raw = descriptor?.raw else { return 0 }
+        // Safe: the kernel writes at most as much as the array holds.
+        return unsafe bytes.withUnsafeMutableBytes { buffer in
+            guard let base = buffer.baseAddress else { return 0 }
+            return unsafe CLinux_peek(raw, base, buffer.count)
+        }
+    }
+
+    private func take(_ count: Int, into bytes: inout [UInt8]) {
+        guard let raw = descriptor?.raw else { return }
+        // Safe: `count` bytes were just seen to be there, and the array holds more.
+        _ = unsafe bytes.withUnsafeMutableBytes { buffer in
+            guard let base = buffer.baseAddress else { return 0 }
+            return unsafe CLinux_receive(raw, base, min(count, buffer.count))
+        }
+    }
+
+    private func end(_ header: ProxyHeader?) {
+        guard let onEnd, let descriptor = descriptor.take() else { return }
+        self.onEnd = nil
+        // The socket gets a name of its own on the loop, if it goes on.
+        core.unwatch(descriptor.raw)
+        core.remove(token)
+        if header == nil { onEnd(nil, nil) } else { onEnd(descriptor, header) }
+    }
+}

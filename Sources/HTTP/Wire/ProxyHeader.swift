@@ -1,0 +1,132 @@
+/// What a PROXY protocol header says of the client behind a proxy: versions 1 and 2 of HAProxy's specification.
+struct ProxyHeader: Equatable, Sendable {
+    /// Who connected to the proxy; nil where it speaks for itself or does not say.
+    let client: Endpoint?
+    /// Whether the client's connection to the proxy was TLS; nil where the proxy does not say.
+    let isClientTLS: Bool?
+    /// The length of the header; what follows is the client's.
+    let byteCount: Int
+
+    /// The longest header that is taken: version 2 allows 64 KiB of additions that nobody sends.
+    static let byteCountMax = 4096
+
+    /// Reads the header that a connection must begin with; nil where more of it is needed.
+    ///
+    /// Strict: a listener that expects the header takes nothing else, or any client could claim an address.
+    static func parse(_ bytes: Span<UInt8>) throws(ProxyHeaderError) -> ProxyHeader? {
+        guard bytes.count > 0 else { return nil }
+        return bytes[0] == signature[0] ? try parseVersion2(bytes) : try parseVersion1(bytes)
+    }
+}
+
+/// The connection does not begin with a PROXY protocol header that can be understood.
+struct ProxyHeaderError: Error, Equatable {}
+
+// MARK: - Version 1: a line of text
+
+extension ProxyHeader {
+    private static let lineBytesMax = 107
+
+    private static func parseVersion1(_ bytes: Span<UInt8>) throws(ProxyHeaderError) -> ProxyHeader? {
+        let known = bytes.extracting(0..<min(bytes.count, lineBytesMax))
+        guard starts(known, with: Array("PROXY ".utf8)) else { throw ProxyHeaderError() }
+        guard let end = known.indices.first(where: { known[$0] == UInt8(ascii: "\n") }) else {
+            guard bytes.count < lineBytesMax else { throw ProxyHeaderError() }
+            return nil
+        }
+        guard known[end - 1] == UInt8(ascii: "\r") else { throw ProxyHeaderError() }
+        let line = String(known.extracting(0..<end - 1))
+        return ProxyHeader(client: try client(in: line), isClientTLS: nil, byteCount: end + 1)
+    }
+
+    private static func client(in line: String) throws(ProxyHeaderError) -> Endpoint? {
+        let words = line.split(separator: " ", omittingEmptySubsequences: false)
+        // What follows UNKNOWN is to be ignored.
+        if words.count >= 2, words[1] == "UNKNOWN" { return nil }
+        guard words.count == 6, let address = IPAddress(String(words[2])),
+            let target = IPAddress(String(words[3])), let port = self.port(words[4]),
+            self.port(words[5]) != nil,
+            address.isIPv4 == target.isIPv4, words[1] == (address.isIPv4 ? "TCP4" : "TCP6")
+        else { throw ProxyHeaderError() }
+        return .ip(address, port: port)
+    }
+
+    private static func port(_ digits: Substring) -> UInt16? {
+        guard (1...5).contains(digits.utf8.count), digits.utf8.allSatisfy(ASCII.isDigit) else { return nil }
+        return UInt16(digits)
+    }
+}
+
+// MARK: - Version 2: bytes
+
+extension ProxyHeader {
+    private static let signature: [UInt8] = [
+        0x0D, 0x0A, 0x0D, 0x0A, 0x00, 0x0D, 0x0A, 0x51, 0x55, 0x49, 0x54, 0x0A,
+    ]
+    private static let fixedBytes = 16
+
+    private static func parseVersion2(_ bytes: Span<UInt8>) throws(ProxyHeaderError) -> ProxyHeader? {
+        guard starts(bytes, with: signature) else { throw ProxyHeaderError() }
+        guard bytes.count >= fixedBytes else { return nil }
+        let end = fixedBytes + Int(bytes[14]) << 8 + Int(bytes[15])
+        guard bytes[12] >> 4 == 2, end <= byteCountMax else { throw ProxyHeaderError() }
+        guard bytes.count >= end else { return nil }
+        let rest = bytes.extracting(fixedBytes..<end)
+        switch bytes[12] & 0x0F {
+        case 0:
+            // LOCAL: the proxy's own connection, a health check.
+            return ProxyHeader(client: nil, isClientTLS: nil, byteCount: end)
+        case 1:
+            let (client, used) = try client(family: bytes[13], rest)
+            let isTLS = try isTLS(rest.extracting(used..<rest.count))
+            return ProxyHeader(client: client, isClientTLS: isTLS, byteCount: end)
+        default:
+            throw ProxyHeaderError()
+        }
+    }
+
+    /// The source address, and how many bytes the addresses take.
+    private static func client(family: UInt8, _ bytes: Span<UInt8>) throws(ProxyHeaderError)
+        -> (Endpoint?, Int)
+    {
+        let width: Int
+        switch family {
+        case 0x11: width = 4
+        case 0x21: width = 16
+        // A Unix socket's paths say nothing of a client, and without a family there are no addresses.
+        case 0x31: return (nil, try checked(216, bytes))
+        case 0x00: return (nil, bytes.count)
+        default: throw ProxyHeaderError()
+        }
+        let used = try checked(2 * width + 4, bytes)
+        var address: [UInt8] = []
+        address.append(bytes.extracting(0..<width))
+        let port = UInt16(bytes[2 * width]) << 8 | UInt16(bytes[2 * width + 1])
+        guard let address = IPAddress(bytes: address) else { throw ProxyHeaderError() }
+        return (.ip(address, port: port), used)
+    }
+
+    private static func checked(_ count: Int, _ bytes: Span<UInt8>) throws(ProxyHeaderError) -> Int {
+        guard bytes.count >= count else { throw ProxyHeaderError() }
+        return count
+    }
+
+    /// Whether the addition PP2_TYPE_SSL says that the client used TLS; nil where there is none.
+    private static func isTLS(_ bytes: Span<UInt8>) throws(ProxyHeaderError) -> Bool? {
+        var isTLS: Bool?
+        var offset = 0
+        while offset < bytes.count {
+            guard offset + 3 <= bytes.count else { throw ProxyHeaderError() }
+            let end = offset + 3 + Int(bytes[offset + 1]) << 8 + Int(bytes[offset + 2])
+            guard end <= bytes.count else { throw ProxyHeaderError() }
+            if bytes[offset] == 0x20, end > offset + 3 { isTLS = bytes[offset + 3] & 1 == 1 }
+            offset = end
+        }
+        return isTLS
+    }
+
+    /// Whether the bytes begin like that, as far as they go.
+    private static func starts(_ bytes: Span<UInt8>, with prefix: [UInt8]) -> Bool {
+        (0..<min(bytes.count, prefix.count)).allSatisfy { bytes[$0] == prefix[$0] }
+    }
+}

@@ -1,0 +1,75 @@
+internal import TestSupport
+internal import Testing
+
+@testable import Proxy
+
+/// A listener with `proxy_protocol`: what the header says of the client counts, and nothing goes without it.
+@Suite(.timeLimit(.minutes(1)))
+struct ProxyProtocolTests {
+    private static let header = "PROXY TCP4 203.0.113.7 192.0.2.1 56324 443\r\n"
+
+    private func proxy(_ settings: String = "") throws -> TestProxy {
+        try TestProxy(
+            try Origin(json(Array("{}".utf8))), upstream: "", settings, isLogged: true,
+            listener: { $0.proxyProtocol = true })
+    }
+
+    @Test("The client that the header names is the one forwarded and logged")
+    func client() throws {
+        let proxy = try proxy()
+        let client = try proxy.connect()
+        client.send(Self.header + "GET /a HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(try client.receive().status == 200)
+        client.send("GET /b HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(try client.receive().status == 200)
+        #expect(proxy.origin.requests.map { $0["X-Forwarded-For"] } == ["203.0.113.7", "203.0.113.7"])
+        #expect(proxy.lastLines().first?.contains("203.0.113.7") == true)
+    }
+
+    @Test("The header may come byte by byte, and what follows it is not lost")
+    func slowly() throws {
+        let proxy = try proxy()
+        let client = try proxy.connect()
+        for byte in (Self.header + "GET / HT").utf8 { client.send([byte]) }
+        client.send("TP/1.1\r\nHost: a\r\n\r\n")
+        #expect(try client.receive().status == 200)
+    }
+
+    @Test("The client's own forwarding fields do not count: it is not among the trusted proxies")
+    func untrustedClient() throws {
+        let proxy = try proxy()
+        let client = try proxy.connect()
+        client.send(Self.header + "GET / HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 10.9.9.9\r\n\r\n")
+        #expect(try client.receive().status == 200)
+        #expect(proxy.origin.requests.first?["X-Forwarded-For"] == "203.0.113.7")
+    }
+
+    @Test("A connection without the header is closed without a word, and counted")
+    func missing() throws {
+        let proxy = try proxy()
+        let client = try proxy.connect()
+        client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(client.receiveAll().isEmpty)
+        #expect(client.ending != nil)
+        #expect(proxy.origin.requests.isEmpty)
+        #expect(try proxy.metrics().contains(#"dictum_rejected_requests_total{reason="bad-proxy-header"} 1"#))
+    }
+
+    @Test("A peer that is no trusted proxy cannot claim an address")
+    func untrustedPeer() throws {
+        let proxy = try proxy("trusted_proxies: [10.0.0.0/8]")
+        let client = try proxy.connect()
+        client.send(Self.header + "GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(client.receiveAll().isEmpty)
+        #expect(proxy.origin.requests.isEmpty)
+    }
+
+    @Test("A header that does not come in time ends the connection")
+    func timeout() throws {
+        let proxy = try proxy("limits: { head_timeout: 100ms }")
+        let client = try proxy.connect()
+        client.send("PROXY TC")
+        #expect(client.receiveAll().isEmpty)
+        #expect(client.ending == .closed || client.ending == .reset)
+    }
+}
