@@ -38,6 +38,10 @@ final class Answer {
     var isDecoded = false
     /// Where the body belongs if it becomes a version; nil where it must not.
     var place: Place?
+    /// Whether its Cache-Control is the route's.
+    var isCacheControlReplaced = false
+    /// How the body is offered, if it is.
+    var offerForm = OfferForm.inBand
     /// The memory for the copy that may become a version; nil where there is no copy.
     var slot: AdmissionSlot?
     /// The body as far as it has come: held, or copied for admission.

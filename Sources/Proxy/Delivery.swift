@@ -13,6 +13,8 @@ enum Delivery {
         var madeETag: String?
         /// The Use-As-Dictionary of ours.
         var offer: UseAsDictionary?
+        /// The dictionary to fetch, in its stead: an answer carries one of both at most.
+        var link: DictionaryPath?
     }
 
     /// Makes the head of an answer whose resource is coded, or may be: says what varies, what was done, what to keep.
@@ -22,10 +24,29 @@ enum Delivery {
         mergeVary(&headers, sharedCaches: sharedCaches)
         if shape.isCodingChanged { recode(&headers, shape.coding) }
         setETag(&headers, shape)
-        if let offer = shape.offer { headers.append(.useAsDictionary, offer.serialized) }
+        offer(&headers, shape)
         if shape.coding.usesDictionary, sharedCaches == .avoid {
             headers.replace(.cdnCacheControl, with: "no-store")
         }
+    }
+
+    /// Says which dictionary the client should keep, or where it finds one.
+    static func offer(_ headers: inout Headers, _ shape: Shape) {
+        if let offer = shape.offer {
+            headers.append(.useAsDictionary, offer.serialized)
+        } else if let path = shape.link {
+            headers.append(.link, LinkField.dictionary(path.text))
+        }
+    }
+
+    /// Puts the route's Cache-Control in place of the upstream's.
+    ///
+    /// Expires and Pragma would contradict it (RFC 9111 sections 5.3 and 5.4). Age and Date are facts and stay: what a
+    /// cache before us has used up of the life is used up.
+    static func replaceCacheControl(_ headers: inout Headers, with value: String) {
+        headers.remove(.expires)
+        headers.remove(.pragma)
+        headers.replace(.cacheControl, with: value)
     }
 
     /// RFC 9842 section 6.2: on every variant, merged with what the upstream says.

@@ -22,7 +22,9 @@ extension Exchange {
         let offer: UseAsDictionary?
         if own.isEmpty {
             offer = dictionary.covers.matchValue(forPath: path, query: query, route: route.match)
-                .flatMap { UseAsDictionary(match: $0, matchDest: dictionary.matchDest) }
+                .flatMap {
+                    UseAsDictionary(match: $0, matchDest: dictionary.matchDest, ttl: dictionary.ttlSeconds)
+                }
         } else {
             // The upstream's own field stays, and then its match is the one the client goes by.
             offer = UseAsDictionary.parse(own)
@@ -126,7 +128,8 @@ extension Exchange {
     func admitted(_ result: CodingJob.Result) {
         guard let answer, case .ending = answer.stage else { return }
         if let body = result.body {
-            _ = admit(body, answer, etag: answer.head.headers.first(.etag), isNewest: result.isNewest)
+            let offer = admit(body, answer, etag: answer.head.headers.first(.etag), isNewest: result.isNewest)
+            _ = delivered(.init(offer: offer), answer, answer.place, body: body)
         }
         end(answer)
     }

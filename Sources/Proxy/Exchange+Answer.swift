@@ -16,8 +16,10 @@ extension Exchange {
         let facts = ResponseFacts(head, framing: framing)
         let answer = Answer(head, framing: framing, facts: facts)
         self.answer = answer
+        setCacheControl(answer)
         if answer.head.status.isBodiless || request.method == .head { return respondBodiless(answer) }
         answer.place = place(for: facts, headers: answer.head.headers)
+        answer.offerForm = offerForm(answer)
 
         if case .known(let coding) = UpstreamCoding(facts.contentEncodings) {
             return planCoded(answer, coding)
@@ -89,7 +91,7 @@ extension Exchange {
         start(answer.head, body: .none)
     }
 
-    private func shapeBodiless(_ answer: Answer) {
+    func shapeBodiless(_ answer: Answer) {
         guard isCodedResource(answer.facts) else { return }
         // The length of HEAD is the length GET would have; what is coded has none that is known.
         if let length = answer.head.headers.first(.contentLength).flatMap(Int.init),
@@ -128,8 +130,10 @@ extension Exchange {
             if let offer = place.offer,
                 Offer.obstacle(request: self.facts, response: facts, policy: route.policy) == nil
             {
-                answer.head.headers.append(.useAsDictionary, offer.serialized)
-                proxy.metrics.countOffer()
+                answer.offerForm = offerForm(answer)
+                let shape = delivered(.init(offer: offer), answer, place)
+                Delivery.offer(&answer.head.headers, shape)
+                noteOffer(shape, answer)
             }
         }
         weakenAsHeld(&answer.head.headers)
@@ -211,10 +215,10 @@ extension Exchange {
     func shapeHead(_ answer: Answer, _ shape: Delivery.Shape) {
         if isCodedResource(answer.facts) || shape.isCodingChanged {
             Delivery.shape(&answer.head.headers, shape, sharedCaches: route.sharedCaches)
-        } else if let offer = shape.offer {
-            answer.head.headers.append(.useAsDictionary, offer.serialized)
+        } else {
+            Delivery.offer(&answer.head.headers, shape)
         }
-        if shape.offer != nil { proxy.metrics.countOffer() }
+        noteOffer(shape, answer)
     }
 
     // MARK: Sending

@@ -104,7 +104,10 @@ extension Exchange {
             shape.madeETag = Delivery.entityTag(of: body.digest)
         }
         let etag = answer.head.headers.first(.etag) ?? shape.madeETag
-        if let body = result.body { shape.offer = admit(body, answer, etag: etag, isNewest: result.isNewest) }
+        if let body = result.body {
+            shape.offer = admit(body, answer, etag: etag, isNewest: result.isNewest)
+            shape = delivered(shape, answer, answer.place, body: body)
+        }
         respond(answer, decision, shape, etag: etag, coded: result.coded, nanoseconds: result.nanoseconds)
     }
 

@@ -49,7 +49,9 @@ extension Exchange {
         var shape = Delivery.Shape()
         shape.coding = isCoded ? decision.coding : .identity
         shape.isCodingChanged = isCoded || answer.isDecoded
-        shape.offer = willBeAdmitted(answer) ? answer.place?.offer : nil
+        // A Link names a version that is there already.
+        shape.offer = answer.offerForm == .link || willBeAdmitted(answer) ? answer.place?.offer : nil
+        shape = delivered(shape, answer, answer.place)
         shapeHead(answer, shape)
         explain(decision, on: answer, sent: nil)
         if shape.isCodingChanged { answer.framing = .chunked }

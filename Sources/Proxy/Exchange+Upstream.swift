@@ -25,7 +25,7 @@ extension Exchange {
         }
     }
 
-    private func loaded(_ body: Body?) {
+    func loaded(_ body: Body?) {
         guard case .loading(let version) = dictionary else { return }
         dictionary = body.map { .ready(version, $0) } ?? .cold(version)
         dictionarySettled()

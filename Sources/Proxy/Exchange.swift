@@ -14,6 +14,8 @@ final class Exchange: Handler {
     let path: String
     let query: String?
     let peer: ClientPeer
+    /// The stored version that this request asks for by its own URL.
+    let linked: LinkedDictionary?
     let route: Route
     let facts: RequestFacts
     var record = RequestRecord()
@@ -42,7 +44,8 @@ final class Exchange: Handler {
         path = head.target.path
         query = head.target.query
         peer = ClientPeer.of(connection, trusting: configuration.trustedProxies)
-        route = proxy.context.routes.route(path: path, query: query)
+        linked = DictionaryPath.isReserved(path) ? LinkedDictionary.find(head, of: proxy) : nil
+        route = linked?.route ?? proxy.context.routes.route(path: path, query: query)
         facts = RequestFacts(
             head, path: path, query: query, peer: peer, route: route,
             secureTransport: configuration.secureTransport)
@@ -68,6 +71,7 @@ final class Exchange: Handler {
     func start() {
         if let problem = ownAnswer() { return refuse(problem.0, problem.1) }
         if answersItself() { return }
+        if let linked { return serve(linked) }
         findDictionary()
         forward()
     }
@@ -87,8 +91,8 @@ final class Exchange: Handler {
         {
             return (ProblemAnswer(Refusal.malformed(.unsupportedExpectation)), .unsupported)
         }
-        if path == "/.dictum" || path.hasPrefix("/.dictum/") {
-            return (ProblemAnswer(status: .notFound, detail: "There is no such dictionary."), .reservedPath)
+        if linked == nil, DictionaryPath.isReserved(path) {
+            return (Self.noSuchDictionary, .reservedPath)
         }
         if case .length(let count) = requestFraming, count > UInt64(context.configuration.limits.requestBody)
         {

@@ -49,6 +49,8 @@ extension ResponseFacts {
             setCookieNames: headers.values(.setCookie).map { String($0.prefix { $0 != "=" && $0 != ";" }) },
             accessControlAllowOrigin: headers.first(.accessControlAllowOrigin),
             bodyBytes: encodings.isEmpty ? length : nil, hasContentRange: headers.contains(.contentRange),
-            hasUseAsDictionary: headers.contains(.useAsDictionary))
+            hasUseAsDictionary: headers.contains(.useAsDictionary)
+                || headers.contains(.link)
+                    && !LinkField.dictionaryTargets(headers.values(.link)).isEmpty)
     }
 }

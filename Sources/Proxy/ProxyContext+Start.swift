@@ -26,6 +26,6 @@ extension ProxyContext {
         }
         return ProxyContext(
             configuration: configuration, store: store, loopCount: loopCount, upstreams: upstreams,
-            compressionPool: CompressionPool(width: loopCount))
+            compressionPool: CompressionPool(width: loopCount), report: log)
     }
 }

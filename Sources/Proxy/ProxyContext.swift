@@ -15,13 +15,17 @@ package final class ProxyContext: Sendable {
     let compressionPool: CompressionPool
     /// Live encoders, and bodies that are held until they are whole.
     let compressionMemory: MemoryBudget
+    /// Which versions Links name.
+    let linkDesk: LinkDesk
+    /// Is told what an operator should know; from any thread.
+    let report: @Sendable (StoreEvent) -> Void
     private let maintenance = DispatchQueue(label: "dictum.maintenance", qos: .utility)
     /// Indexed dictionaries for their next use: about fifty of 250 KB.
     let preparedDictionaries = PreparedDictionaries(bytesMax: 64 << 20)
 
     package init(
         configuration: Configuration, store: DictionaryStore, loopCount: Int, upstreams: [Endpoint],
-        compressionPool: CompressionPool
+        compressionPool: CompressionPool, report: @escaping @Sendable (StoreEvent) -> Void = { _ in }
     ) {
         self.configuration = configuration
         self.store = store
@@ -33,6 +37,8 @@ package final class ProxyContext: Sendable {
             configuration.upstream.urls.first.map {
                 $0.host.contains(":") ? "[\($0.host)]:\($0.port)" : "\($0.host):\($0.port)"
             } ?? ""
+        linkDesk = LinkDesk(store: store, pool: compressionPool)
+        self.report = report
         compressionMemory = MemoryBudget(bytes: configuration.compression.memory)
     }
 

@@ -1,4 +1,5 @@
 internal import Dictionaries
+internal import Synchronization
 
 /// One route, ready to decide: its pattern and everything that holds for the requests it matches.
 ///
@@ -7,24 +8,41 @@ final class Route: Sendable {
     /// Its place in the configuration; nil for requests that no route matches.
     let index: Int?
     let match: URLPattern
+    /// The match as it was written.
+    let text: String
     /// How dictionaries are used; nil where they are off.
     let dictionary: DictionaryPolicy?
     /// Whether caches on the way may store its deltas; nil where dictionaries are off, so that answers do not vary
     /// by them.
     let sharedCaches: DictionaryPolicy.SharedCaches?
+    /// The Cache-Control that answers carry in place of the upstream's, if any.
+    let cacheControl: CacheControlOverride?
     /// What the pure decisions need to know of it.
     let policy: RoutePolicy
+
+    private let unkeptWarnedAt = Atomic<Int>(-Route.unkeptWarningSeconds)
 
     init(index: Int?, _ route: RouteConfiguration, in configuration: Configuration) {
         self.index = index
         match = route.match
+        text = route.text
         dictionary = route.dictionary
         policy = configuration.policy(of: route)
+        cacheControl = route.dictionary?.cacheControl.map(CacheControlOverride.init)
         sharedCaches = route.dictionary?.sharedCaches
     }
 
     /// Whether this route may use and offer dictionaries at all.
     var usesDictionaries: Bool { policy.areDictionariesOn && policy.hasDictionary }
+
+    /// Whether it is time to say again that clients do not keep what this route offers: once an hour.
+    func shouldWarnOfUnkept(now: Int) -> Bool {
+        let last = unkeptWarnedAt.load(ordering: .relaxed)
+        guard now - last >= Self.unkeptWarningSeconds else { return false }
+        return unkeptWarnedAt.compareExchange(expected: last, desired: now, ordering: .relaxed).exchanged
+    }
+
+    private static let unkeptWarningSeconds = 3600
 }
 
 /// The routes in the order of the configuration, of which the first that matches counts.

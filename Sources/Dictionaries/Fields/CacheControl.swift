@@ -37,6 +37,40 @@ package struct CacheControl: Equatable, Sendable {
     /// Whether the answer says that a shared cache may keep it (RFC 9111 sections 5.2.2.9 and 5.2.2.10).
     package var permitsSharing: Bool { isPublic || sMaxAge != nil }
 
+    /// Whether a text is a value of this field: at least one directive, each in the grammar of RFC 9111 section 5.2,
+    /// and those that take seconds with a number.
+    package static func isWellFormed(_ value: String) -> Bool {
+        let bytes = value.utf8
+        let text = bytes.span
+        var members = ListMembers(0..<text.count)
+        var count = 0
+        while let member = members.next(in: text) {
+            guard isDirective(member, in: text) else { return false }
+            count += 1
+        }
+        return count > 0
+    }
+
+    private static let directivesWithSeconds = [
+        "max-age", "s-maxage", "stale-while-revalidate", "stale-if-error",
+    ]
+
+    /// `cache-directive = token [ "=" ( token / quoted-string ) ]`
+    private static func isDirective(_ member: Range<Int>, in text: Span<UInt8>) -> Bool {
+        let end = FieldSyntax.tokenEnd(from: member.lowerBound, in: text, limit: member.upperBound)
+        guard end > member.lowerBound else { return false }
+        let name = member.lowerBound..<end
+        let argument = end..<member.upperBound
+        if directivesWithSeconds.contains(where: { FieldSyntax.equals(name, in: text, ignoringCase: $0) }) {
+            return seconds(argument, in: text) != nil
+        }
+        guard !argument.isEmpty else { return true }
+        guard text[end] == UInt8(ascii: "=") else { return false }
+        let value = end + 1..<member.upperBound
+        let tokenEnd = FieldSyntax.tokenEnd(from: value.lowerBound, in: text, limit: value.upperBound)
+        return !value.isEmpty && (tokenEnd == value.upperBound || FieldSyntax.isQuotedString(value, in: text))
+    }
+
     private mutating func read(_ text: Span<UInt8>) {
         var members = ListMembers(0..<text.count)
         while let member = members.next(in: text) {

@@ -61,6 +61,20 @@ enum FieldSyntax {
         return index
     }
 
+    /// Whether the range is one quoted-string (RFC 9110 section 5.6.4), in ASCII.
+    static func isQuotedString(_ range: Range<Int>, in text: Span<UInt8>) -> Bool {
+        guard range.count >= 2, text[range.lowerBound] == UInt8(ascii: "\"") else { return false }
+        var index = range.lowerBound + 1
+        while index < range.upperBound, text[index] != UInt8(ascii: "\"") {
+            if text[index] == UInt8(ascii: "\\") { index += 1 }
+            guard index < range.upperBound, 0x20...0x7E ~= text[index] || text[index] == 0x09 else {
+                return false
+            }
+            index += 1
+        }
+        return index == range.upperBound - 1
+    }
+
     /// The bytes of the range as text; bytes that are not UTF-8 become replacement characters.
     static func string(_ range: Range<Int>, in text: Span<UInt8>) -> String {
         String(decoding: bytes(range, in: text), as: UTF8.self)

@@ -3,6 +3,11 @@ package enum LinkField {
     /// Further targets are ignored.
     package static let targetsMax = 16
 
+    /// The field's value for a dictionary at this target.
+    package static func dictionary(_ target: String) -> String {
+        "<\(target)>; rel=\"compression-dictionary\""
+    }
+
     /// The targets of relation `compression-dictionary`, as written, in order; links with an anchor are of another context.
     package static func dictionaryTargets(_ lines: [String]) -> [String] {
         var targets: [String] = []

@@ -10,4 +10,11 @@ package enum Offer {
         if let reason = policy.dictionaryObstacle(request: request, response: response) { return reason }
         return Admission.evaluate(request: request, response: response, policy: policy).reason
     }
+
+    /// Whether the answer of a dictionary's own URL may carry Use-As-Dictionary: its body was admitted long ago.
+    package static func mayCarry(
+        request: RequestFacts, response: ResponseFacts, policy: RoutePolicy
+    ) -> Bool {
+        policy.dictionaryObstacle(request: request, response: response) == nil
+    }
 }

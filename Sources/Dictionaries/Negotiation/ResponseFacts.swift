@@ -20,7 +20,7 @@ package struct ResponseFacts: Sendable {
     package var isBodyWhole: Bool
     /// Whether the answer has Content-Range.
     package var hasContentRange: Bool
-    /// Whether the upstream sends Use-As-Dictionary itself.
+    /// Whether the upstream offers a dictionary itself, by Use-As-Dictionary or by Link.
     package var hasUseAsDictionary: Bool
 
     /// The facts of an answer of status 200 with nothing in its fields, but for what is given.

@@ -35,6 +35,18 @@ extension DictionaryIndex {
             return snapshot.version(chain: chain, digest: digest)
         }
 
+        /// The version that Links of this chain and variant name.
+        package func named(chain: ChainKey, variant: String, now: Int) -> Version? {
+            refresh()
+            return snapshot.named(chain: chain, variant: variant, now: now)
+        }
+
+        /// The version with a path of its own, if a Link may have named it.
+        package func linked(_ path: DictionaryPath, authority: String, now: Int) -> Version? {
+            refresh()
+            return snapshot.linked(path, authority: authority, now: now)
+        }
+
         /// Whether a body with this digest is in the chain.
         package func contains(chain: ChainKey, digest: Digest) -> Bool {
             version(chain: chain, digest: digest) != nil

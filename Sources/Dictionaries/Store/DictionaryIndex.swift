@@ -18,6 +18,8 @@ package struct DictionaryIndex: Sendable {
 
     private var byDigest: TreeDictionary<DigestKey, TreeDictionary<Int64, Version>> = [:]
     private var lines: TreeDictionary<ChainKey, Line> = [:]
+    /// The chains that are or were named in Links, by what names them there.
+    private var chainNames: TreeDictionary<String, ChainKey> = [:]
     private(set) var versionCount = 0
 
     /// How many chains of one authority that hold the same body a look-up by digest considers.
@@ -59,6 +61,22 @@ package struct DictionaryIndex: Sendable {
         versions(of: chain).last { $0.digest == digest }
     }
 
+    /// The version that Links of this chain and variant name.
+    func named(chain: ChainKey, variant: String, now: Int) -> Version? {
+        versions(of: chain).last { $0.variant == variant && $0.isPinned(at: now) }
+    }
+
+    /// The version with a path of its own: it is in a public chain of the authority of which one is named now.
+    func linked(_ path: DictionaryPath, authority: String, now: Int) -> Version? {
+        guard let key = chainNames[path.chain], key.authority == authority, key.scope == .public else {
+            return nil
+        }
+        let versions = versions(of: key)
+        guard versions.contains(where: { $0.isPinned(at: now) }) else { return nil }
+        let same = versions.filter { $0.digest == path.digest }
+        return same.last { $0.isPinned(at: now) } ?? same.last
+    }
+
     /// The versions of a chain, the oldest first.
     func versions(of key: ChainKey) -> [Version] {
         lines[key]?.versions ?? []
@@ -88,7 +106,14 @@ package struct DictionaryIndex: Sendable {
     mutating func insert(_ version: Version) {
         lines[version.chain, default: Line(chain: version.home, versions: [])].versions.append(version)
         byDigest[key(of: version), default: [:]][version.id] = version
+        if version.pinnedUntil > 0 { addName(of: version) }
         versionCount += 1
+    }
+
+    /// Lets the chain of a version be found by its name.
+    mutating func addName(of version: Version) {
+        guard version.chain.scope == .public else { return }
+        chainNames[version.chain.name] = version.chain
     }
 
     /// Removes exactly this object; false if it is not, or no longer, in the index.
@@ -97,6 +122,7 @@ package struct DictionaryIndex: Sendable {
         else { return false }
         line.versions.remove(at: place)
         lines[version.chain] = line.versions.isEmpty ? nil : line
+        if line.versions.isEmpty, !chainNames.isEmpty { chainNames[version.chain.name] = nil }
         let digestKey = key(of: version)
         if var same = byDigest[digestKey] {
             same[version.id] = nil

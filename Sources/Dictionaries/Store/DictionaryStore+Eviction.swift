@@ -6,6 +6,7 @@ extension DictionaryStore {
     /// Costs nothing until the earliest expiry is reached; a version is not found after the sweep at its time.
     package func sweep(now: Int) {
         let now = min(now, Version.secondsMax)
+        noteTime(now)
         let due = state.withLock { state in
             now >= state.earliestExpiry ? state.beginExpiry() : nil
         }
@@ -52,7 +53,7 @@ extension DictionaryStore {
         let index = publisher.index
         let limit = configuration.maxChains
         guard index.chainCount > limit else { return }
-        let chains = index.allChains().map { chain in
+        let chains = index.allChains().filter { !$0.versions.contains(where: isPinned) }.map { chain in
             (
                 lastWanted: chain.versions.map(\.lastWanted).max() ?? 0, rank: chain.versions.last?.rank ?? 0,
                 chain.versions
@@ -107,7 +108,7 @@ extension DictionaryStore {
         -> Bool
     {
         let waiting = state.withLock { Set($0.pending.insertions.keys) }
-        let versions = publisher.index.allVersions().filter { !waiting.contains($0.id) }
+        let versions = publisher.index.allVersions().filter { !waiting.contains($0.id) && !isPinned($0) }
             .sorted { ($0.lastWanted, $0.rank) < ($1.lastWanted, $1.rank) }
         var victims: [Version] = []
         var found = 0

@@ -151,6 +151,7 @@ extension DictionaryStore {
             return unneeded
         }
         unpin(unneeded)
+        keepPinsBounded()
         disk.withLock { $0.database = database }
         scheduleDrain()
     }

@@ -21,6 +21,7 @@ package final class DictionaryStore: Sendable {
     let disk = Guarded(Disk())
     let loads = Guarded<[BodyName: [@Sendable (Body?) -> Void]]>([:])
     let drainIsScheduled = Atomic<Bool>(false)
+    let latestSecond = Atomic<Int>(0)
     let writeQueue = DispatchQueue(label: "dictum.store.write", qos: .utility)
     let readQueue = DispatchQueue(label: "dictum.store.read", qos: .userInitiated)
     /// Locked before `hot` where both are needed.
@@ -76,6 +77,7 @@ package final class DictionaryStore: Sendable {
         _ body: Body, chain: ChainKey, url: String, variant: String, etag: String?, contentType: String?,
         versions keep: Int, maxAge: Int, now: Int
     ) -> Version {
+        noteTime(now)
         let facts = VersionFacts(
             digest: body.digest, url: url, variant: variant, etag: etag, contentType: contentType,
             bytes: body.bytes.count, maxAge: min(max(maxAge, 0), Version.secondsMax))

@@ -15,10 +15,13 @@ struct PendingWrites: Sendable {
         var insertions: [Insertion] = []
         var renewals: [Version] = []
         var touches: [Int64: Int] = [:]
+        var pins: [Int64: Int] = [:]
 
         /// The bytes of the bodies in it.
         var bodyBytes: Int { insertions.reduce(0) { $0 + $1.version.bytes } }
-        var count: Int { removals.count + insertions.count + renewals.count + touches.count }
+        var count: Int {
+            removals.count + insertions.count + renewals.count + touches.count + pins.count
+        }
         var isEmpty: Bool { count == 0 }
     }
 
@@ -26,11 +29,14 @@ struct PendingWrites: Sendable {
     private(set) var renewals: [Int64: Version] = [:]
     private(set) var removals: Set<Int64> = []
     private var touches: [Int64: Int] = [:]
+    private var pins: [Int64: Int] = [:]
     /// Changes in batches that were taken and are neither written nor restored.
     private var takenCount = 0
 
     /// How many changes are not on disk: those that wait and those just being written.
-    var count: Int { insertions.count + renewals.count + removals.count + touches.count + takenCount }
+    var count: Int {
+        insertions.count + renewals.count + removals.count + touches.count + pins.count + takenCount
+    }
 
     /// A new row.
     mutating func insert(_ version: Version, body: Body) {
@@ -53,10 +59,16 @@ struct PendingWrites: Sendable {
         touches[id] = lastWanted
     }
 
+    /// A row that is pinned until some second; one that is still to be made is made with it.
+    mutating func pin(_ id: Int64, until second: Int) {
+        if insertions[id] == nil { pins[id] = second }
+    }
+
     /// A row that goes; the insertion that is no longer needed, if it had not begun.
     mutating func remove(_ version: Version) -> Insertion? {
         touches[version.id] = nil
         renewals[version.id] = nil
+        pins[version.id] = nil
         if let waiting = insertions.removeValue(forKey: version.id) { return waiting }
         removals.insert(version.id)
         return nil
@@ -69,8 +81,9 @@ struct PendingWrites: Sendable {
 
     /// Takes what to write next: all but the insertions whose bodies go beyond `bytesMax`, never fewer than one.
     mutating func takeBatch(bytesMax: Int) -> Batch {
-        var batch = Batch(removals: removals, renewals: Array(renewals.values), touches: touches)
-        (removals, renewals, touches) = ([], [:], [:])
+        var batch = Batch(
+            removals: removals, renewals: Array(renewals.values), touches: touches, pins: pins)
+        (removals, renewals, touches, pins) = ([], [:], [:], [:])
         var bytes = 0
         for insertion in insertions.values.sorted(by: { $0.version.rank < $1.version.rank }) {
             bytes += insertion.version.bytes
@@ -101,6 +114,9 @@ struct PendingWrites: Sendable {
         for (id, lastWanted) in batch.touches where !removals.contains(id) && touches[id] == nil {
             touch(id, lastWanted: lastWanted)
         }
+        for (id, second) in batch.pins where !removals.contains(id) && pins[id] == nil {
+            pin(id, until: second)
+        }
         for version in batch.renewals where !removals.contains(version.id) && renewals[version.id] == nil {
             renewals[version.id] = version
         }
@@ -113,6 +129,7 @@ struct PendingWrites: Sendable {
                 let version = renewals.removeValue(forKey: id) ?? insertion.version
                 insertions[id] = Insertion(version: version, body: insertion.body)
                 touches[id] = nil
+                pins[id] = nil
             }
         }
         removals.formUnion(batch.removals)

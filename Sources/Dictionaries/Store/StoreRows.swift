@@ -14,7 +14,7 @@ enum StoreRows {
             database,
             sql: """
                 SELECT id, chain, body, url, variant, etag, content_type, size, rank, admitted, last_wanted,
-                max_age FROM version
+                max_age, pinned_until FROM version
                 """)
         while let row = try rows.next() {
             if let version = version(row, chains: chains, digests: digests) { versions.append(version) }
@@ -28,7 +28,7 @@ enum StoreRows {
             let chain = chains[chainID], let digest = digests[bodyID],
             let url: String = row[3], let variant: String = row[4],
             let size: Int = row[7], let rank: Int64 = row[8], let admitted: Int = row[9],
-            let wanted: Int = row[10], let maxAge: Int = row[11]
+            let wanted: Int = row[10], let maxAge: Int = row[11], let pinned: Int = row[12]
         else { return nil }
         // Numbers that can be added and compared without a thought of overflow.
         let sensible = 0...Version.secondsMax
@@ -38,7 +38,9 @@ enum StoreRows {
         let facts = VersionFacts(
             digest: digest, url: url, variant: variant, etag: row[5], contentType: row[6], bytes: size,
             maxAge: maxAge)
-        return Version(facts, id: id, rank: rank, home: chain, admittedAt: admitted, lastWanted: wanted)
+        return Version(
+            facts, id: id, rank: rank, home: chain, admittedAt: admitted, lastWanted: wanted,
+            pinnedUntil: pinned <= wanted + DictionaryStore.pinSecondsMax ? pinned : 0)
     }
 
     private static func chains(_ database: Database) throws -> [Int64: Chain] {
@@ -80,6 +82,8 @@ enum StoreRows {
         let touch = try database.cachedStatement(
             sql: "UPDATE version SET last_wanted = max(last_wanted, ?) WHERE id = ?")
         for (id, lastWanted) in batch.touches { try touch.execute(arguments: [lastWanted, id]) }
+        let pin = try database.cachedStatement(sql: "UPDATE version SET pinned_until = ? WHERE id = ?")
+        for (id, until) in batch.pins { try pin.execute(arguments: [until, id]) }
     }
 
     private static func insert(_ insertion: PendingWrites.Insertion, into database: Database) throws {
@@ -97,19 +101,20 @@ enum StoreRows {
         try database.cachedStatement(
             sql: """
                 INSERT INTO version (id, chain, body, url, variant, etag, content_type, size, rank, admitted,
-                    last_wanted, max_age)
+                    last_wanted, max_age, pinned_until)
                 VALUES (?, (SELECT id FROM chain
                         WHERE authority = ? AND scope = ? AND "match" = ? AND match_dest = ?),
-                    (SELECT id FROM body WHERE scope = ? AND digest = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    (SELECT id FROM body WHERE scope = ? AND digest = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT DO UPDATE SET etag = excluded.etag, content_type = excluded.content_type,
-                    rank = excluded.rank, last_wanted = excluded.last_wanted, max_age = excluded.max_age
+                    rank = excluded.rank, last_wanted = excluded.last_wanted, max_age = excluded.max_age,
+                    pinned_until = max(pinned_until, excluded.pinned_until)
                 """
         ).execute(arguments: [
             version.id, chain.authority, scope, chain.match, text(chain.matchDest), scope, digest,
             version.url,
             version.variant, version.etag, version.contentType, version.bytes, version.rank,
             version.admittedAt,
-            version.lastWanted, version.maxAge,
+            version.lastWanted, version.maxAge, version.pinnedUntil,
         ])
     }
 

@@ -45,6 +45,10 @@ enum StoreSchema {
             DELETE FROM body WHERE id = old.body AND NOT EXISTS (SELECT 1 FROM version WHERE body = old.body);
             DELETE FROM chain WHERE id = old.chain AND NOT EXISTS (SELECT 1 FROM version WHERE chain = old.chain);
         END;
+        """,
+        // Versions that Links name stay until then.
         """
+        ALTER TABLE version ADD COLUMN pinned_until INTEGER NOT NULL DEFAULT 0; -- seconds since 1970
+        """,
     ]
 }

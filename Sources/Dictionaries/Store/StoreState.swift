@@ -14,6 +14,7 @@ struct StoreState: Sendable {
 
     private(set) var index = DictionaryIndex()
     var pending = PendingWrites()
+    private(set) var pins = Pins()
     /// No version expires before this second.
     private(set) var earliestExpiry = Int.max
     private var lastRank: Int64 = 0
@@ -39,7 +40,8 @@ struct StoreState: Sendable {
             isNew = true
         }
         earliestExpiry = min(earliestExpiry, version.expiry)
-        let (evicted, unpinned) = remove(index.versions(of: key).dropLast(max(keep, 1)))
+        let surplus = index.versions(of: key).dropLast(max(keep, 1)).filter { !$0.isPinned(at: now) }
+        let (evicted, unpinned) = remove(surplus)
         return Admitted(version: version, isNew: isNew, evicted: evicted, unpinned: unpinned)
     }
 
@@ -52,7 +54,7 @@ struct StoreState: Sendable {
         }
         let version = Version(
             facts, id: known.id, rank: nextRank(now), home: known.home, admittedAt: known.admittedAt,
-            lastWanted: max(known.lastWanted, now))
+            lastWanted: max(known.lastWanted, now), pinnedUntil: known.pinnedUntil)
         _ = index.remove(known)
         index.insert(version)
         pending.renew(version)
@@ -74,6 +76,7 @@ struct StoreState: Sendable {
         var unpinned: [BodyName] = []
         for version in versions where index.remove(version) {
             removed += 1
+            pins.remove(version.id)
             if pending.remove(version) != nil { unpinned.append(version.bodyName) }
         }
         return (removed, unpinned)
@@ -88,6 +91,51 @@ struct StoreState: Sendable {
     /// Notes the earliest expiry that the search found.
     mutating func endExpiry(earliest: Int) {
         earliestExpiry = min(earliestExpiry, earliest)
+    }
+
+    // MARK: Names
+
+    /// Pins a version as the named one of its chain and variant; see `DictionaryStore.name`.
+    mutating func name(
+        _ version: Version, replacing former: Version?, until: Int, now: Int,
+        limits: (bytes: Int, count: Int)
+    ) -> Bool {
+        guard until > now, version.chain.scope == .public,
+            let known = index.version(
+                chain: version.chain, url: version.url, variant: version.variant, digest: version.digest)
+        else { return false }
+        let named = index.named(chain: version.chain, variant: version.variant, now: now)
+        if let named, named.id != former?.id || named.id == known.id { return false }
+        pins.prune(now: now)
+        let freed = named.map(Pins.cost) ?? 0
+        guard pins.bytes - freed + Pins.cost(of: known) <= limits.bytes,
+            pins.count - (named == nil ? 0 : 1) < limits.count
+        else { return false }
+        if let named { unpin(named) }
+        pin(known, until: until)
+        return true
+    }
+
+    private mutating func pin(_ version: Version, until: Int) {
+        version.pin(until: until)
+        pins.insert(version)
+        pending.pin(version.id, until: until)
+        index.addName(of: version)
+        earliestExpiry = min(earliestExpiry, version.expiry)
+    }
+
+    private mutating func unpin(_ version: Version) {
+        version.pin(until: 0)
+        pins.remove(version.id)
+        pending.pin(version.id, until: 0)
+        earliestExpiry = min(earliestExpiry, version.expiry)
+    }
+
+    /// Lets go of the pins beyond some limits, those that end first before the others.
+    mutating func limitPins(bytesMax: Int, countMax: Int) {
+        let ids = Set(pins.beyond(bytesMax: bytesMax, countMax: countMax))
+        guard !ids.isEmpty else { return }
+        for version in index.allVersions() where ids.contains(version.id) { unpin(version) }
     }
 
     // MARK: Opening
@@ -114,8 +162,10 @@ struct StoreState: Sendable {
 
     private mutating func rebuild(from versions: [Version]) {
         index = DictionaryIndex()
+        pins = Pins()
         for version in versions.sorted(by: { $0.rank < $1.rank }) {
             index.insert(version)
+            if version.pinnedUntil > 0 { pins.insert(version) }
             earliestExpiry = min(earliestExpiry, version.expiry)
             lastRank = max(lastRank, version.rank)
         }
@@ -129,6 +179,7 @@ struct StoreState: Sendable {
         let former = pending
         index = DictionaryIndex()
         pending = PendingWrites()
+        pins = Pins()
         var lost = 0
         var pinned: [BodyName] = []
         for version in versions {
@@ -138,6 +189,7 @@ struct StoreState: Sendable {
             }
             if former.insertions[version.id] == nil { pinned.append(version.bodyName) }
             index.insert(version)
+            if version.pinnedUntil > 0 { pins.insert(version) }
             pending.insert(version, body: body)
         }
         return (lost, pinned)

@@ -29,16 +29,22 @@ package final class Version: Sendable {
     let home: Chain
     private let wanted: Atomic<Int>
     private let wantedOnDisk: Atomic<Int>
+    private let pinned: Atomic<Int>
 
     /// The name of the chain that this is a version of.
     package var chain: ChainKey { home.key }
     /// Seconds since 1970.
     package var lastWanted: Int { wanted.load(ordering: .relaxed) }
     /// The first second at which the version is too old to be used.
-    var expiry: Int { lastWanted + maxAge }
+    var expiry: Int { max(lastWanted + maxAge, pinnedUntil) }
+    /// Until when the version is named in Links, in seconds since 1970; 0 where it is not.
+    package var pinnedUntil: Int { pinned.load(ordering: .relaxed) }
     var bodyName: BodyName { BodyName(scope: home.key.scope, digest: digest) }
 
-    init(_ facts: VersionFacts, id: Int64, rank: Int64, home: Chain, admittedAt: Int, lastWanted: Int) {
+    init(
+        _ facts: VersionFacts, id: Int64, rank: Int64, home: Chain, admittedAt: Int, lastWanted: Int,
+        pinnedUntil: Int = 0
+    ) {
         self.id = id
         self.rank = rank
         self.home = home
@@ -52,6 +58,15 @@ package final class Version: Sendable {
         self.admittedAt = Self.clamped(admittedAt)
         wanted = Atomic(Self.clamped(lastWanted))
         wantedOnDisk = Atomic(Self.clamped(lastWanted))
+        pinned = Atomic(Self.clamped(pinnedUntil))
+    }
+
+    /// Whether a Link names the version, so that no limit of the store evicts it.
+    package func isPinned(at now: Int) -> Bool { now < pinnedUntil }
+
+    /// Pins the version until some second; 0 lets it go.
+    func pin(until second: Int) {
+        pinned.store(Self.clamped(second), ordering: .relaxed)
     }
 
     /// Moves `lastWanted` forward; true at most once a minute, when that should be written to disk.

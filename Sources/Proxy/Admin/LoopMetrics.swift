@@ -40,4 +40,9 @@ package final class LoopMetrics {
 
     /// Counts a connection that changed its protocol.
     package func countUpgrade() { snapshot.upgrades += 1 }
+
+    /// Counts an offer that no browser keeps.
+    package func countUnkept(_ reason: UnkeptReason, route: Int?) {
+        snapshot.countUnkept(reason, route: route)
+    }
 }

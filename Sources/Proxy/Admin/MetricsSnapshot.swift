@@ -10,6 +10,7 @@ package struct MetricsSnapshot: Sendable {
     private static let reasonIndex = Dictionary(
         uniqueKeysWithValues: Reason.allCases.enumerated().map { ($1, $0) })
     private static let reasons = Reason.allCases.map(\.rawValue) + ["none"]
+    private static let unkeptReasons = UnkeptReason.allCases
     private static let codings = ContentCoding.allCases
     private static let codingIndex = Dictionary(
         uniqueKeysWithValues: ContentCoding.allCases.enumerated().map { ($1, $0) })
@@ -19,6 +20,7 @@ package struct MetricsSnapshot: Sendable {
     private let routeCount: Int
     private var requests: [Int]
     private var responses = [Int](repeating: 0, count: statusClasses.count)
+    private var unkept: [Int]
     private var bodyBytesBefore: [Int]
     private var bodyBytesAfter: [Int]
     private var compressionNanoseconds = [Int](repeating: 0, count: codings.count)
@@ -36,14 +38,14 @@ package struct MetricsSnapshot: Sendable {
     init(routes: Int) {
         routeCount = routes + 1
         requests = Array(repeating: 0, count: routeCount * Self.codings.count * Self.reasons.count)
+        unkept = Array(repeating: 0, count: routeCount * Self.unkeptReasons.count)
         bodyBytesBefore = Array(repeating: 0, count: routeCount)
         bodyBytesAfter = Array(repeating: 0, count: routeCount)
     }
 
     /// Counts one request that is over.
     mutating func count(_ record: RequestRecord) {
-        let last = routeCount - 1
-        let route = record.routeIndex.map { (0..<last).contains($0) ? $0 : last } ?? last
+        let route = place(of: record.routeIndex)
         let reason = record.reason.flatMap { Self.reasonIndex[$0] } ?? Self.reasons.count - 1
         requests[cell(route, Self.codingIndex[record.coding] ?? 0, reason)] += 1
         let statusClass = record.status / 100
@@ -56,6 +58,17 @@ package struct MetricsSnapshot: Sendable {
         if !record.isComplete { aborted += 1 }
     }
 
+    /// Counts an offer that no browser keeps.
+    mutating func countUnkept(_ reason: UnkeptReason, route: Int?) {
+        guard let index = Self.unkeptReasons.firstIndex(of: reason) else { return }
+        unkept[place(of: route) * Self.unkeptReasons.count + index] += 1
+    }
+
+    private func place(of route: Int?) -> Int {
+        let last = routeCount - 1
+        return route.map { (0..<last).contains($0) ? $0 : last } ?? last
+    }
+
     /// Counts time in an encoder.
     mutating func countCompression(_ coding: ContentCoding, nanoseconds: Int) {
         compressionNanoseconds[Self.codingIndex[coding] ?? 0] += nanoseconds
@@ -66,6 +79,7 @@ package struct MetricsSnapshot: Sendable {
         precondition(routeCount == other.routeCount, "loops of one proxy have the same routes")
         Self.add(other.requests, to: &requests)
         Self.add(other.responses, to: &responses)
+        Self.add(other.unkept, to: &unkept)
         Self.add(other.bodyBytesBefore, to: &bodyBytesBefore)
         Self.add(other.bodyBytesAfter, to: &bodyBytesAfter)
         Self.add(other.compressionNanoseconds, to: &compressionNanoseconds)
@@ -105,6 +119,11 @@ extension MetricsSnapshot {
                     samples.append(
                         .init(MetricsTable.requests, labels, requests[cell(route, coding, reason)]))
                 }
+            }
+            for (reason, text) in Self.unkeptReasons.enumerated() {
+                let count = unkept[route * Self.unkeptReasons.count + reason]
+                guard count > 0 else { continue }
+                samples.append(.init(MetricsTable.unkeptOffers, [names[route], text.rawValue], count))
             }
             samples.append(.init(MetricsTable.bodyBytes, [names[route], "before"], bodyBytesBefore[route]))
             samples.append(.init(MetricsTable.bodyBytes, [names[route], "after"], bodyBytesAfter[route]))

@@ -31,6 +31,9 @@ package enum MetricsTable {
         "dictum_offers_total", .counter, "Answers that offered a dictionary to the client.")
     static let upgrades = Metric(
         "dictum_upgrades_total", .counter, "Connections that changed to another protocol, such as WebSocket.")
+    static let unkeptOffers = Metric(
+        "dictum_unkept_offers_total", .counter, labels: ["route", "reason"],
+        "Answers that offered a dictionary but that no browser keeps, by the reason.")
     static let logLinesDropped = Metric(
         "dictum_log_lines_dropped_total", .counter,
         "Access log lines lost because standard output did not take them.")
@@ -54,7 +57,8 @@ package enum MetricsTable {
     /// Every metric.
     package static let all: [Metric] = [
         requests, responses, bodyBytes, compressionSeconds, requestDuration, connections, connectionsOpened,
-        rejectedRequests, upstreamErrors, abortedResponses, admissions, offers, upgrades, logLinesDropped,
+        rejectedRequests, upstreamErrors, abortedResponses, admissions, offers, unkeptOffers, upgrades,
+        logLinesDropped,
         storeVersions,
         storeChains, storeBytes, storeEvictions, storeWriteErrors, buildInfo, processStart, processMemory,
         processDescriptors,

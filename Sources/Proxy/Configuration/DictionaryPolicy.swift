@@ -14,8 +14,14 @@ package struct DictionaryPolicy: Sendable {
     package var maxBody = 8 << 20
     /// The destinations that the dictionary is for (RFC 9842 section 2.1.2).
     package var matchDest: [String] = []
+    /// How long a client is told to keep its dictionary whatever the answer's freshness, in milliseconds.
+    package var ttl: Int?
+    /// The Cache-Control that is sent in place of the upstream's.
+    package var cacheControl: String?
     /// How the client comes by the dictionary.
     package var delivery = Delivery.auto
+    /// How long a Link names the same version, in milliseconds.
+    package var linkMaxAge = 86_400_000
     /// Whether the request's cookies do not personalise the answer.
     package var cookiesIgnored = false
     /// The names of cookies whose Set-Cookie does not bar admission.
@@ -32,7 +38,12 @@ package struct DictionaryPolicy: Sendable {
         case auto
         /// The answer itself is the dictionary.
         case inBand
+        /// A Link names a version that has a URL of its own.
+        case link
     }
+
+    /// The `ttl` member, in seconds.
+    var ttlSeconds: Int? { ttl.map { $0 / 1000 } }
 
     /// Whether caches on the way may store dictionary-coded answers.
     package enum SharedCaches: Sendable, Equatable {

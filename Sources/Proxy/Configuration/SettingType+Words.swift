@@ -1,3 +1,5 @@
+internal import Dictionaries
+
 extension SettingType where Value == String {
     /// The name of a request field, or the beginning of several with a `*` at the end.
     static let fieldPattern = word("the name of a field, such as x-api-key or x-auth-request-*") { text in
@@ -18,6 +20,11 @@ extension SettingType where Value == String {
     /// What an answer is a dictionary for; whether a template fits its match is seen when the route is whole.
     static let covers = word("path, url, pattern, or a template such as /app/<name>.*.js") { text in
         ["path", "url", "pattern"].contains(text) || text.hasPrefix("/")
+    }
+
+    /// A value of Cache-Control (RFC 9111 section 5.2).
+    static let cacheControl = word("a value of Cache-Control, such as \"public, max-age=60\"") { text in
+        text.utf8.count <= 1024 && CacheControl.isWellFormed(text)
     }
 
     /// The name of a cookie (RFC 6265 section 4.1.1).

@@ -26,6 +26,14 @@ extension SettingType where Value: Sendable {
             }, write: write)
     }
 
+    /// A value that may be left out, which is nil.
+    static func optional<Wrapped>(_ type: SettingType<Wrapped>) -> SettingType where Value == Wrapped? {
+        SettingType(
+            expectation: type.expectation,
+            read: { node, reader in type.read(node, &reader).map(Optional.some) },
+            write: { $0.map(type.write) ?? "" })
+    }
+
     /// One of some words.
     ///
     /// - Parameter later: words of the contract that a later version takes.

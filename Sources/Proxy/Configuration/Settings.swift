@@ -116,14 +116,28 @@ enum Settings {
         .value("versions", \.versions, .count(1...1_000), "How many past answers a chain keeps."),
         .value("max_age", \.maxAge, .duration(1_000...3_650 * day), "How long after it was last wanted."),
         .value("max_body", \.maxBody, .size(1...128 * mebibyte), "Larger answers never become dictionaries."),
-        .notYet("ttl", "Sends the ttl member, for Chromium."),
-        .notYet("cache_control", "Replaces the upstream's Cache-Control on 200 and 304."),
+        .value(
+            "ttl", \.ttl, .optional(.duration(1_000...3_650 * day)), example: "7d",
+            "Sends the ttl member, by which Chromium keeps the dictionary so long whatever the answer's freshness."),
+        .value(
+            "cache_control", \.cacheControl, .optional(.cacheControl),
+            example: "\"public, max-age=60, stale-while-revalidate=86400\"",
+            """
+            Replaces the upstream's Cache-Control, Expires and Pragma on 200 and 304 to GET and HEAD; never on answers that \
+            are personal, no-store, no-transform or set a cookie.
+            """),
         .value(
             "match_dest", \.matchDest, .list(.destination, 0...32), example: "[script, style]",
             "The request destinations that the dictionary is for; none: all."),
         .value(
-            "delivery", \.delivery, .choice(["auto": .auto, "in_band": .inBand], later: ["link"]),
-            "in_band: the answer itself is the dictionary; auto: the same, until Link delivery comes."),
+            "delivery", \.delivery, .choice(["auto": .auto, "in_band": .inBand, "link": .link]),
+            """
+            in_band: the answer itself is the dictionary; link: it names one to fetch; auto: in_band, unless clients would \
+            drop the answer within a minute and it says public or s-maxage.
+            """),
+        .value(
+            "link_max_age", \.linkMaxAge, .duration(minute...365 * day),
+            "How long Links name the same version, which is kept so long and may be cached so long."),
         .notYet("scope", sameAs: "public", "private: dictionaries of one identity each."),
         .notYet("identity", "What tells one user from another on private routes."),
         .value(

@@ -1,0 +1,56 @@
+/// The versions that Links name, and what they take: bounded, so that they never fill the store.
+///
+/// A value; the store keeps it behind its lock. All but `prune` and `beyond` are O(1).
+struct Pins: Sendable {
+    private struct Pin {
+        let until: Int
+        let bytes: Int
+    }
+
+    private var pins: [Int64: Pin] = [:]
+    /// What the pinned bodies take, with a little for the row of each.
+    private(set) var bytes = 0
+    private var earliestEnd = Int.max
+
+    private static let overheadBytes = 1024
+
+    var count: Int { pins.count }
+
+    /// What a version would add.
+    static func cost(of version: Version) -> Int { version.bytes + overheadBytes }
+
+    /// Notes a version that is pinned until some second.
+    mutating func insert(_ version: Version) {
+        remove(version.id)
+        let pin = Pin(until: version.pinnedUntil, bytes: Self.cost(of: version))
+        pins[version.id] = pin
+        bytes += pin.bytes
+        earliestEnd = min(earliestEnd, pin.until)
+    }
+
+    /// Forgets a version, if it is there.
+    mutating func remove(_ id: Int64) {
+        if let pin = pins.removeValue(forKey: id) { bytes -= pin.bytes }
+    }
+
+    /// Forgets those whose time is over; costs nothing until one is.
+    mutating func prune(now: Int) {
+        guard now >= earliestEnd else { return }
+        for (id, pin) in pins where pin.until <= now { remove(id) }
+        earliestEnd = pins.values.map(\.until).min() ?? .max
+    }
+
+    /// The ids that must go for the rest to fit, those that end first before the others.
+    func beyond(bytesMax: Int, countMax: Int) -> [Int64] {
+        var (bytes, count) = (bytes, count)
+        guard bytes > bytesMax || count > countMax else { return [] }
+        var ids: [Int64] = []
+        for (id, pin) in pins.sorted(by: { ($0.value.until, $0.key) < ($1.value.until, $1.key) })
+        where bytes > bytesMax || count > countMax {
+            ids.append(id)
+            bytes -= pin.bytes
+            count -= 1
+        }
+        return ids
+    }
+}
