@@ -128,8 +128,11 @@ extension Exchange {
     func admitted(_ result: CodingJob.Result) {
         guard let answer, case .ending = answer.stage else { return }
         if let body = result.body {
-            let offer = admit(body, answer, etag: answer.head.headers.first(.etag), isNewest: result.isNewest)
-            _ = delivered(.init(offer: offer), answer, answer.place, body: body)
+            var shape = Delivery.Shape()
+            shape.offer = admit(
+                body, answer, etag: answer.head.headers.first(.etag), isNewest: result.isNewest)
+            // The head is out: this is for the next answer.
+            if answer.offerForm == .link { link(&shape, answer, answer.place, body: body) }
         }
         end(answer)
     }

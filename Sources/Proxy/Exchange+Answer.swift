@@ -131,7 +131,8 @@ extension Exchange {
                 Offer.obstacle(request: self.facts, response: facts, policy: route.policy) == nil
             {
                 answer.offerForm = offerForm(answer)
-                let shape = delivered(.init(offer: offer), answer, place)
+                var shape = Delivery.Shape(offer: offer)
+                if answer.offerForm == .link { link(&shape, answer, place) }
                 Delivery.offer(&answer.head.headers, shape)
                 noteOffer(shape, answer)
             }

@@ -106,7 +106,7 @@ extension Exchange {
         let etag = answer.head.headers.first(.etag) ?? shape.madeETag
         if let body = result.body {
             shape.offer = admit(body, answer, etag: etag, isNewest: result.isNewest)
-            shape = delivered(shape, answer, answer.place, body: body)
+            if answer.offerForm == .link { link(&shape, answer, answer.place, body: body) }
         }
         respond(answer, decision, shape, etag: etag, coded: result.coded, nanoseconds: result.nanoseconds)
     }

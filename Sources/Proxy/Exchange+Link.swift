@@ -52,7 +52,8 @@ extension Exchange {
     }
 
     /// Hands over a body at once if it is in memory, else when it has been read beside the loop.
-    private func load(_ version: Dictionaries.Version, _ done: @escaping @Sendable (Exchange, Body?) -> Void) {
+    private func load(_ version: Dictionaries.Version, _ done: @escaping @Sendable (Exchange, Body?) -> Void)
+    {
         if let body = context.store.hotBody(of: version) { return done(self, body) }
         let loop = core.loop
         let token = token

@@ -17,7 +17,7 @@ extension Exchange {
     func offerForm(_ answer: Answer) -> OfferForm {
         // A private chain is never named in a Link.
         guard route.policy.scope == .public else { return .inBand }
-        switch route.dictionary?.delivery {
+        switch route.delivery {
         case nil, .inBand?: return .inBand
         case .link?: return .link
         case .auto?:
@@ -45,22 +45,19 @@ extension Exchange {
             receivedAt: Int64(Clock.unixSeconds))
     }
 
-    /// What becomes of an offer: the field as it is, or a Link to the version that is named instead.
+    /// Puts a Link to the version that is named in place of an offer, where that is the form.
     ///
     /// With the whole body, once it is admitted, its version is named where none is, and the gain of the named one
     /// measured now and then.
-    func delivered(
-        _ shape: Delivery.Shape, _ answer: Answer, _ place: Answer.Place?, body: Body? = nil
-    ) -> Delivery.Shape {
-        guard answer.offerForm == .link, shape.offer != nil, let place, let dictionary = route.dictionary
-        else { return shape }
-        var shape = shape
+    func link(
+        _ shape: inout Delivery.Shape, _ answer: Answer, _ place: Answer.Place?, body: Body? = nil
+    ) {
+        guard shape.offer != nil, let place, let dictionary = route.dictionary else { return }
         shape.offer = nil
         let named = context.linkDesk.named(
             for: place, body: body, index: proxy.index, lifeSeconds: dictionary.linkMaxAge / 1000,
             now: Clock.unixSeconds)
         shape.link = named.map { DictionaryPath(chain: $0.chain.name, digest: $0.digest) }
-        return shape
     }
 
     /// Counts an offer that goes out, and says where it is of no use: an answer that no browser keeps.

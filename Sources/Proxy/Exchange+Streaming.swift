@@ -51,7 +51,7 @@ extension Exchange {
         shape.isCodingChanged = isCoded || answer.isDecoded
         // A Link names a version that is there already.
         shape.offer = answer.offerForm == .link || willBeAdmitted(answer) ? answer.place?.offer : nil
-        shape = delivered(shape, answer, answer.place)
+        if answer.offerForm == .link { link(&shape, answer, answer.place) }
         shapeHead(answer, shape)
         explain(decision, on: answer, sent: nil)
         if shape.isCodingChanged { answer.framing = .chunked }

@@ -51,6 +51,7 @@ extension ResponseFacts {
             bodyBytes: encodings.isEmpty ? length : nil, hasContentRange: headers.contains(.contentRange),
             hasUseAsDictionary: headers.contains(.useAsDictionary)
                 || headers.contains(.link)
-                    && !LinkField.dictionaryTargets(headers.values(.link)).isEmpty)
+                    && !LinkField.dictionaryTargets(headers.values(.link)).isEmpty
+        )
     }
 }

@@ -54,7 +54,8 @@ final class LinkDesk: Sendable {
         _ body: Body, _ place: Answer.Place, named: Version, _ index: DictionaryIndex.Reader,
         lifeSeconds: Int, now: Int
     ) {
-        guard body.digest != named.digest, !isMeasuring.load(ordering: .relaxed), isDue(named, body, now: now),
+        guard body.digest != named.digest, !isMeasuring.load(ordering: .relaxed),
+            isDue(named, body, now: now),
             let current = index.newest(chain: place.chain, url: place.url, variant: place.variant),
             current.digest == body.digest, !isMeasuring.exchange(true, ordering: .acquiringAndReleasing)
         else { return }

@@ -24,7 +24,7 @@ final class LinkedDictionary: Sendable {
         let route = proxy.context.routes.route(
             path: String(parts[0]), query: parts.count > 1 ? String(parts[1]) : nil)
         guard route.usesDictionaries, route.policy.scope == .public,
-            let delivery = route.dictionary?.delivery, delivery != .inBand
+            let delivery = route.delivery, delivery != .inBand
         else { return nil }
         return LinkedDictionary(version: version, route: route)
     }

@@ -14,6 +14,7 @@ package import HTTP
 /// | the head has come | `begin` | here |
 /// | route, facts of the request | `init` | Exchange |
 /// | answer at once, where that is due | `ownAnswer` | Exchange |
+/// | a dictionary's own URL: from the store, not the upstream | `serve` | Exchange+Link |
 /// | dictionary: look it up, have it read | `findDictionary` | Exchange+Upstream |
 /// | upstream | `forward` | Exchange+Upstream |
 /// | the answer's head has come | `plan` | Exchange+Answer |
@@ -21,6 +22,7 @@ package import HTTP
 /// | negotiate | `decide` | Exchange+Answer |
 /// | compare, hash, compress, beside the loop if large | `prepare`, `code` | Exchange+Holding, +Streaming |
 /// | store: the body becomes a version | `admit` | Exchange+Admission |
+/// | how it is offered: Use-As-Dictionary, or a Link | `offerForm`, `link` | Exchange+Offer |
 /// | respond | `respond`, `sendOn`, `send` | Exchange+Holding, +Answer |
 /// | the answer is whole, or given up | `complete`, `abort` | Exchange |
 /// | account, always and once | `account` | Exchange, here |

@@ -15,6 +15,8 @@ final class Route: Sendable {
     /// Whether caches on the way may store its deltas; nil where dictionaries are off, so that answers do not vary
     /// by them.
     let sharedCaches: DictionaryPolicy.SharedCaches?
+    /// How offers are delivered; nil where dictionaries are off.
+    let delivery: DictionaryPolicy.Delivery?
     /// The Cache-Control that answers carry in place of the upstream's, if any.
     let cacheControl: CacheControlOverride?
     /// What the pure decisions need to know of it.
@@ -28,6 +30,7 @@ final class Route: Sendable {
         text = route.text
         dictionary = route.dictionary
         policy = configuration.policy(of: route)
+        delivery = route.dictionary?.delivery
         cacheControl = route.dictionary?.cacheControl.map(CacheControlOverride.init)
         sharedCaches = route.dictionary?.sharedCaches
     }

@@ -37,8 +37,9 @@ package struct CacheControl: Equatable, Sendable {
     /// Whether the answer says that a shared cache may keep it (RFC 9111 sections 5.2.2.9 and 5.2.2.10).
     package var permitsSharing: Bool { isPublic || sMaxAge != nil }
 
-    /// Whether a text is a value of this field: at least one directive, each in the grammar of RFC 9111 section 5.2,
-    /// and those that take seconds with a number.
+    /// Whether a text is a value of this field (RFC 9111 section 5.2).
+    ///
+    /// It needs at least one directive, and a number for those that take seconds.
     package static func isWellFormed(_ value: String) -> Bool {
         let bytes = value.utf8
         let text = bytes.span

@@ -63,3 +63,23 @@ struct CacheControlTests {
         #expect(cacheControl == expected)
     }
 }
+
+/// What may be set as a Cache-Control field.
+struct CacheControlGrammarTests {
+    @Test(arguments: [
+        "no-cache", "max-age=60", "public, max-age=60, stale-while-revalidate=86400", "max-age=\"60\"",
+        "private=\"set-cookie, x\"", "Private , , MAX-AGE=0", "extension=token", "a=\"q\\\"uoted\"",
+    ])
+    func `a list of directives is a value`(value: String) {
+        #expect(CacheControl.isWellFormed(value))
+    }
+
+    @Test(arguments: [
+        "", " ", ",", "max-age", "max-age=", "max-age=-1", "max-age=1s", "max-age=1 2", "max age=1", "=1",
+        "stale-while-revalidate", "s-maxage=x", "a=\"open", "a=\"x\"y", "a=b c", "a b", "max-age=60; public",
+        "a=\u{e9}", "a=\"\u{1}\"", "public\r\nX: y",
+    ])
+    func `anything else is none`(value: String) {
+        #expect(!CacheControl.isWellFormed(value))
+    }
+}

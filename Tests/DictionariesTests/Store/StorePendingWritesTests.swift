@@ -91,6 +91,31 @@ import Testing
         #expect(again.renewals.map(\.rank) == [5])
     }
 
+    @Test func `a pin goes with the row that is still to be made, or after it`() {
+        var pending = PendingWrites()
+        let (one, body) = version(1)
+        pending.insert(one, body: body)
+        pending.pin(one.id, until: 5)
+        let first = pending.takeBatch(bytesMax: .max)
+        #expect(first.insertions.count == 1 && first.pins.isEmpty)
+        pending.pin(one.id, until: 6)
+        let second = pending.takeBatch(bytesMax: .max)
+        #expect(second.pins == [1: 6])
+    }
+
+    @Test func `a failed batch comes back with its pins, but for those that changed or whose row went`() {
+        var pending = PendingWrites()
+        let versions = (1...3).map { version($0).version }
+        for version in versions { pending.pin(version.id, until: 5) }
+        let batch = pending.takeBatch(bytesMax: .max)
+        pending.pin(versions[0].id, until: 0)
+        _ = pending.remove(versions[1])
+        _ = pending.restore(batch)
+        let again = pending.takeBatch(bytesMax: .max)
+        #expect(again.pins == [1: 0, 3: 5])
+        #expect(again.removals == [2])
+    }
+
     @Test func `what is just being written still counts as not on disk`() {
         var pending = PendingWrites()
         let (one, body) = version(1)

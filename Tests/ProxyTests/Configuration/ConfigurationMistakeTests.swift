@@ -117,19 +117,30 @@ private func mistakes(inWhole bytes: [UInt8]) -> [String] {
     }
 
     @Test(arguments: [
+        ("delivery: inband", "is \"inband\": expected auto, in_band or link"),
+        ("ttl: 999ms", "expected a duration from 1s to 3650d"),
+        ("ttl: 3651d", "expected a duration from 1s to 3650d"), ("ttl: 60", "expected a duration"),
+        ("link_max_age: 59s", "expected a duration from 1m to 365d"),
+        ("link_max_age: 366d", "expected a duration from 1m to 365d"),
+        ("cache_control: max-age", "expected a value of Cache-Control, such as \"public, max-age=60\""),
+        ("cache_control: \"max-age=60; public\"", "expected a value of Cache-Control"),
+        ("cache_control: \"\"", "expected a value of Cache-Control"),
+        ("cache_control: {max-age: 60}", "expected a value of Cache-Control"),
+    ])
+    func `what says how dictionaries are delivered and kept is checked`(text: String, expected: String) {
+        let found = mistakes("routes: [{match: /a, dictionary: {\(text)}}]")
+        #expect(found.count == 1)
+        #expect(found.first?.contains(expected) == true, "\(found)")
+    }
+
+    @Test(arguments: [
         ("listeners: [{address: a:1, tls: {certificate: c}}]", "2:28: tls is not supported yet"),
         ("store: {key_file: k}", "2:9: key_file is not supported yet"),
-        (
-            "routes: [{match: /a, dictionary: {delivery: link}}]",
-            "2:45: link is not supported yet: expected auto or in_band"
-        ),
         (
             "routes: [{match: /a, dictionary: {scope: private}}]",
             "scope is not supported yet: expected public"
         ),
         ("routes: [{match: /a, dictionary: {identity: authorization}}]", "identity is not supported yet"),
-        ("routes: [{match: /a, dictionary: {cache_control: x}}]", "cache_control is not supported yet"),
-        ("routes: [{match: /a, dictionary: {ttl: 1d}}]", "ttl is not supported yet"),
         (
             "routes: [{match: /a, dictionary: {revalidate: true}}]",
             "revalidate is not supported yet: expected false"

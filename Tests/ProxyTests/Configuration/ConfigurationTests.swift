@@ -48,6 +48,8 @@ func configuration(
         let route = try #require(try configuration("routes: [{match: /a}]").routes.first)
         let policy = try #require(route.dictionary)
         #expect(policy.delivery == .auto)
+        #expect(policy.ttl == nil && policy.cacheControl == nil)
+        #expect(policy.linkMaxAge == 86_400_000)
         #expect(policy.versions == 16)
         #expect(policy.maxAge == 2_592_000_000)
         #expect(policy.maxBody == 8_388_608)
@@ -72,7 +74,10 @@ func configuration(
                   max_age: 5m
                   max_body: 64KiB
                   match_dest: [script]
-                  delivery: in_band
+                  ttl: 7d
+                  cache_control: public, max-age=5
+                  delivery: link
+                  link_max_age: 1m
                   scope: public
                   cookies: ignore
                   ignore_set_cookie: [lb]
@@ -100,6 +105,10 @@ func configuration(
         #expect(policy.versions == 3)
         #expect(policy.maxAge == 300_000)
         #expect(policy.matchDest == ["script"])
+        #expect(policy.ttlSeconds == 604_800)
+        #expect(policy.cacheControl == "public, max-age=5")
+        #expect(policy.delivery == .link)
+        #expect(policy.linkMaxAge == 60_000)
         #expect(policy.cookiesIgnored)
         #expect(policy.ignoreSetCookie == ["lb"])
         #expect(policy.sharedCaches == .trust)

@@ -11,6 +11,8 @@ final class TestProxy {
     let server: ProxyServer
     /// The access log, if the test asked for it.
     let log: LineReader?
+    /// What an operator is told.
+    let events = Guarded<[StoreEvent]>([])
     private let sink: LogSink?
     private var isStopped = false
 
@@ -31,7 +33,8 @@ final class TestProxy {
         listener(&configuration.listeners[0])
         configuration.admin = .init(address: .tcp(host: "127.0.0.1", port: 0))
         configuration.store.path = store
-        let context = try ProxyContext.open(configuration, log: { _ in }, loopCount: 2)
+        let context = try ProxyContext.open(
+            configuration, log: { [events] event in events.withLock { $0.append(event) } }, loopCount: 2)
         log = isLogged ? try LineReader() : nil
         sink = log.map { LogSink(descriptor: $0.writeEnd) }
         server = try ProxyServer(

@@ -1,0 +1,57 @@
+internal import Dictionaries
+internal import Testing
+
+/// `cache_control`: on which answers it takes the place of the upstream's word.
+struct CacheControlOverrideTests {
+    private static let override = CacheControlOverride("public, max-age=60")
+
+    private func applies(_ change: Change, _ override: CacheControlOverride = override) -> Bool {
+        let exchange = Exchange(change)
+        return override.applies(
+            request: exchange.request, response: exchange.response, policy: exchange.route.policy)
+    }
+
+    @Test(arguments: [
+        Change { _ in }, Change { $0.response.status = 304 }, Change { $0.request.method = .head },
+        Change { $0.response.cacheControl = CacheControl(["no-cache"]) },
+        Change {
+            $0.request.hasCookie = true
+            $0.response.cacheControl = CacheControl(["public"])
+        },
+        Change { $0.response.hasUseAsDictionary = true },
+    ])
+    func `it goes on 200 and 304 to GET and HEAD`(change: Change) {
+        #expect(applies(change))
+    }
+
+    @Test(arguments: [
+        Change { $0.response.status = 404 }, Change { $0.response.status = 206 },
+        Change { $0.request.method = .post }, Change { $0.request.method = .other },
+        Change { $0.response.cacheControl = CacheControl(["no-store"]) },
+        Change { $0.response.cacheControl = CacheControl(["no-transform, max-age=1"]) },
+        Change { $0.response.cacheControl = CacheControl(["private"]) },
+        Change { $0.response.setCookieNames = ["a"] },
+        Change {
+            $0.response.setCookieNames = ["lb"]
+            $0.route.ignoredSetCookies = ["lb"]
+        },
+        Change { $0.response.varyNames = ["cookie"] }, Change { $0.request.hasCookie = true },
+        Change { $0.request.hasAuthorization = true }, Change { $0.request.hasPersonalField = true },
+        Change { $0.request.hasPersonalQuery = true }, Change { $0.route.areDictionariesOn = false },
+        Change { $0.route.hasDictionary = false },
+    ])
+    func `it never touches an answer that is somebody's own, or says what must not be changed`(
+        change: Change
+    ) {
+        #expect(!applies(change))
+    }
+
+    @Test func `on a private route only a value that says private itself goes on`() {
+        let change = Change {
+            $0.route.scope = .private
+            $0.request.hasCookie = true
+        }
+        #expect(!applies(change))
+        #expect(applies(change, CacheControlOverride("private, max-age=60")))
+    }
+}

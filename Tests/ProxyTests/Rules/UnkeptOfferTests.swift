@@ -1,0 +1,83 @@
+internal import Dictionaries
+internal import TestSupport
+internal import Testing
+
+@testable import Proxy
+
+private let body = Feed.bytes(version: 0, items: 40)
+
+/// Answers that offer themselves and that no browser keeps: the log and a metric say so.
+@Suite(.timeLimit(.minutes(1))) struct UnkeptOfferTests {
+    private func warnings(_ proxy: TestProxy) -> [String] {
+        proxy.events.withLock { $0 }.compactMap { if case .warning(let text) = $0 { text } else { nil } }
+    }
+
+    @Test(arguments: [
+        ("Cache-Control: no-cache", "no-cache"), ("Cache-Control: s-maxage=600", "s-maxage-only"),
+        ("Cache-Control: max-age=0", "expired"), ("Cache-Control: max-age=5\r\nAge: 5", "expired"),
+        ("ETag: \"v1\"", "etag-only"), ("X-Nothing: 1", "etag-only"),
+        ("Expires: Fri, 01 Jan 2021 00:00:00 GMT", "expired"), ("Expires: 0", "expired"),
+    ])
+    func `every such answer is counted with its reason, and one warning an hour names the route`(
+        field: String, reason: String
+    ) throws {
+        let proxy = try TestProxy(
+            json(body, field), #"routes: [{match: /feed, dictionary: {delivery: in_band}}, {match: "/*"}]"#)
+        for _ in 1...3 { _ = try proxy.fetch("/feed") }
+        let metrics = try proxy.metrics()
+        #expect(
+            metrics.contains(#"dictum_unkept_offers_total{route="/feed",reason="\#(reason)"} 3"# + "\n"))
+        let said = warnings(proxy)
+        #expect(said.count == 1)
+        #expect(
+            said.first?.hasPrefix(
+                "route /feed offers dictionaries on answers that no browser keeps (\(reason))") == true)
+        #expect(said.first?.contains("cache_control, ttl or delivery: link") == true)
+    }
+
+    @Test(arguments: [
+        "Cache-Control: max-age=1", "Cache-Control: max-age=0, stale-while-revalidate=60",
+        "Expires: Fri, 01 Jan 2100 00:00:00 GMT", "Last-Modified: Fri, 01 Jan 2021 00:00:00 GMT",
+        "Cache-Control: max-age=9, public\r\nAge: 8",
+    ])
+    func `an answer that is kept is no reason to say anything`(field: String) throws {
+        let proxy = try TestProxy(json(body, field))
+        #expect(try proxy.fetch("/feed")["Use-As-Dictionary"] != nil)
+        #expect(warnings(proxy).isEmpty)
+        #expect(try !proxy.metrics().contains("dictum_unkept_offers_total{"))
+    }
+
+    @Test(arguments: ["ttl: 60s", "cache_control: max-age=60", "delivery: link"])
+    func `what the warning advises helps`(setting: String) throws {
+        let proxy = try TestProxy(
+            json(body, "Cache-Control: no-cache"), #"routes: [{match: "/*", dictionary: {\#(setting)}}]"#)
+        _ = try proxy.fetch("/feed")
+        #expect(warnings(proxy).isEmpty)
+        #expect(try proxy.metrics().contains("dictum_offers_total 1\n"))
+    }
+
+    @Test func `an answer that offers nothing is not counted`() throws {
+        let proxy = try TestProxy(json(body, "Cache-Control: no-cache, private"))
+        #expect(try proxy.fetch("/feed")["Use-As-Dictionary"] == nil)
+        #expect(warnings(proxy).isEmpty)
+    }
+
+    @Test func `each route warns for itself`() throws {
+        let proxy = try TestProxy(
+            json(body),
+            """
+            routes:
+              - {match: /a, dictionary: {delivery: in_band}}
+              - {match: /b, dictionary: {delivery: in_band}}
+            """)
+        for target in ["/a", "/b", "/a"] { _ = try proxy.fetch(target) }
+        #expect(warnings(proxy).map { $0.prefix(8) } == ["route /a", "route /b"])
+    }
+
+    @Test func `an hour later it is said again`() throws {
+        let route = Route(index: 0, .implied, in: Configuration())
+        #expect(route.shouldWarnOfUnkept(now: 10_000))
+        #expect(!route.shouldWarnOfUnkept(now: 13_599))
+        #expect(route.shouldWarnOfUnkept(now: 13_600))
+    }
+}
