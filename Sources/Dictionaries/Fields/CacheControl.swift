@@ -56,7 +56,7 @@ package struct CacheControl: Equatable, Sendable {
         "max-age", "s-maxage", "stale-while-revalidate", "stale-if-error",
     ]
 
-    /// `cache-directive = token [ "=" ( token / quoted-string ) ]`
+    /// One directive: `cache-directive = token [ "=" ( token / quoted-string ) ]`.
     private static func isDirective(_ member: Range<Int>, in text: Span<UInt8>) -> Bool {
         let end = FieldSyntax.tokenEnd(from: member.lowerBound, in: text, limit: member.upperBound)
         guard end > member.lowerBound else { return false }
