@@ -62,8 +62,8 @@ import Testing
             WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 9999)
             INSERT INTO body SELECT i, 'public', randomblob(32), zeroblob(\(bytes)) FROM n;
             INSERT INTO chain SELECT id, 'api.example', 'public', '/items/' || id, '' FROM body WHERE id < 2500;
-            INSERT INTO version SELECT id, id % 2500, id, '/items/' || (id % 2500), '', NULL, NULL, \(bytes), id,
-                0, 0, 1000 FROM body;
+            INSERT INTO version (id, chain, body, url, variant, size, rank, admitted, last_wanted, max_age)
+                SELECT id, id % 2500, id, '/items/' || (id % 2500), '', \(bytes), id, 0, 0, 1000 FROM body;
             """)
         let read = bytesRead()
         var reopened: DictionaryStore?
