@@ -38,6 +38,7 @@ let package = Package(
             dependencies: [
                 "CZstd", "CBrotli", "CZlib", "COpenSSL",
                 .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
                 .product(name: "HashTreeCollections", package: "swift-collections"),
                 .product(name: "RawStructuredFieldValues", package: "swift-http-structured-headers"),
             ],

@@ -1,7 +1,16 @@
+internal import Synchronization
+
 /// A chain as the versions in it share it: its name, with the pattern compiled once.
 final class Chain: Sendable {
     let key: ChainKey
     private let pattern: URLPattern?
+    private let versions = Atomic<Int>(.max)
+
+    /// How many versions the last admission here kept; no bound before the first.
+    var versionsMax: Int {
+        get { versions.load(ordering: .relaxed) }
+        set { versions.store(newValue, ordering: .relaxed) }
+    }
 
     /// A `match` that is no pattern (a store edited by hand) makes a chain that covers nothing.
     init(_ key: ChainKey) {

@@ -20,36 +20,41 @@ extension DictionaryIndex {
         /// The newest version of a URL and variant.
         package func newest(chain: ChainKey, url: String, variant: String) -> Version? {
             refresh()
-            return snapshot.newest(chain: chain, url: url, variant: variant)
+            return usable(snapshot.newest(chain: chain, url: url, variant: variant))
         }
 
         /// The newest version of a URL and variant whose answer had this entity tag.
         package func version(chain: ChainKey, url: String, variant: String, etag: String) -> Version? {
             refresh()
-            return snapshot.version(chain: chain, url: url, variant: variant, etag: etag)
+            return usable(snapshot.version(chain: chain, url: url, variant: variant, etag: etag))
         }
 
         /// A version of the chain with this digest, whatever its URL.
         package func version(chain: ChainKey, digest: Digest) -> Version? {
             refresh()
-            return snapshot.version(chain: chain, digest: digest)
+            return usable(snapshot.version(chain: chain, digest: digest))
         }
 
         /// The version that Links of this chain and variant name.
         package func named(chain: ChainKey, variant: String, now: Int) -> Version? {
             refresh()
-            return snapshot.named(chain: chain, variant: variant, now: now)
+            return usable(snapshot.named(chain: chain, variant: variant, now: now))
         }
 
         /// The version with a path of its own, if a Link may have named it.
         package func linked(_ path: DictionaryPath, authority: String, now: Int) -> Version? {
             refresh()
-            return snapshot.linked(path, authority: authority, now: now)
+            return usable(snapshot.linked(path, authority: authority, now: now))
         }
 
         /// Whether a body with this digest is in the chain.
         package func contains(chain: ChainKey, digest: Digest) -> Bool {
             version(chain: chain, digest: digest) != nil
+        }
+
+        /// A version that no route of today would make is as if it were not there.
+        private func usable(_ version: Version?) -> Version? {
+            version.flatMap { $0.isCurrent ? $0 : nil }
         }
 
         private func refresh() {

@@ -20,6 +20,7 @@ package struct DictionaryIndex: Sendable {
     private var lines: TreeDictionary<ChainKey, Line> = [:]
     /// The chains that are or were named in Links, by what names them there.
     private var chainNames: TreeDictionary<String, ChainKey> = [:]
+    private var byID: TreeDictionary<Int64, Version> = [:]
     private(set) var versionCount = 0
 
     /// How many chains of one authority that hold the same body a look-up by digest considers.
@@ -35,7 +36,7 @@ package struct DictionaryIndex: Sendable {
     func find(digest: Digest, authority: String, path: String, query: String?) -> Version? {
         guard let candidates = byDigest[DigestKey(authority: authority, digest: digest)] else { return nil }
         for (_, version) in candidates.prefix(Self.candidatesMax)
-        where version.chain.scope == .public && version.home.covers(path: path, query: query) {
+        where version.isCurrent && version.chain.scope == .public && version.home.covers(path: path, query: query) {
             return version
         }
         return nil
@@ -77,6 +78,9 @@ package struct DictionaryIndex: Sendable {
         return same.last { $0.isPinned(at: now) } ?? same.last
     }
 
+    /// The version of a row.
+    func version(id: Int64) -> Version? { byID[id] }
+
     /// The versions of a chain, the oldest first.
     func versions(of key: ChainKey) -> [Version] {
         lines[key]?.versions ?? []
@@ -102,9 +106,13 @@ package struct DictionaryIndex: Sendable {
 
     // MARK: Changes
 
-    /// Adds a version as the newest of its chain.
+    /// Adds a version at the place in its chain that its rank gives it, which is nearly always the last.
     mutating func insert(_ version: Version) {
-        lines[version.chain, default: Line(chain: version.home, versions: [])].versions.append(version)
+        let places = lines[version.chain]?.versions ?? []
+        let before = places.lastIndex { ($0.rank, $0.id) < (version.rank, version.id) }
+        lines[version.chain, default: Line(chain: version.home, versions: [])].versions
+            .insert(version, at: before.map { $0 + 1 } ?? 0)
+        byID[version.id] = version
         byDigest[key(of: version), default: [:]][version.id] = version
         if version.pinnedUntil > 0 { addName(of: version) }
         versionCount += 1
@@ -123,6 +131,7 @@ package struct DictionaryIndex: Sendable {
         line.versions.remove(at: place)
         lines[version.chain] = line.versions.isEmpty ? nil : line
         if line.versions.isEmpty, !chainNames.isEmpty { chainNames[version.chain.name] = nil }
+        byID[version.id] = nil
         let digestKey = key(of: version)
         if var same = byDigest[digestKey] {
             same[version.id] = nil

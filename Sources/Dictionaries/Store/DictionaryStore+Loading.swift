@@ -42,7 +42,10 @@ extension DictionaryStore {
         guard let database = disk.withLock({ $0.database }) else { return nil }
         do {
             guard let bytes = try database.body(name) else {
-                giveUp(name, because: "it is not there")
+                // Another process may have removed it just now, which is soon known here too.
+                if try database.hasAny(of: versions(of: name).map(\.id)) {
+                    giveUp(name, because: "it is not there")
+                }
                 return nil
             }
             guard Digest(of: bytes.span) == name.digest else {
@@ -61,10 +64,13 @@ extension DictionaryStore {
     }
 
     private func giveUp(_ name: BodyName, because reason: String) {
-        let versions = publisher.index.allVersions().filter { $0.bodyName == name }
-        guard evict(versions, reason: .damaged) > 0 else { return }
+        guard evict(versions(of: name), reason: .damaged) > 0 else { return }
         reports.unreadable(
             "a body in \(configuration.path) was lost and is no longer used: \(reason); "
                 + "check the disk if this repeats")
+    }
+
+    private func versions(of name: BodyName) -> [Version] {
+        publisher.index.allVersions().filter { $0.bodyName == name }
     }
 }

@@ -18,6 +18,8 @@ package final class DictionaryStore: Sendable {
     let reports: StoreReports
     let publisher = IndexPublisher()
     let counters = Guarded(StoreStatistics())
+    /// Whether a version may be used, by the routes of today.
+    let currency: Guarded<@Sendable (Version) -> Bool>
     let disk = Guarded(Disk())
     let loads = Guarded<[BodyName: [@Sendable (Body?) -> Void]]>([:])
     let drainIsScheduled = Atomic<Bool>(false)
@@ -35,6 +37,7 @@ package final class DictionaryStore: Sendable {
     package init(configuration: StoreConfiguration) throws(StoreError) {
         self.configuration = configuration
         reports = StoreReports(log: configuration.log)
+        currency = Guarded(configuration.isCurrent)
         hot = Guarded(HotBodies(bytesMax: configuration.memoryBytes))
         do {
             try open()
@@ -43,6 +46,7 @@ package final class DictionaryStore: Sendable {
         } catch {
             failed(error)
         }
+        if configuration.path != ":memory:" { scheduleFollowing() }
     }
 
     // MARK: Reading
@@ -75,12 +79,13 @@ package final class DictionaryStore: Sendable {
     @discardableResult
     package func admit(
         _ body: Body, chain: ChainKey, url: String, variant: String, etag: String?, contentType: String?,
-        versions keep: Int, maxAge: Int, now: Int
+        versions keep: Int, maxAge: Int, now: Int, isUpstreamMatch: Bool = false
     ) -> Version {
         noteTime(now)
         let facts = VersionFacts(
             digest: body.digest, url: url, variant: variant, etag: etag, contentType: contentType,
-            bytes: body.bytes.count, maxAge: min(max(maxAge, 0), Version.secondsMax))
+            bytes: body.bytes.count, maxAge: min(max(maxAge, 0), Version.secondsMax),
+            isUpstreamMatch: isUpstreamMatch)
         let name = BodyName(scope: chain.scope, digest: body.digest)
         // Pinned before it is published: whoever finds the version finds the body too.
         let kept = hot.withLock { hot in
@@ -88,10 +93,12 @@ package final class DictionaryStore: Sendable {
             return hot.body(name) ?? body
         }
         let admitted = state.withLock { state in
-            let admitted = state.admit(facts, body: kept, chain: chain, keep: keep, now: now)
+            let admitted = state.admit(
+                facts, body: kept, chain: chain, keep: keep, now: now, clock: StoreClock.microseconds)
             publisher.publish(state.index)
             return admitted
         }
+        judge(admitted.version)
         unpin(admitted.isNew ? admitted.unpinned : admitted.unpinned + [name])
         counters.withLock { counters in
             if admitted.isNew { counters.admissions += 1 } else { counters.returns += 1 }

@@ -64,6 +64,9 @@ struct PendingWrites: Sendable {
         if insertions[id] == nil { pins[id] = second }
     }
 
+    /// Whether it waits to be written until when the row is pinned.
+    func pins(_ id: Int64) -> Bool { pins[id] != nil }
+
     /// A row that goes; the insertion that is no longer needed, if it had not begun.
     mutating func remove(_ version: Version) -> Insertion? {
         touches[version.id] = nil
@@ -72,6 +75,14 @@ struct PendingWrites: Sendable {
         if let waiting = insertions.removeValue(forKey: version.id) { return waiting }
         removals.insert(version.id)
         return nil
+    }
+
+    /// Forgets what waits for a row that another process removed.
+    mutating func forget(_ id: Int64) {
+        touches[id] = nil
+        renewals[id] = nil
+        pins[id] = nil
+        removals.remove(id)
     }
 
     /// Forgets an insertion whose row turned out to be there; false if there was none.

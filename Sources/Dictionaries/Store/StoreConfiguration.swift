@@ -9,19 +9,23 @@ package struct StoreConfiguration: Sendable {
     package var memoryBytes: Int
     /// Seconds between two attempts on a disk that takes nothing.
     package var retrySeconds: Double
+    /// Whether a route of today would make the version; one that none would is kept, but not used.
+    package var isCurrent: @Sendable (Version) -> Bool
     /// Is told what an operator should know; on any thread, and must not call the store.
     package var log: @Sendable (StoreEvent) -> Void
 
     /// Describes a store; the defaults are the contract's.
     package init(
         path: String, maxBytes: Int = 1 << 30, maxChains: Int = 100_000, memoryBytes: Int = 256 << 20,
-        retrySeconds: Double = 5, log: @escaping @Sendable (StoreEvent) -> Void = { _ in }
+        retrySeconds: Double = 5, isCurrent: @escaping @Sendable (Version) -> Bool = { _ in true },
+        log: @escaping @Sendable (StoreEvent) -> Void = { _ in }
     ) {
         self.path = path
         self.maxBytes = maxBytes
         self.maxChains = maxChains
         self.memoryBytes = memoryBytes
         self.retrySeconds = retrySeconds
+        self.isCurrent = isCurrent
         self.log = log
     }
 }

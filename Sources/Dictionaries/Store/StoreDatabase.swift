@@ -15,38 +15,52 @@ struct StoreDatabase: Sendable {
         var total: Int { file + log }
     }
 
-    private let path: String
-    private let connection: any DatabaseWriter
+    let path: String
+    let connection: any DatabaseWriter
+    /// The file that was opened; nil in memory.
+    let identity: StoreFile.Identity?
+    /// How far the changes of others were read.
+    let position = Guarded(ChangePosition())
 
     var isInMemory: Bool { path == ":memory:" }
+    /// Whether the path leads to another file by now, or to none.
+    var isReplaced: Bool { !isInMemory && StoreFile.identity(of: path) != identity }
 
     /// Opens the file, makes it if it is missing, and brings its schema up to date.
-    init(path: String) throws(StoreDatabaseError) {
+    ///
+    /// The steps are the released ones but in tests.
+    init(path: String, steps: [String] = StoreSchema.steps) throws(StoreDatabaseError) {
         self.path = path
         do {
-            connection = try Self.connect(path)
+            connection = try Self.connect(path, schemasMax: steps.count)
         } catch {
             throw StoreDatabaseError(opening: error)
         }
-        try Self.attempt { try Self.migrate(connection) }
+        identity = StoreFile.identity(of: path)
+        try attempt { try Self.migrate(connection, steps: steps) }
     }
 
-    /// Closes the connections; every later call fails as unavailable.
-    func close() {
-        // An error says that a statement is still running; the connection then closes with its last reference.
-        try? connection.close()
+    /// Opens a file that is there and up to date, as it is, beside the proxies that use it.
+    init(existing path: String) throws(StoreDatabaseError) {
+        self.path = path
+        do {
+            connection = try Self.visit(path)
+        } catch {
+            throw StoreDatabaseError(opening: error)
+        }
+        identity = StoreFile.identity(of: path)
     }
 
     // MARK: Opening
 
-    private static func connect(_ path: String) throws -> any DatabaseWriter {
+    private static func connect(_ path: String, schemasMax: Int) throws -> any DatabaseWriter {
         var configuration = Configuration()
         configuration.busyMode = .timeout(1)
         configuration.maximumReaderCount = 2
         configuration.prepareDatabase { database in
             if database.configuration.readonly { return }
             // Before anything is changed, the journal mode included.
-            try check(database, path: path)
+            try check(database, path: path, schemasMax: schemasMax)
             // Before the first table is made: lets the file shrink in small steps later.
             try database.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")
             // Debian's SQLite overwrites what is deleted with zeroes, which doubles what an eviction writes.
@@ -54,11 +68,8 @@ struct StoreDatabase: Sendable {
             try database.execute(sql: "PRAGMA journal_size_limit = \(4 << 20)")
         }
         guard path != ":memory:" else { return try DatabaseQueue(configuration: configuration) }
-        if !FileManager.default.fileExists(atPath: path) {
-            // Answers of an API are nobody else's business. SQLite gives its log the mode of the database.
-            _ = FileManager.default.createFile(
-                atPath: path, contents: nil, attributes: [.posixPermissions: 0o600])
-        }
+        // Answers of an API are nobody else's business. SQLite gives its log the mode of the database.
+        StoreFile.create(path)
         let pool = try DatabasePool(path: path, configuration: configuration)
         // FULL syncs the log once a transaction, so that what was admitted outlives a loss of power too. It
         // costs one sync per batch, on the store's queue; GRDB's NORMAL would leave the last batches in doubt.
@@ -66,41 +77,108 @@ struct StoreDatabase: Sendable {
         return pool
     }
 
-    /// Refuses a file that this program must not touch.
-    private static func check(_ database: Database, path: String) throws {
-        let application = try Int.fetchOne(database, sql: "PRAGMA application_id") ?? 0
-        let isEmpty = try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_schema") == 0
+    private static func visit(_ path: String) throws -> any DatabaseWriter {
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(5)
+        configuration.readonly = !FileManager.default.isWritableFile(atPath: path)
+        configuration.prepareDatabase { database in
+            let needed = StoreSchema.steps.count
+            let found = try check(database, path: path, schemasMax: needed)
+            guard found == needed else {
+                throw StoreError.olderSchema(path: path, found: found, needed: needed)
+            }
+            // What an operator removes is to be gone: its bytes are overwritten.
+            if !database.configuration.readonly { try database.execute(sql: "PRAGMA secure_delete = ON") }
+        }
+        return try DatabaseQueue(path: path, configuration: configuration)
+    }
+
+    /// Refuses a file that this program must not touch; the schema that it has.
+    @discardableResult
+    private static func check(_ database: Database, path: String, schemasMax: Int) throws -> Int {
+        var (application, found, isEmpty) = (0, 0, true)
+        // In one view: another process may be making the tables just now.
+        try database.inTransaction(.deferred) {
+            isEmpty = try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_schema") == 0
+            application = try Int.fetchOne(database, sql: "PRAGMA application_id") ?? 0
+            found = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+            return .commit
+        }
         guard application == StoreSchema.applicationID || (application == 0 && isEmpty) else {
             throw StoreError.foreignDatabase(path: path)
         }
-        let found = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
-        guard found <= StoreSchema.steps.count else {
-            throw StoreError.newerSchema(path: path, found: found, supported: StoreSchema.steps.count)
+        guard found <= schemasMax else {
+            throw StoreError.newerSchema(path: path, found: found, supported: schemasMax)
         }
+        return found
     }
 
-    /// Takes the steps that the file has not taken, each in a transaction.
-    private static func migrate(_ connection: any DatabaseWriter) throws {
-        let taken = try connection.read { try Int.fetchOne($0, sql: "PRAGMA user_version") ?? 0 }
-        for step in max(taken, 0)..<StoreSchema.steps.count {
-            try connection.write { database in
-                try database.execute(sql: StoreSchema.steps[step])
-                try database.execute(sql: "PRAGMA application_id = \(StoreSchema.applicationID)")
-                try database.execute(sql: "PRAGMA user_version = \(step + 1)")
-            }
+    /// Takes the steps that the file has not taken, all in one transaction: an end in the middle leaves it as it was.
+    private static func migrate(_ connection: any DatabaseWriter, steps: [String]) throws {
+        let schema = "PRAGMA user_version"
+        guard try connection.read({ try Int.fetchOne($0, sql: schema) ?? 0 }) < steps.count else { return }
+        try connection.write { database in
+            // Read again: another process may have taken them meanwhile.
+            let taken = try Int.fetchOne(database, sql: schema) ?? 0
+            guard taken < steps.count else { return }
+            for step in steps.dropFirst(max(taken, 0)) { try database.execute(sql: step) }
+            try database.execute(sql: "PRAGMA application_id = \(StoreSchema.applicationID)")
+            try database.execute(sql: "PRAGMA user_version = \(steps.count)")
         }
     }
 
     // MARK: Reading
 
-    /// Every version, without the bodies.
+    /// Every version, without the bodies; from here on `changes` tells what others do.
     func versions() throws(StoreDatabaseError) -> [Version] {
-        try Self.attempt { try connection.read(StoreRows.versions) }
+        try attempt {
+            // Before the rows: what is written in between is told once more.
+            let seen = try dataVersion()
+            let (rows, newest) = try connection.read { database in
+                (try StoreRows.versions(database), try StoreRows.lastChange(database))
+            }
+            position.withLock { $0 = ChangePosition(dataVersion: seen, sequence: newest) }
+            return rows
+        }
+    }
+
+    /// What other processes have changed since the rows were read last; a few microseconds where that is nothing.
+    ///
+    /// `home` gives the chains that are known already.
+    func changes(home: @Sendable (ChainKey) -> Chain?) throws(StoreDatabaseError) -> StoreChanges {
+        guard !isInMemory else { return .none }
+        return try attempt {
+            let seen = try dataVersion()
+            let former = position.withLock { $0 }
+            guard seen != former.dataVersion else { return .none }
+            let (changes, newest) = try connection.read { database in
+                (
+                    try StoreRows.changes(database, after: former.sequence, home: home),
+                    try StoreRows.lastChange(database)
+                )
+            }
+            position.withLock { $0 = ChangePosition(dataVersion: seen, sequence: newest) }
+            return changes
+        }
+    }
+
+    private func dataVersion() throws -> Int? {
+        try connection.writeWithoutTransaction { try Int.fetchOne($0, sql: "PRAGMA data_version") }
+    }
+
+    /// Whether any of these rows is there.
+    func hasAny(of ids: [Int64]) throws(StoreDatabaseError) -> Bool {
+        try attempt {
+            try connection.read { database in
+                let statement = try database.cachedStatement(sql: "SELECT 1 FROM version WHERE id = ?")
+                return try ids.contains { try Int.fetchOne(statement, arguments: [$0]) != nil }
+            }
+        }
     }
 
     /// The bytes of a body as they are on disk, not verified; nil if there is no such row.
     func body(_ name: BodyName) throws(StoreDatabaseError) -> [UInt8]? {
-        try Self.attempt {
+        try attempt {
             try connection.read { database in
                 let data = try Data.fetchOne(
                     database.cachedStatement(sql: "SELECT bytes FROM body WHERE scope = ? AND digest = ?"),
@@ -114,12 +192,20 @@ struct StoreDatabase: Sendable {
 
     /// Applies a batch in one transaction: all of it or nothing.
     func write(_ batch: PendingWrites.Batch) throws(StoreDatabaseError) {
-        try Self.attempt { try connection.write { try StoreRows.apply(batch, to: $0) } }
+        try attempt {
+            let (before, after) = try connection.write { database in
+                let before = try StoreRows.lastChange(database)
+                try StoreRows.apply(batch, to: database)
+                return (before, try StoreRows.lastChange(database))
+            }
+            // What was only written here need not be read again.
+            position.withLock { if $0.sequence == before { $0.sequence = after } }
+        }
     }
 
     /// What file and log take now.
     func size() throws(StoreDatabaseError) -> Size {
-        try Self.attempt {
+        try attempt {
             try connection.unsafeRead { database in
                 let page = try Int.fetchOne(database, sql: "PRAGMA page_size") ?? 0
                 let pages = try Int.fetchOne(database, sql: "PRAGMA page_count") ?? 0
@@ -132,7 +218,7 @@ struct StoreDatabase: Sendable {
     /// Moves the log into the file and empties it, unless a reader is in it just now.
     func checkpoint() throws(StoreDatabaseError) {
         guard !isInMemory else { return }
-        try Self.attempt {
+        try attempt {
             do {
                 try connection.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
             } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
@@ -143,7 +229,7 @@ struct StoreDatabase: Sendable {
 
     /// Gives free pages back to the file system, at most this many.
     func vacuum(pages: Int) throws(StoreDatabaseError) {
-        try Self.attempt {
+        try attempt {
             try connection.writeWithoutTransaction { database in
                 // Each row that the statement is stepped to frees a page.
                 _ = try Row.fetchAll(database, sql: "PRAGMA incremental_vacuum(\(pages))")
@@ -157,7 +243,7 @@ struct StoreDatabase: Sendable {
         return attributes?[.size] as? Int ?? 0
     }
 
-    private static func attempt<Result>(_ work: () throws -> Result) throws(StoreDatabaseError) -> Result {
+    func attempt<Result>(_ work: () throws -> Result) throws(StoreDatabaseError) -> Result {
         do {
             return try work()
         } catch {

@@ -2,6 +2,8 @@
 package enum StoreError: Error, Equatable, CustomStringConvertible {
     /// A later Dictum made the file: this one would lose what it does not know.
     case newerSchema(path: String, found: Int, supported: Int)
+    /// An earlier Dictum made the file, which only a proxy brings up to date.
+    case olderSchema(path: String, found: Int, needed: Int)
     /// The file is a database of another program.
     case foreignDatabase(path: String)
 
@@ -10,6 +12,9 @@ package enum StoreError: Error, Equatable, CustomStringConvertible {
         case .newerSchema(let path, let found, let supported):
             "the store \(path) has schema \(found), this version knows up to \(supported): "
                 + "run the newer dictum, or name another store.path"
+        case .olderSchema(let path, let found, let needed):
+            "the store \(path) has schema \(found), this version works on \(needed): start its proxy, which "
+                + "migrates it, or use the older dictum"
         case .foreignDatabase(let path):
             "\(path) is a database of another program: name another store.path"
         }

@@ -1,25 +1,85 @@
 internal import FoundationEssentials
+internal import Glibc
 
 /// The files of a database, as the file system sees them.
 enum StoreFile {
-    /// Renames database and log to a name with the date, so that nothing is lost; nil if that failed.
-    static func setAside(_ path: String) -> String? {
-        let date = Date.now.formatted(.iso8601.timeSeparator(.omitted))
+    /// Which file a path leads to; another one after it was removed or renamed and made anew.
+    struct Identity: Equatable, Sendable {
+        let device: UInt64
+        let node: UInt64
+    }
+
+    /// What became of a file that was to be set aside.
+    enum SetAside: Equatable {
+        /// It is there now.
+        case moved(to: String)
+        /// Another process has done so before.
+        case alreadyGone
+        /// The file system did not let us.
+        case failed
+    }
+
+    /// How many damaged databases are kept; beyond it the oldest go, as each may be as large as the store.
+    static let damagedMax = 3
+
+    /// The file that a path leads to; nil if there is none.
+    static func identity(of path: String) -> Identity? {
+        var status = stat()
+        // Safe: `status` is local and of the size that the call fills; the path is read during the call only.
+        guard unsafe stat(path, &status) == 0 else { return nil }
+        return Identity(device: UInt64(status.st_dev), node: UInt64(status.st_ino))
+    }
+
+    /// Makes an empty file for its owner only, unless there is one, which another process may just have made.
+    static func create(_ path: String) {
+        // Safe: the path is read during the call only. An existing file is not opened: to close it would drop the
+        // locks that SQLite holds on it.
+        let raw = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        if raw >= 0 { close(raw) }
+    }
+
+    /// Renames database and log to a name with the date, if the path still leads to that file.
+    ///
+    /// The log goes first: an empty database would take a log that was left for its own.
+    static func setAside(_ path: String, ifStill identity: Identity?) -> SetAside {
+        guard let identity, self.identity(of: path) == identity else { return .alreadyGone }
+        let target = freeName(for: path)
         let files = FileManager.default
-        var target = "\(path).damaged-\(date)"
-        var attempt = 1
-        while files.fileExists(atPath: target) {
-            attempt += 1
-            target = "\(path).damaged-\(date)-\(attempt)"
-        }
-        do {
-            try files.moveItem(atPath: path, toPath: target)
-        } catch {
-            return nil
-        }
         for suffix in ["-wal", "-shm"] where files.fileExists(atPath: path + suffix) {
-            try? files.moveItem(atPath: path + suffix, toPath: target + suffix)
+            guard (try? files.moveItem(atPath: path + suffix, toPath: target + suffix)) != nil else {
+                return .failed
+            }
+        }
+        guard (try? files.moveItem(atPath: path, toPath: target)) != nil else { return .failed }
+        removeOldest(of: path)
+        return .moved(to: target)
+    }
+
+    private static func freeName(for path: String) -> String {
+        let date = Date.now.formatted(.iso8601.timeSeparator(.omitted))
+        let wanted = "\(path).damaged-\(date)"
+        var target = wanted
+        var attempt = 1
+        while ["", "-wal", "-shm"].contains(where: { identity(of: target + $0) != nil }) {
+            attempt += 1
+            target = "\(wanted)-\(attempt)"
         }
         return target
+    }
+
+    private static func removeOldest(of path: String) {
+        let slash = path.lastIndex(of: "/")
+        let folder = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+        let prefix = (slash.map { String(path[path.index(after: $0)...]) } ?? path) + ".damaged-"
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        let damaged = names.filter {
+            $0.hasPrefix(prefix) && !$0.hasSuffix("-wal") && !$0.hasSuffix("-shm")
+        }
+        // The date sorts as text; a number behind it comes after none.
+        for name in damaged.sorted(by: { ($0.count, $0) < ($1.count, $1) }).dropLast(damagedMax) {
+            for suffix in ["", "-wal", "-shm"] {
+                try? FileManager.default.removeItem(atPath: "\(folder)/\(name)\(suffix)")
+            }
+        }
     }
 }

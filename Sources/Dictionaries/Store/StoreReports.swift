@@ -27,6 +27,16 @@ final class StoreReports: Sendable {
         log(.error(text))
     }
 
+    /// The file is another one.
+    func replaced(_ text: String) {
+        log(.error(text))
+    }
+
+    /// Versions are there that no route makes.
+    func unused(_ text: String) {
+        log(.info(text))
+    }
+
     /// The disk takes something again; the next trouble is reported at once.
     func recovered(_ text: String) {
         let was = reported.withLock { $0.removeValue(forKey: .unwritable) }

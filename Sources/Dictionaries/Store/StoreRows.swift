@@ -6,15 +6,23 @@ enum StoreRows {
     // MARK: Reading
 
     /// Every version that makes sense, without its body; a row changed by hand into nonsense is passed over.
-    static func versions(_ database: Database) throws -> [Version] {
-        let chains = try chains(database)
-        let digests = try digests(database)
+    ///
+    /// Only those that changed after a place in the feed, where one is given. `home` gives the chains that are
+    /// known already.
+    static func versions(
+        _ database: Database, changedAfter sequence: Int64? = nil, home: (ChainKey) -> Chain? = { _ in nil }
+    ) throws -> [Version] {
+        let ids = sequence.map { "id IN (SELECT version FROM change WHERE sequence > \($0))" }
+        let chains = try chains(
+            database, where: ids.map { "id IN (SELECT chain FROM version WHERE \($0))" }, home: home)
+        let digests = try digests(
+            database, where: ids.map { "id IN (SELECT body FROM version WHERE \($0))" })
         var versions: [Version] = []
         let rows = try Row.fetchCursor(
             database,
             sql: """
                 SELECT id, chain, body, url, variant, etag, content_type, size, rank, admitted, last_wanted,
-                max_age, pinned_until FROM version
+                max_age, pinned_until, is_upstream_match FROM version WHERE \(ids ?? "TRUE")
                 """)
         while let row = try rows.next() {
             if let version = version(row, chains: chains, digests: digests) { versions.append(version) }
@@ -37,32 +45,38 @@ enum StoreRows {
         else { return nil }
         let facts = VersionFacts(
             digest: digest, url: url, variant: variant, etag: row[5], contentType: row[6], bytes: size,
-            maxAge: maxAge)
+            maxAge: maxAge, isUpstreamMatch: row[13] as Bool? ?? false)
         return Version(
             facts, id: id, rank: rank, home: chain, admittedAt: admitted, lastWanted: wanted,
             pinnedUntil: pinned <= wanted + DictionaryStore.pinSecondsMax ? pinned : 0)
     }
 
-    private static func chains(_ database: Database) throws -> [Int64: Chain] {
+    private static func chains(
+        _ database: Database, where condition: String?, home: (ChainKey) -> Chain?
+    ) throws -> [Int64: Chain] {
         var chains: [Int64: Chain] = [:]
         let rows = try Row.fetchCursor(
-            database, sql: "SELECT id, authority, scope, \"match\", match_dest FROM chain")
+            database,
+            sql: """
+                SELECT id, authority, scope, "match", match_dest FROM chain WHERE \(condition ?? "TRUE")
+                """)
         while let row = try rows.next() {
             guard let id: Int64 = row[0], let authority: String = row[1], let scopeName: String = row[2],
                 let scope = ChainKey.Scope(rawValue: scopeName), let match: String = row[3],
                 let destinations: String = row[4]
             else { continue }
-            chains[id] = Chain(
-                ChainKey(authority: authority, scope: scope, match: match, matchDest: list(destinations)))
+            let key = ChainKey(
+                authority: authority, scope: scope, match: match, matchDest: list(destinations))
+            chains[id] = home(key) ?? Chain(key)
         }
         return chains
     }
 
-    /// Read from the index over scope and digest, which holds no bytes of bodies.
-    private static func digests(_ database: Database) throws -> [Int64: Digest] {
+    /// All of them are read from the index over scope and digest, which holds no bytes of bodies.
+    private static func digests(_ database: Database, where condition: String?) throws -> [Int64: Digest] {
         var digests: [Int64: Digest] = [:]
-        let rows = try Row.fetchCursor(
-            database, sql: "SELECT id, digest FROM body INDEXED BY sqlite_autoindex_body_1")
+        let source = condition.map { "WHERE \($0)" } ?? "INDEXED BY sqlite_autoindex_body_1"
+        let rows = try Row.fetchCursor(database, sql: "SELECT id, digest FROM body \(source)")
         while let row = try rows.next() {
             guard let id: Int64 = row[0], let digest: Data = row[1] else { continue }
             digests[id] = Digest(bytes: [UInt8](digest))
@@ -84,6 +98,7 @@ enum StoreRows {
         for (id, lastWanted) in batch.touches { try touch.execute(arguments: [lastWanted, id]) }
         let pin = try database.cachedStatement(sql: "UPDATE version SET pinned_until = ? WHERE id = ?")
         for (id, until) in batch.pins { try pin.execute(arguments: [until, id]) }
+        try shortenFeed(database)
     }
 
     private static func insert(_ insertion: PendingWrites.Insertion, into database: Database) throws {
@@ -101,12 +116,13 @@ enum StoreRows {
         try database.cachedStatement(
             sql: """
                 INSERT INTO version (id, chain, body, url, variant, etag, content_type, size, rank, admitted,
-                    last_wanted, max_age, pinned_until)
+                    last_wanted, max_age, pinned_until, is_upstream_match)
                 VALUES (?, (SELECT id FROM chain
                         WHERE authority = ? AND scope = ? AND "match" = ? AND match_dest = ?),
-                    (SELECT id FROM body WHERE scope = ? AND digest = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    (SELECT id FROM body WHERE scope = ? AND digest = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT DO UPDATE SET etag = excluded.etag, content_type = excluded.content_type,
-                    rank = excluded.rank, last_wanted = excluded.last_wanted, max_age = excluded.max_age,
+                    rank = max(rank, excluded.rank), last_wanted = max(last_wanted, excluded.last_wanted),
+                    max_age = excluded.max_age, is_upstream_match = excluded.is_upstream_match,
                     pinned_until = max(pinned_until, excluded.pinned_until)
                 """
         ).execute(arguments: [
@@ -114,18 +130,21 @@ enum StoreRows {
             version.url,
             version.variant, version.etag, version.contentType, version.bytes, version.rank,
             version.admittedAt,
-            version.lastWanted, version.maxAge, version.pinnedUntil,
+            version.lastWanted, version.maxAge, version.pinnedUntil, version.isUpstreamMatch,
         ])
     }
 
     private static func renew(_ version: Version, in database: Database) throws {
+        // What another process noted of a later return stays.
         try database.cachedStatement(
             sql: """
-                UPDATE version SET etag = ?, content_type = ?, rank = ?, last_wanted = ?, max_age = ?
-                WHERE id = ?
+                UPDATE version SET etag = ?, content_type = ?, rank = ?, last_wanted = max(last_wanted, ?),
+                    max_age = ?, is_upstream_match = ?
+                WHERE id = ? AND rank <= ?
                 """
         ).execute(arguments: [
-            version.etag, version.contentType, version.rank, version.lastWanted, version.maxAge, version.id,
+            version.etag, version.contentType, version.rank, version.lastWanted, version.maxAge,
+            version.isUpstreamMatch, version.id, version.rank,
         ])
     }
 

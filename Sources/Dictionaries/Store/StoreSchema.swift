@@ -5,7 +5,8 @@ enum StoreSchema {
 
     /// Step n makes schema n + 1 of schema n; never change one that was released.
     ///
-    /// `PRAGMA user_version` tells how many were taken.
+    /// `PRAGMA user_version` tells how many were taken. During a hand-over a process of the release before works on
+    /// the same file until it ends, so a step only adds: tables, triggers, columns with a default.
     static let steps = [
         // Bodies have a table of their own, so that reading the versions reads no body. The triggers remove
         // what nothing refers to, also when rows are deleted by hand.
@@ -49,6 +50,25 @@ enum StoreSchema {
         // Versions that Links name stay until then.
         """
         ALTER TABLE version ADD COLUMN pinned_until INTEGER NOT NULL DEFAULT 0; -- seconds since 1970
+        """,
+        // What a process reads to follow the others on the file: the rows that were made, changed or removed,
+        // by whomever. Kept short by whoever writes; a reader that has missed the beginning reads everything.
+        """
+        CREATE TABLE change (
+            sequence INTEGER PRIMARY KEY, -- one more than the last
+            version INTEGER NOT NULL -- its row may be gone
+        ) STRICT;
+        CREATE TRIGGER version_made_change AFTER INSERT ON version BEGIN
+            INSERT INTO change (version) VALUES (new.id);
+        END;
+        CREATE TRIGGER version_renewed_change AFTER UPDATE ON version BEGIN
+            INSERT INTO change (version) VALUES (new.id);
+        END;
+        CREATE TRIGGER version_removed_change AFTER DELETE ON version BEGIN
+            INSERT INTO change (version) VALUES (old.id);
+        END;
+        -- Whether the upstream itself said what the body is a dictionary for, in its own Use-As-Dictionary.
+        ALTER TABLE version ADD COLUMN is_upstream_match INTEGER NOT NULL DEFAULT 0;
         """,
     ]
 }

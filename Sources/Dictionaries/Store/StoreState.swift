@@ -12,28 +12,32 @@ struct StoreState: Sendable {
         let unpinned: [BodyName]
     }
 
-    private(set) var index = DictionaryIndex()
+    /// Changed only here and in the extensions of this type.
+    var index = DictionaryIndex()
     var pending = PendingWrites()
-    private(set) var pins = Pins()
+    var pins = Pins()
     /// No version expires before this second.
-    private(set) var earliestExpiry = Int.max
-    private var lastRank: Int64 = 0
+    var earliestExpiry = Int.max
+    var lastRank: Int64 = 0
 
     // MARK: Admission
 
     /// Makes a body the newest version of its URL and variant and keeps at most `keep` versions in its chain.
-    mutating func admit(_ facts: VersionFacts, body: Body, chain key: ChainKey, keep: Int, now: Int)
-        -> Admitted
-    {
+    ///
+    /// `clock` is the time in microseconds, which orders the versions of several processes on one store.
+    mutating func admit(
+        _ facts: VersionFacts, body: Body, chain key: ChainKey, keep: Int, now: Int, clock: Int64 = 0
+    ) -> Admitted {
         let home = index.chain(key) ?? Chain(key)
+        home.versionsMax = max(keep, 1)
         let version: Version
         var isNew = false
         if let known = index.version(chain: key, url: facts.url, variant: facts.variant, digest: facts.digest)
         {
-            version = returned(known, facts: facts, now: now)
+            version = returned(known, facts: facts, now: now, clock: clock)
         } else {
             version = Version(
-                facts, id: .random(in: 1...Int64.max), rank: nextRank(now), home: home, admittedAt: now,
+                facts, id: .random(in: 1...Int64.max), rank: nextRank(clock), home: home, admittedAt: now,
                 lastWanted: now)
             index.insert(version)
             pending.insert(version, body: body)
@@ -46,14 +50,14 @@ struct StoreState: Sendable {
     }
 
     /// A body that is there already becomes the newest again: no new row, no second copy.
-    private mutating func returned(_ known: Version, facts: VersionFacts, now: Int) -> Version {
+    private mutating func returned(_ known: Version, facts: VersionFacts, now: Int, clock: Int64) -> Version {
         let newest = index.newest(chain: known.chain, url: known.url, variant: known.variant)
         if newest === known, known.facts == facts {
             if known.want(at: now) { pending.touch(known.id, lastWanted: now) }
             return known
         }
         let version = Version(
-            facts, id: known.id, rank: nextRank(now), home: known.home, admittedAt: known.admittedAt,
+            facts, id: known.id, rank: nextRank(clock), home: known.home, admittedAt: known.admittedAt,
             lastWanted: max(known.lastWanted, now), pinnedUntil: known.pinnedUntil)
         _ = index.remove(known)
         index.insert(version)
@@ -62,9 +66,8 @@ struct StoreState: Sendable {
     }
 
     /// Ranks follow the clock, so that two processes on one store interleave, and always grow.
-    private mutating func nextRank(_ now: Int) -> Int64 {
-        let clock = Int64(clamping: now).multipliedReportingOverflow(by: 1_000_000)
-        lastRank = max(lastRank &+ 1, clock.overflow ? 0 : clock.partialValue)
+    private mutating func nextRank(_ clock: Int64) -> Int64 {
+        lastRank = max(lastRank &+ 1, clock)
         return lastRank
     }
 
@@ -163,7 +166,7 @@ struct StoreState: Sendable {
     private mutating func rebuild(from versions: [Version]) {
         index = DictionaryIndex()
         pins = Pins()
-        for version in versions.sorted(by: { $0.rank < $1.rank }) {
+        for version in versions.sorted(by: { ($0.rank, $0.id) < ($1.rank, $1.id) }) {
             index.insert(version)
             if version.pinnedUntil > 0 { pins.insert(version) }
             earliestExpiry = min(earliestExpiry, version.expiry)

@@ -14,6 +14,8 @@ package struct StoreStatistics: Sendable, Equatable {
         case memory
         /// Its body could not be read, or is not what its digest says.
         case damaged
+        /// Another process on the store removed it.
+        case removed
     }
 
     package var versions = 0
@@ -35,4 +37,6 @@ package struct StoreStatistics: Sendable, Equatable {
     package var loadFailures = 0
     package var transactions = 0
     package var writeErrors = 0
+    /// Databases that were damaged and set aside.
+    package var setAsides = 0
 }

@@ -20,6 +20,8 @@ package final class Version: Sendable {
     package let admittedAt: Int
     /// Seconds that the version is kept after it was last wanted.
     package let maxAge: Int
+    /// Whether the upstream's own Use-As-Dictionary named the chain, and not the route.
+    package let isUpstreamMatch: Bool
 
     /// The longest time and the latest second that are kept: such numbers can be added without overflow.
     static let secondsMax = (1 << 53) - 1
@@ -30,6 +32,7 @@ package final class Version: Sendable {
     private let wanted: Atomic<Int>
     private let wantedOnDisk: Atomic<Int>
     private let pinned: Atomic<Int>
+    private let current = Atomic<Bool>(true)
 
     /// The name of the chain that this is a version of.
     package var chain: ChainKey { home.key }
@@ -39,6 +42,8 @@ package final class Version: Sendable {
     var expiry: Int { max(lastWanted + maxAge, pinnedUntil) }
     /// Until when the version is named in Links, in seconds since 1970; 0 where it is not.
     package var pinnedUntil: Int { pinned.load(ordering: .relaxed) }
+    /// Whether a route of today would make it; otherwise it is kept, but no reader finds it.
+    var isCurrent: Bool { current.load(ordering: .relaxed) }
     var bodyName: BodyName { BodyName(scope: home.key.scope, digest: digest) }
 
     init(
@@ -55,6 +60,7 @@ package final class Version: Sendable {
         contentType = facts.contentType
         bytes = facts.bytes
         maxAge = facts.maxAge
+        isUpstreamMatch = facts.isUpstreamMatch
         self.admittedAt = Self.clamped(admittedAt)
         wanted = Atomic(Self.clamped(lastWanted))
         wantedOnDisk = Atomic(Self.clamped(lastWanted))
@@ -77,6 +83,18 @@ package final class Version: Sendable {
         guard now >= written + 60 else { return false }
         return wantedOnDisk.compareExchange(expected: written, desired: now, ordering: .relaxed).exchanged
     }
+
+    /// Moves `lastWanted` forward to what the disk says.
+    func wasWanted(at time: Int) {
+        let time = Self.clamped(time)
+        wanted.max(time, ordering: .relaxed)
+        wantedOnDisk.max(time, ordering: .relaxed)
+    }
+
+    /// Notes whether a route of today would make it; every reader heeds it from its next look-up on.
+    func setCurrent(_ isCurrent: Bool) {
+        current.store(isCurrent, ordering: .relaxed)
+    }
 }
 
 extension Version {
@@ -92,6 +110,7 @@ struct VersionFacts: Sendable, Equatable {
     let contentType: String?
     let bytes: Int
     let maxAge: Int
+    var isUpstreamMatch = false
 }
 
 extension Version {
@@ -99,6 +118,6 @@ extension Version {
     var facts: VersionFacts {
         VersionFacts(
             digest: digest, url: url, variant: variant, etag: etag, contentType: contentType, bytes: bytes,
-            maxAge: maxAge)
+            maxAge: maxAge, isUpstreamMatch: isUpstreamMatch)
     }
 }

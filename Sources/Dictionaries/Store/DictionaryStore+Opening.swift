@@ -1,0 +1,64 @@
+/// How a database comes and goes; on the write queue, but for `init`.
+extension DictionaryStore {
+    /// Opens the database and puts its rows under what is in memory; a damaged file is set aside first.
+    func open() throws(StoreDatabaseError) {
+        let file = StoreFile.identity(of: configuration.path)
+        do {
+            try adopt(StoreDatabase(path: configuration.path))
+        } catch .damaged(let reason) {
+            try setAside(file, because: reason)
+            try adopt(StoreDatabase(path: configuration.path))
+        }
+    }
+
+    private func adopt(_ database: StoreDatabase) throws(StoreDatabaseError) {
+        let rows: [Version]
+        do {
+            rows = try database.versions()
+        } catch {
+            database.close()
+            throw error
+        }
+        for row in rows { judge(row) }
+        reportUnused(among: rows)
+        let unneeded = state.withLock { state in
+            let unneeded = state.adopt(rows)
+            publisher.publish(state.index)
+            return unneeded
+        }
+        unpin(unneeded)
+        keepPinsBounded()
+        disk.withLock { $0.database = database }
+        scheduleDrain()
+    }
+
+    /// Gives the name to a new file, unless another process has done so already.
+    private func setAside(_ file: StoreFile.Identity?, because reason: String) throws(StoreDatabaseError) {
+        switch StoreFile.setAside(configuration.path, ifStill: file) {
+        case .alreadyGone: return
+        case .failed:
+            throw .unavailable("it is damaged (\(reason)) and could not be set aside", connectionLost: true)
+        case .moved(let target):
+            counters.withLock { $0.setAsides += 1 }
+            reports.damaged(
+                "the store \(configuration.path) is damaged (\(reason)); it was set aside as \(target) and an "
+                    + "empty one is used: delete it, or recover what you want with sqlite3")
+        }
+    }
+
+    /// After damage found while running: a new file, with all that is still in memory.
+    func startAnew(because reason: String) {
+        guard let database = disk.withLock({ $0.database.take() }) else {
+            // A new file that is damaged at once: the disk's fault, and more files would not help.
+            return failed(.unavailable(reason, connectionLost: true))
+        }
+        database.close()
+        do {
+            try setAside(database.identity, because: reason)
+        } catch {
+            failed(error)
+            return
+        }
+        restart()
+    }
+}

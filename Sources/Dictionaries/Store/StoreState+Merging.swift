@@ -1,0 +1,125 @@
+/// Changes that other processes made to the store, put under what waits here to be written.
+extension StoreState {
+    /// What a number of changes did.
+    struct Merged {
+        /// Versions that left, as another process removed them.
+        var removed = 0
+        /// Versions that left, as their chain had too many.
+        var beyond = 0
+        /// Bodies that lose a pin.
+        var unpinned: [BodyName] = []
+        /// Bodies that gain a pin.
+        var pinned: [BodyName] = []
+        /// Whether the index is another one now.
+        var isChanged = false
+    }
+
+    /// Takes changes over. `body` gives the bodies that are in memory.
+    mutating func merge(
+        _ changes: some Sequence<StoreChanges.Change>, now: Int, body: (BodyName) -> Body?
+    ) -> Merged {
+        var merged = Merged()
+        for change in changes {
+            if let row = change.version {
+                put(row, now: now, &merged)
+            } else {
+                take(change.id, body: body, &merged)
+            }
+        }
+        return merged
+    }
+
+    /// A row that another process removed.
+    private mutating func take(_ id: Int64, body: (BodyName) -> Body?, _ merged: inout Merged) {
+        // One that is yet to be written is none that could have been removed.
+        guard let version = index.version(id: id), pending.insertions[id] == nil else {
+            return pending.forget(id)
+        }
+        let hasReturned = pending.renewals[id] != nil
+        pending.forget(id)
+        if hasReturned, let body = body(version.bodyName) {
+            // Its body came again while the other did not know: offered anew, it is written anew.
+            pending.insert(version, body: body)
+            merged.pinned.append(version.bodyName)
+            return
+        }
+        guard take(version) else { return }
+        merged.removed += 1
+        merged.isChanged = true
+    }
+
+    /// A row that is there, made or changed by whichever process.
+    private mutating func put(_ row: Version, now: Int, _ merged: inout Merged) {
+        guard !pending.removals.contains(row.id), pending.insertions[row.id] == nil else { return }
+        lastRank = max(lastRank, row.rank)
+        earliestExpiry = min(earliestExpiry, row.expiry)
+        if let known = index.version(id: row.id) {
+            replace(known, by: row, &merged)
+        } else if let same = index.version(
+            chain: row.chain, url: row.url, variant: row.variant, digest: row.digest)
+        {
+            unite(same, with: row, &merged)
+        } else {
+            insert(row)
+            merged.isChanged = true
+            keepBounded(row, now: now, &merged)
+        }
+    }
+
+    /// A row that is in the index already, perhaps as it was before or as it is to become.
+    private mutating func replace(_ known: Version, by row: Version, _ merged: inout Merged) {
+        known.wasWanted(at: row.lastWanted)
+        if !pending.pins(row.id), known.pinnedUntil != row.pinnedUntil {
+            known.pin(until: row.pinnedUntil)
+            index.addName(of: known)
+            pins.insert(known)
+            merged.isChanged = true
+        }
+        guard row.rank >= known.rank, row.rank != known.rank || row.facts != known.facts else { return }
+        pending.forget(row.id)
+        row.wasWanted(at: known.lastWanted)
+        row.pin(until: known.pinnedUntil)
+        guard take(known) else { return }
+        insert(row)
+        merged.isChanged = true
+    }
+
+    /// The row of a body that both processes admitted: its number is the one that stays.
+    private mutating func unite(_ own: Version, with row: Version, _ merged: inout Merged) {
+        if pending.drop(own) { merged.unpinned.append(own.bodyName) }
+        pending.forget(own.id)
+        guard take(own) else { return }
+        merged.isChanged = true
+        row.wasWanted(at: own.lastWanted)
+        row.pin(until: max(row.pinnedUntil, own.pinnedUntil))
+        guard own.rank > row.rank else { return insert(row) }
+        let later = Version(
+            own.facts, id: row.id, rank: own.rank, home: own.home, admittedAt: row.admittedAt,
+            lastWanted: row.lastWanted, pinnedUntil: row.pinnedUntil)
+        later.setCurrent(own.isCurrent)
+        insert(later)
+        pending.renew(later)
+    }
+
+    /// Two processes that admit at once make a chain longer than either would: the oldest go.
+    private mutating func keepBounded(_ row: Version, now: Int, _ merged: inout Merged) {
+        let versions = index.versions(of: row.chain)
+        let limit = index.chain(row.chain)?.versionsMax ?? .max
+        guard versions.count > limit else { return }
+        let (removed, unpinned) = remove(versions.dropLast(limit).filter { !$0.isPinned(at: now) })
+        merged.beyond += removed
+        merged.unpinned += unpinned
+    }
+
+    // MARK: The index and what goes with it
+
+    private mutating func insert(_ version: Version) {
+        index.insert(version)
+        if version.pinnedUntil > 0 { pins.insert(version) }
+    }
+
+    private mutating func take(_ version: Version) -> Bool {
+        pins.remove(version.id)
+        return index.remove(version)
+    }
+}

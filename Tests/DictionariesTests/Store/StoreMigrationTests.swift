@@ -1,0 +1,112 @@
+import Foundation
+import Glibc
+import Testing
+
+@testable import Dictionaries
+
+/// From schema to schema; the first is written out here, as files of it are about.
+@Suite(.timeLimit(.minutes(2))) struct StoreMigrationTests {
+    private static let first = """
+        PRAGMA auto_vacuum = INCREMENTAL;
+        PRAGMA journal_mode = WAL;
+        CREATE TABLE chain (id INTEGER PRIMARY KEY, authority TEXT NOT NULL, scope TEXT NOT NULL,
+            "match" TEXT NOT NULL, match_dest TEXT NOT NULL, UNIQUE (authority, scope, "match", match_dest)) STRICT;
+        CREATE TABLE body (id INTEGER PRIMARY KEY, scope TEXT NOT NULL, digest BLOB NOT NULL,
+            bytes BLOB NOT NULL, UNIQUE (scope, digest)) STRICT;
+        CREATE TABLE version (id INTEGER PRIMARY KEY, chain INTEGER NOT NULL REFERENCES chain,
+            body INTEGER NOT NULL REFERENCES body, url TEXT NOT NULL, variant TEXT NOT NULL, etag TEXT,
+            content_type TEXT, size INTEGER NOT NULL, rank INTEGER NOT NULL, admitted INTEGER NOT NULL,
+            last_wanted INTEGER NOT NULL, max_age INTEGER NOT NULL, UNIQUE (chain, url, variant, body)) STRICT;
+        CREATE INDEX version_body ON version (body);
+        CREATE TRIGGER version_deleted AFTER DELETE ON version BEGIN
+            DELETE FROM body WHERE id = old.body AND NOT EXISTS (SELECT 1 FROM version WHERE body = old.body);
+            DELETE FROM chain WHERE id = old.chain AND NOT EXISTS (SELECT 1 FROM version WHERE chain = old.chain);
+        END;
+        INSERT INTO chain VALUES (7, 'api.example', 'public', '/feed', '');
+        INSERT INTO body VALUES (9, 'public', X'\(sampleBody(1).digest.hex)',
+            X'\(sampleBody(1).bytes.map { String(format: "%02x", $0) }.joined())');
+        INSERT INTO version VALUES (3, 7, 9, '/feed', '', 'one', 'application/json', 1000, 5, 1000, 1000, 1000);
+        PRAGMA application_id = \(0x4449_4354);
+        PRAGMA user_version = 1;
+        """
+
+    private func old() throws -> StoreFolder {
+        let folder = try StoreFolder()
+        try folder.sqlite(Self.first)
+        return folder
+    }
+
+    @Test func `a store of the first schema is brought up to date and serves`() async throws {
+        let folder = try old()
+        let events = StoreEvents()
+        let store = try DictionaryStore.open(folder.database, log: events.log)
+        let version = store.reader().version(chain: feedChain, url: "/feed", variant: "", etag: "one")
+        #expect(await version.loaded(store))
+        store.admit(sampleBody(2))
+        store.admit(sampleBody(1), etag: "again")
+        store.close()
+        #expect(events.all.isEmpty)
+        #expect(try folder.sqlite("PRAGMA user_version") == "\(StoreSchema.steps.count)")
+        let reopened = try DictionaryStore.open(folder.database)
+        #expect(reopened.publisher.index.versions(of: feedChain).map(\.etag) == [nil, "again"])
+    }
+
+    @Test func `a migration that fails leaves the file as it was`() throws {
+        let folder = try old()
+        let before = try folder.sqlite("SELECT sql FROM sqlite_schema")
+        #expect(throws: StoreDatabaseError.self) {
+            try StoreDatabase(
+                path: folder.database, steps: StoreSchema.steps + ["CREATE TABLE more (a)", "CREATE TABLE more (a)"])
+        }
+        #expect(try folder.sqlite("PRAGMA user_version") == "1")
+        #expect(try folder.sqlite("SELECT sql FROM sqlite_schema") == before)
+        #expect(try DictionaryStore.open(folder.database).statistics.versions == 1)
+    }
+
+    @Test func `kill -9 in the middle of a migration leaves the file as it was`() async throws {
+        let folder = try StoreFolder(sharedAs: "migration")
+        try folder.sqlite(Self.first)
+        let before = try folder.sqlite("SELECT sql FROM sqlite_schema")
+        await #expect(processExitsWith: .signal(SIGKILL)) {
+            let path = StoreFolder.sharedDatabase("migration")
+            Thread.detachNewThread {
+                // Once the step's rows stand in the log it is in its middle: they are more than the cache holds.
+                while ((try? FileManager.default.attributesOfItem(atPath: path + "-wal"))?[.size] as? Int ?? 0)
+                    < 1 << 20
+                {
+                    usleep(100)
+                }
+                kill(getpid(), SIGKILL)
+            }
+            _ = try StoreDatabase(
+                path: path,
+                steps: StoreSchema.steps + [
+                    """
+                    CREATE TABLE many AS WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)
+                    SELECT i, zeroblob(1000) FROM n
+                    """
+                ])
+        }
+        #expect(folder.files.contains("dictum.sqlite-wal"), "it was killed in the middle")
+        #expect(try folder.sqlite("PRAGMA user_version") == "1")
+        #expect(try folder.sqlite("SELECT sql FROM sqlite_schema") == before)
+        let store = try DictionaryStore.open(folder.database)
+        #expect(store.finds(sampleBody(1)))
+    }
+
+    @Test func `a process of the release before goes on working on a migrated file`() throws {
+        let folder = try old()
+        let store = try DictionaryStore.open(folder.database)
+        // What schema 1 writes for an admission, a return and a removal.
+        try folder.sqlite(
+            """
+            INSERT INTO body (id, scope, digest, bytes) VALUES (10, 'public', X'\(sampleBody(2).digest.hex)', X'00');
+            INSERT INTO version (id, chain, body, url, variant, etag, content_type, size, rank, admitted,
+                last_wanted, max_age) VALUES (4, 7, 10, '/feed', '', NULL, NULL, 1, 6, 1000, 1000, 1000);
+            UPDATE version SET rank = 8 WHERE id = 4;
+            DELETE FROM version WHERE id = 3;
+            """)
+        store.lookNow()
+        #expect(store.finds(sampleBody(2)) && !store.finds(sampleBody(1)))
+    }
+}
