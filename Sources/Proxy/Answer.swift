@@ -72,5 +72,7 @@ final class Answer {
         let variant: String
         /// What the answer offers; nil where the upstream offers it itself.
         let offer: UseAsDictionary?
+        /// Whether the upstream named the chain itself.
+        let isUpstreamMatch: Bool
     }
 }

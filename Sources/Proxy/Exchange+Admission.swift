@@ -37,7 +37,7 @@ extension Exchange {
         return Answer.Place(
             chain: ChainKey(authority: authority, match: offer.match, matchDest: offer.matchDest),
             url: query.map { "\(path)?\($0)" } ?? path, variant: variant,
-            offer: own.isEmpty && isOffered() ? offer : nil)
+            offer: own.isEmpty && isOffered() ? offer : nil, isUpstreamMatch: !own.isEmpty)
     }
 
     /// Makes a whole body a version of its chain; returns what the answer offers for it.
@@ -55,7 +55,8 @@ extension Exchange {
             context.store.admit(
                 body, chain: place.chain, url: place.url, variant: place.variant,
                 etag: etag.flatMap { EntityTag($0)?.opaque }, contentType: answer.facts.contentType,
-                versions: dictionary.versions, maxAge: dictionary.maxAge / 1000, now: now)
+                versions: dictionary.versions, maxAge: dictionary.maxAge / 1000, now: now,
+                isUpstreamMatch: place.isUpstreamMatch)
             proxy.metrics.countAdmission()
         }
         return place.offer

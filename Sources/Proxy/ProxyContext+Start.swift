@@ -20,7 +20,8 @@ extension ProxyContext {
             store = try DictionaryStore(
                 configuration: StoreConfiguration(
                     path: settings.path, maxBytes: settings.maxSize, maxChains: settings.maxChains,
-                    memoryBytes: settings.memory, log: log))
+                    memoryBytes: settings.memory,
+                    isCurrent: CurrentRoutes(configuration).makes, log: log))
         } catch {
             throw .store(error.description)
         }

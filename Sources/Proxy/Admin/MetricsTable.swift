@@ -46,6 +46,8 @@ package enum MetricsTable {
         "dictum_store_evictions_total", .counter, labels: ["reason"], "Versions that left the store.")
     static let storeWriteErrors = Metric(
         "dictum_store_write_errors_total", .counter, "Transactions that the disk did not take.")
+    static let storeSetAsides = Metric(
+        "dictum_store_set_asides_total", .counter, "Databases that were damaged and set aside.")
     static let buildInfo = Metric(
         "dictum_build_info", .gauge, labels: ["version"], "Always 1; the label names the version.")
     static let processStart = Metric(
@@ -60,7 +62,8 @@ package enum MetricsTable {
         rejectedRequests, upstreamErrors, abortedResponses, admissions, offers, unkeptOffers, upgrades,
         logLinesDropped,
         storeVersions,
-        storeChains, storeBytes, storeEvictions, storeWriteErrors, buildInfo, processStart, processMemory,
+        storeChains, storeBytes, storeEvictions, storeWriteErrors, storeSetAsides, buildInfo, processStart,
+        processMemory,
         processDescriptors,
     ]
 }

@@ -9,6 +9,7 @@ extension StoreStatistics {
             MetricSample(MetricsTable.storeBytes, ["memory"], memoryBytes),
             MetricSample(MetricsTable.storeBytes, ["disk"], diskBytes),
             MetricSample(MetricsTable.storeWriteErrors, [], writeErrors),
+            MetricSample(MetricsTable.storeSetAsides, [], setAsides),
         ]
             + Eviction.allCases.map { reason in
                 MetricSample(MetricsTable.storeEvictions, [reason.rawValue], evictions[reason] ?? 0)

@@ -1,0 +1,7 @@
+/// A duration as the configuration writes it.
+package enum DurationText {
+    /// The whole seconds of a text such as `90s` or `7d`; nil if it is none.
+    package static func seconds(_ text: String) -> Int? {
+        Quantity.duration.value(of: text, in: 0...Int.max).map { $0 / 1000 }
+    }
+}

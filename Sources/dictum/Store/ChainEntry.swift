@@ -1,0 +1,53 @@
+internal import Dictionaries
+
+/// A chain as it is listed.
+struct ChainEntry: Encodable {
+    let authority: String
+    let match: String
+    let matchDest: [String]
+    let scope = "public"
+    let versions: Int
+    /// The bodies of its versions.
+    let bytes: Int
+    let lastWanted: String
+    /// How many of the versions a route of the configuration would make; nil without a configuration.
+    let current: Int?
+
+    enum CodingKeys: String, CodingKey {
+        case authority, match, scope, versions, bytes, current
+        case matchDest = "match_dest"
+        case lastWanted = "last_wanted"
+    }
+
+    static let title = ["AUTHORITY", "MATCH", "VERSIONS", "SIZE", "LAST WANTED", "USED"]
+
+    /// Of the versions of one chain, at least one.
+    init(_ versions: some Collection<Version>, _ key: ChainKey, isCurrent: ((Version) -> Bool)?) {
+        authority = key.authority
+        match = key.match
+        matchDest = key.matchDest
+        self.versions = versions.count
+        bytes = versions.reduce(0) { $0 + $1.bytes }
+        lastWanted = StoreText.time(versions.map(\.lastWanted).max() ?? 0)
+        current = isCurrent.map { isCurrent in versions.count(where: isCurrent) }
+    }
+
+    /// The cells of its line.
+    var cells: [String] {
+        let destinations = matchDest.isEmpty ? "" : " (\(matchDest.joined(separator: " ")))"
+        let used = current.map { $0 == versions ? "yes" : $0 == 0 ? "no" : "\($0)" } ?? "?"
+        return [authority, match + destinations, String(versions), StoreText.size(bytes), lastWanted, used]
+    }
+
+    /// One entry a chain of versions that stand chain by chain.
+    static func entries(_ versions: [Version], isCurrent: ((Version) -> Bool)?) -> [ChainEntry] {
+        var entries: [ChainEntry] = []
+        var rest = versions[...]
+        while let first = rest.first {
+            let chain = rest.prefix { $0.chain == first.chain }
+            entries.append(ChainEntry(chain, first.chain, isCurrent: isCurrent))
+            rest = rest.dropFirst(chain.count)
+        }
+        return entries
+    }
+}

@@ -1,0 +1,27 @@
+internal import ArgumentParser
+internal import Dictionaries
+
+/// Which chains a command is about.
+struct ChainOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Only chains with this match, such as /api/feed.", valueName: "match"))
+    var chain: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Only chains of this host, with its port unless it is the usual one.", valueName: "authority"))
+    var authority: String?
+
+    /// Whether any chain is named.
+    var isGiven: Bool { chain != nil || authority != nil }
+
+    /// Whether a chain is meant.
+    func includes(_ key: ChainKey) -> Bool {
+        (chain == nil || key.match == chain) && (authority == nil || key.authority == authority?.lowercased())
+    }
+
+    /// What was asked for, for an error.
+    var text: String {
+        [chain.map { "the match \($0)" }, authority.map { "the authority \($0)" }].compactMap(\.self)
+            .joined(separator: " and ")
+    }
+}

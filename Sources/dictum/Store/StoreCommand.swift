@@ -1,0 +1,19 @@
+internal import ArgumentParser
+
+/// `dictum store`: looks into a store and removes from it, also while a proxy works on it.
+struct StoreCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "store", abstract: "Looks into a store and removes from it, also while the proxy runs.",
+        discussion: """
+            The chains of private routes are counted, never listed. What is removed is out of use in a running proxy \
+            within a second.
+            """,
+        subcommands: [
+            StoreListCommand.self,
+            StoreShowCommand.self,
+            StoreExportCommand.self,
+            StoreVerifyCommand.self,
+            StorePruneCommand.self,
+            StoreRemoveCommand.self,
+        ])
+}

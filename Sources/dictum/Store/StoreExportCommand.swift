@@ -1,0 +1,40 @@
+internal import ArgumentParser
+internal import Dictionaries
+internal import Glibc
+
+/// `dictum store export`: the bytes of a body.
+struct StoreExportCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "export", abstract: "Writes the body that has a digest, once it is verified.")
+
+    @Argument(
+        help: "The digest: its first hexadecimal digits, or all of it in base64, with or without colons.")
+    var digest: DigestArgument
+
+    @OptionGroup var store: StoreOptions
+
+    @Option(
+        name: .short, help: ArgumentHelp("Where the body goes (default standard output).", valueName: "file"))
+    var output = "-"
+
+    func run() throws {
+        signal(SIGPIPE, SIG_IGN)
+        try store.use { opened in
+            guard let version = try opened.versions(digest).first else { return }
+            switch try opened.catalog.body(of: version) {
+            case .sound(let body):
+                do throws(FetchError) {
+                    try BodyOutput.write(body.bytes, to: output)
+                } catch {
+                    throw StoreFailure("\(error)")
+                }
+            case .damaged(let reason):
+                throw StoreFailure(
+                    "the body \(version.digest.hex) is damaged: \(reason); `dictum store verify --repair` removes it"
+                )
+            case .gone:
+                throw StoreFailure("the body \(version.digest.hex) has just been removed")
+            }
+        }
+    }
+}

@@ -1,0 +1,84 @@
+internal import ArgumentParser
+internal import Dictionaries
+
+/// `dictum store list`: the chains of a store.
+struct StoreListCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "Lists the chains, or the versions in them.",
+        discussion: """
+            USED says whether a route of the configuration would make the versions: others are kept, but not used. \
+            Without a configuration it is not known.
+            """)
+
+    @OptionGroup var store: StoreOptions
+    @OptionGroup var chains: ChainOptions
+
+    @Flag(help: "One line a version, the newest of a chain first, instead of one a chain.")
+    var versions = false
+
+    @Flag(help: "Print the list as JSON.")
+    var json = false
+
+    private struct Report<Entry: Encodable>: Encodable {
+        struct Hidden: Encodable {
+            let chains: Int
+            let versions: Int
+        }
+        let chains: [Entry]?
+        let versions: [Entry]?
+        let `private`: Hidden
+    }
+
+    func run() throws {
+        try store.use { opened in
+            let isCurrent = opened.isCurrent
+            let found = try opened.catalog.versions().filter { chains.includes($0.chain) }
+            let hidden = try opened.catalog.hidden()
+            let entries = ChainEntry.entries(found, isCurrent: isCurrent)
+            if versions {
+                let list = newestFirst(found).map { VersionEntry($0, isCurrent: isCurrent) }
+                print(list, VersionEntry.title, list.map(\.cells), hidden)
+            } else {
+                print(entries, ChainEntry.title, entries.map(\.cells), hidden)
+            }
+            if !json { print(Self.summary(entries, hidden)) }
+        }
+    }
+
+    private func print<Entry: Encodable>(
+        _ entries: [Entry], _ title: [String], _ cells: [[String]], _ hidden: StoreCatalog.Hidden
+    ) {
+        if json {
+            let counts = Report<Entry>.Hidden(chains: hidden.chains, versions: hidden.versions)
+            let report = Report(
+                chains: versions ? nil : entries, versions: versions ? entries : nil, private: counts)
+            Swift.print(StoreText.json(report))
+        } else if !entries.isEmpty {
+            Swift.print(StoreText.table([title] + cells))
+        }
+    }
+
+    private func print(_ line: String) { Swift.print(line) }
+
+    private func newestFirst(_ versions: [Version]) -> [Version] {
+        var list: [Version] = []
+        var rest = versions[...]
+        while let first = rest.first {
+            let chain = rest.prefix { $0.chain == first.chain }
+            list += chain.reversed()
+            rest = rest.dropFirst(chain.count)
+        }
+        return list
+    }
+
+    private static func summary(_ entries: [ChainEntry], _ hidden: StoreCatalog.Hidden) -> String {
+        let versions = entries.reduce(0) { $0 + $1.versions }
+        let bytes = entries.reduce(0) { $0 + $1.bytes }
+        let all =
+            "\(StoreText.count(entries.count, "chain")), \(StoreText.count(versions, "version")), "
+            + StoreText.size(bytes)
+        guard hidden.chains > 0 else { return all }
+        return all + "; not listed: \(StoreText.count(hidden.chains, "private chain")) with "
+            + StoreText.count(hidden.versions, "version")
+    }
+}

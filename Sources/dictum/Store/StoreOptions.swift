@@ -1,0 +1,45 @@
+internal import ArgumentParser
+internal import Dictionaries
+internal import Foundation
+internal import Proxy
+
+/// Which store a command is about.
+struct StoreOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("The configuration that names the store.", valueName: "file"))
+    var config: String?
+
+    @Option(help: ArgumentHelp("The store's file, without a configuration.", valueName: "path"))
+    var store: String?
+
+    func validate() throws {
+        guard (config == nil) != (store == nil) else {
+            throw ValidationError("give either --config FILE or --store PATH")
+        }
+    }
+
+    /// Opens the store for the time of `work`; every error becomes one line and an exit code.
+    func use(_ work: (OpenedStore) throws -> Void) throws {
+        let configuration = try readConfiguration()
+        do {
+            let catalog = try StoreCatalog(path: configuration?.store.path ?? store ?? "")
+            defer { catalog.close() }
+            try work(OpenedStore(catalog: catalog, configuration: configuration))
+        } catch let error as StoreCatalogError {
+            StandardError.write("dictum: \(error)")
+            throw ExitCode.failure
+        } catch let error as StoreFailure {
+            StandardError.write("dictum: \(error.text)")
+            throw ExitCode.failure
+        }
+    }
+
+    private func readConfiguration() throws -> Configuration? {
+        guard let config else { return nil }
+        do throws(ConfigurationError) {
+            return try Configuration.load(file: config, environment: ProcessInfo.processInfo.environment)
+        } catch {
+            for line in error.lines(file: config) { StandardError.write(line) }
+            throw ExitCode.wrongConfiguration
+        }
+    }
+}

@@ -1,0 +1,58 @@
+internal import ArgumentParser
+internal import Dictionaries
+
+/// `dictum store rm`: removes versions or chains.
+struct StoreRemoveCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rm",
+        abstract: "Removes versions or chains; a running proxy stops using them within a second.",
+        discussion: """
+            What the upstream answers from then on is admitted again. The removed bytes are overwritten in the \
+            database.
+            """)
+
+    @Argument(help: "Digests: the first hexadecimal digits, or all in base64, with or without colons.")
+    var digests: [DigestArgument] = []
+
+    @OptionGroup var store: StoreOptions
+    @OptionGroup var chains: ChainOptions
+
+    @Flag(help: "Everything, the versions of private routes aside.")
+    var all = false
+
+    @Flag(help: "Say what would go, and remove nothing.")
+    var dryRun = false
+
+    func validate() throws {
+        guard [!digests.isEmpty, chains.isGiven, all].count(where: { $0 }) == 1 else {
+            throw ValidationError("give either digests, or --chain and --authority, or --all")
+        }
+    }
+
+    func run() throws {
+        try store.use { opened in
+            let versions = try digests.isEmpty ? chosen(opened.catalog) : named(opened)
+            try StoreRemoval(isDryRun: dryRun).remove(versions, from: opened.catalog)
+        }
+    }
+
+    private func named(_ opened: OpenedStore) throws -> [Version] {
+        var seen: Set<Int64> = []
+        return try digests.flatMap { try opened.versions($0) }.filter { seen.insert($0.id).inserted }
+    }
+
+    private func chosen(_ catalog: StoreCatalog) throws -> [Version] {
+        let versions = try catalog.versions().filter { chains.includes($0.chain) }
+        guard !versions.isEmpty || all else {
+            throw StoreFailure(
+                "no chain in \(catalog.path) has \(chains.text); `dictum store list` shows all")
+        }
+        let authorities = Set(versions.map(\.chain.authority)).sorted()
+        guard all || chains.authority != nil || authorities.count == 1 else {
+            throw StoreFailure(
+                "chains of \(authorities.count) authorities have \(chains.text), choose with --authority: "
+                    + authorities.prefix(8).joined(separator: ", ") + (authorities.count > 8 ? ", …" : ""))
+        }
+        return versions
+    }
+}

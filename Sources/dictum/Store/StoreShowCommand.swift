@@ -1,0 +1,32 @@
+internal import ArgumentParser
+internal import Dictionaries
+
+/// `dictum store show`: the facts of the versions with one digest.
+struct StoreShowCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "Shows the versions that have a digest.")
+
+    @Argument(
+        help: "The digest: its first hexadecimal digits, or all of it in base64, with or without colons.")
+    var digest: DigestArgument
+
+    @OptionGroup var store: StoreOptions
+
+    @Flag(help: "Print the facts as JSON.")
+    var json = false
+
+    private struct Report: Encodable {
+        let versions: [VersionEntry]
+    }
+
+    func run() throws {
+        try store.use { opened in
+            let isCurrent = opened.isCurrent
+            let entries = try opened.versions(digest).map { VersionEntry($0, isCurrent: isCurrent) }
+            print(
+                json
+                    ? StoreText.json(Report(versions: entries))
+                    : entries.map(\.lines).joined(separator: "\n\n"))
+        }
+    }
+}

@@ -1,0 +1,85 @@
+internal import ArgumentParser
+internal import Dictionaries
+
+/// `dictum store verify`: reads every body and checks it against its digest.
+struct StoreVerifyCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "verify",
+        abstract: "Reads every body and checks its digest; exits with 1 if one is damaged.",
+        discussion: "The bodies of private routes are sealed, and checked by the proxy when it opens them.")
+
+    @OptionGroup var store: StoreOptions
+
+    @Flag(help: "Remove what is damaged, and exit with 0 if that is done.")
+    var repair = false
+
+    @Flag(help: "Print the result as JSON.")
+    var json = false
+
+    private struct Report: Encodable {
+        struct Damaged: Encodable {
+            let sha256: String
+            let reason: String
+            let urls: [String]
+        }
+        var bodies = 0
+        var bytes = 0
+        var damaged: [Damaged] = []
+        var removed = 0
+        var unchecked = 0
+
+        enum CodingKeys: String, CodingKey {
+            case bodies, bytes, damaged
+            case removed = "removed_versions"
+            case unchecked = "unchecked_private_versions"
+        }
+    }
+
+    func run() throws {
+        try store.use { opened in
+            var report = Report()
+            let bodies = Dictionary(grouping: try opened.catalog.versions(), by: \.digest)
+            for (digest, versions) in bodies.sorted(by: { $0.key.hex < $1.key.hex }) {
+                guard let reason = try check(versions, in: opened.catalog, &report) else { continue }
+                report.damaged.append(
+                    .init(
+                        sha256: digest.hex, reason: reason, urls: versions.map { $0.chain.authority + $0.url }
+                    ))
+                if repair { report.removed += try opened.catalog.remove(versions).count }
+            }
+            report.unchecked = try opened.catalog.hidden().versions
+            print(json ? StoreText.json(report) : text(report))
+            if !report.damaged.isEmpty && !repair { throw ExitCode.failure }
+        }
+    }
+
+    /// Why a body is damaged; nil where it is sound, or gone.
+    private func check(_ versions: [Version], in catalog: StoreCatalog, _ report: inout Report) throws
+        -> String?
+    {
+        guard let version = versions.first else { return nil }
+        switch try catalog.body(of: version) {
+        case .gone: return nil
+        case .sound(let body):
+            report.bodies += 1
+            report.bytes += body.count
+            return nil
+        case .damaged(let reason):
+            report.bodies += 1
+            return reason
+        }
+    }
+
+    private func text(_ report: Report) -> String {
+        let damaged = report.damaged.map {
+            "damaged: \($0.sha256), \($0.reason): \(StoreText.plain($0.urls.joined(separator: ", ")))"
+        }
+        let sum =
+            "\(StoreText.count(report.bodies, "body")) read, \(StoreText.size(report.bytes)) sound, "
+            + "\(report.damaged.count) damaged"
+            + (repair ? ", \(StoreText.count(report.removed, "version")) removed" : "")
+            + (report.unchecked > 0
+                ? "; not read: \(StoreText.count(report.unchecked, "private version"))" : "")
+        return (damaged + [sum]).joined(separator: "\n")
+    }
+}

@@ -1,0 +1,72 @@
+internal import Dictionaries
+
+/// A version as it is listed and shown.
+struct VersionEntry: Encodable {
+    let sha256: String
+    let base64: String
+    let authority: String
+    let match: String
+    let matchDest: [String]
+    let url: String
+    let variant: String
+    let etag: String?
+    let type: String?
+    let bytes: Int
+    let admitted: String
+    let lastWanted: String
+    /// Seconds since it was last wanted, after which it goes.
+    let maxAge: Int
+    /// Whether the upstream named the chain itself.
+    let upstreamMatch: Bool
+    /// Whether a route of the configuration would make it; nil without a configuration.
+    let current: Bool?
+
+    enum CodingKeys: String, CodingKey {
+        case sha256, base64, authority, match, url, variant, etag, type, bytes, admitted, current
+        case matchDest = "match_dest"
+        case lastWanted = "last_wanted"
+        case maxAge = "max_age_seconds"
+        case upstreamMatch = "upstream_match"
+    }
+
+    static let title = ["DIGEST", "AUTHORITY", "URL", "SIZE", "ADMITTED", "LAST WANTED", "USED"]
+
+    init(_ version: Version, isCurrent: ((Version) -> Bool)?) {
+        sha256 = version.digest.hex
+        base64 = version.digest.base64
+        authority = version.chain.authority
+        match = version.chain.match
+        matchDest = version.chain.matchDest
+        url = version.url
+        variant = version.variant
+        etag = version.etag
+        type = version.contentType
+        bytes = version.bytes
+        admitted = StoreText.time(version.admittedAt)
+        lastWanted = StoreText.time(version.lastWanted)
+        maxAge = version.maxAge
+        upstreamMatch = version.isUpstreamMatch
+        current = isCurrent.map { $0(version) }
+    }
+
+    private var used: String { current.map { $0 ? "yes" : "no" } ?? "?" }
+
+    /// The cells of its line.
+    var cells: [String] {
+        [
+            String(sha256.prefix(16)), authority, url, StoreText.size(bytes), admitted, lastWanted, used,
+        ]
+    }
+
+    /// Its facts, one a line.
+    var lines: String {
+        let facts: [(String, String)] = [
+            ("digest", sha256), ("base64", ":\(base64):"), ("authority", authority),
+            ("match", match + (upstreamMatch ? " (named by the upstream)" : "")),
+            ("match-dest", matchDest.joined(separator: " ")), ("url", url), ("variant", variant),
+            ("etag", etag ?? ""), ("type", type ?? ""), ("size", "\(bytes)"), ("admitted", admitted),
+            ("last wanted", lastWanted), ("max age", "\(maxAge) s"), ("used", used),
+        ]
+        return StoreText.table(facts.filter { !$0.1.isEmpty }.map { ["\($0.0):", $0.1] })
+    }
+}
