@@ -32,11 +32,13 @@ package struct DictionaryIndex: Sendable {
 
     // MARK: Look-ups
 
-    /// A version with this digest in a public chain of the authority whose `match` fits the URL.
+    /// A current version with this digest in a public chain of the authority whose `match` fits the URL.
     func find(digest: Digest, authority: String, path: String, query: String?) -> Version? {
         guard let candidates = byDigest[DigestKey(authority: authority, digest: digest)] else { return nil }
         for (_, version) in candidates.prefix(Self.candidatesMax)
-        where version.isCurrent && version.chain.scope == .public && version.home.covers(path: path, query: query) {
+        where version.isCurrent && version.chain.scope == .public
+            && version.home.covers(path: path, query: query)
+        {
             return version
         }
         return nil
@@ -108,10 +110,9 @@ package struct DictionaryIndex: Sendable {
 
     /// Adds a version at the place in its chain that its rank gives it, which is nearly always the last.
     mutating func insert(_ version: Version) {
-        let places = lines[version.chain]?.versions ?? []
-        let before = places.lastIndex { ($0.rank, $0.id) < (version.rank, version.id) }
+        let place = place(of: version)
         lines[version.chain, default: Line(chain: version.home, versions: [])].versions
-            .insert(version, at: before.map { $0 + 1 } ?? 0)
+            .insert(version, at: place)
         byID[version.id] = version
         byDigest[key(of: version), default: [:]][version.id] = version
         if version.pinnedUntil > 0 { addName(of: version) }
@@ -139,6 +140,13 @@ package struct DictionaryIndex: Sendable {
         }
         versionCount -= 1
         return true
+    }
+
+    private func place(of version: Version) -> Int {
+        let before = versions(of: version.chain).lastIndex {
+            ($0.rank, $0.id) < (version.rank, version.id)
+        }
+        return before.map { $0 + 1 } ?? 0
     }
 
     private func key(of version: Version) -> DigestKey {

@@ -78,9 +78,11 @@ extension DictionaryStore {
     ///
     /// What is written stands in the log first and in the file later, where it fills free pages before it grows.
     func makeRoom(for bodyBytes: Int, in database: StoreDatabase) throws(StoreDatabaseError) {
-        let needed = bodyBytes + bodyBytes / 16 + 64 * 1024
+        let needed = Self.bytesNeeded(for: bodyBytes)
         var size = try database.size()
         if excess(size, needed: needed) > 0 {
+            // What another process has just written can make room like anything else.
+            try catchUp(with: database)
             try database.checkpoint()
             size = try database.size()
         }
@@ -97,6 +99,13 @@ extension DictionaryStore {
         // What a great many evictions left is given back little by little.
         if size.free > max(size.file / 4, 8 << 20) { try database.vacuum(pages: 1024) }
         counters.withLock { $0.diskBytes = size.total }
+    }
+
+    private static func bytesNeeded(for bodyBytes: Int) -> Int { bodyBytes + bodyBytes / 16 + 64 * 1024 }
+
+    /// Whether the files would go beyond `maxBytes` if bodies of this size were written now.
+    func lacksRoom(_ size: StoreDatabase.Size, for bodyBytes: Int) -> Bool {
+        excess(size, needed: Self.bytesNeeded(for: bodyBytes)) > 0
     }
 
     /// By how much the files would go beyond `maxBytes`.

@@ -30,7 +30,8 @@ extension DictionaryStore {
         }
     }
 
-    private func catchUp(with database: StoreDatabase) throws(StoreDatabaseError) {
+    /// Reads what others have changed, if they have, into the index.
+    func catchUp(with database: StoreDatabase) throws(StoreDatabaseError) {
         let index = publisher.index
         switch try database.changes(home: index.chain) {
         case .none: return

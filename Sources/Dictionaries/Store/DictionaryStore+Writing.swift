@@ -52,14 +52,23 @@ extension DictionaryStore {
             throw error
         }
         if batch.isEmpty { return }
-        try write(batch, to: database)
+        let seen = counters.withLock { $0.diskBytes }
+        let isWritten = try write(batch, to: database) { size in
+            size.total <= seen || !self.lacksRoom(size, for: batch.bodyBytes)
+        }
+        // Another process has used the room meanwhile: the next round makes it anew.
+        guard isWritten else { return restore(batch) }
         unpin(batch.insertions.map(\.version.bodyName))
     }
 
-    /// Writes one transaction; puts the batch back if that fails.
-    func write(_ batch: PendingWrites.Batch, to database: StoreDatabase) throws(StoreDatabaseError) {
+    /// Writes one transaction, unless its room is gone: then false; puts the batch back if it fails.
+    @discardableResult
+    func write(
+        _ batch: PendingWrites.Batch, to database: StoreDatabase,
+        ifRoom hasRoom: (StoreDatabase.Size) -> Bool = { _ in true }
+    ) throws(StoreDatabaseError) -> Bool {
         do {
-            try database.write(batch)
+            guard try database.write(batch, ifRoom: hasRoom) else { return false }
         } catch {
             restore(batch)
             if case .rejected = error { evict(batch.insertions.map(\.version), reason: .damaged) }
@@ -69,6 +78,7 @@ extension DictionaryStore {
         counters.withLock { $0.transactions += 1 }
         let wasFailing = disk.withLock { $0.retryAt.take() != nil }
         if wasFailing { reports.recovered("the store \(configuration.path) can be written again") }
+        return true
     }
 
     private func restore(_ batch: PendingWrites.Batch) {

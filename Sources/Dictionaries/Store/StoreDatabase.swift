@@ -191,28 +191,35 @@ struct StoreDatabase: Sendable {
     // MARK: Writing
 
     /// Applies a batch in one transaction: all of it or nothing.
-    func write(_ batch: PendingWrites.Batch) throws(StoreDatabaseError) {
+    ///
+    /// `hasRoom` is asked inside it, where no other process can write; if it says no, nothing is done, and false.
+    func write(_ batch: PendingWrites.Batch, ifRoom hasRoom: (Size) -> Bool = { _ in true })
+        throws(StoreDatabaseError) -> Bool
+    {
         try attempt {
-            let (before, after) = try connection.write { database in
+            let written: (before: Int64, after: Int64)? = try connection.write { database in
+                guard hasRoom(try size(database)) else { return nil }
                 let before = try StoreRows.lastChange(database)
                 try StoreRows.apply(batch, to: database)
                 return (before, try StoreRows.lastChange(database))
             }
+            guard let written else { return false }
             // What was only written here need not be read again.
-            position.withLock { if $0.sequence == before { $0.sequence = after } }
+            position.withLock { if $0.sequence == written.before { $0.sequence = written.after } }
+            return true
         }
     }
 
     /// What file and log take now.
     func size() throws(StoreDatabaseError) -> Size {
-        try attempt {
-            try connection.unsafeRead { database in
-                let page = try Int.fetchOne(database, sql: "PRAGMA page_size") ?? 0
-                let pages = try Int.fetchOne(database, sql: "PRAGMA page_count") ?? 0
-                let free = try Int.fetchOne(database, sql: "PRAGMA freelist_count") ?? 0
-                return Size(file: pages * page, log: logBytes(), free: free * page, page: page)
-            }
-        }
+        try attempt { try connection.unsafeRead(size) }
+    }
+
+    private func size(_ database: Database) throws -> Size {
+        let page = try Int.fetchOne(database, sql: "PRAGMA page_size") ?? 0
+        let pages = try Int.fetchOne(database, sql: "PRAGMA page_count") ?? 0
+        let free = try Int.fetchOne(database, sql: "PRAGMA freelist_count") ?? 0
+        return Size(file: pages * page, log: logBytes(), free: free * page, page: page)
     }
 
     /// Moves the log into the file and empties it, unless a reader is in it just now.

@@ -75,11 +75,16 @@ enum StoreFile {
         let damaged = names.filter {
             $0.hasPrefix(prefix) && !$0.hasSuffix("-wal") && !$0.hasSuffix("-shm")
         }
-        // The date sorts as text; a number behind it comes after none.
-        for name in damaged.sorted(by: { ($0.count, $0) < ($1.count, $1) }).dropLast(damagedMax) {
+        for name in damaged.sorted(by: { age($0) < age($1) }).dropLast(damagedMax) {
             for suffix in ["", "-wal", "-shm"] {
                 try? FileManager.default.removeItem(atPath: "\(folder)/\(name)\(suffix)")
             }
         }
+    }
+
+    /// The place of a name among others of its kind: the date sorts as text, and ends in a Z; then comes the number.
+    private static func age(_ name: String) -> (String, Int) {
+        guard let end = name.lastIndex(of: "Z") else { return (name, 0) }
+        return (String(name[...end]), Int(name[end...].dropFirst(2)) ?? 1)
     }
 }

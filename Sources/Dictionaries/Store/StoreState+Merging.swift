@@ -14,7 +14,9 @@ extension StoreState {
         var isChanged = false
     }
 
-    /// Takes changes over. `body` gives the bodies that are in memory.
+    /// Takes changes over.
+    ///
+    /// `body` gives the bodies that are in memory.
     mutating func merge(
         _ changes: some Sequence<StoreChanges.Change>, now: Int, body: (BodyName) -> Body?
     ) -> Merged {

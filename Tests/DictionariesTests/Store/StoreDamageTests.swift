@@ -58,6 +58,7 @@ import Testing
         let aside = try #require(folder.files.first { $0.hasPrefix("dictum.sqlite.damaged-20") })
         #expect(try String(contentsOfFile: folder.path + "/" + aside, encoding: .utf8) == garbage)
         #expect(events.errors.first?.contains(aside) == true)
+        #expect(store.statistics.setAsides == 1)
     }
 
     @Test func `two damaged files in one second are both kept`() throws {

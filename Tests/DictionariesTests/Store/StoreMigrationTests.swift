@@ -56,7 +56,8 @@ import Testing
         let before = try folder.sqlite("SELECT sql FROM sqlite_schema")
         #expect(throws: StoreDatabaseError.self) {
             try StoreDatabase(
-                path: folder.database, steps: StoreSchema.steps + ["CREATE TABLE more (a)", "CREATE TABLE more (a)"])
+                path: folder.database,
+                steps: StoreSchema.steps + ["CREATE TABLE more (a)", "CREATE TABLE more (a)"])
         }
         #expect(try folder.sqlite("PRAGMA user_version") == "1")
         #expect(try folder.sqlite("SELECT sql FROM sqlite_schema") == before)

@@ -60,7 +60,8 @@ import Testing
         // Its row goes by the number that both know.
         first.sweep(now: 5000)
         settle()
-        #expect(try folder.sqlite("SELECT (SELECT count(*) FROM version) + (SELECT count(*) FROM body)") == "0")
+        #expect(
+            try folder.sqlite("SELECT (SELECT count(*) FROM version) + (SELECT count(*) FROM body)") == "0")
         #expect(!second.finds(sampleBody(1)))
     }
 
@@ -98,7 +99,8 @@ import Testing
         let stores = try [0, 1].map { _ in try DictionaryStore.open(folder.database, maxChains: 20) }
         for seed in 0..<60 {
             stores[seed % 2].admit(
-                sampleBody(seed), chain: ChainKey(authority: "api.example", match: "/\(seed)"), now: 1000 + seed)
+                sampleBody(seed), chain: ChainKey(authority: "api.example", match: "/\(seed)"),
+                now: 1000 + seed)
         }
         for _ in 0..<3 {
             for store in stores { store.flush() }
@@ -107,7 +109,9 @@ import Testing
         for store in stores { store.flush() }
         #expect(try #require(Int(folder.sqlite("SELECT count(*) FROM chain"))) <= 20)
         #expect(stores.allSatisfy { $0.statistics.chains <= 20 })
-        #expect(stores[0].reader().contains(chain: .init(authority: "api.example", match: "/59"), digest: sampleBody(59).digest))
+        #expect(
+            stores[0].reader().contains(
+                chain: .init(authority: "api.example", match: "/59"), digest: sampleBody(59).digest))
     }
 
     @Test func `what clients of one want does not age in the other`() throws {
@@ -170,7 +174,8 @@ import Testing
             return
         }
         // And of what others write only that: not the five rows of its own before it.
-        try folder.sqlite("UPDATE version SET last_wanted = 2000 WHERE rank = (SELECT max(rank) FROM version)")
+        try folder.sqlite(
+            "UPDATE version SET last_wanted = 2000 WHERE rank = (SELECT max(rank) FROM version)")
         guard case .some(let changes) = try database.changes(home: { _ in nil }) else {
             Issue.record("there is nothing to read, or everything")
             return
@@ -193,7 +198,9 @@ import Testing
         #expect(!folder.files.contains { $0.contains("damaged") })
     }
 
-    @Test func `a file set aside by one is not written on by the other, and the new one's log stays`() async throws {
+    @Test func `a file set aside by one is not written on by the other, and the new one's log stays`()
+        async throws
+    {
         let events = StoreEvents()
         let folder = try StoreFolder()
         let stores = try [0, 1].map { _ in try DictionaryStore.open(folder.database, log: events.log) }
@@ -219,7 +226,9 @@ import Testing
         let reopened = try DictionaryStore.open(folder.database)
         #expect(reopened.statistics.versions == 4)
         #expect(try folder.sqlite("PRAGMA integrity_check") == "ok")
-        #expect(folder.files.filter { $0.contains("damaged") && !$0.hasSuffix("-wal") && !$0.hasSuffix("-shm") }.count == 1)
+        #expect(
+            folder.files.filter { $0.contains("damaged") && !$0.hasSuffix("-wal") && !$0.hasSuffix("-shm") }
+                .count == 1)
     }
 
     @Test func `a file that is removed is made anew with what is in memory`() throws {
@@ -256,7 +265,72 @@ import Testing
         }
     }
 
-    @Test func `after both have admitted, wanted and evicted at once, both and the file hold the same`() throws {
+    @Test func `the files of both together never pass their bound, also while both write`() throws {
+        let folder = try StoreFolder()
+        let limit = 12 << 20
+        let stores = try [0, 1].map { _ in try DictionaryStore.open(folder.database, maxBytes: limit) }
+        let largest = Guarded(0)
+        let isOver = Guarded(false)
+        let path = folder.database
+        @Sendable func size(_ name: String) -> Int {
+            (try? FileManager.default.attributesOfItem(atPath: name))?[.size] as? Int ?? 0
+        }
+        let watcher = Thread {
+            while !isOver.withLock({ $0 }) {
+                let now = size(path) + size(path + "-wal")
+                largest.withLock { $0 = max($0, now) }
+            }
+        }
+        watcher.start()
+        DispatchQueue.concurrentPerform(iterations: 2) { place in
+            for step in 0..<200 {
+                let number = place * 1000 + step
+                stores[place].admit(
+                    sampleBody(number, count: 60_000),
+                    chain: ChainKey(authority: "api.example", match: "/\(number)"),
+                    now: 1000 + step)
+                if step % 3 == 0 { stores[place].flush() }
+                if step % 10 == 0 { stores[place].lookNow() }
+            }
+            stores[place].flush()
+        }
+        isOver.withLock { $0 = true }
+        #expect(largest.withLock { $0 } <= limit)
+        #expect(largest.withLock { $0 } > limit / 2)
+        settle()
+        for store in stores { #expect(store.statistics.writeErrors == 0) }
+    }
+
+    @Test func `one change among 100,000 rows is read alone`() throws {
+        let folder = try StoreFolder()
+        try DictionaryStore.open(folder.database).close()
+        try folder.sqlite(
+            """
+            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)
+            INSERT INTO body SELECT i, 'public', randomblob(32), zeroblob(50) FROM n;
+            INSERT INTO chain SELECT id, 'api.example', 'public', '/items/' || id, '' FROM body WHERE id <= 1000;
+            INSERT INTO version (id, chain, body, url, variant, etag, content_type, size, rank, admitted, last_wanted,
+                max_age)
+                SELECT id, 1 + id % 1000, id, '/items/' || id, '', NULL, NULL, 50, id, 0, 0, 1000 FROM body;
+            """)
+        let store = try DictionaryStore.open(folder.database, maxChains: 100_000)
+        let database = try #require(store.disk.withLock { $0.database })
+        try folder.sqlite("DELETE FROM version WHERE id = 77")
+        let looking = ContinuousClock().measure { store.lookNow() }
+        #expect(store.statistics.versions == 99_999)
+        try folder.sqlite("UPDATE version SET last_wanted = 9 WHERE id = 78")
+        guard case .some(let changes) = try database.changes(home: { _ in nil }) else {
+            Issue.record("everything was read, or nothing")
+            return
+        }
+        #expect(changes.map(\.id) == [78])
+        let idle = ContinuousClock().measure { for _ in 0..<100 { store.lookNow() } } / 100
+        print("among 100,000 versions: one change taken over in \(looking), a look at nothing \(idle)")
+    }
+
+    @Test func `after both have admitted, wanted and evicted at once, both and the file hold the same`()
+        throws
+    {
         let folder = try StoreFolder()
         let stores = try [0, 1].map { _ in try DictionaryStore.open(folder.database, maxChains: 30) }
         DispatchQueue.concurrentPerform(iterations: 2) { place in
@@ -283,7 +357,8 @@ import Testing
         #expect(content(stores[1]) == rows.sorted())
         #expect(stores.allSatisfy { $0.publisher.index.allChains().allSatisfy { $0.versions.count <= 4 } })
         #expect(stores.allSatisfy { $0.statistics.chains <= 30 })
-        #expect(try folder.sqlite("SELECT count(*) FROM body WHERE id NOT IN (SELECT body FROM version)") == "0")
+        #expect(
+            try folder.sqlite("SELECT count(*) FROM body WHERE id NOT IN (SELECT body FROM version)") == "0")
     }
 }
 

@@ -1,0 +1,90 @@
+internal import Dictionaries
+internal import Foundation
+internal import TestSupport
+internal import Testing
+
+private let old = Feed.bytes(version: 0, items: 850)
+private let new = Feed.bytes(version: 1, items: 850)
+
+private func answer(_ body: [UInt8]) -> [UInt8] {
+    wire("HTTP/1.1 200 OK", "Content-Type: application/json", body: body)
+}
+
+/// Processes that work on one store: proxies during a hand-over, and commands.
+@Suite(.timeLimit(.minutes(2))) struct StoreHandOverTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+        try folder.write(old, to: "old")
+    }
+
+    /// Asks until the answer is coded over `old`, or is not.
+    private func wait(_ proxy: ServedProxy, untilDelta isDelta: Bool) throws {
+        while try (proxy.curl("/feed", "dcz", over: "old").head["Content-Encoding"] == "dcz") != isDelta {}
+    }
+
+    private func store(_ arguments: String...) throws -> ProcessResult {
+        try RunningProcess.run(["store"] + arguments + ["--store", "\(folder.path)/store.sqlite"])
+    }
+
+    @Test func `what one proxy admits the other codes over, whichever ends and however`() throws {
+        let first = try ServedProxy(Origin(answer(old)), in: folder)
+        let second = try ServedProxy(Origin(answer(new)), in: folder)
+        #expect(try first.curl("/feed").carries(old))
+        try wait(second, untilDelta: true)
+        #expect(try first.process.terminate().status == 0)
+        #expect(try second.curl("/feed", "dcb", over: "old").head["Content-Encoding"] == "dcb")
+        let third = try ServedProxy(Origin(answer(new)), in: folder)
+        second.process.stop()
+        _ = try second.process.result()
+        #expect(try third.curl("/feed", "dcz", over: "old").head["Content-Encoding"] == "dcz")
+        #expect(try third.sqlite("PRAGMA integrity_check") == "ok")
+        #expect(try third.sqlite("SELECT count(*), count(DISTINCT body) FROM version") == "2|2")
+        #expect(!folder.names().contains { $0.contains("damaged") })
+    }
+
+    @Test func `rm takes effect in the running proxy`() throws {
+        let proxy = try ServedProxy(Origin([answer(old), answer(new)]), in: folder)
+        #expect(try proxy.curl("/feed").carries(old))
+        try wait(proxy, untilDelta: true)
+        let digest = Body(old).digest.hex
+        // What is in memory may be a moment ahead of the disk.
+        while try store("show", digest).status != 0 {}
+        #expect(try store("rm", digest).status == 0)
+        try wait(proxy, untilDelta: false)
+        #expect(try proxy.curl("/feed").carries(new), "and all else goes on")
+        #expect(try store("verify").status == 0)
+        #expect(try proxy.process.terminate().status == 0)
+    }
+
+    @Test func `the commands work beside a proxy, and change nothing that it has`() throws {
+        let proxy = try ServedProxy(Origin(answer(old)), in: folder)
+        #expect(try proxy.curl("/feed").carries(old))
+        let digest = Body(old).digest.hex
+        while try store("show", digest).status != 0 {}
+        #expect(try store("export", digest).output == old)
+        #expect(try store("list").text.contains("1 chain, 1 version"))
+        #expect(try store("prune").text.contains("0 versions removed"))
+        #expect(try proxy.curl("/feed").carries(old))
+        #expect(try proxy.process.terminate().errors.contains("error") == false)
+    }
+
+    @Test func `a store that another process locks costs nothing but its durability, for that time`() throws {
+        let proxy = try ServedProxy(Origin([answer(old), answer(new)]), in: folder)
+        let lock = try RunningProcess(
+            [
+                "-c",
+                "{ echo 'BEGIN EXCLUSIVE; SELECT 1234;'; while [ ! -e \(folder.path)/done ]; do sleep 0.1; done; } "
+                    + "| sqlite3 \(folder.path)/store.sqlite",
+            ], of: "/bin/bash")
+        _ = try lock.waitFor("1234")
+        #expect(try proxy.curl("/feed").carries(old))
+        #expect(try proxy.curl("/feed", "dcz", over: "old").head["Content-Encoding"] == "dcz", "from memory")
+        _ = try proxy.process.waitFor("cannot be written")
+        try folder.write([], to: "done")
+        _ = try lock.result()
+        _ = try proxy.process.waitFor("can be written again")
+        #expect(try proxy.sqlite("SELECT count(*) FROM version") == "2")
+    }
+}

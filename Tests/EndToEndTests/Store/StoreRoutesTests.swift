@@ -1,0 +1,57 @@
+internal import Dictionaries
+internal import Foundation
+internal import TestSupport
+internal import Testing
+
+private let old = Feed.bytes(version: 0, items: 850)
+private let new = Feed.bytes(version: 1, items: 850)
+
+private func answer(_ body: [UInt8], _ field: String = "X-Nothing: 1") -> [UInt8] {
+    wire("HTTP/1.1 200 OK", "Content-Type: application/json", field, body: body)
+}
+
+/// What the routes of today make of versions that were made under earlier ones.
+@Suite(.timeLimit(.minutes(2))) struct StoreRoutesTests {
+    /// Whether the restarted proxy codes over the version that an earlier one admitted with other settings.
+    private func isUsed(_ settings: String, in folder: TemporaryFolder) throws -> Bool {
+        let proxy = try ServedProxy(Origin(answer(new)), in: folder, settings)
+        let delta = try proxy.curl("/api/feed", "dcz", over: "old")
+        #expect(try proxy.process.terminate().status == 0)
+        return delta.head["Content-Encoding"] == "dcz"
+    }
+
+    private func served(_ settings: String, _ field: String = "X-Nothing: 1") throws -> TemporaryFolder {
+        let folder = try TemporaryFolder()
+        try folder.write(old, to: "old")
+        let proxy = try ServedProxy(Origin(answer(old, field)), in: folder, settings)
+        #expect(try proxy.curl("/api/feed").carries(old))
+        #expect(try proxy.process.terminate().status == 0)
+        return folder
+    }
+
+    @Test(arguments: [
+        "routes: [{match: /api/feed, dictionary: off}, {match: /*}]",
+        "routes: [{match: /other}]",
+        "routes: [{match: /api/*, dictionary: {covers: pattern}}]",
+        "routes: [{match: /*, dictionary: {covers: url}}]",
+        "routes: [{match: /*, dictionary: {match_dest: [script]}}]",
+        "routes: [{match: /*, dictionary: {max_body: 64KiB}}]",
+        "compression: {min_size: 1MiB}",
+        "compression: {types: [text/html]}",
+    ])
+    func `a version that no route would make is not used, and is again when its route is back`(
+        _ settings: String
+    ) throws {
+        let folder = try served("routes: [{match: /*}]")
+        #expect(try !isUsed(settings, in: folder))
+        #expect(try isUsed("routes: [{match: /api/feed}]", in: folder), "another route that makes the same")
+    }
+
+    @Test func `a match that the upstream names is the upstream's, as long as the route has dictionaries`()
+        throws
+    {
+        let folder = try served("routes: [{match: /*}]", "Use-As-Dictionary: match=\"/api/*\"")
+        #expect(try isUsed("routes: [{match: /api/feed}]", in: folder))
+        #expect(try !isUsed("routes: [{match: /api/feed, dictionary: off}]", in: folder))
+    }
+}
