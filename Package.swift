@@ -63,6 +63,11 @@ let package = Package(
         // What several test targets share: an origin, a client, bodies that change.
         .target(
             name: "TestSupport", dependencies: ["Dictionaries"], path: "Tests/Support", swiftSettings: strict),
+        // A simulated day of clients for `make bench`; not a product.
+        .executableTarget(
+            name: "Simulation", dependencies: ["Dictionaries", "TestSupport"],
+            path: "Tests/Benchmarks/Simulation",
+            swiftSettings: strict),
         .testTarget(name: "HTTPTests", dependencies: ["HTTP"], swiftSettings: strict),
         .testTarget(
             name: "DictionariesTests", dependencies: ["Dictionaries", "TestSupport"], swiftSettings: strict),

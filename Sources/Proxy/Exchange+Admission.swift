@@ -30,12 +30,14 @@ extension Exchange {
             offer = UseAsDictionary.parse(own)
         }
         guard let offer else { return nil }
+        let chain = ChainKey(authority: authority, match: offer.match, matchDest: offer.matchDest)
+        guard mayOffer(from: chain) else { return nil }
         let names = Set(varyNames).subtracting(["accept-encoding", "available-dictionary"]).sorted()
         let variant = VariantKey.make(names: names) { name in
             HeaderName(name).flatMap { request.headers.joined($0) }
         }
         return Answer.Place(
-            chain: ChainKey(authority: authority, match: offer.match, matchDest: offer.matchDest),
+            chain: chain,
             url: query.map { "\(path)?\($0)" } ?? path, variant: variant,
             offer: own.isEmpty && isOffered() ? offer : nil, isUpstreamMatch: !own.isEmpty)
     }
@@ -51,6 +53,10 @@ extension Exchange {
             newest.digest == body.digest, newest.etag == etag.flatMap({ EntityTag($0)?.opaque })
         {
             context.store.touch(newest, now: now)
+        } else if !mayBecomeVersion(body, place, answer) {
+            // Not now; what the chain has from another URL may be offered all the same.
+            guard let same = proxy.index.version(chain: place.chain, digest: body.digest) else { return nil }
+            context.store.touch(same, now: now)
         } else {
             context.store.admit(
                 body, chain: place.chain, url: place.url, variant: place.variant,
@@ -68,6 +74,7 @@ extension Exchange {
     func reserveCopy(_ answer: Answer) {
         guard let place = answer.place else { return }
         answer.slot = context.store.reserve(chain: place.chain, bytes: answer.facts.bodyBytes)
+        if answer.slot != nil, !mayPromise(place, answer) { answer.slot = nil }
         if answer.slot == nil { answer.place = nil }
     }
 

@@ -190,9 +190,10 @@ extension Exchange {
 
     /// The decision for an answer, by what is known of it now.
     func decide(_ answer: Answer, isBusy: Bool = false) -> Decision {
-        Negotiation.decide(
-            request: facts, response: answer.facts, route: route.policy, dictionary: dictionary.found,
-            serverPreference: context.configuration.compression.codings, isBusy: isBusy)
+        explained(
+            Negotiation.decide(
+                request: facts, response: answer.facts, route: route.policy, dictionary: dictionary.found,
+                serverPreference: context.configuration.compression.codings, isBusy: isBusy))
     }
 
     func note(_ decision: Decision) {

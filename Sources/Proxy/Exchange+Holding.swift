@@ -87,6 +87,7 @@ extension Exchange {
     /// Sends a whole body with everything that is known of it.
     func deliver(_ answer: Answer, _ decision: Decision, _ result: CodingJob.Result) {
         var decision = decision
+        let wasDelta = decision.coding.usesDictionary
         if decision.coding != .identity {
             proxy.metrics.countCompression(decision.coding, nanoseconds: result.nanoseconds)
         }
@@ -108,7 +109,9 @@ extension Exchange {
             shape.offer = admit(body, answer, etag: etag, isNewest: result.isNewest)
             if answer.offerForm == .link { link(&shape, answer, answer.place, body: body) }
         }
+        let sample = isSampled && wasDelta ? answer.collected : []
         respond(answer, decision, shape, etag: etag, coded: result.coded, nanoseconds: result.nanoseconds)
+        if !sample.isEmpty { sampleSavings(sample, deltaBytes: result.coded?.count ?? sample.count) }
     }
 
     func respond(

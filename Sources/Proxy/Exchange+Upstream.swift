@@ -10,9 +10,11 @@ extension Exchange {
         guard let version = proxy.index.find(digest: digest, authority: authority, path: path, query: query)
         else {
             dictionary = .unknown
+            missing = digest
             return
         }
         context.store.touch(version, now: Clock.unixSeconds)
+        noteFound(version)
         if let body = context.store.hotBody(of: version) {
             dictionary = .ready(version, body)
             return

@@ -6,7 +6,8 @@ extension ProxyContext {
     ///
     /// Blocks; `log` gets what the store has to say, from any thread.
     package static func open(
-        _ configuration: Configuration, log: @escaping @Sendable (StoreEvent) -> Void, loopCount: Int
+        _ configuration: Configuration, churn: ChurnPolicy = ChurnPolicy(),
+        log: @escaping @Sendable (StoreEvent) -> Void, loopCount: Int
     ) throws(StartError) -> ProxyContext {
         var upstreams: [Endpoint] = []
         for url in configuration.upstream.urls {
@@ -15,13 +16,14 @@ extension ProxyContext {
             upstreams += found
         }
         let settings = configuration.store
+        var storeConfiguration = StoreConfiguration(
+            path: settings.path, maxBytes: settings.maxSize, maxChains: settings.maxChains,
+            memoryBytes: settings.memory,
+            isCurrent: CurrentRoutes(configuration).makes, log: log)
+        storeConfiguration.churn = churn
         let store: DictionaryStore
         do throws(StoreError) {
-            store = try DictionaryStore(
-                configuration: StoreConfiguration(
-                    path: settings.path, maxBytes: settings.maxSize, maxChains: settings.maxChains,
-                    memoryBytes: settings.memory,
-                    isCurrent: CurrentRoutes(configuration).makes, log: log))
+            store = try DictionaryStore(configuration: storeConfiguration)
         } catch {
             throw .store(error.description)
         }

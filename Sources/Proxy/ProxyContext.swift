@@ -13,6 +13,8 @@ package final class ProxyContext: Sendable {
     let upstreams: [Endpoint]
     let upstreamAuthority: String
     let compressionPool: CompressionPool
+    /// Finds out what the deltas of wide chains save.
+    let savings: SavingsSampler
     /// Live encoders, and bodies that are held until they are whole.
     let compressionMemory: MemoryBudget
     /// Which versions Links name.
@@ -32,6 +34,7 @@ package final class ProxyContext: Sendable {
         self.loopCount = max(1, loopCount)
         self.upstreams = upstreams
         self.compressionPool = compressionPool
+        savings = SavingsSampler(store: store, codings: configuration.compression.codings)
         routes = RouteTable(configuration)
         upstreamAuthority =
             configuration.upstream.urls.first.map {

@@ -52,6 +52,18 @@ extension DictionaryIndex {
             version(chain: chain, digest: digest) != nil
         }
 
+        /// The version that a body makes when it returns.
+        package func version(chain: ChainKey, url: String, variant: String, digest: Digest) -> Version? {
+            refresh()
+            return usable(snapshot.version(chain: chain, url: url, variant: variant, digest: digest))
+        }
+
+        /// Whether the chain has any version.
+        package func holds(_ chain: ChainKey) -> Bool {
+            refresh()
+            return snapshot.chain(chain) != nil
+        }
+
         /// A version that no route of today would make is as if it were not there.
         private func usable(_ version: Version?) -> Version? {
             version.flatMap { $0.isCurrent ? $0 : nil }

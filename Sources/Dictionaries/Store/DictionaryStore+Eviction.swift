@@ -7,6 +7,7 @@ extension DictionaryStore {
     package func sweep(now: Int) {
         let now = min(now, Version.secondsMax)
         noteTime(now)
+        churn.sweep(now: now) { publisher.index }
         let due = state.withLock { state in
             now >= state.earliestExpiry ? state.beginExpiry() : nil
         }
@@ -39,6 +40,7 @@ extension DictionaryStore {
                 if result.removed > 0 { publisher.publish(state.index) }
                 return result
             }
+            if removed > 0 { buryRemoved(because: reason) }
             unpin(unpinned)
             count += removed
         }

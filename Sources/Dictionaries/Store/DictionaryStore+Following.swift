@@ -62,6 +62,7 @@ extension DictionaryStore {
                     return merged
                 }
             }
+            if merged.beyond > 0 { buryRemoved(because: .versions) }
             unpin(merged.unpinned)
             counters.withLock { counters in
                 if merged.removed > 0 { counters.evictions[.removed, default: 0] += merged.removed }

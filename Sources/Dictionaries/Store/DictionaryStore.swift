@@ -29,6 +29,7 @@ package final class DictionaryStore: Sendable {
     /// Locked before `hot` where both are needed.
     let state = Guarded(StoreState())
     let hot: Guarded<HotBodies>
+    let churn: Churn
 
     /// Opens or makes the database and builds the index; reads no bodies.
     ///
@@ -39,6 +40,7 @@ package final class DictionaryStore: Sendable {
         reports = StoreReports(log: configuration.log)
         currency = Guarded(configuration.isCurrent)
         hot = Guarded(HotBodies(bytesMax: configuration.memoryBytes))
+        churn = Churn(policy: configuration.churn)
         do {
             try open()
         } catch .refused(let error) {
@@ -99,6 +101,7 @@ package final class DictionaryStore: Sendable {
             return admitted
         }
         judge(admitted.version)
+        if admitted.evicted > 0 { buryRemoved(because: .versions) }
         unpin(admitted.isNew ? admitted.unpinned : admitted.unpinned + [name])
         counters.withLock { counters in
             if admitted.isNew { counters.admissions += 1 } else { counters.returns += 1 }
@@ -157,6 +160,7 @@ package final class DictionaryStore: Sendable {
         statistics.chains = index.chainCount
         statistics.memoryBytes = hot.withLock { $0.bytes + $0.reservedBytes }
         statistics.pendingWrites = state.withLock { $0.pending.count }
+        churn.withLedger { $0.describe(in: &statistics) }
         return statistics
     }
 

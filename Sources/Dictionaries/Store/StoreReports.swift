@@ -2,7 +2,10 @@ internal import Dispatch
 
 /// Events on their way to the log: the same trouble at most once a minute.
 final class StoreReports: Sendable {
-    private enum Topic { case unwritable, unreadable }
+    private enum Topic: Hashable {
+        case unwritable, unreadable
+        case tooWide(route: String)
+    }
 
     private let log: @Sendable (StoreEvent) -> Void
     /// When a topic was last reported, in nanoseconds of uptime.
@@ -20,6 +23,11 @@ final class StoreReports: Sendable {
     /// A body is lost.
     func unreadable(_ text: String) {
         if isDue(.unreadable) { log(.error(text)) }
+    }
+
+    /// A chain stops offering; by the routes of the configuration, which are not many.
+    func tooWide(_ text: String, route: String) {
+        if isDue(.tooWide(route: route)) { log(.warning(text)) }
     }
 
     /// The file was set aside.

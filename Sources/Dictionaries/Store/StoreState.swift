@@ -19,6 +19,8 @@ struct StoreState: Sendable {
     /// No version expires before this second.
     var earliestExpiry = Int.max
     var lastRank: Int64 = 0
+    /// The versions that were removed since they were last asked for.
+    private var removed: [Version] = []
 
     // MARK: Admission
 
@@ -80,9 +82,17 @@ struct StoreState: Sendable {
         for version in versions where index.remove(version) {
             removed += 1
             pins.remove(version.id)
+            self.removed.append(version)
             if pending.remove(version) != nil { unpinned.append(version.bodyName) }
         }
         return (removed, unpinned)
+    }
+
+    /// The versions that were removed since this was last asked.
+    mutating func takeRemoved() -> [Version] {
+        let taken = removed
+        removed = []
+        return taken
     }
 
     /// The index to search for what has expired; from here on `earliestExpiry` heeds only what is admitted.

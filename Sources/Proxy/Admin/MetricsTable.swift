@@ -48,6 +48,20 @@ package enum MetricsTable {
         "dictum_store_write_errors_total", .counter, "Transactions that the disk did not take.")
     static let storeSetAsides = Metric(
         "dictum_store_set_asides_total", .counter, "Databases that were damaged and set aside.")
+    static let advertised = Metric(
+        "dictum_advertised_dictionaries_total", .counter, labels: ["result"],
+        "Dictionaries that clients advertised, by what the store knew of them.")
+    static let chainsSlowed = Metric(
+        "dictum_store_chains_slowed", .gauge, "Chains that take new bodies at intervals only.")
+    static let admissionsDeferred = Metric(
+        "dictum_admissions_deferred_total", .counter,
+        "New bodies that were not admitted because their chain changes too often.")
+    static let chainsTooWide = Metric(
+        "dictum_store_chains_too_wide", .gauge, "Chains that offer nothing for now because they are too wide."
+    )
+    static let chainStops = Metric(
+        "dictum_store_chain_stops_total", .counter,
+        "Times that a chain stopped offering because it is too wide.")
     static let buildInfo = Metric(
         "dictum_build_info", .gauge, labels: ["version"], "Always 1; the label names the version.")
     static let processStart = Metric(
@@ -62,8 +76,8 @@ package enum MetricsTable {
         rejectedRequests, upstreamErrors, abortedResponses, admissions, offers, unkeptOffers, upgrades,
         logLinesDropped,
         storeVersions,
-        storeChains, storeBytes, storeEvictions, storeWriteErrors, storeSetAsides, buildInfo, processStart,
-        processMemory,
+        storeChains, storeBytes, storeEvictions, storeWriteErrors, storeSetAsides, advertised, chainsSlowed,
+        admissionsDeferred, chainsTooWide, chainStops, buildInfo, processStart, processMemory,
         processDescriptors,
     ]
 }

@@ -10,6 +10,13 @@ extension StoreStatistics {
             MetricSample(MetricsTable.storeBytes, ["disk"], diskBytes),
             MetricSample(MetricsTable.storeWriteErrors, [], writeErrors),
             MetricSample(MetricsTable.storeSetAsides, [], setAsides),
+            MetricSample(MetricsTable.advertised, ["found"], advertisedFound),
+            MetricSample(MetricsTable.advertised, ["evicted"], advertisedEvicted),
+            MetricSample(MetricsTable.advertised, ["unknown"], advertisedUnknown),
+            MetricSample(MetricsTable.chainsSlowed, [], chainsSlowed),
+            MetricSample(MetricsTable.admissionsDeferred, [], admissionsDeferred),
+            MetricSample(MetricsTable.chainsTooWide, [], chainsTooWide),
+            MetricSample(MetricsTable.chainStops, [], chainStops),
         ]
             + Eviction.allCases.map { reason in
                 MetricSample(MetricsTable.storeEvictions, [reason.rawValue], evictions[reason] ?? 0)

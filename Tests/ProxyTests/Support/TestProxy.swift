@@ -19,7 +19,8 @@ final class TestProxy {
     /// Starts with the settings of a test in YAML: those below `upstream` and all others.
     init(
         _ origin: Origin, upstream: String = "", _ settings: String = "", store: String = ":memory:",
-        isLogged: Bool = false, listener: (inout Configuration.Listener) -> Void = { _ in }
+        isLogged: Bool = false, churn: ChurnPolicy = ChurnPolicy(),
+        listener: (inout Configuration.Listener) -> Void = { _ in }
     ) throws {
         self.origin = origin
         let text = """
@@ -34,7 +35,8 @@ final class TestProxy {
         configuration.admin = .init(address: .tcp(host: "127.0.0.1", port: 0))
         configuration.store.path = store
         let context = try ProxyContext.open(
-            configuration, log: { [events] event in events.withLock { $0.append(event) } }, loopCount: 2)
+            configuration, churn: churn,
+            log: { [events] event in events.withLock { $0.append(event) } }, loopCount: 2)
         log = isLogged ? try LineReader() : nil
         sink = log.map { LogSink(descriptor: $0.writeEnd) }
         server = try ProxyServer(

@@ -1,0 +1,51 @@
+import TestSupport
+
+/// A feed over one day: what its body is at any second, and how often it is another.
+struct SimulatedFeed {
+    let title: String
+    /// Seconds between two bodies; nil: each request gets one of its own.
+    let periodSeconds: Int?
+
+    /// Seconds between two deploys, each of which renames the fields and orders them anew.
+    static let deploySeconds = 4 * 3600
+    /// Seconds between two new items, which push the oldest out.
+    private static let itemSeconds = 60
+    private static let itemCount = 150
+
+    /// The deploy that was in force.
+    static func deploy(at second: Int) -> Int { second / deploySeconds }
+
+    /// The body of a second; `number` makes it differ from every other.
+    static func body(at second: Int, number: Int) -> [UInt8] {
+        let names = fieldNames(deploy: deploy(at: second))
+        let newest = 100_000 + second / itemSeconds
+        var text = #"{"\#(names[0])":"\#(number)-\#(second)","\#(names[1])":["#
+        for position in 0..<itemCount {
+            text += (position > 0 ? "," : "") + item(newest - position, second: second, names)
+        }
+        return Array((text + "]}\n").utf8)
+    }
+
+    private static func item(_ number: Int, second: Int, _ names: [String]) -> String {
+        var random = SplitMix(seed: UInt64(number))
+        let words = (0..<12).map { _ in word(random.next() % 400) }.joined(separator: " ")
+        // A count that grows every ten minutes, not for all items at once.
+        let count = Int(random.next() % 1000) + (second + number * 37) / 600
+        let values = [
+            #""\#(String(random.next(), radix: 16))""#, #""\#(words)""#, String(count),
+            String(random.next() % 90_000), #""\#(word(random.next() % 20))""#,
+        ]
+        let fields = zip(names.dropFirst(2), values).map { #""\#($0)":\#($1)"# }.sorted()
+        return "{" + fields.joined(separator: ",") + "}"
+    }
+
+    private static func fieldNames(deploy: Int) -> [String] {
+        (0..<7).map { word(UInt64(deploy * 7 + $0) + 1000) }
+    }
+
+    private static func word(_ number: UInt64) -> String {
+        var random = SplitMix(seed: number)
+        let length = 4 + Int(random.next() % 6)
+        return String(decoding: (0..<length).map { _ in 97 + UInt8(random.next() % 26) }, as: UTF8.self)
+    }
+}
