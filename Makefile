@@ -3,7 +3,7 @@
 # make run      setup, build, and start the demo
 # make test     setup, every test, then the HTTP and Proxy tests under the thread sanitizer
 # make lint     format, layering, proofs of unsafe code, paths
-# make bench    setup, nginx, wrk, and the comparison with them
+# make bench    setup, nginx, wrk, the comparison with them, and a simulated day of clients
 # make clean    remove what was built
 
 .PHONY: help setup build run test lint bench clean

@@ -140,7 +140,7 @@ struct ChurnLedger: Sendable {
         resting.remove(chain)
     }
 
-    /// Forgets the chains that stopped and whose rest is over; O(those that stopped). Call it every second or so.
+    /// Forgets the chains that stopped and whose rest is over; call it every second or so.
     mutating func wake(now: Int) {
         latest = now
         resting = resting.filter { records[$0]?.width.isResting(now: now) == true }
