@@ -75,7 +75,8 @@ extension Exchange {
         guard let place = answer.place else { return }
         answer.slot = context.store.reserve(chain: place.chain, bytes: answer.facts.bodyBytes)
         if answer.slot != nil, !mayPromise(place, answer) { answer.slot = nil }
-        if answer.slot == nil { answer.place = nil }
+        // A Link needs no copy: it names a version that is there already.
+        if answer.slot == nil, answer.offerForm != .link { answer.place = nil }
     }
 
     /// Keeps a copy for admission, as long as there is room for it.

@@ -107,7 +107,12 @@ extension Exchange {
         let etag = answer.head.headers.first(.etag) ?? shape.madeETag
         if let body = result.body {
             shape.offer = admit(body, answer, etag: etag, isNewest: result.isNewest)
-            if answer.offerForm == .link { link(&shape, answer, answer.place, body: body) }
+            if answer.offerForm == .link {
+                // A Link names a version that is there already: it goes out while this body must wait, too.
+                let isAdmitted = shape.offer != nil
+                shape.offer = answer.place?.offer
+                link(&shape, answer, answer.place, body: isAdmitted ? body : nil)
+            }
         }
         let sample = isSampled && wasDelta ? answer.collected : []
         respond(answer, decision, shape, etag: etag, coded: result.coded, nanoseconds: result.nanoseconds)
