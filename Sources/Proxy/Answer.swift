@@ -19,6 +19,8 @@ final class Answer {
         case passing
         /// The upstream's coding is undone piece by piece, and no other put in its place.
         case decoding
+        /// An encoder is being made by another thread; what comes meanwhile waits.
+        case opening
         /// It goes through an encoder piece by piece.
         case coding(any Encoder)
         /// It has come whole, and its last bytes wait for the admission.
@@ -36,6 +38,10 @@ final class Answer {
     var decoder: (any Decoder)?
     /// Whether the client gets the body decoded, so that everything from the decoder on is as if it came uncoded.
     var isDecoded = false
+    /// The body as the upstream coded it, where the client accepts that too; kept while it is held.
+    var original: (coding: ContentCoding, bytes: [UInt8])?
+    /// What has come while an encoder is being made.
+    var pending: [UInt8] = []
     /// Where the body belongs if it becomes a version; nil where it must not.
     var place: Place?
     /// Whether its Cache-Control is the route's.
@@ -46,6 +52,8 @@ final class Answer {
     var slot: AdmissionSlot?
     /// The body as far as it has come: held, or copied for admission.
     var collected: [UInt8] = []
+    /// The stored body that this is, where it came from the store.
+    var source: Body?
     /// What was taken from the compression memory.
     var reservedBytes = 0
     /// Whether the whole body has come, though it could not be dealt with yet.

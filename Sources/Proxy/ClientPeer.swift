@@ -59,11 +59,27 @@ final class ClientPeer {
             // Of a list the first is the client's own.
             return text.prefix { $0 != "," }.lowercased().trimmingBlanks
         }
+        return forwarded("proto", headers)?.lowercased()
+    }
+
+    /// The client's own address as bits, to tell clients apart: what a trusted peer says, else the peer's.
+    ///
+    /// Zero where there is none.
+    func clientAddress(_ headers: borrowing Headers) -> UInt128 {
+        guard isTrusted else { return address?.bits ?? 0 }
+        // Of a list the first is the client's own.
+        let first = headers.joined(.xForwardedFor)?.prefix { $0 != "," }
+        let text = first.map { String($0).trimmingBlanks } ?? forwarded("for", headers)
+        return text.flatMap { IPAddress($0.withoutPort) }?.bits ?? address?.bits ?? 0
+    }
+
+    /// A parameter of the first element of Forwarded.
+    private func forwarded(_ name: String, _ headers: borrowing Headers) -> String? {
         guard let first = headers.joined(.forwarded)?.prefix(while: { $0 != "," }) else { return nil }
         for pair in first.split(separator: ";") {
             let parts = pair.split(separator: "=", maxSplits: 1)
-            if parts.count == 2, parts[0].lowercased().trimmingBlanks == "proto" {
-                return parts[1].lowercased().filter { $0 != "\"" }.trimmingBlanks
+            if parts.count == 2, parts[0].lowercased().trimmingBlanks == name {
+                return parts[1].filter { $0 != "\"" }.trimmingBlanks
             }
         }
         return nil
@@ -76,5 +92,12 @@ extension String {
         let isBlank = { (character: Character) in character == " " || character == "\t" }
         let tail = drop(while: isBlank)
         return String(tail.reversed().drop(while: isBlank).reversed())
+    }
+
+    /// An address without the brackets and the port that it may have.
+    fileprivate var withoutPort: String {
+        if hasPrefix("[") { return String(dropFirst().prefix { $0 != "]" }) }
+        // With more than one colon it is an IPv6 address.
+        return split(separator: ":").count == 2 ? String(prefix { $0 != ":" }) : self
     }
 }

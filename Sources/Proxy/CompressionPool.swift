@@ -22,6 +22,9 @@ package final class CompressionPool: Sendable {
     /// A single larger body finds a place where nothing else waits.
     private static let laneBytesMax = 16 << 20
 
+    /// What a job counts at least, so that the number of those that wait is bounded, too.
+    private static let jobBytesMin = 64 << 10
+
     private let lanes: [Lane]
 
     /// A pool of so many lanes.
@@ -29,9 +32,14 @@ package final class CompressionPool: Sendable {
         lanes = (0..<max(1, width)).map(Lane.init)
     }
 
-    /// Runs `job`, which works on a body of so many bytes, in the lane with the least to do; false when there is
+    /// The bytes of all that waits or is worked on.
+    var waitingBytes: Int { lanes.reduce(0) { $0 + $1.waitingBytes } }
+
+    /// Runs `job`, which works on a body of so many bytes (those of a dictionary that is
+    /// to be indexed included), in the lane with the least to do; false when there is
     /// no place for it.
     func submit(bytes: Int, _ job: @escaping @Sendable () -> Void) -> Bool {
+        let bytes = max(bytes, Self.jobBytesMin)
         guard let lane = lanes.min(by: { $0.waitingBytes < $1.waitingBytes }) else { return false }
         let waiting = lane.bytes.wrappingAdd(bytes, ordering: .relaxed).oldValue
         guard waiting == 0 || waiting + bytes <= Self.laneBytesMax else {

@@ -122,16 +122,13 @@ extension Exchange {
         }
         answer.stage = .ending
         let decision = Decision(coding: .identity, reason: record.reason ?? .noCodingAccepted)
-        let job = codingJob(answer, decision)
-        if job.isSmall { return admitted(job.run()) }
-        let loop = core.loop
-        let token = token
-        let isTaken = context.compressionPool.submit(bytes: job.bytes.count) {
-            let result = job.run()
-            loop.execute { core in core.handler(token, as: Exchange.self)?.admitted(result) }
-        }
+        var job = codingJob(answer, decision)
+        switch job.start(reply: { reply(decision) }) {
+        case .done(let result): admitted(result)
+        case .underWay: break
         // The answer has offered this body: it is admitted, late rather than never.
-        if !isTaken { admitted(job.run()) }
+        case .busy: admitted(job.identified().bare)
+        }
     }
 
     func admitted(_ result: CodingJob.Result) {

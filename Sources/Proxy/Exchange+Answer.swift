@@ -45,6 +45,7 @@ extension Exchange {
             answer.decoder = decoder
             answer.isDecoded = true
             answer.facts.contentEncodings = []
+            if self.facts.acceptEncoding.quality(of: coding) > 0 { answer.original = (coding, []) }
             return MediaTypes.isEventStream(answer.facts.contentType) ? stream(answer) : hold(answer)
         }
         if answer.place != nil {

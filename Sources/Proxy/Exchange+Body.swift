@@ -12,6 +12,7 @@ extension Exchange {
         case .passing: pass(bytes, answer)
         case .decoding: passDecoded(bytes, answer)
         case .coding(let encoder): codeNext(bytes, answer, encoder)
+        case .opening: answer.pending.append(bytes)
         case .bodiless, .preparing, .sending, .ending: break
         }
     }
@@ -35,6 +36,8 @@ extension Exchange {
             admitCopy(answer)
         case .coding(let encoder):
             endCoding(answer, encoder)
+        case .opening:
+            answer.isWhole = true
         case .preparing, .sending, .ending:
             break
         }

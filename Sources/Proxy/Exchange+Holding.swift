@@ -8,6 +8,7 @@ extension Exchange {
         record.bodyBytesBefore += bytes.count
         do throws(CodingError) {
             if let decoder = answer.decoder {
+                answer.original?.bytes.append(bytes)
                 try decoder.decode(bytes, into: &answer.collected)
             } else {
                 answer.collected.append(bytes)
@@ -15,9 +16,9 @@ extension Exchange {
         } catch {
             return fail(answer)
         }
-        let count = answer.collected.count
+        let count = answer.collected.count + (answer.original?.bytes.count ?? 0)
         let isWithinMemory = count <= answer.reservedBytes || reserve(max(count, 64 * 1024), for: answer)
-        if count > heldBytesMax || !isWithinMemory { stream(answer) }
+        if answer.collected.count > heldBytesMax || !isWithinMemory { stream(answer) }
     }
 
     /// The body cannot be read.
@@ -48,59 +49,118 @@ extension Exchange {
             if answer.slot == nil { answer.place = nil }
         }
         let decision = decide(answer)
-        let job = codingJob(answer, decision)
-        if job.isSmall { return deliver(answer, decision, job.run()) }
-        let loop = core.loop
-        let token = token
-        let isTaken = context.compressionPool.submit(bytes: job.bytes.count) {
-            let result = job.run()
-            loop.execute { core in core.handler(token, as: Exchange.self)?.prepared(decision, result) }
+        var job = codingJob(answer, decision)
+        switch job.start(reply: { reply(decision) }) {
+        case .done(let result): deliver(answer, decision, result)
+        case .underWay: break
+        case .busy(let result): deliverBusy(answer, result)
         }
-        if !isTaken { deliverBusy(answer) }
     }
 
     func codingJob(_ answer: Answer, _ decision: Decision) -> CodingJob {
-        let newest = answer.place
-            .flatMap { proxy.index.newest(chain: $0.chain, url: $0.url, variant: $0.variant) }
-            .flatMap { $0.bytes == answer.collected.count ? context.store.hotBody(of: $0) : nil }
+        // What comes from the store is known already, which matters only where a delta of it may be.
+        let newest = decision.coding.usesDictionary ? answer.source ?? newestBody(answer) : newestBody(answer)
         let needsTag =
             !answer.head.headers.contains(.etag) && isCodedResource(answer.facts)
             && request.method == .get && answer.collected.count <= heldBytesMax
         return CodingJob(
-            bytes: answer.collected, newest: newest, needsDigest: answer.place != nil || needsTag,
-            coding: decision.coding, dictionary: decision.coding.usesDictionary ? dictionary.body : nil,
-            preparedDictionaries: context.preparedDictionaries)
+            answer.collected, newest: newest, needsDigest: answer.place != nil || needsTag,
+            coding: decision.coding, dictionary: dictionary.body, scope: deltaScope, route: route,
+            context: context)
     }
 
-    func prepared(_ decision: Decision, _ result: CodingJob.Result) {
-        guard let answer, case .preparing = answer.stage else { return }
-        deliver(answer, decision, result)
+    /// The newest version of the answer's URL and variant, if the body may be that once more.
+    private func newestBody(_ answer: Answer) -> Body? {
+        guard let place = answer.place,
+            let newest = proxy.index.newest(chain: place.chain, url: place.url, variant: place.variant),
+            newest.bytes == answer.collected.count
+        else { return nil }
+        return context.store.hotBody(of: newest)
     }
 
-    /// All places for large jobs are taken: plain and now, rather than coded and late.
-    func deliverBusy(_ answer: Answer) {
-        answer.place = nil
-        let result = CodingJob.Result(body: nil, isNewest: false, coded: nil, error: nil, nanoseconds: 0)
-        deliver(answer, decide(answer, isBusy: true), result)
+    /// The way back from another thread, with what was decided.
+    func reply(_ decision: Decision) -> CodingReply {
+        CodingReply(loop: core.loop, token: token, decision: decision)
+    }
+
+    /// A job has been done by another thread.
+    func worked(_ decision: Decision, _ result: CodingJob.Result) {
+        guard let answer else { return }
+        switch answer.stage {
+        case .preparing: deliver(answer, decision, result)
+        case .ending: admitted(result)
+        default: break
+        }
     }
 
     /// Sends a whole body with everything that is known of it.
     func deliver(_ answer: Answer, _ decision: Decision, _ result: CodingJob.Result) {
-        var decision = decision
-        let wasDelta = decision.coding.usesDictionary
-        if decision.coding != .identity {
+        if result.obstacle == .busy { return deliverBusy(answer, result) }
+        noteAsker(answer, result)
+        let sample = isSampled && decision.coding.usesDictionary ? answer.collected : []
+        deliverMade(answer, decision, result)
+        if !sample.isEmpty { sampleSavings(sample, deltaBytes: result.coded?.count ?? sample.count) }
+    }
+
+    private func deliverMade(_ answer: Answer, _ decision: Decision, _ result: CodingJob.Result) {
+        guard decision.coding != .identity else { return respond(answer, decision, result, nil) }
+        if !result.isShared {
             proxy.metrics.countCompression(decision.coding, nanoseconds: result.nanoseconds)
         }
-        if result.coded == nil, decision.coding != .identity {
-            decision = Decision(
-                coding: .identity, reason: result.error == nil ? .notShorter : .codingFailed,
-                upstreamCodingHandling: decision.upstreamCodingHandling)
+        guard let coded = result.coded else {
+            return respondUncoded(answer, because: result.obstacle ?? .notShorter, result)
         }
+        let reason = result.isShared ? Reason.deltaCached : decision.reason
+        respond(
+            answer,
+            Decision(
+                coding: decision.coding, reason: reason,
+                upstreamCodingHandling: decision.upstreamCodingHandling), result, coded)
+    }
+
+    /// All places for large jobs are taken: in the best way that takes no time, rather than late.
+    func deliverBusy(_ answer: Answer, _ result: CodingJob.Result) {
+        proxy.metrics.countBusy()
+        // Hashing takes a place, too.
+        if result.body == nil {
+            answer.place = nil
+            answer.slot = nil
+        }
+        let coding = BusyCoding.quick(
+            accept: facts.acceptEncoding, codings: context.configuration.compression.codings,
+            bodyBytes: answer.collected.count)
+        guard answer.original == nil, coding != .identity,
+            let coded = try? Codec.encode(
+                answer.collected.span, coding, options: EncoderOptions(effort: .fast)),
+            coded.count < answer.collected.count
+        else {
+            return respondUncoded(answer, because: .busy, result)
+        }
+        respond(answer, Decision(coding: coding, reason: .busy), result, coded)
+    }
+
+    /// Sends a body without a coding of ours: as the upstream coded it, where the client accepts that, else plain.
+    private func respondUncoded(_ answer: Answer, because reason: Reason, _ result: CodingJob.Result) {
+        guard let original = answer.original else {
+            return respond(answer, Decision(coding: .identity, reason: reason), result, nil)
+        }
+        answer.isDecoded = false
+        respond(
+            answer,
+            Decision(coding: original.coding, reason: reason, upstreamCodingHandling: .passThrough), result,
+            original.bytes)
+    }
+
+    /// Admits the body, and sends the answer in its final form.
+    private func respond(
+        _ answer: Answer, _ decision: Decision, _ result: CodingJob.Result, _ coded: [UInt8]?
+    ) {
         record.bodyBytesBefore = answer.collected.count
         note(decision)
         var shape = Delivery.Shape()
         shape.coding = decision.coding
-        shape.isCodingChanged = decision.coding != .identity || answer.isDecoded
+        let isOriginal = decision.upstreamCodingHandling == .passThrough
+        shape.isCodingChanged = !isOriginal && decision.coding != .identity || answer.isDecoded
         if !answer.head.headers.contains(.etag), let body = result.body, isCodedResource(answer.facts) {
             shape.madeETag = Delivery.entityTag(of: body.digest)
         }
@@ -114,15 +174,6 @@ extension Exchange {
                 link(&shape, answer, answer.place, body: isAdmitted ? body : nil)
             }
         }
-        let sample = isSampled && wasDelta ? answer.collected : []
-        respond(answer, decision, shape, etag: etag, coded: result.coded, nanoseconds: result.nanoseconds)
-        if !sample.isEmpty { sampleSavings(sample, deltaBytes: result.coded?.count ?? sample.count) }
-    }
-
-    func respond(
-        _ answer: Answer, _ decision: Decision, _ shape: Delivery.Shape, etag: String?, coded: [UInt8]?,
-        nanoseconds: Int
-    ) {
         shapeHead(answer, shape)
         if isNotModified(etag) {
             makeNotModified(answer)
@@ -130,9 +181,10 @@ extension Exchange {
             return complete()
         }
         let body = coded ?? answer.collected
-        explain(decision, on: answer, sent: body.count, microseconds: nanoseconds / 1000)
+        explain(decision, on: answer, sent: body.count, microseconds: result.nanoseconds / 1000)
         start(answer.head, body: .length(UInt64(body.count)))
         if coded != nil { answer.collected = [] }
+        answer.original = nil
         sendOn(body, from: 0, answer)
     }
 

@@ -72,6 +72,7 @@ extension Exchange {
             return refuse(Self.noSuchDictionary, .reservedPath)
         }
         answer.collected = body.bytes
+        answer.source = body
         answer.isWhole = true
         if dictionary.isLoading { core.setDeadline(token, core.now + Self.holdMilliseconds) }
         prepare(answer)

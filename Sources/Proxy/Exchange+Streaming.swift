@@ -14,34 +14,108 @@ extension Exchange {
         {
             answer.facts.bodyBytes = Int(count)
         }
+        answer.original = nil
         var decision = decide(answer)
-        var encoder: (any Encoder)?
+        var opening = Opening.none
         if decision.upstreamCodingHandling != .passThrough, decision.coding != .identity {
-            encoder = makeEncoder(answer, decision)
-            if encoder == nil {
+            opening = openEncoder(answer, decision, held)
+            if case .none = opening {
                 decision = Decision(
                     coding: .identity, reason: .busy, upstreamCodingHandling: decision.upstreamCodingHandling)
             }
         }
         reserveCopy(answer)
-        startStreaming(answer, decision, isCoded: encoder != nil)
-        answer.stage = encoder.map { .coding($0) } ?? (answer.isDecoded ? .decoding : .passing)
-        guard !held.isEmpty else { return }
-        // What was held has been decoded already.
-        if let encoder { return code(held, .more, answer, encoder) }
-        copy(held.span, answer, isDecoded: true)
-        forward(held.span, answer)
+        startStreaming(answer, decision, isCoded: decision.coding != .identity && opening.isCoded)
+        switch opening {
+        case .none:
+            answer.stage = answer.isDecoded ? .decoding : .passing
+            copy(held.span, answer, isDecoded: true)
+            forward(held.span, answer)
+        case .ready(let encoder):
+            answer.stage = .coding(encoder)
+            // What was held has been decoded already.
+            if !held.isEmpty { code(held, .more, answer, encoder) }
+        case .underWay:
+            answer.stage = .opening
+            upstream?.pauseResponse()
+            copy(held.span, answer, isDecoded: true)
+        }
     }
 
-    func makeEncoder(_ answer: Answer, _ decision: Decision) -> (any Encoder)? {
-        var options = EncoderOptions(bodyBytes: answer.facts.bodyBytes)
-        if decision.coding.usesDictionary, let body = dictionary.body {
-            let prepared = context.preparedDictionaries.prepared(body, for: decision.coding)
-            options.dictionary = prepared.map { .prepared($0) } ?? .reference(body)
+    /// Where the encoder of an answer comes from.
+    enum Opening {
+        /// There is none: no coding, or no memory or place for it.
+        case none
+        case ready(any Encoder)
+        /// Another thread makes it.
+        case underWay
+
+        var isCoded: Bool {
+            if case .none = self { false } else { true }
         }
-        let bytes = Codec.memoryEstimate(for: decision.coding, options: options)
-        guard reserve(bytes, for: answer) else { return nil }
-        return try? Codec.encoder(for: decision.coding, options: options)
+    }
+
+    /// What the loop codes in one go.
+    private static let openedBytesMax = 64 << 10
+
+    /// Makes an encoder; where a dictionary is to be indexed first, or much of the body has come, beside the loop.
+    private func openEncoder(_ answer: Answer, _ decision: Decision, _ held: [UInt8]) -> Opening {
+        let coding = decision.coding
+        let body = coding.usesDictionary ? dictionary.body : nil
+        var options = EncoderOptions(bodyBytes: answer.facts.bodyBytes)
+        options.dictionary = body.flatMap { quickDictionary($0, coding) }
+        let isQuick = held.count <= Self.openedBytesMax && (body == nil || options.dictionary != nil)
+        if options.dictionary == nil, let body { options.dictionary = .reference(body) }
+        let isChecked = body != nil && context.deltas.isStreamCheckDue()
+        let bytes = Codec.memoryEstimate(for: coding, options: options)
+        guard reserve(isChecked ? bytes + Deltas.streamCheckBytes : bytes, for: answer) else { return .none }
+        if isQuick {
+            return quickEncoder(coding, options, isChecked: isChecked).map { .ready($0) } ?? .none
+        }
+        let (loop, token, deltas, scope) = (core.loop, token, context.deltas, deltaScope)
+        let bodyBytes = options.bodyBytes
+        let isTaken = context.compressionPool.submit(bytes: held.count + (body?.count ?? 0)) {
+            let opened = OpenedEncoder(
+                coding, bodyBytes: bodyBytes, dictionary: body, scope: scope, held: held,
+                isChecked: isChecked,
+                deltas: deltas)
+            loop.execute { core in core.handler(token, as: Exchange.self)?.opened(opened) }
+        }
+        return isTaken ? .underWay : .none
+    }
+
+    private func quickEncoder(
+        _ coding: ContentCoding, _ options: EncoderOptions, isChecked: Bool
+    ) -> (any Encoder)? {
+        guard let encoder = try? Codec.encoder(for: coding, options: options) else { return nil }
+        guard isChecked, let body = options.dictionary?.body else { return encoder }
+        return try? context.deltas.checked(encoder, over: body)
+    }
+
+    /// The dictionary if an encoder may have it on the loop: indexed, or so small that indexing takes no time.
+    private func quickDictionary(_ body: Body, _ coding: ContentCoding) -> DictionaryUse? {
+        let prepared = context.deltas.prepared
+        guard
+            body.count <= CodingJob.inlineBytesMax || prepared.isReady(body, for: coding, in: deltaScope)
+        else { return nil }
+        return prepared.quick(body, for: coding, in: deltaScope)
+    }
+
+    /// The encoder is there, and has coded what was held: what has come since follows.
+    private func opened(_ opened: OpenedEncoder) {
+        guard let answer, case .opening = answer.stage else { return }
+        guard let encoder = opened.encoder else { return abortCoding(opened.error) }
+        proxy.metrics.countCompression(encoder.coding, nanoseconds: opened.nanoseconds)
+        answer.stage = .coding(encoder)
+        flushSoon(answer)
+        let output = opened.output
+        send(output.span)
+        let pending = answer.pending
+        answer.pending = []
+        if !pending.isEmpty { codeNext(pending.span, answer, encoder) }
+        guard self.answer === answer, case .coding = answer.stage else { return }
+        if answer.isWhole { return endCoding(answer, encoder) }
+        if connection.canWrite { upstream?.resumeResponse() }
     }
 
     func startStreaming(_ answer: Answer, _ decision: Decision, isCoded: Bool) {
@@ -128,19 +202,28 @@ extension Exchange {
         do throws(CodingError) {
             try encoder.encode(piece.span, directive, into: &output)
         } catch {
-            // RFC 9842 leaves no way back: what follows would be read as this coding.
-            upstream?.abort()
-            upstream = nil
-            return abort()
+            return abortCoding(error)
         }
         proxy.metrics.countCompression(encoder.coding, nanoseconds: Int(Clock.monotonicNanoseconds - begin))
-        if directive == .more, !answer.needsFlush {
-            answer.needsFlush = true
-            core.setDeadline(token, core.now + Self.flushMilliseconds)
-        } else if directive == .flush {
-            answer.needsFlush = false
-        }
+        if directive == .more { flushSoon(answer) }
+        if directive == .flush { answer.needsFlush = false }
         if directive == .end { answer.tail = output } else { send(output.span) }
+    }
+
+    /// RFC 9842 leaves no way back: what follows would be read as this coding.
+    private func abortCoding(_ error: CodingError?) {
+        if let error, error.stage == .verify, let body = dictionary.body {
+            context.reportInexact(nil, error.coding, dictionary: body.digest, on: route)
+        }
+        upstream?.abort()
+        upstream = nil
+        abort()
+    }
+
+    private func flushSoon(_ answer: Answer) {
+        guard !answer.needsFlush else { return }
+        answer.needsFlush = true
+        core.setDeadline(token, core.now + Self.flushMilliseconds)
     }
 
     /// How long an encoder may keep bytes that the upstream has sent.

@@ -215,6 +215,8 @@ extension Exchange: RequestHandler {
         if let answer, case .sending(let body, let offset) = answer.stage {
             return sendOn(body, from: offset, answer)
         }
+        // While an encoder is being made the upstream waits.
+        if case .opening? = answer?.stage { return }
         upstream?.resumeResponse()
     }
 

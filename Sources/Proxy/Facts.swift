@@ -31,7 +31,8 @@ extension RequestFacts {
             hasPersonalField: hasPersonalField, hasPersonalQuery: personal.hasPersonalQuery(query),
             noStore: cacheControl.noStore, noTransform: cacheControl.noTransform,
             isTransportSecure: peer.isTransportSecure(headers, setting: secureTransport),
-            isPathNormal: head.target.form == .asterisk ? false : NormalPath.isNormal(path))
+            isPathNormal: head.target.form == .asterisk ? false : NormalPath.isNormal(path),
+            dictionarySwitch: route.dictionarySwitch)
     }
 }
 

@@ -20,7 +20,7 @@ package import HTTP
 /// | the answer's head has come | `plan` | Exchange+Answer |
 /// | the body: whole within 25 ms, or piece by piece | `hold`, `stream` | Exchange+Answer, +Streaming |
 /// | negotiate | `decide` | Exchange+Answer |
-/// | compare, hash, compress, beside the loop if large | `prepare`, `code` | Exchange+Holding, +Streaming |
+/// | compare, hash, find a delta or compress, beside the loop if large | `prepare`, `code` | Exchange+Holding (by CodingJob), +Streaming |
 /// | store: the body becomes a version | `admit` | Exchange+Admission |
 /// | how it is offered: Use-As-Dictionary, or a Link | `offerForm`, `link` | Exchange+Offer |
 /// | respond | `respond`, `sendOn`, `send` | Exchange+Holding, +Answer |

@@ -4,10 +4,10 @@ internal import HTTP
 extension ProxyContext {
     /// Opens the store and resolves the upstream.
     ///
-    /// Blocks; `log` gets what the store has to say, from any thread.
+    /// Blocks; `log` gets what an operator should know, from any thread. `deltaFault` is for tests alone, see `Deltas`.
     package static func open(
         _ configuration: Configuration, churn: ChurnPolicy = ChurnPolicy(),
-        log: @escaping @Sendable (StoreEvent) -> Void, loopCount: Int
+        log: @escaping @Sendable (StoreEvent) -> Void, loopCount: Int, deltaFault: Deltas.Fault? = nil
     ) throws(StartError) -> ProxyContext {
         var upstreams: [Endpoint] = []
         for url in configuration.upstream.urls {
@@ -29,6 +29,6 @@ extension ProxyContext {
         }
         return ProxyContext(
             configuration: configuration, store: store, loopCount: loopCount, upstreams: upstreams,
-            compressionPool: CompressionPool(width: loopCount), report: log)
+            compressionPool: CompressionPool(width: loopCount), report: log, deltaFault: deltaFault)
     }
 }

@@ -22,12 +22,14 @@ package final class ProxyContext: Sendable {
     /// Is told what an operator should know; from any thread.
     let report: @Sendable (StoreEvent) -> Void
     private let maintenance = DispatchQueue(label: "dictum.maintenance", qos: .utility)
-    /// Indexed dictionaries for their next use: about fifty of 250 KB.
-    let preparedDictionaries = PreparedDictionaries(bytesMax: 64 << 20)
+    /// Where deltas are made and kept.
+    let deltas: Deltas
 
+    /// - Parameter deltaFault: for tests of the verification, see `Deltas`; nothing in a configuration leads here.
     package init(
         configuration: Configuration, store: DictionaryStore, loopCount: Int, upstreams: [Endpoint],
-        compressionPool: CompressionPool, report: @escaping @Sendable (StoreEvent) -> Void = { _ in }
+        compressionPool: CompressionPool, report: @escaping @Sendable (StoreEvent) -> Void = { _ in },
+        deltaFault: Deltas.Fault? = nil
     ) {
         self.configuration = configuration
         self.store = store
@@ -42,7 +44,28 @@ package final class ProxyContext: Sendable {
             } ?? ""
         linkDesk = LinkDesk(store: store, pool: compressionPool)
         self.report = report
-        compressionMemory = MemoryBudget(bytes: configuration.compression.memory)
+        let compression = configuration.compression
+        compressionMemory = MemoryBudget(bytes: compression.memory)
+        deltas = Deltas(
+            preparedBytes: compression.preparedMemory, cacheBytes: compression.deltaMemory,
+            verify: compression.verify, fault: deltaFault)
+    }
+
+    /// A delta did not decode to its body: says so, and turns dictionaries off for its route.
+    ///
+    /// From any thread.
+    func reportInexact(_ key: DeltaKey?, _ coding: ContentCoding, dictionary: Digest, on route: Route) {
+        // Of private chains not even a digest is for a log.
+        let body = key.map { ", body \($0.body.hex)" } ?? ""
+        let names = route.policy.scope == .public ? " (dictionary \(dictionary.hex)\(body))" : ""
+        let name = route.index.map { configuration.routes[$0].text } ?? "none"
+        let isFirst = route.distrust()
+        report(
+            .error(
+                """
+                a \(coding.token) delta of route \(name) did not decode to its body\(names) \
+                and was not sent\(isFirst ? "; dictionaries are off for this route until a reload" : "")
+                """))
     }
 
     /// What is to be done every second, beside the loops: versions whose time has come leave the store.

@@ -21,6 +21,8 @@ final class Route: Sendable {
     let cacheControl: CacheControlOverride?
     /// What the pure decisions need to know of it.
     let policy: RoutePolicy
+    /// Whether a delta of this route was not exact; until a reload makes another object.
+    private let isDistrusted = Atomic<Bool>(false)
 
     private let unkeptWarnedAt = Atomic<Int>(-Route.unkeptWarningSeconds)
 
@@ -46,6 +48,12 @@ final class Route: Sendable {
     }
 
     private static let unkeptWarningSeconds = 3600
+
+    /// Why no dictionary may be used or offered here for now.
+    var dictionarySwitch: Reason? { isDistrusted.load(ordering: .relaxed) ? .verifyFailed : nil }
+
+    /// Turns the use and the offer of dictionaries off; says whether they were on.
+    func distrust() -> Bool { !isDistrusted.exchange(true, ordering: .relaxed) }
 }
 
 /// The routes in the order of the configuration, of which the first that matches counts.

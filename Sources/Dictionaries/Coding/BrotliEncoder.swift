@@ -96,15 +96,17 @@ internal import CBrotli
         }
     }
 
-    /// What an encoder takes at its peak: tables by quality and length, and buffers that follow the window.
+    /// What an encoder takes at its peak: tables by quality and length, buffers that follow the window, and the index of a
+    /// dictionary that was not indexed before.
     ///
     /// Fitted to what brotli 1.1 allocated for bodies of 11 KB to 4 MB at every window; the tests compare.
     static func memoryEstimate(options: EncoderOptions) -> Int {
         let window = DictionaryFit.brotliWindow(
             bodyBytes: options.bodyBytes, dictionaryBytes: options.dictionary?.body.count ?? 0)
-        if options.effort == .kept { return 23 << 20 + 10 << window }
-        if let bodyBytes = options.bodyBytes, bodyBytes <= 1 << 20 { return 3 << 20 + 2 << window }
-        return (window > 20 ? 13 << 20 : 8 << 20) + 2 << window
+        let index = BrotliDictionary.memoryEstimate(options.dictionary)
+        if options.effort == .kept { return 23 << 20 + 10 << window + index }
+        if let bodyBytes = options.bodyBytes, bodyBytes <= 1 << 20 { return 3 << 20 + 2 << window + index }
+        return (window > 20 ? 13 << 20 : 8 << 20) + 2 << window + index
     }
 }
 

@@ -8,6 +8,8 @@ package struct CodingError: Error, Hashable, Sendable {
         case header
         /// While coding.
         case encode
+        /// What was coded does not decode to what went in.
+        case verify
         /// While decoding.
         case decode
         /// The decoded body would be larger than allowed.

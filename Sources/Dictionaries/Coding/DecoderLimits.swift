@@ -7,6 +7,8 @@ package struct DecoderLimits: Sendable {
     package var maxBytes: Int
     /// The most decoded bytes for each byte read (a dictionary's bytes count as read), beyond the first 64 KiB.
     package var maxRatio: Int
+    /// The most that a decoder writes in one step, so that little is taken at a time where the length is not known.
+    var stepBytes = 64 << 10
 
     /// Limits the bytes, and the ratio to 100 unless said otherwise.
     package init(maxBytes: Int, maxRatio: Int = 100) {
@@ -17,8 +19,6 @@ package struct DecoderLimits: Sendable {
 
 /// The account of one decoded body against its limits.
 struct DecoderBudget {
-    private static let stepBytes = 64 << 10
-
     private let coding: ContentCoding
     private let limits: DecoderLimits
     private var readBytes: Int
@@ -37,7 +37,7 @@ struct DecoderBudget {
     }
 
     /// The room to give the decoder next: at most one byte beyond the limit, so that a bomb is seen but not built.
-    var roomBytes: Int { min(Self.stepBytes - 1, allowedBytes - writtenBytes) + 1 }
+    var roomBytes: Int { min(limits.stepBytes - 1, allowedBytes - writtenBytes) + 1 }
 
     /// Counts bytes of the coded stream.
     mutating func read(_ count: Int) { readBytes += count }

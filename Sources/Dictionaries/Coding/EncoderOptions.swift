@@ -17,17 +17,31 @@ package struct EncoderOptions: Sendable {
 
 /// How much work a coded body is worth.
 package enum Effort: Sendable, CaseIterable {
+    /// Clients are waiting, and there is no time.
+    case fast
     /// A client is waiting.
     case live
     /// The result is stored and sent many times.
     case kept
 
-    var gzipLevel: Int32 { self == .live ? 6 : 9 }
+    var gzipLevel: Int32 {
+        switch self {
+        case .fast: 1
+        case .live: 6
+        case .kept: 9
+        }
+    }
 
     // Never below 5: brotli ignores an attached dictionary at qualities 0 to 4, without an error.
-    var brotliQuality: UInt32 { self == .live ? 5 : 11 }
+    var brotliQuality: UInt32 { self == .kept ? 11 : 5 }
 
-    var zstdLevel: Int32 { self == .live ? 3 : 19 }
+    var zstdLevel: Int32 {
+        switch self {
+        case .fast: 1
+        case .live: 3
+        case .kept: 19
+        }
+    }
 }
 
 /// A dictionary as an encoder gets it.

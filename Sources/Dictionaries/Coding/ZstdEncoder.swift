@@ -10,7 +10,7 @@ final class ZstdEncoder: Encoder {
     private let dictionary: DictionaryUse?
 
     init(_ coding: ContentCoding, options: EncoderOptions) throws(CodingError) {
-        let waiting = options.effort == .live ? ZstdContext.shared.take() : nil
+        let waiting = options.effort != .kept ? ZstdContext.shared.take() : nil
         guard let context = waiting ?? ZstdContext() else {
             throw CodingError(coding, .setup, "memory exhausted")
         }
@@ -85,7 +85,7 @@ final class ZstdEncoder: Encoder {
 
     private func release() {
         // The others are of many megabytes and come seldom.
-        if let context, effort == .live { ZstdContext.shared.give(context) }
+        if let context, effort != .kept { ZstdContext.shared.give(context) }
         context = nil
     }
 }

@@ -39,6 +39,8 @@ package struct RequestFacts: Sendable {
     package var isPathNormal: Bool
     /// On a private route: each item of the identity is there, and no Cookie or Authorization that it does not cover.
     package var hasWholeIdentity: Bool
+    /// Why no dictionary may be used or offered for now, whatever the request; nil where nothing forbids it.
+    package var dictionarySwitch: Reason?
 
     /// The facts of a plain GET with nothing in its fields, but for what is given.
     package init(
@@ -48,7 +50,7 @@ package struct RequestFacts: Sendable {
         hasCookie: Bool = false,
         hasClientCertificate: Bool = false, hasPersonalField: Bool = false, hasPersonalQuery: Bool = false,
         noStore: Bool = false, noTransform: Bool = false, isTransportSecure: Bool = true,
-        isPathNormal: Bool = true, hasWholeIdentity: Bool = false
+        isPathNormal: Bool = true, hasWholeIdentity: Bool = false, dictionarySwitch: Reason? = nil
     ) {
         self.method = method
         self.isHTTP10 = isHTTP10
@@ -68,5 +70,6 @@ package struct RequestFacts: Sendable {
         self.isTransportSecure = isTransportSecure
         self.isPathNormal = isPathNormal
         self.hasWholeIdentity = hasWholeIdentity
+        self.dictionarySwitch = dictionarySwitch
     }
 }

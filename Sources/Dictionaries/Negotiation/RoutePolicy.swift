@@ -50,6 +50,7 @@ package final class RoutePolicy: Sendable {
     /// Why this answer may be neither coded over a dictionary nor offered as one, whatever the dictionary; nil if it may.
     func dictionaryObstacle(request: RequestFacts, response: ResponseFacts) -> Reason? {
         if !areDictionariesOn { return .switchedOff }
+        if let reason = request.dictionarySwitch { return reason }
         if !hasDictionary { return .routeOff }
         if !request.isPathNormal { return .pathNotNormal }
         // RFC 9842 section 8: dictionaries are for secure contexts.

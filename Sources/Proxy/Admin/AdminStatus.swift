@@ -46,6 +46,7 @@ final class AdminStatus: Sendable {
         _ = asked.wait(timeout: .now() + .seconds(2))
         var samples = sum.withLock { $0 }.samples(routes: routes.map(\.text))
         samples += context.store.statistics.samples
+        samples += context.deltas.statistics.samples
         samples += sink?.samples ?? []
         samples += process.samples()
         return samples

@@ -35,6 +35,9 @@ package final class LoopMetrics {
     /// Counts a body that became a version.
     package func countAdmission() { snapshot.admissions += 1 }
 
+    /// Counts an answer that found no place to be coded as decided.
+    package func countBusy() { snapshot.busy += 1 }
+
     /// Counts an answer that offered a dictionary.
     package func countOffer() { snapshot.offers += 1 }
 

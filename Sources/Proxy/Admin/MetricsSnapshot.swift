@@ -34,6 +34,7 @@ package struct MetricsSnapshot: Sendable {
     var admissions = 0
     var offers = 0
     var upgrades = 0
+    var busy = 0
 
     init(routes: Int) {
         routeCount = routes + 1
@@ -93,6 +94,7 @@ package struct MetricsSnapshot: Sendable {
         admissions += other.admissions
         offers += other.offers
         upgrades += other.upgrades
+        busy += other.busy
     }
 
     private static func add(_ values: [Int], to sums: inout [Int]) {
@@ -175,6 +177,7 @@ extension MetricsSnapshot {
                 MetricSample(MetricsTable.admissions, [], admissions),
                 MetricSample(MetricsTable.offers, [], offers),
                 MetricSample(MetricsTable.upgrades, [], upgrades),
+                MetricSample(MetricsTable.compressionBusy, [], busy),
             ]
     }
 }

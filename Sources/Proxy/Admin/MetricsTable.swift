@@ -10,6 +10,33 @@ package enum MetricsTable {
         "Bytes of answers' bodies before and after coding.")
     static let compressionSeconds = Metric(
         "dictum_compression_seconds_total", .counter, labels: ["coding"], "Time spent in encoders.")
+    static let compressionBusy = Metric(
+        "dictum_compression_busy_total", .counter,
+        "Answers that found no place to be coded as decided, and went out in a cheaper way.")
+    static let deltaCacheLookups = Metric(
+        "dictum_delta_cache_lookups_total", .counter, labels: ["result"],
+        "Deltas that were there, that another request was making, and that had to be made.")
+    static let deltaCacheBytes = Metric(
+        "dictum_delta_cache_bytes", .gauge, "Bytes of the deltas that are kept to be sent again.")
+    static let deltaCacheEvictions = Metric(
+        "dictum_delta_cache_evictions_total", .counter, "Deltas that left the cache to make room.")
+    static let preparedUses = Metric(
+        "dictum_prepared_dictionary_uses_total", .counter, labels: ["result"],
+        "Dictionaries that an encoder found indexed, indexed first, or used by reference.")
+    static let preparedBytes = Metric(
+        "dictum_prepared_dictionary_bytes", .gauge,
+        "Bytes of the dictionaries that are indexed, and of their indexes.")
+    static let preparedEvictions = Metric(
+        "dictum_prepared_dictionary_evictions_total", .counter,
+        "Indexed dictionaries that were dropped to make room.")
+    static let verifyChecks = Metric(
+        "dictum_verify_checks_total", .counter, "Deltas that were decoded again and compared.")
+    static let verifyFailures = Metric(
+        "dictum_verify_failures_total", .counter,
+        "Deltas that did not decode to their body; each turns dictionaries off for its route.")
+    static let strongestPasses = Metric(
+        "dictum_strongest_passes_total", .counter, labels: ["result"],
+        "Deltas coded again at the strongest setting, by what came of it.")
     static let requestDuration = Metric(
         "dictum_request_duration_seconds", .histogram,
         "Time from a request's head to the last byte of its answer.")
@@ -72,7 +99,9 @@ package enum MetricsTable {
 
     /// Every metric.
     package static let all: [Metric] = [
-        requests, responses, bodyBytes, compressionSeconds, requestDuration, connections, connectionsOpened,
+        requests, responses, bodyBytes, compressionSeconds, compressionBusy, deltaCacheLookups,
+        deltaCacheBytes, deltaCacheEvictions, preparedUses, preparedBytes, preparedEvictions, verifyChecks,
+        verifyFailures, strongestPasses, requestDuration, connections, connectionsOpened,
         rejectedRequests, upstreamErrors, abortedResponses, admissions, offers, unkeptOffers, upgrades,
         logLinesDropped,
         storeVersions,

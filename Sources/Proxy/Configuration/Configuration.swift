@@ -126,6 +126,12 @@ extension Configuration {
         ]
         /// What live encoders and held bodies may take together.
         package var memory = 512 << 20
+        /// What indexed dictionaries may take, the bodies they refer to included.
+        package var preparedMemory = 256 << 20
+        /// What deltas that were made may take.
+        package var deltaMemory = 256 << 20
+        /// Which deltas are decoded again before they are sent.
+        package var verify = Verification.Mode.sampled
 
         /// The media types in their matching form; made anew each time, so keep it.
         package var types: MediaTypes { MediaTypes(typeNames) }

@@ -1,3 +1,5 @@
+internal import Dictionaries
+
 /// The one table of all settings: it reads files, bounds values, words the errors and makes the reference.
 ///
 /// The defaults are those of a fresh `Configuration`.
@@ -95,6 +97,18 @@ enum Settings {
         .value(
             "memory", \.memory, .size(mebibyte...tebibyte),
             "For live encoders and held bodies together; beyond it answers go uncompressed."),
+        .value(
+            "prepared_memory", \.preparedMemory, .size(0...tebibyte),
+            "For dictionaries that are indexed, from their second use on; 0: each use indexes anew."),
+        .value(
+            "delta_memory", \.deltaMemory, .size(0...tebibyte),
+            "For deltas that were made, to be sent again; 0: each is made anew."),
+        .value(
+            "verify", \.verify, .choice(["sampled": .sampled, "always": .always, "never": .never]),
+            """
+            Which deltas are decoded again before they are sent. sampled: one in a hundred, and the first of each indexed \
+            dictionary. Those that are kept to be sent again always are.
+            """),
     ]
 
     static let route: [Setting<RouteConfiguration>] = [

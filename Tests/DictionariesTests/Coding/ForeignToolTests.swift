@@ -1,4 +1,5 @@
 internal import Dictionaries
+internal import TestSupport
 internal import Testing
 
 /// Our output in the hands of the codings' own tools; needs gzip, brotli >= 1.1, zstd and python3-zstandard.

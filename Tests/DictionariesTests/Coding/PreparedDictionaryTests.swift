@@ -1,4 +1,5 @@
 internal import Dictionaries
+internal import TestSupport
 internal import Testing
 
 @Suite struct PreparedDictionaryTests {
@@ -20,6 +21,17 @@ internal import Testing
         // Preparing saves time, not bytes.
         let unprepared = try corpus.encoded(coding)
         #expect(Double(coded.count) <= Double(unprepared.count) * 1.05 + 16)
+    }
+
+    @Test(arguments: [1, 16 << 10, 255_315, 1 << 20, 4 << 20])
+    func `an encoder that indexes a dictionary for itself counts the index`(dictionaryBytes: Int) throws {
+        let dictionary = Body(Noise.bytes(dictionaryBytes, seed: 5))
+        let prepared = try PreparedDictionary.brotli(dictionary)
+        let estimate = { (use: DictionaryUse) in
+            Codec.memoryEstimate(for: .dcb, options: EncoderOptions(bodyBytes: 1000, dictionary: use))
+        }
+        let index = estimate(.reference(dictionary)) - estimate(.prepared(prepared))
+        #expect((prepared.memoryBytes...prepared.memoryBytes * 5 / 4 + 512 << 10).contains(index))
     }
 
     @Test(arguments: [ContentCoding.dcb, .dcz])

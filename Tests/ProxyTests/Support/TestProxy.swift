@@ -19,7 +19,7 @@ final class TestProxy {
     /// Starts with the settings of a test in YAML: those below `upstream` and all others.
     init(
         _ origin: Origin, upstream: String = "", _ settings: String = "", store: String = ":memory:",
-        isLogged: Bool = false, churn: ChurnPolicy = ChurnPolicy(),
+        isLogged: Bool = false, churn: ChurnPolicy = ChurnPolicy(), deltaFault: Deltas.Fault? = nil,
         listener: (inout Configuration.Listener) -> Void = { _ in }
     ) throws {
         self.origin = origin
@@ -36,7 +36,8 @@ final class TestProxy {
         configuration.store.path = store
         let context = try ProxyContext.open(
             configuration, churn: churn,
-            log: { [events] event in events.withLock { $0.append(event) } }, loopCount: 2)
+            log: { [events] event in events.withLock { $0.append(event) } }, loopCount: 2,
+            deltaFault: deltaFault)
         log = isLogged ? try LineReader() : nil
         sink = log.map { LogSink(descriptor: $0.writeEnd) }
         server = try ProxyServer(
@@ -98,6 +99,33 @@ final class TestProxy {
         let client = try WireSocket(port: Self.port(server.adminEndpoint))
         client.send(wire("GET /metrics HTTP/1.1", "Host: admin"))
         return try client.receive().text
+    }
+
+    /// The value of one series, named as `/metrics` writes it; 0 where it is not there.
+    func metric(_ series: String) throws -> Int {
+        let line = try metrics().split(separator: "\n").first { $0.hasPrefix(series + " ") }
+        return line.flatMap { Int($0.dropFirst(series.count + 1)) } ?? 0
+    }
+
+    /// Waits until what makes deltas has done something.
+    func untilDeltas(_ isSo: (DeltaStatistics) -> Bool) {
+        while !isSo(server.context.deltas.statistics) { usleep(1_000) }
+    }
+
+    /// Has every lane of the compression pool wait; whether others find a place behind depends on `bytes`.
+    func blockPool(bytes: Int) -> [Gate] {
+        let pool = server.context.compressionPool
+        // A lane counts a job until a moment after its answer.
+        while pool.waitingBytes > 0 { usleep(1_000) }
+        return (0..<2).map { _ in
+            let (begun, gate) = (Gate(), Gate())
+            let isTaken = pool.submit(bytes: bytes) {
+                begun.open()
+                gate.wait(seconds: 50)
+            }
+            if isTaken { begun.wait() }
+            return gate
+        }
     }
 
     private static func port(_ endpoint: Endpoint?) throws -> UInt16 {

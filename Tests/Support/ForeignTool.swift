@@ -1,13 +1,13 @@
 internal import Foundation
 
 /// A program that is not ours and judges what we produce.
-enum ForeignTool {
+package enum ForeignTool {
     struct Failure: Error, CustomStringConvertible {
         let description: String
     }
 
     /// Runs a filter over bytes; `files` are written first and named in the arguments by their keys.
-    static func run(
+    package static func run(
         _ program: String, _ arguments: [String], input: [UInt8], files: [String: [UInt8]] = [:]
     ) throws -> [UInt8] {
         let folder = FileManager.default.temporaryDirectory.appending(path: "dictum-\(UUID().uuidString)")

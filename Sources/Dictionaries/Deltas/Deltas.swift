@@ -1,0 +1,122 @@
+/// Where deltas are made and kept: indexed dictionaries, deltas that were made before, and what is checked.
+///
+/// Safe from any thread; knows nothing of requests.
+package final class Deltas: Sendable {
+    package let prepared: PreparedDictionaries
+    package let cache: DeltaCache
+    private let verification: Verification
+    private let queue = StrongestQueue()
+    private let passes = Guarded<[StrongestPass.End: Int]>([:])
+    private let fault: Fault?
+
+    /// Changes a delta before it is verified.
+    package typealias Fault = @Sendable (inout [UInt8]) -> Void
+
+    /// Nothing made yet.
+    ///
+    /// - Parameter fault: for tests of the verification: no library fails on demand. No setting leads here.
+    package init(
+        preparedBytes: Int, cacheBytes: Int, verify: Verification.Mode = .sampled, fault: Fault? = nil
+    ) {
+        prepared = PreparedDictionaries(bytesMax: preparedBytes)
+        cache = DeltaCache(bytesMax: cacheBytes)
+        verification = Verification(verify)
+        self.fault = fault
+    }
+
+    /// What it holds and has done.
+    package var statistics: DeltaStatistics {
+        var statistics = DeltaStatistics()
+        statistics.prepared = prepared.statistics
+        statistics.cache = cache.statistics
+        statistics.checks = verification.checks
+        statistics.failures = verification.failures
+        statistics.passes = passes.withLock { $0 }
+        return statistics
+    }
+
+    /// Makes a delta, off the event loops; one that is to be cached is always verified.
+    package func make(
+        _ body: [UInt8], over dictionary: Body, _ coding: ContentCoding, in scope: DeltaScope, isCached: Bool
+    ) -> DeltaOutcome {
+        guard let use = try? prepared.use(dictionary, for: coding, in: scope) else { return .failed(.coding) }
+        return make(body, use, coding, isCached: isCached)
+    }
+
+    /// Makes a delta over a dictionary that an event loop may use at once.
+    package func make(
+        _ body: [UInt8], overQuick dictionary: DictionaryUse, _ coding: ContentCoding, isCached: Bool
+    ) -> DeltaOutcome {
+        make(body, PreparedUse(dictionary), coding, isCached: isCached)
+    }
+
+    private func make(
+        _ body: [UInt8], _ use: PreparedUse, _ coding: ContentCoding, isCached: Bool
+    ) -> DeltaOutcome {
+        let options = EncoderOptions(bodyBytes: body.count, dictionary: use.dictionary)
+        guard var coded = try? Codec.encode(body.span, coding, options: options) else {
+            return .failed(.coding)
+        }
+        fault?(&coded)
+        guard coded.count < body.count else { return .notShorter }
+        let isChecked = isCached || verification.isDue(isFirstOfIndex: use.isFirst)
+        guard isChecked else { return .coded(coded) }
+        let isExact = verification.isExact(coded, coding, dictionary: use.dictionary.body, body: body)
+        return isExact ? .coded(coded) : .failed(.inexact)
+    }
+
+    // MARK: Bodies that go on piece by piece
+
+    /// Whether the next stream is to be checked as it goes out.
+    package func isStreamCheckDue() -> Bool { verification.isDue(isFirstOfIndex: false) }
+
+    /// What checking a stream takes of memory.
+    package static let streamCheckBytes = VerifiedEncoder.memoryBytesMax
+
+    /// An encoder that checks what it gives out; see `VerifiedEncoder`.
+    package func checked(_ encoder: any Encoder, over dictionary: Body) throws(CodingError) -> any Encoder {
+        verification.countCheck()
+        return try VerifiedEncoder(encoder, dictionary: dictionary, verification: verification, fault: fault)
+    }
+
+    // MARK: The strongest setting
+
+    /// Has a cached delta coded once more at the strongest setting, by a thread that gives way to all others.
+    package func strengthen(_ pass: StrongestPass) {
+        let isTaken = queue.submit { [self] in end(pass, run(pass)) }
+        if !isTaken { end(pass, .dropped) }
+    }
+
+    private func run(_ pass: StrongestPass) -> StrongestPass.End {
+        guard let (body, dictionary) = pass.inputs(), cache.codedBytes(pass.key) != nil else { return .stale }
+        let options = EncoderOptions(
+            bodyBytes: body.count, effort: .kept, dictionary: .reference(dictionary))
+        var end = StrongestPass.End.dropped
+        _ = pass.withMemory(Codec.memoryEstimate(for: pass.key.coding, options: options)) {
+            end = strengthen(pass, body, dictionary, options)
+        }
+        return end
+    }
+
+    private func strengthen(
+        _ pass: StrongestPass, _ body: Body, _ dictionary: Body, _ options: EncoderOptions
+    ) -> StrongestPass.End {
+        let (coding, bytes) = (pass.key.coding, body.bytes)
+        guard var coded = try? Codec.encode(bytes.span, coding, options: options) else { return .failed }
+        fault?(&coded)
+        // Looked up now: it may have gone in the meantime.
+        guard let former = cache.codedBytes(pass.key) else { return .stale }
+        guard coded.count < former else { return .kept }
+        guard verification.isExact(coded, coding, dictionary: dictionary, body: bytes) else {
+            pass.onInexact()
+            return .failed
+        }
+        return cache.replace(pass.key, with: coded) ? .replaced : .stale
+    }
+
+    private func end(_ pass: StrongestPass, _ end: StrongestPass.End) {
+        // Asked for again by the next client, if it is still wanted then.
+        if end == .dropped || end == .stale { cache.dropStrongest(pass.key) }
+        passes.withLock { $0[end, default: 0] += 1 }
+    }
+}

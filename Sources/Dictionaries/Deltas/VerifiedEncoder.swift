@@ -1,0 +1,51 @@
+/// An encoder whose output is decoded again before it is given out.
+///
+/// Throws an error of the stage `verify` where that is not what went in; nothing of that piece may be sent.
+final class VerifiedEncoder: Encoder {
+    /// What its decoder takes at most: a window, and what it has in hand.
+    static let memoryBytesMax = 16 << 20
+
+    private let engine: any Encoder
+    private let decoder: any Decoder
+    private let verification: Verification
+    private let fault: Deltas.Fault?
+    /// What went in and has not come back yet.
+    private var expected: [UInt8] = []
+
+    init(
+        _ engine: any Encoder, dictionary: Body, verification: Verification, fault: Deltas.Fault?
+    ) throws(CodingError) {
+        self.engine = engine
+        decoder = try Codec.decoder(
+            for: engine.coding, dictionary: dictionary,
+            limits: DecoderLimits(maxBytes: .max, maxRatio: .max))
+        self.verification = verification
+        self.fault = fault
+    }
+
+    var coding: ContentCoding { engine.coding }
+    var memoryBytes: Int { engine.memoryBytes + expected.capacity }
+
+    func encode(
+        _ input: Span<UInt8>, _ directive: EncoderDirective, into output: inout [UInt8]
+    ) throws(CodingError) {
+        var piece: [UInt8] = []
+        try engine.encode(input, directive, into: &piece)
+        if !piece.isEmpty { fault?(&piece) }
+        expected.append(copying: input)
+        guard comesBack(piece, isEnd: directive == .end) else {
+            verification.countFailure()
+            throw CodingError(coding, .verify, "the coded bytes do not decode to the body")
+        }
+        output += piece
+    }
+
+    private func comesBack(_ piece: [UInt8], isEnd: Bool) -> Bool {
+        var decoded: [UInt8] = []
+        guard (try? decoder.decode(piece.span, into: &decoded)) != nil, decoded.count <= expected.count,
+            ByteComparison.areEqual(decoded, Array(expected.prefix(decoded.count)))
+        else { return false }
+        expected.removeFirst(decoded.count)
+        return !isEnd || expected.isEmpty && (try? decoder.finish()) != nil
+    }
+}

@@ -1,0 +1,42 @@
+internal import Dictionaries
+internal import HTTP
+
+/// An encoder that another thread has made, with what it has coded so far, on its way to the loop.
+///
+// @unchecked proof: the thread that makes it hands it over and keeps nothing; from then on the loop alone uses it.
+final class OpenedEncoder: @unchecked Sendable {
+    /// Nil where it could not be made, or failed.
+    let encoder: (any Encoder)?
+    /// Why there is none.
+    let error: CodingError?
+    let output: [UInt8]
+    let nanoseconds: Int
+
+    /// Makes an encoder, indexing its dictionary if that is due, and codes what has come of the body.
+    ///
+    /// Takes milliseconds, so not on an event loop.
+    init(
+        _ coding: ContentCoding, bodyBytes: Int?, dictionary: Body?, scope: DeltaScope, held: [UInt8],
+        isChecked: Bool, deltas: Deltas
+    ) {
+        let begin = Clock.monotonicNanoseconds
+        var options = EncoderOptions(bodyBytes: bodyBytes)
+        var output: [UInt8] = []
+        do throws(CodingError) {
+            options.dictionary = try dictionary.map { (dictionary) throws(CodingError) in
+                try deltas.prepared.use(dictionary, for: coding, in: scope).dictionary
+            }
+            var encoder = try Codec.encoder(for: coding, options: options)
+            if isChecked, let dictionary { encoder = try deltas.checked(encoder, over: dictionary) }
+            // Also of nothing: the first call is the one that indexes a dictionary given by reference.
+            try encoder.encode(held.span, .more, into: &output)
+            self.encoder = encoder
+            error = nil
+        } catch {
+            encoder = nil
+            self.error = error
+        }
+        self.output = output
+        nanoseconds = Int(Clock.monotonicNanoseconds - begin)
+    }
+}

@@ -1,0 +1,95 @@
+internal import Dictionaries
+internal import TestSupport
+internal import Testing
+
+@testable import Proxy
+
+private let small = (Feed.bytes(version: 0, items: 120), Feed.bytes(version: 1, items: 120))
+private let large = (Feed.bytes(version: 0, items: 850), Feed.bytes(version: 1, items: 850))
+private let allPlaces = 16 << 20
+
+@Suite(.timeLimit(.minutes(1))) struct BusyTests {
+    private func full(_ bodies: ([UInt8], [UInt8]), _ second: [UInt8]? = nil) throws -> (TestProxy, [Gate]) {
+        let proxy = try TestProxy(
+            Origin([json(bodies.0), second ?? json(bodies.1)]), "explain: true")
+        _ = try proxy.fetch("/feed")
+        return (proxy, proxy.blockPool(bytes: allPlaces))
+    }
+
+    @Test(arguments: [
+        ("dcz, zstd, gzip", "zstd"), ("dcz, zstd;q=0.1, gzip", "zstd"),
+        ("dcz, zstd;q=0.1, identity;q=0.5", "identity"), ("dcz, br", "identity"),
+        ("dcz", "identity"), ("gzip, dcz, identity;q=0", "identity"), ("dcb, zstd;q=0.2", "zstd"),
+    ])
+    func `with all places taken an answer goes out now in what the loop can do, and says busy`(
+        accept: String, coding: String
+    ) throws {
+        let (proxy, gates) = try full(small)
+        let answer = try proxy.fetch("/feed", over: small.0, accept: accept)
+        #expect(answer.coding == coding)
+        #expect(answer["Dictum-Explain"]?.hasPrefix("\(coding);reason=busy") == true)
+        #expect(try answer.carriesDecoded(small.1))
+        #expect(answer["Use-As-Dictionary"] == nil, "it was not hashed, so it is no version")
+        #expect(try proxy.metric("dictum_compression_busy_total") == 1)
+        for gate in gates { gate.open() }
+    }
+
+    @Test func `a body that would keep the loop goes out plain`() throws {
+        let (proxy, gates) = try full(large)
+        let answer = try proxy.fetch("/feed", over: large.0, accept: "dcz, zstd, gzip")
+        #expect(answer.coding == "identity")
+        #expect(answer.carries(large.1))
+        for gate in gates { gate.open() }
+        #expect(try proxy.fetch("/feed", over: large.0).coding == "dcz")
+    }
+
+    @Test func `a delta that is there goes out though all places are taken`() throws {
+        let proxy = try TestProxy(Origin([json(large.0), json(large.1)]))
+        _ = try proxy.fetch("/feed")
+        _ = try proxy.fetch("/feed", over: large.0)
+        let gates = proxy.blockPool(bytes: allPlaces)
+        let answer = try proxy.fetch("/feed", over: large.0)
+        #expect(answer.coding == "dcz")
+        #expect(try answer.carriesDecoded(large.1, over: large.0))
+        #expect(answer["Use-As-Dictionary"] != nil)
+        for gate in gates { gate.open() }
+    }
+
+    @Test func `the newest version once more needs no place, and keeps its offer and its tag`() throws {
+        let proxy = try TestProxy(json(large.0))
+        let before = try proxy.fetch("/feed")
+        let gates = proxy.blockPool(bytes: allPlaces)
+        let answer = try proxy.fetch("/feed")
+        #expect(answer.carries(large.0))
+        #expect(answer["ETag"] == before["ETag"])
+        #expect(answer["Use-As-Dictionary"] == #"match="/feed""#)
+        for gate in gates { gate.open() }
+    }
+
+    @Test(arguments: [("dcz, gzip", "gzip"), ("dcz, gzip;q=0", "identity"), ("dcz, zstd", "identity")])
+    func `the upstream's own coding goes out if the client accepts it`(accept: String, coding: String) throws
+    {
+        let coded = try Codec.encode(large.1.span, .gzip)
+        let (proxy, gates) = try full(large, json(coded, "Content-Encoding: gzip", #"ETag: "2""#))
+        let answer = try proxy.fetch("/feed", over: large.0, accept: accept)
+        #expect(answer.coding == coding)
+        #expect(answer["Dictum-Explain"]?.hasPrefix("\(coding);reason=busy") == true)
+        #expect(coding == "gzip" ? answer.carries(coded) : answer.carries(large.1))
+        #expect(answer["ETag"] == (coding == "gzip" ? #""2""# : #"W/"2""#))
+        #expect(answer["Content-Length"] == "\(answer.body.count)")
+        for gate in gates { gate.open() }
+    }
+
+    @Test func `the upstream's own coding goes out where a delta would be no shorter than the body`() throws {
+        let noise = Noise.bytes(100_000, seed: 4)
+        let coded = try Codec.encode(noise.span, .gzip)
+        let proxy = try TestProxy(
+            Origin([json(small.0), json(coded, "Content-Encoding: gzip")]), "explain: true")
+        _ = try proxy.fetch("/feed")
+        let answer = try proxy.fetch("/feed", over: small.0, accept: "dcz, gzip")
+        #expect(answer["Dictum-Explain"]?.hasPrefix("gzip;reason=not-shorter") == true)
+        #expect(answer.carries(coded))
+        #expect(
+            try proxy.fetch("/feed", over: noise).carriesDecoded(noise, over: noise), "it became a version")
+    }
+}

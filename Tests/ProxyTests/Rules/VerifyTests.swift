@@ -1,0 +1,132 @@
+internal import Dictionaries
+internal import TestSupport
+internal import Testing
+
+@testable import Proxy
+
+private let first = Feed.bytes(version: 0, items: 40)
+private let second = Feed.bytes(version: 1, items: 40)
+private let large = (Feed.bytes(version: 0, items: 850), Feed.bytes(version: 1, items: 850))
+
+/// Changes a byte of every delta, as a broken library would.
+private let fault: Deltas.Fault = { $0[max(0, $0.count - 5)] ^= 0x20 }
+
+@Suite(.timeLimit(.minutes(1))) struct VerifyTests {
+    @Test(arguments: [(first, second), large], ["dcz", "dcb"])
+    func `a delta that is not exact is not sent, and turns dictionaries off for its route alone`(
+        bodies: ([UInt8], [UInt8]), coding: String
+    ) throws {
+        let calls = Guarded<[String: Int]>([:])
+        let origin = try Origin { request, connection in
+            let isFirst = calls.withLock { calls in
+                calls[request.target, default: 0] += 1
+                return calls[request.target] == 1
+            }
+            connection.send(json(isFirst ? bodies.0 : bodies.1))
+        }
+        let settings = """
+            explain: true
+            routes:
+              - {match: /feed, dictionary: {delivery: in_band}}
+              - {match: /other, dictionary: {delivery: in_band}}
+            """
+        let proxy = try TestProxy(origin, settings, deltaFault: fault)
+        for target in ["/feed", "/other"] {
+            #expect(try proxy.fetch(target)["Use-As-Dictionary"] != nil)
+        }
+
+        let failed = try proxy.fetch("/feed", over: bodies.0, accept: coding)
+        #expect(failed.carries(bodies.1))
+        #expect(failed.coding == "identity")
+        #expect(failed["CDN-Cache-Control"] == nil)
+        #expect(failed["Dictum-Explain"]?.hasPrefix("identity;reason=verify-failed") == true)
+
+        let after = try proxy.fetch("/feed", over: bodies.0, accept: "\(coding), gzip")
+        #expect(after.coding == "gzip", "dictionaries are off, and nothing else")
+        #expect(after["Dictum-Explain"]?.contains("reason=verify-failed") == true)
+        #expect(after["Use-As-Dictionary"] == nil)
+        #expect(try after.carriesDecoded(bodies.1))
+        #expect(try proxy.fetch("/other")["Use-As-Dictionary"] != nil, "the other route is as it was")
+
+        #expect(try proxy.metric("dictum_verify_failures_total") == 1)
+        #expect(
+            try proxy.metric(
+                #"dictum_requests_total{route="/feed",coding="identity",reason="verify-failed"}"#) == 1)
+        let errors = errors(proxy)
+        #expect(errors.count == 1)
+        let text = try #require(errors.first)
+        #expect(text.contains("route /feed "))
+        #expect(text.contains(Digest(of: bodies.0.span).hex))
+        #expect(text.contains(Digest(of: bodies.1.span).hex))
+        #expect(!text.contains("Creek"), "no bytes of a body")
+    }
+
+    /// The errors that an operator was told of.
+    private func errors(_ proxy: TestProxy) -> [String] {
+        proxy.events.withLock { $0 }.compactMap { if case .error(let text) = $0 { text } else { nil } }
+    }
+
+    /// An answer that is whole; nil where it is cut off, or its connection reset before its head was read.
+    private func receive(from client: WireSocket) -> WireMessage? {
+        guard let answer = try? client.receive(), answer.isWhole else { return nil }
+        return answer
+    }
+
+    @Test(arguments: [("never", 0), ("sampled", 1), ("always", 4)])
+    func `deltas that are sent only once are checked as the setting says`(mode: String, checks: Int) throws {
+        let proxy = try TestProxy(
+            Origin([json(first), json(second, #"ETag: "2""#)]), "compression: {verify: \(mode)}")
+        _ = try proxy.fetch("/feed")
+        // What answers a POST is not stored, so its digest is not known and its delta not kept. The body and the
+        // dictionary are more than is indexed on a loop, so the second would be the first of its index.
+        for _ in 0..<4 {
+            let answer = try proxy.fetch("/feed", over: first, method: "POST", body: [])
+            #expect(try answer.carriesDecoded(second, over: first))
+        }
+        let isFirstOfIndex = mode == "sampled" ? 1 : 0
+        #expect(try proxy.metric("dictum_verify_checks_total") == checks + isFirstOfIndex)
+        #expect(try proxy.metric("dictum_verify_failures_total") == 0)
+    }
+
+    @Test(arguments: ["dcz", "dcb"], [true, false])
+    func `a stream that is not exact is cut off before the wrong bytes, and turns dictionaries off`(
+        coding: String, isFaulty: Bool
+    ) throws {
+        let gate = Gate()
+        let calls = Guarded(0)
+        let origin = try Origin { _, connection in
+            let isFirst = calls.withLock { calls in
+                calls += 1
+                return calls == 1
+            }
+            if isFirst { return _ = connection.send(json(large.0)) }
+            connection.send(
+                wire("HTTP/1.1 200 OK", "Content-Type: application/json", "Content-Length: \(large.1.count)")
+                    + large.1.prefix(50_000))
+            gate.wait()
+            connection.send(Array(large.1.dropFirst(50_000)))
+        }
+        let proxy = try TestProxy(
+            origin, "compression: {verify: always}", deltaFault: isFaulty ? fault : nil)
+        _ = try proxy.fetch("/feed")
+        let client = try proxy.connect()
+        client.send(request("/feed", ["Accept-Encoding: \(coding)", available(large.0)]))
+        pauseBeyondTheHold()
+        gate.open()
+        let answer = receive(from: client)
+        #expect((answer != nil) == !isFaulty)
+        #expect(try answer?.carriesDecoded(large.1, over: large.0) != false)
+        #expect(try proxy.metric("dictum_verify_checks_total") == 1)
+        #expect(try proxy.metric("dictum_verify_failures_total") == (isFaulty ? 1 : 0))
+        #expect(errors(proxy).count == (isFaulty ? 1 : 0))
+        gate.open()
+        #expect(try (proxy.fetch("/feed", over: large.0).coding == "identity") == isFaulty)
+    }
+
+    @Test func `a delta that is kept is checked whatever the setting`() throws {
+        let proxy = try TestProxy(
+            Origin([json(first), json(second)]), "compression: {verify: never}", deltaFault: fault)
+        _ = try proxy.fetch("/feed")
+        #expect(try proxy.fetch("/feed", over: first).carries(second))
+    }
+}
