@@ -15,13 +15,14 @@ struct CodingJob: Sendable {
     let needsDigest: Bool
     let coding: ContentCoding
     let dictionary: Body?
-    let preparedDictionaries: PreparedDictionaries
+    /// The dictionaries that all share; nil for one of a private chain, which nobody else's answer may make faster.
+    let preparedDictionaries: PreparedDictionaries?
 
     /// Whether the work is so little that the loop itself may do it; indexing a dictionary counts, too.
     var isSmall: Bool {
         guard bytes.count <= Self.inlineBytesMax else { return false }
         guard let dictionary, bytes.count + dictionary.count > Self.inlineBytesMax else { return true }
-        return preparedDictionaries.prepared(dictionary, for: coding) != nil
+        return preparedDictionaries?.prepared(dictionary, for: coding) != nil
     }
 
     /// What came of it.
@@ -58,7 +59,10 @@ struct CodingJob: Sendable {
 
     private func code() throws(CodingError) -> [UInt8] {
         var options = EncoderOptions(bodyBytes: bytes.count)
-        if let dictionary { options.dictionary = try preparedDictionaries.use(dictionary, for: coding) }
+        if let dictionary {
+            options.dictionary =
+                try preparedDictionaries?.use(dictionary, for: coding) ?? .reference(dictionary)
+        }
         return try Codec.encode(bytes.span, coding, options: options)
     }
 }

@@ -18,7 +18,9 @@ extension Exchange {
     }
 
     func place(varyNames: [String], own: [String], isOffered: () -> Bool) -> Answer.Place? {
-        guard let dictionary = route.dictionary, let authority = request.authority else { return nil }
+        guard let dictionary = route.dictionary, let authority = request.authority, let scope else {
+            return nil
+        }
         let offer: UseAsDictionary?
         if own.isEmpty {
             offer = dictionary.covers.matchValue(forPath: path, query: query, route: route.match)
@@ -35,7 +37,8 @@ extension Exchange {
             HeaderName(name).flatMap { request.headers.joined($0) }
         }
         return Answer.Place(
-            chain: ChainKey(authority: authority, match: offer.match, matchDest: offer.matchDest),
+            chain: ChainKey(
+                authority: authority, scope: scope, match: offer.match, matchDest: offer.matchDest),
             url: query.map { "\(path)?\($0)" } ?? path, variant: variant,
             offer: own.isEmpty && isOffered() ? offer : nil, isUpstreamMatch: !own.isEmpty)
     }
@@ -46,17 +49,18 @@ extension Exchange {
         let now = Clock.unixSeconds
         // From here on the store counts the body itself.
         answer.slot = nil
+        let opaque = etag.flatMap { EntityTag($0)?.opaque }
         if isNewest,
-            let newest = proxy.index.newest(chain: place.chain, url: place.url, variant: place.variant),
-            newest.digest == body.digest, newest.etag == etag.flatMap({ EntityTag($0)?.opaque })
+            let newest = proxy.index.newest(
+                chain: place.chain, url: place.url, variant: place.variant, digest: body.digest, etag: opaque)
         {
             context.store.touch(newest, now: now)
         } else {
             context.store.admit(
                 body, chain: place.chain, url: place.url, variant: place.variant,
-                etag: etag.flatMap { EntityTag($0)?.opaque }, contentType: answer.facts.contentType,
-                versions: dictionary.versions, maxAge: dictionary.maxAge / 1000, now: now,
-                isUpstreamMatch: place.isUpstreamMatch)
+                etag: opaque, contentType: answer.facts.contentType,
+                versions: place.chain.scope == .public ? dictionary.versions : dictionary.privateVersions,
+                maxAge: dictionary.maxAge / 1000, now: now, isUpstreamMatch: place.isUpstreamMatch)
             proxy.metrics.countAdmission()
         }
         return place.offer

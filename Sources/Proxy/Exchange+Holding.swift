@@ -69,7 +69,7 @@ extension Exchange {
         return CodingJob(
             bytes: answer.collected, newest: newest, needsDigest: answer.place != nil || needsTag,
             coding: decision.coding, dictionary: decision.coding.usesDictionary ? dictionary.body : nil,
-            preparedDictionaries: context.preparedDictionaries)
+            preparedDictionaries: scope == .public ? context.preparedDictionaries : nil)
     }
 
     func prepared(_ decision: Decision, _ result: CodingJob.Result) {

@@ -36,7 +36,9 @@ extension Exchange {
     func makeEncoder(_ answer: Answer, _ decision: Decision) -> (any Encoder)? {
         var options = EncoderOptions(bodyBytes: answer.facts.bodyBytes)
         if decision.coding.usesDictionary, let body = dictionary.body {
-            let prepared = context.preparedDictionaries.prepared(body, for: decision.coding)
+            let prepared =
+                scope == .public
+                ? context.preparedDictionaries.prepared(body, for: decision.coding) : nil
             options.dictionary = prepared.map { .prepared($0) } ?? .reference(body)
         }
         let bytes = Codec.memoryEstimate(for: decision.coding, options: options)

@@ -2,11 +2,18 @@
 ///
 /// The exact `match` and `match-dest` that are sent name the chain, because a client keeps one dictionary per
 /// pair of them (RFC 9842 section 2.1), and the authority does, because a dictionary is same-origin only
-/// (section 9.3.1). Private chains will add their identity here.
+/// (section 9.3.1). A private chain is one identity's alone.
 package struct ChainKey: Hashable, Sendable {
     /// Who may be served from a chain; nothing is ever shared between two scopes.
-    package enum Scope: String, Hashable, Sendable {
+    package enum Scope: Hashable, Sendable {
         case `public`
+        /// One identity's own.
+        case `private`(IdentityTag)
+
+        /// Whose it is; nil for a public chain.
+        var tag: IdentityTag? {
+            if case .private(let tag) = self { tag } else { nil }
+        }
     }
 
     /// Host and, unless it is the scheme's own, port; lower-case.
@@ -24,4 +31,10 @@ package struct ChainKey: Hashable, Sendable {
         self.match = match
         self.matchDest = matchDest
     }
+
+    /// What bytes derived from this chain may be shared by: nil for public chains, which share among each other, and
+    /// the chain itself for a private one.
+    ///
+    /// Make it a part of the key of every cache that holds deltas or prepared dictionaries.
+    package var sharingScope: ChainKey? { scope == .public ? nil : self }
 }
