@@ -14,6 +14,23 @@ package enum Base64 {
         encode(bytes, alphabet: url, padded: false)
     }
 
+    /// The bytes of the standard alphabet with padding; nil unless it is canonical.
+    package static func decode(_ text: String) -> [UInt8]? {
+        guard text.utf8.count % 4 == 0,
+            !text.utf8.contains(where: { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") })
+        else { return nil }
+        let padding = text.utf8.reversed().prefix { $0 == UInt8(ascii: "=") }.count
+        guard padding <= 2 else { return nil }
+        let translated = text.utf8.dropLast(padding).map { byte in
+            switch byte {
+            case UInt8(ascii: "+"): UInt8(ascii: "-")
+            case UInt8(ascii: "/"): UInt8(ascii: "_")
+            default: byte
+            }
+        }
+        return decodeURL(String(decoding: translated, as: UTF8.self))
+    }
+
     /// The bytes of base64url without padding; nil unless it is canonical.
     package static func decodeURL(_ text: String) -> [UInt8]? {
         var bytes: [UInt8] = []

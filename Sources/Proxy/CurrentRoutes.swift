@@ -17,17 +17,22 @@ package struct CurrentRoutes: Sendable {
 
     /// Whether the answer that made the version would make it again, as far as that is known.
     package func makes(_ version: Version) -> Bool {
-        policy(for: version) != nil
+        // Of a private version nothing tells the path. Whoever asks for it is on a private route, and has the identity
+        // that this route's items make: others never find it.
+        guard version.chain.scope == .public else {
+            return routes.private.contains { $0.policy.admits(version) }
+        }
+        return policy(for: version) != nil
     }
 
-    /// How the route that would make the version uses dictionaries; nil where none would.
+    /// How the route that would make a public version uses dictionaries; nil where none would.
     package func policy(for version: Version) -> DictionaryPolicy? {
         let parts = version.url.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         let path = parts.first.map(String.init) ?? ""
         let query = parts.count > 1 ? String(parts[1]) : nil
         let route = routes.route(path: path, query: query)
-        guard let dictionary = route.dictionary, route.policy.admits(version),
-            Self.isOfScope(route.policy, version),
+        guard version.chain.scope == .public, let dictionary = route.dictionary,
+            route.policy.scope == .public, route.policy.admits(version),
             isChain(version.chain, of: version, path: path, query: query, dictionary, route)
         else { return nil }
         return dictionary
@@ -41,10 +46,6 @@ package struct CurrentRoutes: Sendable {
         if version.isUpstreamMatch { return true }
         return dictionary.covers.matchValue(forPath: path, query: query, route: route.match) == chain.match
             && dictionary.matchDest == chain.matchDest
-    }
-
-    private static func isOfScope(_ policy: RoutePolicy, _ version: Version) -> Bool {
-        (policy.scope == .public) == (version.chain.scope == .public)
     }
 }
 

@@ -18,7 +18,9 @@ extension Exchange {
     }
 
     func place(varyNames: [String], own: [String], isOffered: () -> Bool) -> Answer.Place? {
-        guard let dictionary = route.dictionary, let authority = request.authority else { return nil }
+        guard let dictionary = route.dictionary, let authority = request.authority, let scope else {
+            return nil
+        }
         let offer: UseAsDictionary?
         if own.isEmpty {
             offer = dictionary.covers.matchValue(forPath: path, query: query, route: route.match)
@@ -30,7 +32,8 @@ extension Exchange {
             offer = UseAsDictionary.parse(own)
         }
         guard let offer else { return nil }
-        let chain = ChainKey(authority: authority, match: offer.match, matchDest: offer.matchDest)
+        let chain = ChainKey(
+            authority: authority, scope: scope, match: offer.match, matchDest: offer.matchDest)
         guard mayOffer(from: chain) else { return nil }
         let names = Set(varyNames).subtracting(["accept-encoding", "available-dictionary"]).sorted()
         let variant = VariantKey.make(names: names) { name in
@@ -48,9 +51,10 @@ extension Exchange {
         let now = Clock.unixSeconds
         // From here on the store counts the body itself.
         answer.slot = nil
+        let opaque = etag.flatMap { EntityTag($0)?.opaque }
         if isNewest,
-            let newest = proxy.index.newest(chain: place.chain, url: place.url, variant: place.variant),
-            newest.digest == body.digest, newest.etag == etag.flatMap({ EntityTag($0)?.opaque })
+            let newest = proxy.index.newest(
+                chain: place.chain, url: place.url, variant: place.variant, digest: body.digest, etag: opaque)
         {
             context.store.touch(newest, now: now)
         } else if !mayBecomeVersion(body, place, answer) {
@@ -60,9 +64,9 @@ extension Exchange {
         } else {
             context.store.admit(
                 body, chain: place.chain, url: place.url, variant: place.variant,
-                etag: etag.flatMap { EntityTag($0)?.opaque }, contentType: answer.facts.contentType,
-                versions: dictionary.versions, maxAge: dictionary.maxAge / 1000, now: now,
-                isUpstreamMatch: place.isUpstreamMatch)
+                etag: opaque, contentType: answer.facts.contentType,
+                versions: place.chain.scope == .public ? dictionary.versions : dictionary.privateVersions,
+                maxAge: dictionary.maxAge / 1000, now: now, isUpstreamMatch: place.isUpstreamMatch)
             proxy.metrics.countAdmission()
         }
         return place.offer

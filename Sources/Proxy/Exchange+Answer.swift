@@ -12,6 +12,7 @@ extension Exchange {
         var head = received
         // A 426 says by its Upgrade what the client must ask for (RFC 9110 section 15.5.22).
         head.headers.removeConnectionFields(except: head.status == .upgradeRequired ? .upgrade : nil)
+        takeIdentity(from: &head.headers)
         if context.configuration.explain { head.headers.remove(.dictumExplain) }
         let facts = ResponseFacts(head, framing: framing)
         let answer = Answer(head, framing: framing, facts: facts)

@@ -21,6 +21,7 @@ extension Exchange {
     func bodyEnded(trailers: Headers) {
         guard let answer else { return }
         answer.trailers = trailers
+        hideIdentity(in: &answer.trailers)
         switch answer.stage {
         case .bodiless:
             complete()

@@ -42,7 +42,9 @@ extension Exchange {
         let tag = answer.head.headers.first(.etag).flatMap { EntityTag($0)?.opaque }
         if let tag,
             let newest = proxy.index.newest(chain: place.chain, url: place.url, variant: place.variant),
-            newest.etag == tag
+            newest
+                === proxy.index.version(
+                    chain: place.chain, url: place.url, variant: place.variant, etag: tag)
         {
             return true
         }

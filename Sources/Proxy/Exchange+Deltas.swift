@@ -5,7 +5,13 @@ internal import HTTP
 
 extension Exchange {
     /// Who may get the deltas of this request.
-    var deltaScope: DeltaScope { .public }
+    ///
+    /// On a private route only answers over the same private chain.
+    var deltaScope: DeltaScope {
+        guard route.policy.scope == .private else { return .public }
+        guard case .ready(let version, _) = dictionary else { return .private(chain: []) }
+        return version.chain.deltaScope
+    }
 
     /// Notes which client got a delta; one that three have asked for is coded again at the strongest setting.
     func noteAsker(_ answer: Answer, _ result: CodingJob.Result) {
@@ -17,7 +23,9 @@ extension Exchange {
     }
 
     private func strongestPass(_ key: DeltaKey, _ answer: Answer) -> StrongestPass? {
-        guard case .ready(let version, let dictionary) = dictionary, let place = answer.place,
+        // One identity is hardly three clients.
+        guard key.scope == .public, case .ready(let version, let dictionary) = dictionary,
+            let place = answer.place,
             max(dictionary.count, answer.collected.count) <= StrongestPass.bytesMax
         else { return nil }
         let (context, route) = (context, route)

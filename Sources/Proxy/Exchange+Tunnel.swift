@@ -14,6 +14,8 @@ extension Exchange {
         isTunnel = true
         record.status = Int(head.status.rawValue)
         proxy.metrics.countUpgrade()
+        var head = head
+        hideIdentity(in: &head.headers)
         connection.switchProtocols(head)
     }
 

@@ -6,8 +6,12 @@ internal import HTTP
 extension Exchange {
     /// Looks up the dictionary that the client offers, and has it read while the upstream works.
     func findDictionary() {
-        guard let digest = facts.availableDictionary, let authority = request.authority else { return }
-        guard let version = proxy.index.find(digest: digest, authority: authority, path: path, query: query)
+        guard let digest = facts.availableDictionary, let authority = request.authority, let scope,
+            scope == .public || CrossOrigin.allowsPrivateDictionary(request: facts)
+        else { return }
+        guard
+            let version = proxy.index.find(
+                digest: digest, authority: authority, scope: scope, path: path, query: query)
         else {
             dictionary = .unknown
             missing = digest
@@ -97,6 +101,7 @@ extension Exchange: ResponseHandler {
         if head.status == .continue, !request.headers.contains(.expect) { return }
         var interim = head
         interim.headers.removeConnectionFields()
+        hideIdentity(in: &interim.headers)
         connection.sendInterim(interim)
     }
 

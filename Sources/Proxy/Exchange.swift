@@ -17,7 +17,9 @@ final class Exchange: Handler {
     /// The stored version that this request asks for by its own URL.
     let linked: LinkedDictionary?
     let route: Route
-    let facts: RequestFacts
+    var facts: RequestFacts
+    /// Whose chains the request may use and add to; nil on a private route as long as it is not known whose it is.
+    var scope: ChainKey.Scope?
     var record = RequestRecord()
     /// The name by which results of other threads find this exchange; given out on first need.
     private var ownToken: Token?
@@ -60,6 +62,7 @@ final class Exchange: Handler {
         requestFraming = framing
         record.timeMicroseconds = Int(Clock.unixMilliseconds) * 1000
         record.routeIndex = route.index
+        if route.policy.scope == .public { scope = .public } else { identify() }
     }
 
     var core: EventLoop.Core { proxy.core }

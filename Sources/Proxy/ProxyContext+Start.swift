@@ -18,8 +18,8 @@ extension ProxyContext {
         let settings = configuration.store
         var storeConfiguration = StoreConfiguration(
             path: settings.path, maxBytes: settings.maxSize, maxChains: settings.maxChains,
-            memoryBytes: settings.memory,
-            isCurrent: CurrentRoutes(configuration).makes, log: log)
+            memoryBytes: settings.memory, privateRows: try privateRows(configuration, log: log),
+            privateBytesMax: settings.privateMaxSize, isCurrent: CurrentRoutes(configuration).makes, log: log)
         storeConfiguration.churn = churn
         let store: DictionaryStore
         do throws(StoreError) {
@@ -30,5 +30,28 @@ extension ProxyContext {
         return ProxyContext(
             configuration: configuration, store: store, loopCount: loopCount, upstreams: upstreams,
             compressionPool: CompressionPool(width: loopCount), report: log, deltaFault: deltaFault)
+    }
+
+    /// Reads or makes the key of private routes, where there are any.
+    private static func privateRows(
+        _ configuration: Configuration, log: @escaping @Sendable (StoreEvent) -> Void
+    ) throws(StartError) -> StoreConfiguration.PrivateRows {
+        guard configuration.routes.contains(where: { $0.dictionary?.scope == .private }) else {
+            return .removed
+        }
+        let store = configuration.store
+        do throws(StoreError) {
+            guard let file = store.keyFileInUse else { return .used(try StoreKeyFile.temporaryKeys()) }
+            let keys = try StoreKeyFile.keys(at: file) { log(.warning($0)) }
+            if StoreKeyFile.folder(of: file) == StoreKeyFile.folder(of: store.path) {
+                log(
+                    .warning(
+                        "the key file \(file) lies beside the store, so whoever copies the folder can read both: "
+                            + "name another place in store.key_file"))
+            }
+            return .used(keys)
+        } catch {
+            throw .store(error.description)
+        }
     }
 }

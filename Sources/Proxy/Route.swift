@@ -19,6 +19,8 @@ final class Route: Sendable {
     let delivery: DictionaryPolicy.Delivery?
     /// The Cache-Control that answers carry in place of the upstream's, if any.
     let cacheControl: CacheControlOverride?
+    /// What tells users apart; nil on a public route.
+    let identity: Identity?
     /// What the pure decisions need to know of it.
     let policy: RoutePolicy
     /// Whether a delta of this route was not exact; until a reload makes another object.
@@ -35,6 +37,10 @@ final class Route: Sendable {
         delivery = route.dictionary?.delivery
         cacheControl = route.dictionary?.cacheControl.map(CacheControlOverride.init)
         sharedCaches = route.dictionary?.sharedCaches
+        identity = route.dictionary.flatMap { dictionary in
+            guard dictionary.scope == .private else { return nil }
+            return Identity(dictionary.identity, ignoresOtherCookies: dictionary.cookiesIgnored)
+        }
     }
 
     /// Whether this route may use and offer dictionaries at all.
@@ -69,6 +75,9 @@ struct RouteTable: Sendable {
         none.dictionary = nil
         unmatched = Route(index: nil, none, in: configuration)
     }
+
+    /// The routes with dictionaries of one user each.
+    var `private`: [Route] { routes.filter { $0.policy.scope == .private } }
 
     /// The route of a request; one without dictionaries where none matches.
     func route(path: String, query: String?) -> Route {

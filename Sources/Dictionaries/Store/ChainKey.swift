@@ -2,11 +2,18 @@
 ///
 /// The exact `match` and `match-dest` that are sent name the chain, because a client keeps one dictionary per
 /// pair of them (RFC 9842 section 2.1), and the authority does, because a dictionary is same-origin only
-/// (section 9.3.1). Private chains will add their identity here.
+/// (section 9.3.1). A private chain is one identity's alone.
 package struct ChainKey: Hashable, Sendable {
     /// Who may be served from a chain; nothing is ever shared between two scopes.
-    package enum Scope: String, Hashable, Sendable {
+    package enum Scope: Hashable, Sendable {
         case `public`
+        /// One identity's own.
+        case `private`(IdentityTag)
+
+        /// Whose it is; nil for a public chain.
+        var tag: IdentityTag? {
+            if case .private(let tag) = self { tag } else { nil }
+        }
     }
 
     /// Host and, unless it is the scheme's own, port; lower-case.
@@ -23,5 +30,13 @@ package struct ChainKey: Hashable, Sendable {
         self.scope = scope
         self.match = match
         self.matchDest = matchDest
+    }
+
+    /// Who may get what is derived from this chain: public chains share among each other, a private one with nobody.
+    package var deltaScope: DeltaScope {
+        guard let tag = scope.tag else { return .public }
+        // The tag has a fixed length, and a line feed is in no match-dest: no two chains have one name.
+        let rest = ([match] + matchDest).joined(separator: "\n")
+        return .private(chain: tag.bytes + Array(rest.utf8))
     }
 }

@@ -6,33 +6,58 @@ extension DictionaryIndex {
         private let publisher: IndexPublisher
         private var generation = -1
         private var snapshot = DictionaryIndex()
+        private let keys: StoreKeys?
 
-        init(_ publisher: IndexPublisher) {
+        init(_ publisher: IndexPublisher, keys: StoreKeys? = nil) {
             self.publisher = publisher
+            self.keys = keys
         }
 
-        /// A version with this digest in a public chain of the authority whose `match` fits the URL.
-        package func find(digest: Digest, authority: String, path: String, query: String?) -> Version? {
+        /// A version with this digest in a chain of the authority and the scope whose `match` fits the URL.
+        ///
+        /// What another identity has is looked for under another name, and missed like what nobody has.
+        package func find(
+            digest: Digest, authority: String, scope: ChainKey.Scope = .public, path: String, query: String?
+        ) -> Version? {
             refresh()
-            return snapshot.find(digest: digest, authority: authority, path: path, query: query)
+            let digest = scope.name(of: digest, keys)
+            return snapshot.find(digest: digest, authority: authority, scope: scope, path: path, query: query)
         }
 
         /// The newest version of a URL and variant.
         package func newest(chain: ChainKey, url: String, variant: String) -> Version? {
             refresh()
-            return usable(snapshot.newest(chain: chain, url: url, variant: variant))
+            return usable(
+                snapshot.newest(
+                    chain: chain, url: chain.scope.name(of: url, as: .url, keys),
+                    variant: chain.scope.name(of: variant, as: .variant, keys)))
+        }
+
+        /// The newest version of a URL and variant, if it is this body with this entity tag.
+        package func newest(chain: ChainKey, url: String, variant: String, digest: Digest, etag: String?)
+            -> Version?
+        {
+            guard let newest = newest(chain: chain, url: url, variant: variant),
+                newest.digest == chain.scope.name(of: digest, keys),
+                newest.etag == etag.map({ chain.scope.name(of: $0, as: .entityTag, keys) })
+            else { return nil }
+            return newest
         }
 
         /// The newest version of a URL and variant whose answer had this entity tag.
         package func version(chain: ChainKey, url: String, variant: String, etag: String) -> Version? {
             refresh()
-            return usable(snapshot.version(chain: chain, url: url, variant: variant, etag: etag))
+            return usable(
+                snapshot.version(
+                    chain: chain, url: chain.scope.name(of: url, as: .url, keys),
+                    variant: chain.scope.name(of: variant, as: .variant, keys),
+                    etag: chain.scope.name(of: etag, as: .entityTag, keys)))
         }
 
         /// A version of the chain with this digest, whatever its URL.
         package func version(chain: ChainKey, digest: Digest) -> Version? {
             refresh()
-            return usable(snapshot.version(chain: chain, digest: digest))
+            return usable(snapshot.version(chain: chain, digest: chain.scope.name(of: digest, keys)))
         }
 
         /// The version that Links of this chain and variant name.
@@ -55,7 +80,11 @@ extension DictionaryIndex {
         /// The version that a body makes when it returns.
         package func version(chain: ChainKey, url: String, variant: String, digest: Digest) -> Version? {
             refresh()
-            return usable(snapshot.version(chain: chain, url: url, variant: variant, digest: digest))
+            return usable(
+                snapshot.version(
+                    chain: chain, url: chain.scope.name(of: url, as: .url, keys),
+                    variant: chain.scope.name(of: variant, as: .variant, keys),
+                    digest: chain.scope.name(of: digest, keys)))
         }
 
         /// Whether the chain has any version.

@@ -22,6 +22,9 @@ package struct DictionaryIndex: Sendable {
     private var chainNames: TreeDictionary<String, ChainKey> = [:]
     private var byID: TreeDictionary<Int64, Version> = [:]
     private(set) var versionCount = 0
+    /// The chains and the versions of private routes, which have a budget of their own.
+    private(set) var privateChainCount = 0
+    private(set) var privateBytes = 0
 
     /// How many chains of one authority that hold the same body a look-up by digest considers.
     private static let candidatesMax = 256
@@ -32,11 +35,13 @@ package struct DictionaryIndex: Sendable {
 
     // MARK: Look-ups
 
-    /// A current version with this digest in a public chain of the authority whose `match` fits the URL.
-    func find(digest: Digest, authority: String, path: String, query: String?) -> Version? {
+    /// A current version with this digest in a chain of the authority and the scope whose `match` fits the URL.
+    func find(
+        digest: Digest, authority: String, scope: ChainKey.Scope = .public, path: String, query: String?
+    ) -> Version? {
         guard let candidates = byDigest[DigestKey(authority: authority, digest: digest)] else { return nil }
         for (_, version) in candidates.prefix(Self.candidatesMax)
-        where version.isCurrent && version.chain.scope == .public
+        where version.isCurrent && version.chain.scope == scope
             && version.home.covers(path: path, query: query)
         {
             return version
@@ -110,6 +115,10 @@ package struct DictionaryIndex: Sendable {
 
     /// Adds a version at the place in its chain that its rank gives it, which is nearly always the last.
     mutating func insert(_ version: Version) {
+        if version.chain.scope != .public {
+            privateBytes += version.privateBytes
+            if lines[version.chain] == nil { privateChainCount += 1 }
+        }
         let place = place(of: version)
         lines[version.chain, default: Line(chain: version.home, versions: [])].versions
             .insert(version, at: place)
@@ -131,8 +140,15 @@ package struct DictionaryIndex: Sendable {
         else { return false }
         line.versions.remove(at: place)
         lines[version.chain] = line.versions.isEmpty ? nil : line
-        if line.versions.isEmpty, !chainNames.isEmpty { chainNames[version.chain.name] = nil }
         byID[version.id] = nil
+        // Only public chains are named, and a private one may be called as a public one is.
+        if line.versions.isEmpty, version.chain.scope == .public, !chainNames.isEmpty {
+            chainNames[version.chain.name] = nil
+        }
+        if version.chain.scope != .public {
+            privateBytes -= version.privateBytes
+            if line.versions.isEmpty { privateChainCount -= 1 }
+        }
         let digestKey = key(of: version)
         if var same = byDigest[digestKey] {
             same[version.id] = nil

@@ -70,7 +70,7 @@ extension DictionaryStore {
             for version in removed {
                 if index.chain(version.chain) == nil {
                     ledger.drop(version.chain)
-                } else if isTurnover {
+                } else if isTurnover, version.chain.scope == .public {
                     ledger.bury(version.digest, chain: version.chain, now: version.lastWanted)
                 }
             }

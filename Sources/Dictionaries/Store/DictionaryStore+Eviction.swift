@@ -54,7 +54,9 @@ extension DictionaryStore {
     func keepChainsBounded() {
         let index = publisher.index
         let limit = configuration.maxChains
-        guard index.chainCount > limit else { return }
+        // What private chains have too many of is theirs to lose.
+        let count = index.chainCount - max(0, index.privateChainCount - privateChainsMax)
+        guard count > limit else { return }
         let chains = index.allChains().filter { !$0.versions.contains(where: isPinned) }.map { chain in
             (
                 lastWanted: chain.versions.map(\.lastWanted).max() ?? 0, rank: chain.versions.last?.rank ?? 0,
@@ -62,7 +64,7 @@ extension DictionaryStore {
             )
         }
         let victims = chains.sorted { ($0.lastWanted, $0.rank) < ($1.lastWanted, $1.rank) }
-            .prefix(index.chainCount - limit + limit / 64)
+            .prefix(count - limit + limit / 64)
         evict(victims.flatMap(\.2), reason: .chains)
     }
 

@@ -38,7 +38,10 @@ extension DictionaryStore {
         case .some(let changes): merge(changes)
         case .everything(let rows):
             let present = Set(rows.map(\.id))
-            let gone = index.allVersions().filter { !present.contains($0.id) }
+            // The feed is one of public versions: of private ones each process knows those that it made or found.
+            let gone = index.allVersions().filter {
+                $0.chain.scope == .public && !present.contains($0.id)
+            }
             merge(
                 gone.map { StoreChanges.Change(id: $0.id, version: nil) }
                     + rows.map { StoreChanges.Change(id: $0.id, version: $0) })

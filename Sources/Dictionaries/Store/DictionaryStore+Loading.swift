@@ -42,17 +42,21 @@ extension DictionaryStore {
         guard let database = disk.withLock({ $0.database }) else { return nil }
         do {
             guard let bytes = try database.body(name) else {
-                // Another process may have removed it just now, which is soon known here too.
-                if try database.hasAny(of: versions(of: name).map(\.id)) {
+                // Another process may have removed it just now, which is soon known here too; but not of private
+                // ones, which the feed of changes does not tell of.
+                let versions = versions(of: name)
+                if try database.hasAny(of: versions.map(\.id)) {
                     giveUp(name, because: "it is not there")
+                } else if name.scope != .public {
+                    evict(versions, reason: .removed)
                 }
                 return nil
             }
-            guard Digest(of: bytes.span) == name.digest else {
+            let body = Body(bytes)
+            guard name.scope.name(of: body.digest, configuration.keys) == name.digest else {
                 giveUp(name, because: "its bytes do not match its digest")
                 return nil
             }
-            let body = Body(bytes, digest: name.digest)
             hot.withLock { $0.keep(body, as: name) }
             return body
         } catch .damaged(let reason), .failing(let reason) {

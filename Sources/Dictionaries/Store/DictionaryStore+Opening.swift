@@ -2,19 +2,20 @@
 extension DictionaryStore {
     /// Opens the database and puts its rows under what is in memory; a damaged file is set aside first.
     func open() throws(StoreDatabaseError) {
+        restrictFiles()
         let file = StoreFile.identity(of: configuration.path)
         do {
-            try adopt(StoreDatabase(path: configuration.path))
+            try adopt(StoreDatabase(path: configuration.path, keys: configuration.keys))
         } catch .damaged(let reason) {
             try setAside(file, because: reason)
-            try adopt(StoreDatabase(path: configuration.path))
+            try adopt(StoreDatabase(path: configuration.path, keys: configuration.keys))
         }
     }
 
     private func adopt(_ database: StoreDatabase) throws(StoreDatabaseError) {
         let rows: [Version]
         do {
-            rows = try database.versions()
+            rows = try database.versions() + privateVersions(database)
         } catch {
             database.close()
             throw error

@@ -39,6 +39,7 @@ extension DictionaryStore {
             state.pending.insertions.values.map(\.version).filter { $0.bytes > limit }
         }
         evict(oversized, reason: .size)
+        keepPrivateBounded()
         return state.withLock { $0.pending.takeBatch(bytesMax: batchBytesMax) }
     }
 

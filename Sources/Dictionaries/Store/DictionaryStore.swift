@@ -51,11 +51,14 @@ package final class DictionaryStore: Sendable {
         if configuration.path != ":memory:" { scheduleFollowing() }
     }
 
+    /// The keys of private routes, where the store was opened with them.
+    package var keys: StoreKeys? { configuration.keys }
+
     // MARK: Reading
 
     /// A view of the index for one thread.
     package func reader() -> DictionaryIndex.Reader {
-        DictionaryIndex.Reader(publisher)
+        DictionaryIndex.Reader(publisher, keys: configuration.keys)
     }
 
     /// The bytes of a version if they are in memory; never waits for the disk.
@@ -70,7 +73,7 @@ package final class DictionaryStore: Sendable {
     /// Give no `bytes` where the length is not known, and extend the slot as the body comes.
     package func reserve(chain: ChainKey, bytes: Int?) -> AdmissionSlot? {
         let bytes = bytes ?? 64 * 1024
-        guard bytes <= bodyBytesMax, hot.withLock({ $0.reserve(bytes) }) else { return nil }
+        guard bytes <= bodyBytesMax(in: chain.scope), hot.withLock({ $0.reserve(bytes) }) else { return nil }
         return AdmissionSlot(hot, bytes: bytes)
     }
 
@@ -87,8 +90,9 @@ package final class DictionaryStore: Sendable {
         let facts = VersionFacts(
             digest: body.digest, url: url, variant: variant, etag: etag, contentType: contentType,
             bytes: body.bytes.count, maxAge: min(max(maxAge, 0), Version.secondsMax),
-            isUpstreamMatch: isUpstreamMatch)
-        let name = BodyName(scope: chain.scope, digest: body.digest)
+            isUpstreamMatch: isUpstreamMatch
+        ).named(in: chain.scope, configuration.keys)
+        let name = BodyName(scope: chain.scope, digest: facts.digest)
         // Pinned before it is published: whoever finds the version finds the body too.
         let kept = hot.withLock { hot in
             hot.pin(body, as: name)

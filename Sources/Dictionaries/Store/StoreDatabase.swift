@@ -21,6 +21,8 @@ struct StoreDatabase: Sendable {
     let identity: StoreFile.Identity?
     /// How far the changes of others were read.
     let position = Guarded(ChangePosition())
+    /// Without them private rows are neither read nor written.
+    private let keys: StoreKeys?
 
     var isInMemory: Bool { path == ":memory:" }
     /// Whether the path leads to another file by now, or to none.
@@ -29,8 +31,10 @@ struct StoreDatabase: Sendable {
     /// Opens the file, makes it if it is missing, and brings its schema up to date.
     ///
     /// The steps are the released ones but in tests.
-    init(path: String, steps: [String] = StoreSchema.steps) throws(StoreDatabaseError) {
+    init(path: String, keys: StoreKeys? = nil, steps: [String] = StoreSchema.steps) throws(StoreDatabaseError)
+    {
         self.path = path
+        self.keys = keys
         do {
             connection = try Self.connect(path, schemasMax: steps.count)
         } catch {
@@ -43,6 +47,7 @@ struct StoreDatabase: Sendable {
     /// Opens a file that is there and up to date, as it is, beside the proxies that use it.
     init(existing path: String) throws(StoreDatabaseError) {
         self.path = path
+        keys = nil
         do {
             connection = try Self.visit(path)
         } catch {
@@ -170,19 +175,31 @@ struct StoreDatabase: Sendable {
     func hasAny(of ids: [Int64]) throws(StoreDatabaseError) -> Bool {
         try attempt {
             try connection.read { database in
-                let statement = try database.cachedStatement(sql: "SELECT 1 FROM version WHERE id = ?")
+                let statement = try database.cachedStatement(
+                    sql:
+                        "SELECT 1 FROM version WHERE id = ?1 UNION ALL SELECT 1 FROM private_version WHERE id = ?1"
+                )
                 return try ids.contains { try Int.fetchOne(statement, arguments: [$0]) != nil }
             }
         }
+    }
+
+    /// Every private version that the keys open, and what they do not.
+    func privateVersions() throws(StoreDatabaseError) -> PrivateRows.Found {
+        guard let keys else { return PrivateRows.Found() }
+        return try attempt { try connection.read { try PrivateRows.find($0, keys) } }
     }
 
     /// The bytes of a body as they are on disk, not verified; nil if there is no such row.
     func body(_ name: BodyName) throws(StoreDatabaseError) -> [UInt8]? {
         try attempt {
             try connection.read { database in
+                if name.scope != .public {
+                    return try keys.flatMap { try PrivateRows.body(name.digest, database, $0) }
+                }
                 let data = try Data.fetchOne(
                     database.cachedStatement(sql: "SELECT bytes FROM body WHERE scope = ? AND digest = ?"),
-                    arguments: [name.scope.rawValue, Data(name.digest.bytes)])
+                    arguments: [StoreRows.publicScope, Data(name.digest.bytes)])
                 return data.map { [UInt8]($0) }
             }
         }
@@ -200,7 +217,7 @@ struct StoreDatabase: Sendable {
             let written: (before: Int64, after: Int64)? = try connection.write { database in
                 guard hasRoom(try size(database)) else { return nil }
                 let before = try StoreRows.lastChange(database)
-                try StoreRows.apply(batch, to: database)
+                try StoreRows.apply(batch, to: database, keys)
                 return (before, try StoreRows.lastChange(database))
             }
             guard let written else { return false }
@@ -208,6 +225,16 @@ struct StoreDatabase: Sendable {
             position.withLock { if $0.sequence == written.before { $0.sequence = written.after } }
             return true
         }
+    }
+
+    /// Removes private chains with their versions.
+    func removePrivate(chains: [Int64]) throws(StoreDatabaseError) {
+        try attempt { try connection.write { try PrivateRows.remove(chains: chains, from: $0) } }
+    }
+
+    /// Removes all private rows; returns how many versions there were.
+    func removeAllPrivate() throws(StoreDatabaseError) -> Int {
+        try attempt { try connection.write { try PrivateRows.removeAll(from: $0) } }
     }
 
     /// What file and log take now.
@@ -253,6 +280,8 @@ struct StoreDatabase: Sendable {
     func attempt<Result>(_ work: () throws -> Result) throws(StoreDatabaseError) -> Result {
         do {
             return try work()
+        } catch let error as StoreDatabaseError {
+            throw error
         } catch {
             throw StoreDatabaseError(error)
         }

@@ -6,6 +6,8 @@ package enum StoreError: Error, Equatable, CustomStringConvertible {
     case olderSchema(path: String, found: Int, needed: Int)
     /// The file is a database of another program.
     case foreignDatabase(path: String)
+    /// The key of private routes cannot be had; the text says what to do.
+    case key(path: String, String)
 
     package var description: String {
         switch self {
@@ -17,6 +19,8 @@ package enum StoreError: Error, Equatable, CustomStringConvertible {
                 + "migrates it, or use the older dictum"
         case .foreignDatabase(let path):
             "\(path) is a database of another program: name another store.path"
+        case .key(let path, let why):
+            "the key file \(path) of private routes \(why)"
         }
     }
 }

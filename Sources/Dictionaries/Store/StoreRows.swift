@@ -3,6 +3,9 @@ internal import GRDB
 
 /// The rows of the store, to and from versions.
 enum StoreRows {
+    /// The one scope in these tables; private chains have tables of their own.
+    static let publicScope = "public"
+
     // MARK: Reading
 
     /// Every version that makes sense, without its body; a row changed by hand into nonsense is passed over.
@@ -25,16 +28,17 @@ enum StoreRows {
                 max_age, pinned_until, is_upstream_match FROM version WHERE \(ids ?? "TRUE")
                 """)
         while let row = try rows.next() {
-            if let version = version(row, chains: chains, digests: digests) { versions.append(version) }
+            guard let chainID: Int64 = row[1], let bodyID: Int64 = row[2], let home = chains[chainID],
+                let digest = digests[bodyID]
+            else { continue }
+            if let version = version(row, home: home, digest: digest) { versions.append(version) }
         }
         return versions
     }
 
-    /// Decodes without a trap: a damaged page can hold any value in any column.
-    private static func version(_ row: Row, chains: [Int64: Chain], digests: [Int64: Digest]) -> Version? {
-        guard let id: Int64 = row[0], let chainID: Int64 = row[1], let bodyID: Int64 = row[2],
-            let chain = chains[chainID], let digest = digests[bodyID],
-            let url: String = row[3], let variant: String = row[4],
+    /// Decodes all but columns 1 and 2 without a trap: a damaged page can hold any value in any column.
+    static func version(_ row: Row, home: Chain, digest: Digest) -> Version? {
+        guard let id: Int64 = row[0], let url: String = row[3], let variant: String = row[4],
             let size: Int = row[7], let rank: Int64 = row[8], let admitted: Int = row[9],
             let wanted: Int = row[10], let maxAge: Int = row[11], let pinned: Int = row[12]
         else { return nil }
@@ -47,7 +51,7 @@ enum StoreRows {
             digest: digest, url: url, variant: variant, etag: row[5], contentType: row[6], bytes: size,
             maxAge: maxAge, isUpstreamMatch: row[13] as Bool? ?? false)
         return Version(
-            facts, id: id, rank: rank, home: chain, admittedAt: admitted, lastWanted: wanted,
+            facts, id: id, rank: rank, home: home, admittedAt: admitted, lastWanted: wanted,
             pinnedUntil: pinned <= wanted + DictionaryStore.pinSecondsMax ? pinned : 0)
     }
 
@@ -62,11 +66,10 @@ enum StoreRows {
                 """)
         while let row = try rows.next() {
             guard let id: Int64 = row[0], let authority: String = row[1], let scopeName: String = row[2],
-                let scope = ChainKey.Scope(rawValue: scopeName), let match: String = row[3],
-                let destinations: String = row[4]
+                scopeName == publicScope, let match: String = row[3], let destinations: String = row[4]
             else { continue }
             let key = ChainKey(
-                authority: authority, scope: scope, match: match, matchDest: list(destinations))
+                authority: authority, match: match, matchDest: list(destinations))
             chains[id] = home(key) ?? Chain(key)
         }
         return chains
@@ -87,24 +90,37 @@ enum StoreRows {
     // MARK: Writing
 
     /// Applies a batch; runs inside a transaction.
-    static func apply(_ batch: PendingWrites.Batch, to database: Database) throws {
+    static func apply(_ batch: PendingWrites.Batch, to database: Database, _ keys: StoreKeys?) throws {
         // First the removals: a body that left and came back is written anew.
-        let delete = try database.cachedStatement(sql: "DELETE FROM version WHERE id = ?")
-        for id in batch.removals { try delete.execute(arguments: [id]) }
-        for insertion in batch.insertions { try insert(insertion, into: database) }
+        // What is removed or touched is known by its number alone, which is unique across both tables.
+        let tables = keys == nil ? ["version"] : ["version", "private_version"]
+        for table in tables {
+            let delete = try database.cachedStatement(sql: "DELETE FROM \(table) WHERE id = ?")
+            for id in batch.removals { try delete.execute(arguments: [id]) }
+        }
+        for insertion in batch.insertions { try insert(insertion, into: database, keys) }
         for version in batch.renewals { try renew(version, in: database) }
-        let touch = try database.cachedStatement(
-            sql: "UPDATE version SET last_wanted = max(last_wanted, ?) WHERE id = ?")
-        for (id, lastWanted) in batch.touches { try touch.execute(arguments: [lastWanted, id]) }
+        for table in tables {
+            let touch = try database.cachedStatement(
+                sql: "UPDATE \(table) SET last_wanted = max(last_wanted, ?) WHERE id = ?")
+            for (id, lastWanted) in batch.touches { try touch.execute(arguments: [lastWanted, id]) }
+        }
         let pin = try database.cachedStatement(sql: "UPDATE version SET pinned_until = ? WHERE id = ?")
         for (id, until) in batch.pins { try pin.execute(arguments: [until, id]) }
         try shortenFeed(database)
     }
 
-    private static func insert(_ insertion: PendingWrites.Insertion, into database: Database) throws {
+    private static func insert(
+        _ insertion: PendingWrites.Insertion, into database: Database, _ keys: StoreKeys?
+    ) throws {
         let version = insertion.version
         let chain = version.chain
-        let scope = chain.scope.rawValue
+        if let tag = chain.scope.tag {
+            // Without keys there are no private versions; never is one written to the public tables.
+            guard let keys else { return }
+            return try PrivateRows.insert(insertion, of: tag, into: database, keys)
+        }
+        let scope = publicScope
         let digest = Data(version.digest.bytes)
         try database.cachedStatement(
             sql: "INSERT OR IGNORE INTO chain (authority, scope, \"match\", match_dest) VALUES (?, ?, ?, ?)"
@@ -135,6 +151,7 @@ enum StoreRows {
     }
 
     private static func renew(_ version: Version, in database: Database) throws {
+        if version.chain.scope != .public { return try PrivateRows.renew(version, in: database) }
         // What another process noted of a later return stays.
         try database.cachedStatement(
             sql: """

@@ -70,5 +70,41 @@ enum StoreSchema {
         -- Whether the upstream itself said what the body is a dictionary for, in its own Use-As-Dictionary.
         ALTER TABLE version ADD COLUMN is_upstream_match INTEGER NOT NULL DEFAULT 0;
         """,
+        // Private routes, in tables of their own, so that nothing that reads the public ones can come upon them.
+        // Names are HMACs, `facts` and `sealed` are AES-256-GCM, all under the key of `store.key_file`.
+        """
+        CREATE TABLE private_chain (
+            id INTEGER PRIMARY KEY,
+            name BLOB NOT NULL UNIQUE,
+            facts BLOB NOT NULL -- authority, identity, match and match-dest
+        ) STRICT;
+        CREATE TABLE private_version (
+            id INTEGER PRIMARY KEY,
+            chain INTEGER NOT NULL REFERENCES private_chain,
+            name BLOB NOT NULL, -- of the digest, for this identity
+            url TEXT NOT NULL,
+            variant TEXT NOT NULL,
+            etag TEXT,
+            content_type TEXT,
+            size INTEGER NOT NULL,
+            rank INTEGER NOT NULL,
+            admitted INTEGER NOT NULL,
+            last_wanted INTEGER NOT NULL,
+            max_age INTEGER NOT NULL,
+            UNIQUE (chain, url, variant, name)
+        ) STRICT;
+        CREATE TABLE private_body (
+            id INTEGER PRIMARY KEY REFERENCES private_version, -- one for each version
+            sealed BLOB NOT NULL
+        ) STRICT;
+        CREATE INDEX private_version_name ON private_version (name);
+        CREATE TRIGGER private_version_deleted BEFORE DELETE ON private_version BEGIN
+            DELETE FROM private_body WHERE id = old.id;
+        END;
+        CREATE TRIGGER private_chain_unused AFTER DELETE ON private_version BEGIN
+            DELETE FROM private_chain WHERE id = old.chain
+                AND NOT EXISTS (SELECT 1 FROM private_version WHERE chain = old.chain);
+        END;
+        """,
     ]
 }

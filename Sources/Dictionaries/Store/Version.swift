@@ -6,6 +6,7 @@ internal import Synchronization
 package final class Version: Sendable {
     /// The row in the store; chosen at random, so that two processes on one store never choose the same.
     package let id: Int64
+    /// The digest of the body; in a private chain what `StoreKeys` calls it there, as also the next three.
     package let digest: Digest
     /// Path and query exactly as requested.
     package let url: String
@@ -44,6 +45,8 @@ package final class Version: Sendable {
     package var pinnedUntil: Int { pinned.load(ordering: .relaxed) }
     /// Whether a route of today would make it; otherwise it is kept, but no reader finds it.
     var isCurrent: Bool { current.load(ordering: .relaxed) }
+    /// What it takes of the budget of private versions, its rows included.
+    var privateBytes: Int { bytes + SealedBytes.overheadBytes + 1024 }
     var bodyName: BodyName { BodyName(scope: home.key.scope, digest: digest) }
 
     init(

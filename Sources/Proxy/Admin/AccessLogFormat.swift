@@ -6,6 +6,8 @@ package struct AccessLogFormat: Sendable {
     /// The text of each route's match, escaped for the line.
     private let routes: [[UInt8]]
     private let redaction: TargetRedaction
+    /// Whether each route is private: what is asked for there is the user's own.
+    private let isPrivate: [Bool]
 
     /// A format for the routes and personal query names of a configuration.
     package init(isJSON: Bool, configuration: Configuration) {
@@ -16,6 +18,7 @@ package struct AccessLogFormat: Sendable {
             return escaped
         }
         redaction = TargetRedaction(configuration.personal(on: nil))
+        isPrivate = configuration.routes.map { $0.dictionary?.scope == .private }
     }
 
     /// Appends the record's line with its line feed.
@@ -28,6 +31,14 @@ package struct AccessLogFormat: Sendable {
         record.routeIndex.flatMap { routes.indices.contains($0) ? routes[$0] : nil }
     }
 
+    /// The target without what is personal in its query; on a private route without all of it.
+    private func target(of record: RequestRecord) -> [UInt8] {
+        if let index = record.routeIndex, isPrivate.indices.contains(index), isPrivate[index] {
+            return redaction.redactQuery(record.target)
+        }
+        return redaction.redact(record.target)
+    }
+
     private func appendJSON(_ record: RequestRecord, to buffer: inout [UInt8]) {
         buffer.append(#"{"time":""#)
         Timestamp.append(record.timeMicroseconds, to: &buffer)
@@ -36,7 +47,7 @@ package struct AccessLogFormat: Sendable {
         buffer.append(#"","method":""#)
         buffer.append(escaping: record.method, asJSON: true)
         buffer.append(#"","target":""#)
-        buffer.append(escaping: redaction.redact(record.target), asJSON: true)
+        buffer.append(escaping: target(of: record), asJSON: true)
         buffer.append(#"","status":"#)
         buffer.append(decimal: record.status)
         buffer.append(#","coding":""#)
@@ -75,7 +86,7 @@ package struct AccessLogFormat: Sendable {
 
     private func appendText(_ record: RequestRecord, to buffer: inout [UInt8]) {
         Timestamp.append(record.timeMicroseconds, to: &buffer)
-        for word in [record.client, record.method, redaction.redact(record.target)] {
+        for word in [record.client, record.method, target(of: record)] {
             buffer.append(" ")
             buffer.append(escaping: word, asJSON: false)
         }

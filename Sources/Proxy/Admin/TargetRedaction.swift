@@ -17,6 +17,12 @@ struct TargetRedaction: Sendable {
         return Array(target[...mark]) + parameters.map(redact).joined(separator: [UInt8(ascii: "&")])
     }
 
+    /// The target with `-` for its query: `/a?b=1` becomes `/a?-`.
+    func redactQuery(_ target: [UInt8]) -> [UInt8] {
+        guard let mark = target.firstIndex(of: UInt8(ascii: "?")) else { return target }
+        return target[...mark] + [UInt8(ascii: "-")]
+    }
+
     /// The parameter up to its first personal name.
     ///
     /// Nothing after that is kept: where `;` does not separate, it belongs to the value.

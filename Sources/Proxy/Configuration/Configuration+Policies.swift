@@ -12,6 +12,7 @@ extension Configuration {
     package func policy(of route: RouteConfiguration) -> RoutePolicy {
         RoutePolicy(
             areDictionariesOn: dictionariesOn, hasDictionary: route.dictionary != nil,
+            scope: route.dictionary?.scope ?? .public,
             types: compression.types,
             bodyBytesMin: compression.minSize,
             bodyBytesMax: route.dictionary?.maxBody ?? DictionaryPolicy().maxBody,

@@ -111,6 +111,13 @@ extension Configuration {
         package var maxChains = 100_000
         /// Hot bodies and copies being admitted.
         package var memory = 256 << 20
+        /// The file with the key of private routes; nil: beside the database.
+        package var keyFile: String?
+        /// What versions of private routes take of `maxSize`; nil: a quarter.
+        package var privateMaxSize: Int?
+
+        /// The file that is used for the key, if it is one: a store in memory without a file named has a key of its own.
+        package var keyFileInUse: String? { keyFile ?? (path == ":memory:" ? nil : path + ".key") }
     }
 
     /// What is compressed, and how.

@@ -22,6 +22,12 @@ package struct DictionaryPolicy: Sendable {
     package var delivery = Delivery.auto
     /// How long a Link names the same version, in milliseconds.
     package var linkMaxAge = 86_400_000
+    /// Whose dictionaries the route has.
+    package var scope = RoutePolicy.Scope.public
+    /// What tells one user from another, on a private route.
+    package var identity: [IdentityItem] = []
+    /// How many past answers a chain of a private route keeps.
+    package var privateVersions = 1
     /// Whether the request's cookies do not personalise the answer.
     package var cookiesIgnored = false
     /// The names of cookies whose Set-Cookie does not bar admission.

@@ -13,6 +13,37 @@ extension RouteConfiguration {
         set { (text, match) = (newValue.text, newValue.match) }
     }
 
+    /// Looks at what its settings say together, once all are read.
+    mutating func check(_ reader: inout SettingsReader) {
+        readCovers(&reader)
+        checkScope(&reader)
+    }
+
+    private func checkScope(_ reader: inout SettingsReader) {
+        guard let dictionary else { return }
+        func report(_ key: String, _ text: String) {
+            guard let node = reader.node(of: key) else { return }
+            reader.descend(key) { $0.report(text, in: node, offset: 0) }
+        }
+        let hasIdentity = reader.node(of: "dictionary.identity") != nil
+        switch dictionary.scope {
+        case .private where !hasIdentity:
+            report(
+                "dictionary.scope",
+                "private says that answers are one user's: expected identity, what tells users apart")
+        case .private where dictionary.sharedCaches == .trust:
+            report("dictionary.shared_caches", "trust: expected avoid, as no cache may share private answers")
+        case .private where dictionary.delivery == .link:
+            report(
+                "dictionary.delivery",
+                "link: expected auto or in_band, as a private answer is never named in a Link")
+        case .public where hasIdentity:
+            report(
+                "dictionary.identity", "without scope: private it has no effect: expected that, or neither")
+        case .public, .private: break
+        }
+    }
+
     /// Makes `covers` of its text, for which the match must be known.
     mutating func readCovers(_ reader: inout SettingsReader) {
         guard !text.isEmpty, let covers = dictionary?.coversText else { return }

@@ -71,11 +71,29 @@ extension SettingType where Value == Bool {
 extension SettingType where Value == String {
     /// A path of a file.
     static let path = scalar(
-        "a path", write: \.self, read: { $0.isEmpty || $0.utf8.count > 4096 || $0.contains("\0") ? nil : $0 })
+        "a path", write: \.self, read: readPath)
+
+    fileprivate static let readPath: @Sendable (String) -> String? = {
+        $0.isEmpty || $0.utf8.count > 4096 || $0.contains("\0") ? nil : $0
+    }
 
     /// A text of at most `lengthMax` bytes that `accepts`.
     static func word(_ expectation: String, accepts: @escaping @Sendable (String) -> Bool) -> SettingType {
         scalar(expectation, write: { $0.inYAML }, read: { accepts($0) ? $0 : nil })
+    }
+}
+
+extension SettingType where Value == String? {
+    /// A path of a file, or none where nothing is said.
+    static let pathOrNone = scalar("a path", write: { $0 ?? "" }, read: SettingType<String>.readPath)
+}
+
+extension SettingType where Value == Int? {
+    /// A size in bytes, or none where nothing is said.
+    static func sizeOrNone(_ bounds: ClosedRange<Int>) -> SettingType {
+        let size = SettingType<Int>.size(bounds)
+        return SettingType(
+            expectation: size.expectation, read: { size.read($0, &$1) }, write: { $0.map(size.write) ?? "" })
     }
 }
 

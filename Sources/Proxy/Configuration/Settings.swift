@@ -32,7 +32,7 @@ enum Settings {
         .list(
             "routes", \.routes, route, fresh: RouteConfiguration.fresh, countMax: 1_000,
             "The first route that matches counts. Without any there is one, /*, whose delivery is in_band.",
-            check: { $0.readCovers(&$1) }),
+            check: { $0.check(&$1) }),
         .value(
             "personal_fields", \.personalFields, .list(.fieldPattern, 0...256),
             "Request fields that make an answer personal; a * at the end stands for any ending."),
@@ -84,7 +84,15 @@ enum Settings {
             "Bodies, rows and log together; the least wanted go first."),
         .value("max_chains", \.maxChains, .count(1...10_000_000), "How many chains are kept."),
         .value("memory", \.memory, .size(mebibyte...tebibyte), "For hot bodies and copies being admitted."),
-        .notYet("key_file", "The key of private routes."),
+        .value(
+            "key_file", \.keyFile, .pathOrNone, example: "./dictum.sqlite.key",
+            """
+            The file with the key of private routes; made if it is missing. Without one named, the path of the \
+            database with .key after it, where whoever copies the folder has both.
+            """),
+        .value(
+            "private_max_size", \.privateMaxSize, .sizeOrNone(mebibyte...16 * tebibyte), example: "256MiB",
+            "What the dictionaries of private routes take of max_size, at most; without it a quarter."),
     ]
 
     static let compression: [Setting<Configuration.Compression>] = [
@@ -153,8 +161,19 @@ enum Settings {
         .value(
             "link_max_age", \.linkMaxAge, .duration(minute...365 * day),
             "How long Links name the same version, which is kept so long and may be cached so long."),
-        .notYet("scope", sameAs: "public", "private: dictionaries of one identity each."),
-        .notYet("identity", "What tells one user from another on private routes."),
+        .value(
+            "scope", \.scope, .choice(["public": .public, "private": .private]),
+            "private: the dictionaries are one user's each, and only of use for answers to the same."),
+        .value(
+            "identity", \.identity, .identity, example: "[authorization]",
+            """
+            What tells one user from another on a private route: what the upstream goes by. Each item must be there \
+            once, and no Authorization or cookie besides, unless cookies are ignored. response:NAME is a field of \
+            the upstream's answers, which is not passed on.
+            """),
+        .value(
+            "private_versions", \.privateVersions, .count(1...1_000),
+            "How many past answers a chain of a private route keeps, in place of versions."),
         .value(
             "cookies", \.cookiesIgnored, .choice(["personal": false, "ignore": true]),
             "ignore: cookies of requests do not personalise answers here."),

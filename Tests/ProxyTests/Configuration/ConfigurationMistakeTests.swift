@@ -135,12 +135,6 @@ private func mistakes(inWhole bytes: [UInt8]) -> [String] {
 
     @Test(arguments: [
         ("listeners: [{address: a:1, tls: {certificate: c}}]", "2:28: tls is not supported yet"),
-        ("store: {key_file: k}", "2:9: key_file is not supported yet"),
-        (
-            "routes: [{match: /a, dictionary: {scope: private}}]",
-            "scope is not supported yet: expected public"
-        ),
-        ("routes: [{match: /a, dictionary: {identity: authorization}}]", "identity is not supported yet"),
         (
             "routes: [{match: /a, dictionary: {revalidate: true}}]",
             "revalidate is not supported yet: expected false"

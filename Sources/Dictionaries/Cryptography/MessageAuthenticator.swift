@@ -1,0 +1,57 @@
+internal import COpenSSL
+
+/// HMAC-SHA256 under one key (RFC 2104), for any number of threads at once.
+// @unchecked proof: after `init` the context is only copied, by a function that takes it as const.
+@safe final class MessageAuthenticator: @unchecked Sendable {
+    // Owned: made in `init`, freed in `deinit`, never handed out. It has the key and has seen no bytes.
+    private let keyed: OpaquePointer
+
+    /// Takes the key, of any length.
+    init(key: [UInt8]) {
+        // All of this fails only when memory is exhausted, where Swift's own allocations trap as well.
+        var digest = Array("SHA256".utf8CString)
+        // Safe: parameters and key are read during the calls only, and both outlive them; the context keeps its own
+        // reference to the algorithm.
+        let context: OpaquePointer? = unsafe digest.withUnsafeMutableBufferPointer { digest in
+            guard let algorithm = unsafe EVP_MAC_fetch(nil, "HMAC", nil) else { return nil }
+            defer { unsafe EVP_MAC_free(algorithm) }
+            guard let context = unsafe EVP_MAC_CTX_new(algorithm) else { return nil }
+            let parameters = unsafe [
+                OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, digest.baseAddress, 0),
+                OSSL_PARAM_construct_end(),
+            ]
+            let code = unsafe EVP_MAC_init(context, key, key.count, parameters)
+            guard code == 1 else {
+                unsafe EVP_MAC_CTX_free(context)
+                return nil
+            }
+            return unsafe context
+        }
+        guard let context = unsafe context else { preconditionFailure("HMAC-SHA256 is not available") }
+        unsafe keyed = context
+    }
+
+    deinit { unsafe EVP_MAC_CTX_free(keyed) }
+
+    /// The code of a message: 32 bytes; O(count).
+    func code(of message: [UInt8]) -> [UInt8] {
+        // Safe: the copy is this call's own; HMAC-SHA256 writes 32 bytes into a buffer of 32.
+        let context = unsafe EVP_MAC_CTX_dup(keyed)
+        defer { unsafe EVP_MAC_CTX_free(context) }
+        return unsafe [UInt8](unsafeUninitializedCapacity: Digest.byteCount) { buffer, count in
+            var written = 0
+            let isDone =
+                unsafe context != nil && EVP_MAC_update(context, message, message.count) == 1
+                && EVP_MAC_final(context, buffer.baseAddress, &written, buffer.count) == 1
+            precondition(isDone && written == Digest.byteCount, "HMAC-SHA256 failed")
+            count = written
+        }
+    }
+
+    /// A key of its own for one purpose: the first block of HKDF-Expand (RFC 5869 section 2.3).
+    ///
+    /// The key must be uniformly random itself, so that nothing has to be extracted first (section 3.3).
+    func derivedKey(_ label: String) -> [UInt8] {
+        code(of: Array(label.utf8) + [1])
+    }
+}

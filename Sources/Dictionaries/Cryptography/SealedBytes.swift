@@ -1,0 +1,84 @@
+internal import COpenSSL
+
+/// AES-256-GCM: bytes that only the key opens, and only where they were put.
+///
+/// Sealed bytes are a random nonce of 96 bits, the ciphertext, and a tag of 128 bits (NIST SP 800-38D).
+enum SealedBytes {
+    private static let nonceBytes = 12
+    private static let tagBytes = 16
+    /// How many bytes sealing adds.
+    static let overheadBytes = nonceBytes + tagBytes
+
+    /// The algorithm, looked up once.
+    ///
+    /// Safe: read-only and counted by OpenSSL's own atomic references; never freed.
+    private nonisolated(unsafe) static let algorithm = unsafe EVP_CIPHER_fetch(nil, "AES-256-GCM", nil)
+
+    /// Seals bytes under a key of 32 bytes; `associated` must be given again to open them.
+    static func seal(
+        _ plain: [UInt8], key: [UInt8], associated: [UInt8]
+    ) throws(CryptographyError) -> [UInt8] {
+        let nonce = try RandomBytes.make(nonceBytes)
+        var tag = [UInt8](repeating: 0, count: tagBytes)
+        guard
+            let text = run(
+                plain[...], key: key, nonce: nonce, associated: associated, encrypts: true, tag: &tag)
+        else { throw CryptographyError(operation: "seal") }
+        return nonce + text + tag
+    }
+
+    /// The bytes that were sealed; nil where key, associated bytes or a single bit are not those of the sealing.
+    static func open(_ sealed: [UInt8], key: [UInt8], associated: [UInt8]) -> [UInt8]? {
+        guard sealed.count >= overheadBytes else { return nil }
+        var tag = Array(sealed.suffix(tagBytes))
+        return run(
+            sealed[nonceBytes..<sealed.count - tagBytes], key: key, nonce: Array(sealed.prefix(nonceBytes)),
+            associated: associated, encrypts: false, tag: &tag)
+    }
+
+    /// One message through the cipher; makes the tag or, decrypting, checks it before anything is returned.
+    private static func run(
+        _ input: ArraySlice<UInt8>, key: [UInt8], nonce: [UInt8], associated: [UInt8], encrypts: Bool,
+        tag: inout [UInt8]
+    ) -> [UInt8]? {
+        guard key.count == 32, let inputCount = Int32(exactly: input.count),
+            let associatedCount = Int32(exactly: associated.count)
+        else { return nil }
+        let context = unsafe EVP_CIPHER_CTX_new()
+        defer { unsafe EVP_CIPHER_CTX_free(context) }
+        guard unsafe context != nil,
+            // The nonce of GCM has 12 bytes unless it is told otherwise.
+            unsafe EVP_CipherInit_ex2(context, algorithm, key, nonce, encrypts ? 1 : 0, nil) == 1
+        else { return nil }
+        var count: Int32 = 0
+        guard unsafe EVP_CipherUpdate(context, nil, &count, associated, associatedCount) == 1 else {
+            return nil
+        }
+        var isDone = false
+        // Safe: GCM writes as many bytes as it reads, into a buffer of that size; in and out are different arrays.
+        let output = unsafe [UInt8](unsafeUninitializedCapacity: max(1, input.count)) { output, written in
+            isDone = unsafe input.withUnsafeBufferPointer { input in
+                guard inputCount > 0 else { return true }
+                return unsafe EVP_CipherUpdate(
+                    context, output.baseAddress, &count, input.baseAddress, inputCount) == 1
+            }
+            written = isDone ? input.count : 0
+        }
+        guard isDone else { return nil }
+        // Safe: the tag has the 16 bytes that are read or written; the final call of GCM writes nothing.
+        let tagCount = Int32(tagBytes)
+        if !encrypts {
+            guard unsafe EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, tagCount, &tag) == 1 else {
+                return nil
+            }
+        }
+        var rest = [UInt8](repeating: 0, count: 16)
+        guard unsafe EVP_CipherFinal_ex(context, &rest, &count) == 1 else { return nil }
+        if encrypts {
+            guard unsafe EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, tagCount, &tag) == 1 else {
+                return nil
+            }
+        }
+        return output
+    }
+}

@@ -1,0 +1,150 @@
+internal import FoundationEssentials
+internal import GRDB
+
+/// The rows of private chains, to and from versions: nothing in them can be read without the key.
+enum PrivateRows {
+    /// What the private tables hold for one key.
+    struct Found {
+        var versions: [Version] = []
+        /// The rows of chains that another key made, or that were damaged.
+        var unusableChains: [Int64] = []
+        var unusableVersions = 0
+    }
+
+    // MARK: Reading
+
+    /// Every version whose chain the keys open, without its body.
+    static func find(_ database: Database, _ keys: StoreKeys) throws -> Found {
+        var found = Found()
+        let (chains, unusable) = try chains(database, keys)
+        found.unusableChains = unusable
+        let rows = try Row.fetchCursor(
+            database,
+            sql: """
+                SELECT id, chain, name, url, variant, etag, content_type, size, rank, admitted, last_wanted,
+                max_age, 0, FALSE FROM private_version
+                """)
+        while let row = try rows.next() {
+            guard let id: Int64 = row[1], let chain = chains[id] else {
+                found.unusableVersions += 1
+                continue
+            }
+            let name: Data? = row[2]
+            guard let digest = name.flatMap({ Digest(bytes: [UInt8]($0)) }) else { continue }
+            if let version = StoreRows.version(row, home: chain, digest: digest) {
+                found.versions.append(version)
+            }
+        }
+        return found
+    }
+
+    private static func chains(
+        _ database: Database, _ keys: StoreKeys
+    ) throws -> (usable: [Int64: Chain], unusable: [Int64]) {
+        var usable: [Int64: Chain] = [:]
+        var unusable: [Int64] = []
+        let rows = try Row.fetchCursor(database, sql: "SELECT id, name, facts FROM private_chain")
+        while let row = try rows.next() {
+            guard let id: Int64 = row[0] else { continue }
+            guard let name: Data = row[1], let sealed: Data = row[2],
+                let facts = keys.openFacts([UInt8](sealed), ofChain: [UInt8](name)),
+                let key = PrivateChainFacts.key(facts)
+            else {
+                unusable.append(id)
+                continue
+            }
+            usable[id] = Chain(key)
+        }
+        return (usable, unusable)
+    }
+
+    /// The body of a name; nil if there is no such row.
+    static func body(_ name: Digest, _ database: Database, _ keys: StoreKeys) throws -> [UInt8]? {
+        let rows = try Row.fetchCursor(
+            database.cachedStatement(
+                sql: """
+                    SELECT private_chain.name, sealed FROM private_version
+                    JOIN private_chain ON private_chain.id = chain
+                    JOIN private_body ON private_body.id = private_version.id
+                    WHERE private_version.name = ?
+                    """), arguments: [Data(name.bytes)])
+        // An identity may have the same body at several URLs, each with a row of its own.
+        var isThere = false
+        while let row = try rows.next() {
+            isThere = true
+            guard let chain: Data = row[0], let sealed: Data = row[1],
+                let body = keys.openBody([UInt8](sealed), ofRow: name, inChain: [UInt8](chain))
+            else { continue }
+            return body
+        }
+        if isThere { throw StoreDatabaseError.damaged("its seal is broken") }
+        return nil
+    }
+
+    // MARK: Writing
+
+    /// Writes a version with its body; runs inside a transaction.
+    static func insert(
+        _ insertion: PendingWrites.Insertion, of tag: IdentityTag, into database: Database, _ keys: StoreKeys
+    ) throws {
+        let version = insertion.version
+        let chain = keys.name(of: version.chain, tag)
+        let facts = try keys.seal(PrivateChainFacts.bytes(version.chain, tag), ofChain: chain)
+        try database.cachedStatement(sql: "INSERT OR IGNORE INTO private_chain (name, facts) VALUES (?, ?)")
+            .execute(arguments: [Data(chain), Data(facts)])
+        try database.cachedStatement(
+            sql: """
+                INSERT INTO private_version (id, chain, name, url, variant, etag, content_type, size, rank,
+                    admitted, last_wanted, max_age)
+                VALUES (?, (SELECT id FROM private_chain WHERE name = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                ON CONFLICT DO UPDATE SET etag = excluded.etag, content_type = excluded.content_type,
+                    rank = excluded.rank, last_wanted = excluded.last_wanted, max_age = excluded.max_age
+                """
+        ).execute(arguments: [
+            version.id, Data(chain), Data(version.digest.bytes), version.url, version.variant, version.etag,
+            version.contentType, version.bytes, version.rank, version.admittedAt, version.lastWanted,
+            version.maxAge,
+        ])
+        let sealed = try keys.seal(insertion.body.bytes, ofRow: version.digest, inChain: chain)
+        // Not where another process had made the row: it has its body.
+        try database.cachedStatement(
+            sql: """
+                INSERT INTO private_body (id, sealed)
+                SELECT id, ? FROM private_version WHERE id = ?
+                ON CONFLICT DO NOTHING
+                """
+        ).execute(arguments: [Data(sealed), version.id])
+    }
+
+    /// Gives a row the new rank and facts of its version.
+    static func renew(_ version: Version, in database: Database) throws {
+        try database.cachedStatement(
+            sql: """
+                UPDATE private_version SET etag = ?, content_type = ?, rank = ?,
+                    last_wanted = max(last_wanted, ?), max_age = ?
+                WHERE id = ? AND rank <= ?
+                """
+        ).execute(arguments: [
+            version.etag, version.contentType, version.rank, version.lastWanted, version.maxAge, version.id,
+            version.rank,
+        ])
+    }
+
+    /// Removes the versions of these chains, and with them the chains.
+    static func remove(chains: [Int64], from database: Database) throws {
+        let versions = try database.cachedStatement(sql: "DELETE FROM private_version WHERE chain = ?")
+        let empty = try database.cachedStatement(sql: "DELETE FROM private_chain WHERE id = ?")
+        for id in chains {
+            try versions.execute(arguments: [id])
+            try empty.execute(arguments: [id])
+        }
+    }
+
+    /// Removes all there is; returns how many versions there were.
+    static func removeAll(from database: Database) throws -> Int {
+        let count = try Int.fetchOne(database, sql: "SELECT count(*) FROM private_version") ?? 0
+        guard count > 0 else { return 0 }
+        try database.execute(sql: "DELETE FROM private_version; DELETE FROM private_chain")
+        return count
+    }
+}

@@ -1,0 +1,119 @@
+/// The keys of private routes, each for one purpose and all derived from the one that `store.key_file` holds.
+///
+/// Whoever has the store but not the key learns from a private row its size, its times and its media type, and which
+/// rows belong to the same chain: no name, URL, digest or body, and not whether two identities have the same body.
+package final class StoreKeys: Sendable {
+    /// The length of the key that all others are derived from.
+    package static let byteCount = 32
+
+    private let identities: MessageAuthenticator
+    private let chains: MessageAuthenticator
+    private let rows: MessageAuthenticator
+    private let seals: MessageAuthenticator
+
+    /// What a text of a version is, so that the same text has another name in another place.
+    enum Label: String {
+        case url = "url"
+        case variant = "variant"
+        case entityTag = "etag"
+    }
+
+    /// Derives the keys; nil unless `key` has 32 bytes, which must be random.
+    package init?(key: [UInt8]) {
+        guard key.count == Self.byteCount else { return nil }
+        let root = MessageAuthenticator(key: key)
+        // The number is that of this derivation: a later one gets others, and finds none of these rows.
+        identities = MessageAuthenticator(key: root.derivedKey("dictum 1 identities"))
+        chains = MessageAuthenticator(key: root.derivedKey("dictum 1 chains"))
+        rows = MessageAuthenticator(key: root.derivedKey("dictum 1 rows"))
+        seals = MessageAuthenticator(key: root.derivedKey("dictum 1 seals"))
+    }
+
+    // MARK: Names
+
+    /// The tag of an identity: everything that tells this user from others, and the authority.
+    ///
+    /// Names and values come in an order that is always the same.
+    package func identityTag(
+        authority: String, items: [(name: String, value: [UInt8])]
+    ) -> IdentityTag? {
+        var message = LengthPrefixed("identity")
+        message.append(authority)
+        for item in items {
+            message.append(item.name)
+            message.append(item.value)
+        }
+        return IdentityTag(bytes: identities.code(of: message.bytes))
+    }
+
+    /// What a private chain is called on disk.
+    func name(of chain: ChainKey, _ tag: IdentityTag) -> [UInt8] {
+        var message = LengthPrefixed("chain")
+        message.append(tag.bytes)
+        message.append(chain.authority)
+        message.append(chain.match)
+        for destination in chain.matchDest { message.append(destination) }
+        return chains.code(of: message.bytes)
+    }
+
+    /// What a text is called within the chains of an identity, in memory and on disk: texts are only ever compared.
+    func name(of text: String, as label: Label, _ tag: IdentityTag) -> String {
+        var message = LengthPrefixed(label.rawValue)
+        message.append(tag.bytes)
+        message.append(text)
+        return Base64.encodeURL(chains.code(of: message.bytes))
+    }
+
+    /// What a body is called in the scope of an identity: never by its digest, which others may know.
+    func name(of digest: Digest, _ tag: IdentityTag) -> Digest {
+        var message = LengthPrefixed("row")
+        message.append(tag.bytes)
+        message.append(digest.bytes)
+        guard let name = Digest(bytes: rows.code(of: message.bytes)) else {
+            preconditionFailure("a code has 32 bytes")
+        }
+        return name
+    }
+
+    // MARK: Seals
+
+    /// Seals what names a chain, for its row.
+    func seal(_ facts: [UInt8], ofChain name: [UInt8]) throws(CryptographyError) -> [UInt8] {
+        let place = chainPlace(name)
+        return try SealedBytes.seal(facts, key: seals.code(of: place), associated: place)
+    }
+
+    /// What names a chain; nil where the row was made with another key, or changed.
+    func openFacts(_ sealed: [UInt8], ofChain name: [UInt8]) -> [UInt8]? {
+        let place = chainPlace(name)
+        return SealedBytes.open(sealed, key: seals.code(of: place), associated: place)
+    }
+
+    /// Seals a body, for the row of this name in the chain of this name.
+    func seal(_ body: [UInt8], ofRow row: Digest, inChain chain: [UInt8]) throws(CryptographyError) -> [UInt8]
+    {
+        let place = rowPlace(row, chain)
+        return try SealedBytes.seal(body, key: seals.code(of: place), associated: place)
+    }
+
+    /// The body of a row; nil where it was made with another key, changed, or moved from another row.
+    func openBody(_ sealed: [UInt8], ofRow row: Digest, inChain chain: [UInt8]) -> [UInt8]? {
+        let place = rowPlace(row, chain)
+        return SealedBytes.open(sealed, key: seals.code(of: place), associated: place)
+    }
+
+    // Each row is sealed with a key of its own, so that no number of rows makes random nonces meet.
+
+    private func chainPlace(_ name: [UInt8]) -> [UInt8] {
+        var place = LengthPrefixed("chain facts")
+        place.append(name)
+        return place.bytes
+    }
+
+    private func rowPlace(_ row: Digest, _ chain: [UInt8]) -> [UInt8] {
+        var place = LengthPrefixed("body")
+        place.append(chain)
+        place.append(row.bytes)
+        return place.bytes
+    }
+}

@@ -1,0 +1,100 @@
+internal import HTTP
+
+/// What tells one user from another on a private route, and whether a request says all of it and nothing else.
+///
+/// A pure value: reads fields, decides nothing that it is not asked.
+struct Identity: Sendable {
+    /// A name, unique within the identity, with the exact bytes of its value.
+    typealias Value = (name: String, value: [UInt8])
+
+    /// In one order, however the configuration has it.
+    private let items: [IdentityItem]
+    /// Whether cookies that are no items do not matter: `cookies: ignore`.
+    private let ignoresOtherCookies: Bool
+    /// The fields of the upstream that no client gets to see.
+    let responseNames: [HeaderName]
+
+    init(_ items: [IdentityItem], ignoresOtherCookies: Bool) {
+        self.items = items.sorted { $0.text < $1.text }
+        self.ignoresOtherCookies = ignoresOtherCookies
+        responseNames = items.compactMap { if case .response(let name) = $0 { name } else { nil } }
+    }
+
+    /// The value of each item; nil where one is missing, empty or there twice, or where the request has an
+    /// Authorization or a cookie that is no item.
+    ///
+    /// The request is what the upstream gets to see of it, without what Connection names.
+    func values(request: Headers, response: Headers?) -> [Value]? {
+        guard items.contains(.authorization) || !request.contains(.authorization) else { return nil }
+        guard let cookies = cookies(of: request) else { return nil }
+        var values: [Value] = []
+        for item in items {
+            let value: [UInt8]? =
+                switch item {
+                case .authorization: Self.single(.authorization, of: request)
+                case .header(let name): Self.single(name, of: request)
+                case .response(let name): response.flatMap { Self.single(name, of: $0) }
+                case .cookie(let name): Self.single(name, of: cookies)
+                }
+            guard let value, !value.isEmpty else { return nil }
+            values.append((item.text, value))
+        }
+        return values
+    }
+
+    /// The value of a field that is there exactly once.
+    private static func single(_ name: HeaderName, of headers: Headers) -> [UInt8]? {
+        var values: [[UInt8]] = []
+        headers.forEachValue(of: name) { value in
+            var bytes: [UInt8] = []
+            bytes.append(value)
+            values.append(bytes)
+        }
+        return values.count == 1 ? values[0] : nil
+    }
+
+    // MARK: Cookies
+
+    private typealias Cookie = (name: ArraySlice<UInt8>, value: ArraySlice<UInt8>)
+
+    private static func single(_ name: String, of cookies: [Cookie]) -> [UInt8]? {
+        let values = cookies.filter { $0.name.elementsEqual(name.utf8) }
+        return values.count == 1 ? Array(values[0].value) : nil
+    }
+
+    /// The request's cookies; nil where one is no item, and matters.
+    private func cookies(of request: Headers) -> [Cookie]? {
+        // The whole field as an item covers every cookie in it.
+        let coversAll = ignoresOtherCookies || items.contains(.header(.cookie))
+        let covered = items.compactMap { if case .cookie(let name) = $0 { Array(name.utf8) } else { nil } }
+        var lines: [[UInt8]] = []
+        request.forEachValue(of: .cookie) { value in
+            var line: [UInt8] = []
+            line.append(value)
+            lines.append(line)
+        }
+        // An empty field is a Cookie all the same.
+        if !coversAll, covered.isEmpty, !lines.isEmpty { return nil }
+        let cookies = lines.flatMap(Self.cookies)
+        let isCovered =
+            coversAll || cookies.allSatisfy { cookie in covered.contains { $0[...] == cookie.name } }
+        return isCovered ? cookies : nil
+    }
+
+    /// The pairs of a Cookie field (RFC 6265 section 4.2.1); one without `=` is a value without a name.
+    private static func cookies(in line: [UInt8]) -> [Cookie] {
+        line.split(separator: UInt8(ascii: ";")).compactMap { piece in
+            let pair = trimmed(piece)
+            guard !pair.isEmpty else { return nil }
+            guard let sign = pair.firstIndex(of: UInt8(ascii: "=")) else { return ([], pair) }
+            return (trimmed(pair[..<sign]), trimmed(pair[(sign + 1)...]))
+        }
+    }
+
+    private static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        let isBlank = { (byte: UInt8) in byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+        var bytes = bytes.drop(while: isBlank)
+        while let last = bytes.last, isBlank(last) { bytes.removeLast() }
+        return bytes
+    }
+}

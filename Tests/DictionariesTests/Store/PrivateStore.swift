@@ -1,0 +1,49 @@
+import Testing
+
+@testable import Dictionaries
+
+/// A store with private routes, and what tests ask of it.
+struct PrivateStore {
+    let keys: StoreKeys
+    let store: DictionaryStore
+
+    /// A key of the test's own for each number.
+    static func keys(_ number: UInt8 = 1) throws -> StoreKeys {
+        try #require(StoreKeys(key: [UInt8](repeating: number, count: StoreKeys.byteCount)))
+    }
+
+    init(
+        _ path: String, key: UInt8 = 1, maxBytes: Int = 1 << 30, maxChains: Int = 1000,
+        privateBytesMax: Int? = nil, log: @escaping @Sendable (StoreEvent) -> Void = { _ in }
+    ) throws {
+        keys = try Self.keys(key)
+        store = try DictionaryStore(
+            configuration: StoreConfiguration(
+                path: path, maxBytes: maxBytes, maxChains: maxChains, memoryBytes: 64 << 20,
+                privateRows: .used(keys), privateBytesMax: privateBytesMax, retrySeconds: 3600, log: log))
+    }
+
+    /// The scope of a user.
+    func scope(_ user: String, authority: String = "api.example") throws -> ChainKey.Scope {
+        let value = Array("Bearer \(user)-token".utf8)
+        return .private(
+            try #require(keys.identityTag(authority: authority, items: [("authorization", value)])))
+    }
+
+    /// The chain of a user.
+    func chain(_ user: String, match: String = "/feed", authority: String = "api.example") throws -> ChainKey
+    {
+        ChainKey(authority: authority, scope: try scope(user, authority: authority), match: match)
+    }
+
+    /// Whether a request of a user for `/feed` would find the digest.
+    func finds(_ body: Body, _ user: String, authority: String = "api.example") throws -> Bool {
+        try version(body, user, authority: authority) != nil
+    }
+
+    func version(_ body: Body, _ user: String, authority: String = "api.example") throws -> Version? {
+        store.reader().find(
+            digest: body.digest, authority: authority, scope: try scope(user, authority: authority),
+            path: "/feed", query: nil)
+    }
+}

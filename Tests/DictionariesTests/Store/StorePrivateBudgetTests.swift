@@ -1,0 +1,80 @@
+import Testing
+
+@testable import Dictionaries
+
+@Suite struct StorePrivateBudgetTests {
+    @Test func `private versions keep to their budget, the oldest go, and public ones stay`() throws {
+        let folder = try StoreFolder()
+        let store = try PrivateStore(folder.database, privateBytesMax: 1 << 20)
+        for seed in 0..<50 {
+            let chain = ChainKey(authority: "api.example", match: "/\(seed)")
+            store.store.admit(sampleBody(seed, count: 10_000), chain: chain, now: 1)
+        }
+        for seed in 0..<200 {
+            let body = sampleBody(1000 + seed, count: 10_000)
+            store.store.admit(body, chain: try store.chain("user \(seed)"), keep: 1, now: 1000 + seed)
+        }
+        #expect(store.store.flush())
+        let statistics = store.store.statistics
+        #expect(statistics.evictions.keys.map(\.rawValue) == ["private"])
+        #expect(try folder.sqlite("SELECT count(*) FROM version") == "50", "wanted the longest ago of all")
+        let stored = try #require(Int(try folder.sqlite("SELECT sum(length(sealed)) FROM private_body")))
+        #expect(stored <= 1 << 20)
+        #expect(stored > 1 << 19, "and it is used")
+        #expect(try store.finds(sampleBody(1199, count: 10_000), "user 199"))
+        #expect(try !store.finds(sampleBody(1000, count: 10_000), "user 0"))
+        store.store.close()
+    }
+
+    @Test func `a smaller budget holds from the next start on`() throws {
+        let folder = try StoreFolder()
+        let before = try PrivateStore(folder.database)
+        for seed in 0..<200 {
+            before.store.admit(
+                sampleBody(seed, count: 10_000), chain: try before.chain("user \(seed)"), now: 1000 + seed)
+        }
+        before.store.close()
+        let after = try PrivateStore(folder.database, privateBytesMax: 1 << 20)
+        #expect(after.store.flush())
+        #expect(
+            try #require(Int(try folder.sqlite("SELECT sum(length(sealed)) FROM private_body"))) <= 1 << 20)
+        #expect(try after.finds(sampleBody(199, count: 10_000), "user 199"))
+        after.store.close()
+    }
+
+    @Test func `made-up identities take a quarter of the chains, never those of public routes`() throws {
+        let store = try PrivateStore(":memory:", maxChains: 100)
+        for number in 0..<60 {
+            store.store.admit(
+                sampleBody(number), chain: ChainKey(authority: "api.example", match: "/\(number)"), now: 1)
+        }
+        for number in 0..<500 {
+            store.store.admit(sampleBody(7), chain: try store.chain("user \(number)"), now: 1000 + number)
+        }
+        #expect(store.store.flush())
+        let chains = store.store.statistics.chains
+        #expect(chains <= 85 && chains >= 80, "60 public ones, and at most 25: \(chains)")
+        #expect(try store.finds(sampleBody(7), "user 499"))
+        store.store.close()
+    }
+
+    @Test func `a body that is large for the budget gets no place`() throws {
+        let store = try PrivateStore(":memory:", privateBytesMax: 1 << 20)
+        #expect(store.store.reserve(chain: try store.chain("ann"), bytes: 1 << 18) != nil)
+        #expect(store.store.reserve(chain: try store.chain("ann"), bytes: (1 << 18) + 1) == nil)
+        #expect(store.store.reserve(chain: feedChain, bytes: (1 << 18) + 1) != nil)
+    }
+
+    @Test func `an identity keeps as many versions of a chain as it may`() throws {
+        let store = try PrivateStore(":memory:")
+        for seed in 0..<5 {
+            for user in ["ann", "bob"] {
+                store.store.admit(sampleBody(seed), chain: try store.chain(user), keep: 2, now: seed)
+            }
+        }
+        for user in ["ann", "bob"] {
+            let found = try (0..<5).filter { try store.finds(sampleBody($0), user) }
+            #expect(found == [3, 4])
+        }
+    }
+}

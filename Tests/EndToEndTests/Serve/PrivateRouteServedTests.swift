@@ -1,0 +1,189 @@
+internal import Dictionaries
+internal import Foundation
+internal import TestSupport
+internal import Testing
+
+private let first = Feed.bytes(version: 0, items: 300)
+private let second = Feed.bytes(version: 1, items: 300)
+private let ann = "Authorization: Bearer ann-s3cret-token"
+private let bob = "Authorization: Bearer bob-s3cret-token"
+private let secretPath = "/inbox/4711?folder=love-letters"
+
+private let routes = """
+    explain: true
+    routes: [{match: /*, dictionary: {scope: private, identity: authorization, covers: url}}]
+    """
+
+/// Private routes as an operator runs them, judged by programs that are not ours.
+@Suite(.timeLimit(.minutes(2))) struct PrivateRouteServedTests {
+    /// A proxy whose upstream gives the version that X-Version asks for.
+    private func served(in folder: TemporaryFolder, _ settings: String = routes) throws -> ServedProxy {
+        let origin = try Origin { request, connection in
+            let body = request["X-Version"] == "1" ? second : first
+            connection.send(
+                wire(
+                    "HTTP/1.1 200 OK", "Content-Type: application/json", "Cache-Control: private",
+                    #"ETag: "tag-of-hers""#, body: body))
+        }
+        return try ServedProxy(origin, in: folder, settings)
+    }
+
+    /// A proxy that has served Ann the first version, once its row is on disk.
+    private func servedOnce(_ folder: TemporaryFolder) throws -> ServedProxy {
+        let proxy = try served(in: folder)
+        #expect(try proxy.curl(secretPath, "-H", ann).carries(first))
+        while try proxy.sqlite("SELECT count(*) FROM private_body") != "1" {}
+        try folder.write(first, to: "old")
+        return proxy
+    }
+
+    private func delta(_ proxy: ServedProxy, _ coding: String, _ user: String, path: String = secretPath)
+        throws
+        -> CurlAnswer
+    {
+        let digest = Digest(of: first.span).base64
+        return try proxy.curl(
+            path, "-H", "Accept-Encoding: \(coding)", "-H", "Available-Dictionary: :\(digest):", "-H", user,
+            "-H",
+            "X-Version: 1")
+    }
+
+    /// What the coding's own program makes of a delta over the first version.
+    private func decoded(_ answer: CurlAnswer, _ coding: String, in folder: TemporaryFolder) throws
+        -> [UInt8]?
+    {
+        try folder.write(answer.body, to: "delta")
+        let command =
+            coding == "dcz"
+            ? "tail -c +41 delta | zstd -dc -D old > new" : "tail -c +37 delta | brotli -dc -D old > new"
+        let result = try RunningProcess.run(["-c", command], of: "/bin/bash", in: folder.path)
+        #expect(result.status == 0)
+        return folder.read("new")
+    }
+
+    @Test func `private dictionaries outlive a restart, for their identity alone`() throws {
+        let folder = try TemporaryFolder()
+        let before = try servedOnce(folder)
+        #expect(try before.process.terminate().status == 0)
+        let proxy = try served(in: folder)
+        for coding in ["dcz", "dcb"] {
+            // Bob first, so that nobody else has had it read into memory.
+            let other = try delta(proxy, coding, bob)
+            #expect(other.carries(second))
+            #expect(other.head["Dictum-Explain"]?.contains("dictionary-unknown") == true)
+            let own = try delta(proxy, coding, ann)
+            #expect(own.head["Content-Encoding"] == coding)
+            #expect(own.head["CDN-Cache-Control"] == "no-store")
+            #expect(own.body.count * 20 < second.count)
+            #expect(try decoded(own, coding, in: folder) == second)
+            // Each answer made the second version the one that is kept.
+            #expect(try proxy.curl(secretPath, "-H", ann).carries(first))
+        }
+    }
+
+    @Test func `neither disk nor log holds a token, a body, its digest or where it was asked for`() throws {
+        let folder = try TemporaryFolder()
+        let proxy = try servedOnce(folder)
+        #expect(try delta(proxy, "dcz", ann).head["Content-Encoding"] == "dcz")
+        while try proxy.sqlite("SELECT count(*) FROM private_version") != "1" {}
+        let digests = [first, second].map { Digest(of: $0.span) }
+        let item = Array(first[100..<160])
+        let secrets =
+            [
+                Array("s3cret".utf8), Array("inbox".utf8), Array("4711".utf8), Array("love-letters".utf8),
+                Array("tag-of-hers".utf8), Array("api.test".utf8), item,
+            ]
+            + digests.flatMap {
+                [$0.bytes, Array($0.hex.utf8), Array($0.base64.utf8), Array($0.base64URL.utf8)]
+            }
+        func check() {
+            for name in ["store.sqlite", "store.sqlite-wal", "store.sqlite.key"] {
+                guard let bytes = folder.read(name).map({ Data($0) }) else { continue }
+                for (index, secret) in secrets.enumerated() {
+                    #expect(bytes.range(of: Data(secret)) == nil, "\(index) in \(name)")
+                }
+            }
+        }
+        #expect((folder.read("store.sqlite-wal")?.count ?? 0) > first.count)
+        check()
+        let result = try proxy.process.terminate()
+        check()
+        #expect((folder.read("store.sqlite")?.count ?? 0) > first.count)
+        let said = result.text + result.errors
+        #expect(
+            said.contains(#""target":"/inbox/4711?-""#), "the path is the operator's to see, the query is not"
+        )
+        for text in ["s3cret", "love-letters", "tag-of-hers"]
+            + digests.flatMap({ [$0.hex, $0.base64, $0.base64URL] })
+        {
+            #expect(!said.contains(text))
+        }
+    }
+
+    @Test func `key, database and log are this user's alone, and the log warns where they lie together`()
+        throws
+    {
+        let folder = try TemporaryFolder()
+        let proxy = try servedOnce(folder)
+        let modes = try RunningProcess.run(
+            ["-c", "stat -c '%a %n' store.sqlite*"], of: "/bin/bash", in: folder.path)
+        #expect(
+            modes.text == """
+                600 store.sqlite
+                600 store.sqlite-shm
+                600 store.sqlite-wal
+                600 store.sqlite.key
+
+                """)
+        let errors = try proxy.process.terminate().errors
+        #expect(errors.contains("store.sqlite.key lies beside the store"))
+    }
+
+    @Test func `with another key what was private is gone, and said once; public routes make no key`() throws
+    {
+        let folder = try TemporaryFolder()
+        let before = try servedOnce(folder)
+        #expect(try before.process.terminate().status == 0)
+        let key = try #require(folder.read("store.sqlite.key"))
+        try FileManager.default.removeItem(atPath: folder.path + "/store.sqlite.key")
+        let proxy = try served(in: folder)
+        #expect(folder.read("store.sqlite.key") != key)
+        #expect(try delta(proxy, "dcz", ann).carries(second))
+        let errors = try proxy.process.terminate().errors
+        #expect(errors.components(separatedBy: "removed 1 private dictionaries").count == 2)
+        let other = try TemporaryFolder()
+        let open = try served(in: other, "dictionaries: on")
+        #expect(try open.curl("/feed").carries(first))
+        #expect(try open.process.terminate().status == 0)
+        #expect(!other.names().contains("store.sqlite.key"))
+    }
+
+    @Test(arguments: [("short\n", "600", "is not one line of dictum-key-1"), (nil, "644", "chmod 600")])
+    func `a key that cannot be used is a clear error, and nothing starts`(
+        text: String?, mode: String, expected: String
+    )
+        throws
+    {
+        let folder = try TemporaryFolder()
+        let before = try servedOnce(folder)
+        #expect(try before.process.terminate().status == 0)
+        if let text { try folder.write(Array(text.utf8), to: "store.sqlite.key") }
+        try FileManager.default.setAttributes(
+            [.posixPermissions: Int(mode, radix: 8) ?? 0], ofItemAtPath: folder.path + "/store.sqlite.key")
+        let result = try RunningProcess.run(["serve", "--config", folder.path + "/dictum.yaml"])
+        #expect(result.status == 1)
+        #expect(result.errorLines.count == 1)
+        #expect(result.errors.contains(expected))
+        #expect(result.errors.contains("store.sqlite.key"))
+    }
+
+    @Test
+    func `where one URL's answers are covered, another's digest is of no use even to the same identity`()
+        throws
+    {
+        let folder = try TemporaryFolder()
+        let proxy = try servedOnce(folder)
+        let answer = try delta(proxy, "dcz", ann, path: "/inbox/4711?folder=other")
+        #expect(answer.head["Dictum-Explain"]?.contains("dictionary-unknown") == true)
+    }
+}
