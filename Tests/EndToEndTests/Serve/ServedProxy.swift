@@ -72,12 +72,15 @@ final class ServedProxy {
         ).text
     }
 
-    /// The sum of a metric over those of its labels that contain a text; 0 if there is none.
-    func metric(_ name: String, where label: String = "") throws -> Double {
-        try metrics().split(separator: "\n")
-            .filter { $0.prefix { $0 != "{" && $0 != " " } == name && $0.contains(label) }
-            .compactMap { $0.split(separator: " ").last.flatMap { Double($0) } }
-            .reduce(0, +)
+    /// The sum of a metric over its lines that contain a text, such as a label; there must be one.
+    func metric(_ name: String, where label: String? = nil) throws -> Double {
+        let text = try metrics()
+        let lines = text.split(separator: "\n").filter { line in
+            (line.hasPrefix(name + "{") || line.hasPrefix(name + " ")) && label.map(line.contains) != false
+        }
+        let values = lines.compactMap { $0.split(separator: " ").last.flatMap { Double($0) } }
+        try #require(!values.isEmpty, "no \(name) \(label ?? "") in \(text)")
+        return values.reduce(0, +)
     }
 
     /// The answer of the store's file to a query, by the sqlite3 command.

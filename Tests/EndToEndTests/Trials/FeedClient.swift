@@ -27,7 +27,7 @@ final class FeedClient: @unchecked Sendable {
     private(set) var lastDelta: ForeignJudge.Answer?
     private let firstOffer: Gate
 
-    init(path: Int, firstOffer: Gate) {
+    init(path: Int, firstOffer: Gate = Gate()) {
         self.path = path
         self.firstOffer = firstOffer
     }
@@ -48,6 +48,24 @@ final class FeedClient: @unchecked Sendable {
                 isFirst = false
             }
         }
+    }
+
+    /// Asks for the next versions; each must come as a delta over the one before, if there is one, and be offered.
+    func follow(port: UInt16, versions count: Int) throws -> [ForeignJudge.Answer] {
+        let socket = try WireSocket(port: port)
+        var deltas: [ForeignJudge.Answer] = []
+        for _ in 0..<count {
+            lastAsked += 1
+            let answer = try ask(lastAsked, on: socket)
+            try #require(answer["Use-As-Dictionary"] != nil, "\(answer)")
+            if held != nil {
+                try #require(answer["Content-Encoding"] == "dcz", "\(answer)")
+                deltas.append(try #require(lastDelta))
+            }
+            offered.append(Offered(version: lastAsked, at: .now))
+            held = lastAsked
+        }
+        return deltas
     }
 
     private func ask(_ version: Int, on socket: WireSocket) throws -> WireMessage {
