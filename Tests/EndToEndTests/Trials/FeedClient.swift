@@ -26,6 +26,8 @@ final class FeedClient: @unchecked Sendable {
     /// The last delta it got, for the judge.
     private(set) var lastDelta: ForeignJudge.Answer?
     private let firstOffer: Gate
+    /// The last such deadline, by which a failure says how old what is lost was.
+    private var forgottenAfter = ContinuousClock.now
 
     init(path: Int, firstOffer: Gate = Gate()) {
         self.path = path
@@ -86,6 +88,7 @@ final class FeedClient: @unchecked Sendable {
     ///
     /// Every version that was asked for may have been admitted, whether or not its answer came.
     func forget(after deadline: ContinuousClock.Instant, keeping count: Int) {
+        forgottenAfter = deadline
         offered.removeAll { $0.at > deadline || $0.version <= lastAsked - count }
         held = offered.last?.version
     }
