@@ -17,7 +17,8 @@ extension WireSocket {
             target, ["Accept-Encoding: \(accept)", "Available-Dictionary: :\(digest):"] + fields, host: host)
     }
 
-    private func get(_ target: String, _ fields: [String], host: String) throws -> WireMessage {
+    /// The answer to a GET with fields from a list.
+    func get(_ target: String, _ fields: [String], host: String) throws -> WireMessage {
         send(wire((["GET \(target) HTTP/1.1", "Host: \(host)"] + fields).joined(separator: "\r\n")))
         return try receive()
     }
