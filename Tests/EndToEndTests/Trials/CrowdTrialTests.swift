@@ -9,7 +9,7 @@ internal import Testing
     private static let rounds = 3
     private static let path = 3
 
-    @Test func `64 clients on 16 different versions at once all get the newest, exactly`() throws {
+    @Test func `64 clients on 16 different versions at once all get the newest exactly, each delta made once`() throws {
         let folder = try TemporaryFolder()
         let proxy = try ServedProxy(
             ChangingFeed.origin(), in: folder, "routes: [{match: /feed/*, dictionary: {versions: 17}}]")
@@ -40,5 +40,8 @@ internal import Testing
         let all = answers.withLock { $0 }
         #expect(all.count == Self.clientCount * Self.rounds)
         #expect(try ForeignJudge().faults(of: all) == [])
+        // Every version over which there is a delta, in both codings.
+        let made = try proxy.metric("dictum_delta_cache_lookups_total", where: "miss")
+        #expect(made == Double(Self.versionCount * 2))
     }
 }
