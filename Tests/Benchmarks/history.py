@@ -31,6 +31,12 @@ def small():
     return text.replace('"note": ""', '"note": "' + "x" * (250 - len(text)) + '"').encode()
 
 
+def pieces(sizes):
+    """Texts of these sizes, all different, of letters that need no escape."""
+    chance = random.Random(1)
+    return [" ".join(chance.choice(WORDS) for _ in range(size))[:size] for size in sizes]
+
+
 def _version(version, items):
     newest = 10_000 + items + 2 * version
     return json.dumps({"version": version, "incidents": [_item(newest - row, version) for row in range(items)]}).encode()

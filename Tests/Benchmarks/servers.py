@@ -1,13 +1,38 @@
 """The servers that are compared, each a process of ours with its processor time, on free ports of loopback."""
 
+import json
 import os
 import pathlib
 import signal
 import socket
 import subprocess
 import time
+import urllib.request
+
+import history
 
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
+
+
+class Bench:
+    """What all comparisons share: a directory, the origin with files, how loads are made, and the servers that run."""
+
+    def __init__(self, directory, binary):
+        self.directory, self.binary = directory, binary
+        self.origin = self.loads = None
+        self.running = []
+
+    def start(self, make, *rest, **settings):
+        """A server of a kind, once it accepts connections."""
+        server = make(self.directory, *rest, **settings)
+        self.running.append(server)
+        server.wait()
+        return server
+
+    def stop(self):
+        """Stops them all."""
+        for server in reversed(self.running):
+            server.stop()
 
 
 class Server:
@@ -19,15 +44,15 @@ class Server:
             command, stdin=subprocess.DEVNULL, stdout=log.open("wb"), stderr=subprocess.STDOUT,
             start_new_session=True)
 
-    def wait(self):
-        """Returns once the server accepts connections."""
-        for _ in range(500):
+    def wait(self, interval=0.02):
+        """Returns once the server accepts connections; looks this often, in seconds."""
+        for _ in range(int(30 / interval)):
             if self.process.poll() is not None:
                 break
             with socket.socket() as probe:
                 if probe.connect_ex(("127.0.0.1", self.port)) == 0:
                     return
-            time.sleep(0.02)
+            time.sleep(interval)
         raise SystemExit(f"{self.name} did not start:\n{self.log.read_text(errors='replace')}")
 
     def processor_seconds(self):
@@ -50,13 +75,16 @@ class Server:
 
 
 class Origin(Server):
-    """nginx with static files: the API. `publish` changes what a path answers."""
+    """nginx with static files: the API. `publish` changes what a path answers.
+
+    All are JSON, but for those whose names end in `.bin`; shared caches may keep them."""
 
     def __init__(self, directory):
         self.root = directory / "files"
         self.root.mkdir()
         port = _free_port()
-        server = f"listen 127.0.0.1:{port} backlog=1024; root {self.root}; default_type application/json;"
+        server = (f"listen 127.0.0.1:{port} backlog=1024; root {self.root}; default_type application/json;"
+                  " types { application/octet-stream bin; } add_header Cache-Control 'public, max-age=600';")
         super().__init__("the origin", _nginx(directory, "origin", f"server {{ {server} }}"), port,
                          directory / "origin.log")
 
@@ -88,17 +116,78 @@ class NginxProxy(Server):
         super().__init__(name, _nginx(directory, file, text), port, directory / f"{file}.log")
 
 
-class Dictum(Server):
-    """The proxy under test, as two loops, without an access log, with its store in memory."""
+class Generator(Server):
+    """nginx that makes its answers from their targets, so that there are as many as anybody asks for.
 
-    def __init__(self, directory, origin, binary):
+    `/made/N?v=M` is `made(...)`; with the query `short` it is too short to be coded; `/unique/N` is never the same."""
+
+    def __init__(self, directory):
         port = _free_port()
-        config = directory / "dictum.yaml"
-        config.write_text(
-            f"listeners:\n  - address: 127.0.0.1:{port}\n"
-            f"upstream:\n  urls: [\"http://127.0.0.1:{origin.port}\"]\n"
-            "store:\n  path: \":memory:\"\nadmin: off\nlog:\n  access: false\n")
-        super().__init__("dictum", [binary, "serve", "--config", str(config)], port, directory / "dictum.log")
+        # nginx takes at most 4 KB as one word.
+        pieces = [f"set $piece{number} '{piece}';" for number, piece in enumerate(_PIECES)]
+        large = "".join(f"$piece{number}" for number in range(len(_PIECES)))
+        text = f"""
+            server {{
+                listen 127.0.0.1:{port} backlog=1024; default_type application/json;
+                {pieces[0]}
+                if ($args = short) {{ return 200 '{{}}'; }}
+                location /made/ {{ return 200 '{_MADE.format("$uri", "$arg_v", "$piece0")}'; }}
+                location /large/ {{
+                    {" ".join(pieces[1:])}
+                    return 200 '{_MADE.format("$uri", "$arg_v", large)}';
+                }}
+                location /unique/ {{ return 200 '{_MADE.format("$request_id", "0", "$piece0")}'; }}
+            }}"""
+        super().__init__("the generator", _nginx(directory, "generator", text), port, directory / "generator.log")
+
+    @staticmethod
+    def made(path, version):
+        """The body of `/made/…` or `/large/…`."""
+        pieces = _PIECES if path.startswith("/large/") else _PIECES[:1]
+        return _MADE.format(path, version, "".join(pieces)).encode()
+
+
+_MADE = '{{"path":"{}","version":{},"text":"{}"}}'
+# Text of 600 bytes, then pieces of 2 KB that make 50 KB together.
+_PIECES = history.pieces([600] + 25 * [1980])
+
+
+class Dictum(Server):
+    """The proxy under test, as two loops, without an access log, with its store in memory unless told otherwise."""
+
+    def __init__(self, directory, origin, binary, name="dictum", store=None, routes=None, compression=None, **others):
+        self.admin_port = _free_port()
+        port = _free_port()
+        settings = {
+            "listeners": [{"address": f"127.0.0.1:{port}"}],
+            "upstream": {"urls": [f"http://127.0.0.1:{origin.port}"]},
+            "store": {"path": ":memory:", **(store or {})},
+            "compression": compression or {},
+            "admin": {"address": f"127.0.0.1:{self.admin_port}"},
+            "log": {"access": False},
+            **({"routes": routes} if routes else {}),
+            **others,
+        }
+        config = directory / f"{name}.yaml"
+        # YAML 1.2 holds JSON.
+        config.write_text(json.dumps(settings))
+        super().__init__(name, [binary, "serve", "--config", str(config)], port, directory / f"{name}.log")
+
+    def metric(self, name, label=""):
+        """The sum of a metric over its lines that contain a label."""
+        address = f"http://127.0.0.1:{self.admin_port}/metrics"
+        with urllib.request.urlopen(address, timeout=30) as answer:
+            lines = answer.read().decode().splitlines()
+        values = [float(line.rpartition(" ")[2]) for line in lines
+                  if line.startswith((name + "{", name + " ")) and label in line]
+        if not values:
+            raise SystemExit(f"{self.name} has no metric {name} {label}")
+        return sum(values)
+
+    def resident_bytes(self):
+        """The memory of the process that is resident."""
+        fields = pathlib.Path(f"/proc/{self.process.pid}/status").read_text().split()
+        return int(fields[fields.index("VmRSS:") + 1]) * 1024
 
 
 def _nginx(directory, name, server):

@@ -62,6 +62,8 @@ package final class Origin: Sendable {
         }
     }
 
+    deinit { stop() }
+
     /// What it was asked so far.
     package var requests: [WireMessage] { received.withLock { $0 } }
 

@@ -113,17 +113,22 @@ extension DictionaryStore {
         case .failing(let reason):
             rest(connectionLost: true)
             reportUnwritable(reason)
+        case .locked(let reason):
+            rest(connectionLost: false)
+            reportUnwritable(reason, remedy: "another process holds its lock, `fuser` names it")
         case .unavailable(let reason, let connectionLost):
             rest(connectionLost: connectionLost)
             reportUnwritable(reason)
         }
     }
 
-    private func reportUnwritable(_ reason: String) {
+    private func reportUnwritable(
+        _ reason: String,
+        remedy: String = "make room on its disk, let this user write to its folder, or change store.path"
+    ) {
         reports.unwritable(
             "the store \(configuration.path) cannot be written: \(reason); dictionaries are kept in memory only "
-                + "until it can: make room on its disk, let this user write to its folder, or change store.path"
-        )
+                + "until it can: \(remedy)")
     }
 
     private func rest(connectionLost: Bool) {

@@ -15,7 +15,7 @@ package enum StoreCatalogError: Error, CustomStringConvertible {
         switch error {
         case .refused(let error): self = .refused(error)
         case .damaged(let reason): self = .damaged(path: path, reason: reason)
-        case .unavailable(let reason, _), .failing(let reason), .rejected(let reason):
+        case .unavailable(let reason, _), .locked(let reason), .failing(let reason), .rejected(let reason):
             self = .unavailable(path: path, reason: reason)
         }
     }
@@ -31,7 +31,7 @@ package enum StoreCatalogError: Error, CustomStringConvertible {
         case .damaged(let path, let reason):
             "the store \(path) is damaged (\(reason)): a proxy sets it aside when it starts; sqlite3 may recover it"
         case .unavailable(let path, let reason):
-            "the store \(path) cannot be used for now: \(reason); check its rights and its disk, and try again"
+            "the store \(path) cannot be used for now: \(reason); check its rights, its disk and who else uses it (`fuser`), and try again"
         }
     }
 }

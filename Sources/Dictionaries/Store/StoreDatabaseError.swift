@@ -6,6 +6,8 @@ enum StoreDatabaseError: Error {
     case damaged(String)
     /// The disk takes nothing for now: tried again. A lost connection is opened anew.
     case unavailable(String, connectionLost: Bool)
+    /// Another process holds the lock: tried again.
+    case locked(String)
     /// The disk itself fails: a body that cannot be read is given up, a write is tried again on a new connection.
     case failing(String)
     /// These rows cannot be written, now or later: they are dropped.
@@ -43,7 +45,9 @@ enum StoreDatabaseError: Error {
             self = .rejected(text)
         case .SQLITE_IOERR:
             self = .failing(text)
-        case .SQLITE_FULL, .SQLITE_BUSY, .SQLITE_LOCKED:
+        case .SQLITE_BUSY, .SQLITE_LOCKED:
+            self = .locked(text)
+        case .SQLITE_FULL:
             self = .unavailable(text, connectionLost: false)
         default:
             self = .unavailable(text, connectionLost: true)

@@ -11,36 +11,30 @@ final class ServedProxy {
     let process: RunningProcess
     let port: UInt16
 
-    /// Starts on a free port; with a shell line before it, if that is to set limits.
+    /// Starts on a free port; `launcher` is a command that becomes the program named behind it.
     init(
-        _ origin: Origin, in folder: TemporaryFolder, _ settings: String = "", shell: String? = nil
+        _ origin: Origin, in folder: TemporaryFolder, _ settings: String = "", store: String? = nil,
+        launcher: [String] = []
     ) throws {
         self.origin = origin
         self.folder = folder
         let text = """
             listeners: [{address: "127.0.0.1:0"}]
             upstream: {urls: ["http://127.0.0.1:\(origin.port)"]}
-            store: {path: "\(folder.path)/store.sqlite"}
-            admin: off
+            store: {path: "\(store ?? "\(folder.path)/store.sqlite")"}
+            admin: {address: "unix:\(folder.path)/admin.sock"}
             log: {format: json}
             \(settings)
             """
         try folder.write(Array(text.utf8), to: "dictum.yaml")
-        let arguments = ["serve", "--config", "\(folder.path)/dictum.yaml"]
-        process =
-            try shell.map { shell in
-                let command = ([RunningProcess.dictum] + arguments).joined(separator: " ")
-                return try RunningProcess(["-c", "\(shell); exec \(command)"], of: "/bin/bash")
-            } ?? RunningProcess(arguments)
+        let command = launcher + [RunningProcess.dictum, "serve", "--config", "\(folder.path)/dictum.yaml"]
+        process = try RunningProcess(Array(command.dropFirst()), of: command[0])
         let errors = try process.waitFor("listening on http://127.0.0.1:")
         let match = try #require(errors.firstMatch(of: /listening on http:\/\/127.0.0.1:([0-9]+)/))
         port = try #require(UInt16(match.output.1))
     }
 
-    deinit {
-        process.stop()
-        origin.stop()
-    }
+    deinit { process.stop() }
 
     /// The address of a path.
     func url(_ path: String) -> String { "http://127.0.0.1:\(port)\(path)" }
@@ -67,6 +61,26 @@ final class ServedProxy {
             ["-c", "openssl dgst -sha256 -binary \(name) | base64 -w0"], of: "/bin/bash", in: folder.path)
         return try curl(
             path, "-H", "Accept-Encoding: \(coding)", "-H", "Available-Dictionary: :\(digest.text):")
+    }
+
+    /// The metrics as an operator reads them.
+    func metrics() throws -> String {
+        let socket = "\(folder.path)/admin.sock"
+        return try RunningProcess.run(
+            ["curl", "-sS", "--max-time", "20", "--unix-socket", socket, "http://localhost/metrics"],
+            of: "/usr/bin/env"
+        ).text
+    }
+
+    /// The sum of a metric over its lines that contain a text, such as a label; there must be one.
+    func metric(_ name: String, where label: String? = nil) throws -> Double {
+        let text = try metrics()
+        let lines = text.split(separator: "\n").filter { line in
+            (line.hasPrefix(name + "{") || line.hasPrefix(name + " ")) && label.map(line.contains) != false
+        }
+        let values = lines.compactMap { $0.split(separator: " ").last.flatMap { Double($0) } }
+        try #require(!values.isEmpty, "no \(name) \(label ?? "") in \(text)")
+        return values.reduce(0, +)
     }
 
     /// The answer of the store's file to a query, by the sqlite3 command.

@@ -73,7 +73,8 @@ private func answer(_ body: [UInt8]) -> [UInt8] {
         try folder.write(old, to: "old")
         // A limit on the size of files stands for the end of the disk: 128 KiB, less than one version.
         let proxy = try ServedProxy(
-            Origin([answer(old), answer(new)]), in: folder, shell: "trap '' XFSZ; ulimit -f 128")
+            Origin([answer(old), answer(new)]), in: folder,
+            launcher: ["/bin/bash", "-c", "trap '' XFSZ; ulimit -f 128; exec \"$@\"", "bash"])
         #expect(try proxy.curl("/feed").carries(old))
         let delta = try proxy.curl("/feed", "dcz", over: "old")
         #expect(delta.head["Content-Encoding"] == "dcz", "from memory")

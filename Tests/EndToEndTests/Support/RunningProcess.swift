@@ -13,8 +13,9 @@ final class RunningProcess: @unchecked Sendable {
         let code: Int32
     }
 
-    /// The program that this test bundle was built with.
+    /// The program that this test bundle was built with, or the one that `DICTUM_BINARY` names: a release build.
     static let dictum: String = {
+        if let path = ProcessInfo.processInfo.environment["DICTUM_BINARY"] { return path }
         let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
         return URL(filePath: own).deletingLastPathComponent().appending(path: "dictum").path
     }()
@@ -23,7 +24,8 @@ final class RunningProcess: @unchecked Sendable {
     private static let pollSeconds: TimeInterval = 0.02
 
     private let folder: TemporaryFolder
-    private let pid: pid_t
+    /// Its process id, which is valid until it was waited for.
+    let pid: pid_t
     private let condition = NSCondition()
     private var ending: Int32?
 

@@ -1,0 +1,99 @@
+"""Loads by wrk on the servers that are compared, and single requests."""
+
+import base64
+import hashlib
+import http.client
+import json
+import pathlib
+import signal
+import statistics
+import subprocess
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+CONNECTIONS = 64
+
+
+class Loads:
+    """Loads by wrk on one server after the other, round after round.
+
+    A target is a server, a path and fields; or a server, the file of a list of requests, and None (see many.lua)."""
+
+    def __init__(self, rounds, seconds):
+        self.rounds, self.seconds = rounds, seconds
+
+    def by_turns(self, targets):
+        """The medians of each (server, path, fields)."""
+        for target in targets:
+            self._load(*target, seconds=1)
+        samples = [[self._load(*target, self.seconds) for target in targets] for _ in range(self.rounds)]
+        return [Load.median(column) for column in zip(*samples)]
+
+    def _load(self, server, path, fields, seconds):
+        before = server.processor_seconds()
+        report = wrk(server, path, fields, seconds)
+        used = server.processor_seconds() - before
+        return Load(
+            rate=report["requests"] / report["microseconds"] * 1e6,
+            microseconds=used / report["requests"] * 1e6, bytes=report["bytes"] / report["requests"])
+
+
+def wrk(server, path, fields, seconds, until=None):
+    """One load on a path, or with a list of requests; what it came to."""
+    if fields is None:
+        return wrk_script(server, "many.lua", [path], seconds, until)
+    return wrk_script(server, "load.lua", [], seconds, until, path, fields)
+
+
+def wrk_script(server, script, arguments, seconds, until=None, path="/", fields=None):
+    """One load by a script; what it came to. It ends after these seconds, or as soon as `until()` says so."""
+    command = ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{seconds}s", "--timeout", "30s", "-s", str(HERE / script)]
+    for name, value in (fields or {}).items():
+        command += ["-H", f"{name}: {value}"]
+    command += [f"http://127.0.0.1:{server.port}{path}", "--", *map(str, arguments)]
+    load = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    while until and load.poll() is None and not until():
+        time.sleep(0.1)
+    if until:
+        load.send_signal(signal.SIGINT)
+    output, _ = load.communicate()
+    report = json.loads(output.splitlines()[-1]) if load.returncode == 0 else {}
+    if not report or report["errors"] or not report["requests"]:
+        raise SystemExit(f"{server.name} failed under load:\n{output}")
+    return report
+
+
+class Load:
+    """What one load came to: requests a second, processor time and bytes of an answer, head included."""
+
+    def __init__(self, rate, microseconds, bytes):
+        self.rate, self.microseconds, self.bytes = rate, microseconds, bytes
+
+    @staticmethod
+    def median(samples):
+        return Load(*(statistics.median(vars(sample)[key] for sample in samples)
+                      for key in ["rate", "microseconds", "bytes"]))
+
+
+def fetch(server, path, fields):
+    """The coding and the body of an answer."""
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=10)
+    connection.request("GET", path, headers=fields)
+    response = connection.getresponse()
+    body = response.read()
+    connection.close()
+    if response.status != 200:
+        raise SystemExit(f"{server.name} answered {path} with {response.status}")
+    return response.headers.get("content-encoding"), body
+
+
+def advertising(dictionary):
+    """RFC 9842 section 2.2."""
+    return {"Available-Dictionary": f":{base64.b64encode(hashlib.sha256(dictionary).digest()).decode()}:"}
+
+
+def request_list(file, requests):
+    """Writes a list of requests for many.lua: pairs of a path and fields, sent in turns."""
+    lines = ("\t".join([path, *(f"{name}: {value}" for name, value in fields.items())]) for path, fields in requests)
+    file.write_text("\n".join(lines) + "\n")
+    return file

@@ -1,0 +1,120 @@
+internal import Dictionaries
+internal import TestSupport
+internal import Testing
+
+/// A client that follows one path of the feed through every life of a proxy, and remembers what it was offered.
+///
+/// Used by one thread at a time.
+// @unchecked proof: one thread at a time calls it, and gates stand between them.
+final class FeedClient: @unchecked Sendable {
+    /// A dictionary that the client may advertise from now on.
+    struct Offered {
+        let version: Int
+        /// When its answer's body was complete.
+        let at: ContinuousClock.Instant
+    }
+
+    /// How often an answer is asked for before it changes, as clients poll a feed.
+    private static let pollsPerVersion = 4
+
+    let path: Int
+    private(set) var offered: [Offered] = []
+    /// The last version that was asked for, whether or not its answer came.
+    private(set) var lastAsked = 0
+    /// What the client holds: the newest version it was offered.
+    private var held: Int?
+    /// The last delta it got, for the judge.
+    private(set) var lastDelta: ForeignJudge.Answer?
+    private let firstOffer: Gate
+    /// The last such deadline, by which a failure says how old what is lost was.
+    private var forgottenAfter = ContinuousClock.now
+
+    init(path: Int, firstOffer: Gate = Gate()) {
+        self.path = path
+        self.firstOffer = firstOffer
+    }
+
+    /// Asks for one version after the other until the proxy is gone; opens its gate at the first offer.
+    func poll(port: UInt16) {
+        var isFirst = true
+        guard let socket = try? WireSocket(port: port) else { return }
+        while true {
+            lastAsked += 1
+            let version = lastAsked
+            for _ in 0..<Self.pollsPerVersion {
+                guard let answer = try? ask(version, on: socket), answer.isWhole else { return }
+                guard answer["Use-As-Dictionary"] != nil, held != version else { continue }
+                offered.append(Offered(version: version, at: .now))
+                held = version
+                if isFirst { firstOffer.open() }
+                isFirst = false
+            }
+        }
+    }
+
+    /// Asks for the next versions; each must come as a delta over the one before, if there is one, and be offered.
+    func follow(port: UInt16, versions count: Int) throws -> [ForeignJudge.Answer] {
+        let socket = try WireSocket(port: port)
+        var deltas: [ForeignJudge.Answer] = []
+        for _ in 0..<count {
+            lastAsked += 1
+            let answer = try ask(lastAsked, on: socket)
+            try #require(answer["Use-As-Dictionary"] != nil, "\(answer)")
+            if held != nil {
+                try #require(answer["Content-Encoding"] == "dcz", "\(answer)")
+                deltas.append(try #require(lastDelta))
+            }
+            offered.append(Offered(version: lastAsked, at: .now))
+            held = lastAsked
+        }
+        return deltas
+    }
+
+    private func ask(_ version: Int, on socket: WireSocket) throws -> WireMessage {
+        let target = ChangingFeed.target(path: path, version: version)
+        guard let held else { return try socket.get(target) }
+        let dictionary = ChangingFeed.bytes(path: path, version: held)
+        let answer = try socket.get(target, "dcz", over: dictionary)
+        if answer.isWhole, let coding = answer["Content-Encoding"] {
+            lastDelta = ForeignJudge.Answer(
+                name: "version \(version) of path \(path) over \(held)", coding: coding,
+                dictionary: dictionary,
+                wire: answer.body, body: ChangingFeed.bytes(path: path, version: version))
+        }
+        return answer
+    }
+
+    /// Forgets what a proxy that keeps so many versions need not have any more, and what it may not have had time for.
+    ///
+    /// Every version that was asked for may have been admitted, whether or not its answer came.
+    func forget(after deadline: ContinuousClock.Instant, keeping count: Int) {
+        forgottenAfter = deadline
+        offered.removeAll { $0.at > deadline || $0.version <= lastAsked - count }
+        held = offered.last?.version
+    }
+
+    /// Advertises each dictionary that it may still use, for an answer that changes nothing; what came.
+    func advertiseAll(port: UInt16) throws -> [ForeignJudge.Answer] {
+        let socket = try WireSocket(port: port)
+        return try offered.map { offered in
+            let dictionary = ChangingFeed.bytes(path: path, version: offered.version)
+            // A version that nobody was asked for, so that it is over this dictionary or over none.
+            let next = 1_000_000 + offered.version
+            // One delta in eight goes to the judge's slower decoder.
+            let coding = offered.version % 8 == 0 ? "dcb" : "dcz"
+            var answer: WireMessage
+            repeat {
+                answer = try socket.get(
+                    ChangingFeed.target(path: path, version: next, isAdmitted: false), coding,
+                    over: dictionary)
+                // The contract lets it be cold: then it is being read from disk.
+            } while answer["Dictum-Explain"]?.contains("reason=dictionary-cold") == true
+            let explanation = answer["Dictum-Explain"] ?? ""
+            return ForeignJudge.Answer(
+                name:
+                    "\(coding) over version \(offered.version) of path \(path), explained as \(explanation)",
+                coding: answer["Content-Encoding"] == coding ? coding : "none", dictionary: dictionary,
+                wire: answer.body, body: ChangingFeed.bytes(path: path, version: next))
+        }
+    }
+}

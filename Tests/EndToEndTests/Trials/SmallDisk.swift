@@ -1,0 +1,45 @@
+internal import Foundation
+internal import Testing
+
+/// A file system of a few megabytes that only one process sees, in a mount namespace of its own.
+struct SmallDisk {
+    /// Whether this machine lets the tests make one: as root with CAP_SYS_ADMIN, or in a user namespace.
+    static let isAllowed = (try? RunningProcess.run(namespace + ["true"], of: "/usr/bin/env").status) == 0
+
+    /// Root makes the namespace itself; others need to be root of a user namespace first.
+    private static let namespace = geteuid() == 0 ? ["unshare", "-m"] : ["unshare", "-U", "-r", "-m"]
+
+    /// Where it is mounted, for the process that sees it.
+    let path: String
+
+    init(in folder: TemporaryFolder) throws {
+        path = "\(folder.path)/disk"
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+    }
+
+    /// The command that mounts it and becomes the program named behind.
+    var launcher: [String] {
+        Self.namespace + ["/bin/bash", "-c", #"mount -t tmpfs -o size=8m none "$0" && exec "$@""#, path]
+    }
+
+    /// Where everybody finds what that process sees there.
+    func path(seenBy process: RunningProcess) -> String { "/proc/\(process.pid)/root\(path)" }
+
+    /// The command that runs the one behind it where that process sees the disk.
+    static func entering(_ process: RunningProcess) -> [String] {
+        let user = geteuid() == 0 ? [] : ["-U", "--preserve-credentials"]
+        return ["nsenter"] + user + ["-m", "-t", "\(process.pid)"]
+    }
+
+    /// Leaves no byte free.
+    func fill(_ process: RunningProcess) throws {
+        let filling = try RunningProcess.run(
+            ["-c", "cat /dev/zero > filler"], of: "/bin/bash", in: path(seenBy: process))
+        try #require(filling.errors.contains("No space left on device"))
+    }
+
+    /// Gives the room back.
+    func empty(_ process: RunningProcess) throws {
+        try FileManager.default.removeItem(atPath: "\(path(seenBy: process))/filler")
+    }
+}
