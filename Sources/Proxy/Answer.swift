@@ -58,6 +58,10 @@ final class Answer {
     /// The last bytes, which wait for the admission.
     var tail: [UInt8] = []
     var trailers = Headers()
+    /// The stored body that this is, where the upstream has confirmed it.
+    var stored: Body?
+    /// The head to keep with the version, in wire form.
+    var headToKeep: [UInt8]?
 
     init(_ head: consuming ResponseHead, framing: BodyFraming, facts: ResponseFacts) {
         self.head = head

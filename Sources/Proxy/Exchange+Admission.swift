@@ -36,9 +36,12 @@ extension Exchange {
         }
         return Answer.Place(
             chain: ChainKey(authority: authority, match: offer.match, matchDest: offer.matchDest),
-            url: query.map { "\(path)?\($0)" } ?? path, variant: variant,
+            url: storedURL, variant: variant,
             offer: own.isEmpty && isOffered() ? offer : nil, isUpstreamMatch: !own.isEmpty)
     }
+
+    /// Path and query as a version has them.
+    var storedURL: String { query.map { "\(path)?\($0)" } ?? path }
 
     /// Makes a whole body a version of its chain; returns what the answer offers for it.
     func admit(_ body: Body, _ answer: Answer, etag: String?, isNewest: Bool) -> UseAsDictionary? {
@@ -48,15 +51,17 @@ extension Exchange {
         answer.slot = nil
         if isNewest,
             let newest = proxy.index.newest(chain: place.chain, url: place.url, variant: place.variant),
-            newest.digest == body.digest, newest.etag == etag.flatMap({ EntityTag($0)?.opaque })
+            newest.digest == body.digest, newest.etag == etag.flatMap({ EntityTag($0)?.opaque }),
+            newest.canKeep(answer.headToKeep)
         {
             context.store.touch(newest, now: now)
+            if let head = answer.headToKeep { context.store.keep(head: head, of: newest, now: now) }
         } else {
             context.store.admit(
                 body, chain: place.chain, url: place.url, variant: place.variant,
                 etag: etag.flatMap { EntityTag($0)?.opaque }, contentType: answer.facts.contentType,
                 versions: dictionary.versions, maxAge: dictionary.maxAge / 1000, now: now,
-                isUpstreamMatch: place.isUpstreamMatch)
+                isUpstreamMatch: place.isUpstreamMatch, head: answer.headToKeep)
             proxy.metrics.countAdmission()
         }
         return place.offer

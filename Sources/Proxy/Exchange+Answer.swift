@@ -16,6 +16,7 @@ extension Exchange {
         let facts = ResponseFacts(head, framing: framing)
         let answer = Answer(head, framing: framing, facts: facts)
         self.answer = answer
+        keepHead(of: answer)
         setCacheControl(answer)
         if answer.head.status.isBodiless || request.method == .head { return respondBodiless(answer) }
         answer.place = place(for: facts, headers: answer.head.headers)

@@ -48,7 +48,10 @@ extension Exchange {
 
     /// The time for holding back is over, or the time to flush has come.
     func expired(_ core: EventLoop.Core) {
-        guard let answer else { return }
+        guard let answer else {
+            // A stored body that could not be read in time.
+            return storedAnswer != nil ? askForWhole() : ()
+        }
         switch answer.stage {
         case .holding:
             if case .loading(let version) = dictionary { dictionary = .cold(version) }

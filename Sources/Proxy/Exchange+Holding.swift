@@ -43,7 +43,8 @@ extension Exchange {
         answer.facts.isBodyWhole = true
         let verdict = Admission.evaluate(request: facts, response: answer.facts, policy: route.policy)
         if verdict != .admit || isInflated(answer) { answer.place = nil }
-        if let place = answer.place {
+        // A stored body is there already, and takes no place for a copy.
+        if let place = answer.place, answer.stored == nil {
             answer.slot = context.store.reserve(chain: place.chain, bytes: answer.collected.count)
             if answer.slot == nil { answer.place = nil }
         }
@@ -60,8 +61,9 @@ extension Exchange {
     }
 
     func codingJob(_ answer: Answer, _ decision: Decision) -> CodingJob {
-        let newest = answer.place
-            .flatMap { proxy.index.newest(chain: $0.chain, url: $0.url, variant: $0.variant) }
+        let newest =
+            answer.stored
+            ?? answer.place.flatMap { proxy.index.newest(chain: $0.chain, url: $0.url, variant: $0.variant) }
             .flatMap { $0.bytes == answer.collected.count ? context.store.hotBody(of: $0) : nil }
         let needsTag =
             !answer.head.headers.contains(.etag) && isCodedResource(answer.facts)

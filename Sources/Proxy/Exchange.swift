@@ -17,7 +17,7 @@ final class Exchange: Handler {
     /// The stored version that this request asks for by its own URL.
     let linked: LinkedDictionary?
     let route: Route
-    let facts: RequestFacts
+    private(set) var facts: RequestFacts
     var record = RequestRecord()
     /// The name by which results of other threads find this exchange; given out on first need.
     private var ownToken: Token?
@@ -29,6 +29,8 @@ final class Exchange: Handler {
     /// Whether both connections have changed their protocol.
     var isTunnel = false
     var requestBodyBytes = 0
+    /// What the upstream is asked about on behalf of nobody but us.
+    var storedAnswer: StoredAnswer?
     var startedNanoseconds = Clock.monotonicNanoseconds
 
     // The way back.
@@ -73,6 +75,7 @@ final class Exchange: Handler {
         if answersItself() { return }
         if let linked { return serve(linked) }
         findDictionary()
+        findStoredAnswer()
         forward()
     }
 

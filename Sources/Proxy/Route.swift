@@ -19,6 +19,8 @@ final class Route: Sendable {
     let delivery: DictionaryPolicy.Delivery?
     /// The Cache-Control that answers carry in place of the upstream's, if any.
     let cacheControl: CacheControlOverride?
+    /// Whether the upstream is asked if a stored answer still holds.
+    let revalidates: Bool
     /// What the pure decisions need to know of it.
     let policy: RoutePolicy
 
@@ -33,6 +35,7 @@ final class Route: Sendable {
         delivery = route.dictionary?.delivery
         cacheControl = route.dictionary?.cacheControl.map(CacheControlOverride.init)
         sharedCaches = route.dictionary?.sharedCaches
+        revalidates = route.dictionary?.revalidate == true && policy.scope == .public
     }
 
     /// Whether this route may use and offer dictionaries at all.

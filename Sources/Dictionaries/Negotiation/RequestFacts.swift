@@ -40,6 +40,9 @@ package struct RequestFacts: Sendable {
     /// On a private route: each item of the identity is there, and no Cookie or Authorization that it does not cover.
     package var hasWholeIdentity: Bool
 
+    /// Why dictionaries are out of use for now, whatever the configuration says; nil where they are not.
+    package var dictionarySwitch: Reason?
+
     /// The facts of a plain GET with nothing in its fields, but for what is given.
     package init(
         method: Method = .get, isHTTP10: Bool = false, acceptEncoding: [String] = [],

@@ -51,6 +51,7 @@ package final class RoutePolicy: Sendable {
     func dictionaryObstacle(request: RequestFacts, response: ResponseFacts) -> Reason? {
         if !areDictionariesOn { return .switchedOff }
         if !hasDictionary { return .routeOff }
+        if let reason = request.dictionarySwitch { return reason }
         if !request.isPathNormal { return .pathNotNormal }
         // RFC 9842 section 8: dictionaries are for secure contexts.
         if !request.isTransportSecure { return .insecureTransport }

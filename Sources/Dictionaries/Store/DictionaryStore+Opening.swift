@@ -4,10 +4,10 @@ extension DictionaryStore {
     func open() throws(StoreDatabaseError) {
         let file = StoreFile.identity(of: configuration.path)
         do {
-            try adopt(StoreDatabase(path: configuration.path))
+            try adopt(StoreDatabase(path: configuration.path, heads: heads))
         } catch .damaged(let reason) {
             try setAside(file, because: reason)
-            try adopt(StoreDatabase(path: configuration.path))
+            try adopt(StoreDatabase(path: configuration.path, heads: heads))
         }
     }
 

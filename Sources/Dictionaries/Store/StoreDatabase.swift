@@ -19,6 +19,8 @@ struct StoreDatabase: Sendable {
     let connection: any DatabaseWriter
     /// The file that was opened; nil in memory.
     let identity: StoreFile.Identity?
+    /// What the heads of the versions that are read may take.
+    let heads: HeadMemory
     /// How far the changes of others were read.
     let position = Guarded(ChangePosition())
 
@@ -29,8 +31,11 @@ struct StoreDatabase: Sendable {
     /// Opens the file, makes it if it is missing, and brings its schema up to date.
     ///
     /// The steps are the released ones but in tests.
-    init(path: String, steps: [String] = StoreSchema.steps) throws(StoreDatabaseError) {
+    init(
+        path: String, heads: HeadMemory = .none, steps: [String] = StoreSchema.steps
+    ) throws(StoreDatabaseError) {
         self.path = path
+        self.heads = heads
         do {
             connection = try Self.connect(path, schemasMax: steps.count)
         } catch {
@@ -43,6 +48,7 @@ struct StoreDatabase: Sendable {
     /// Opens a file that is there and up to date, as it is, beside the proxies that use it.
     init(existing path: String) throws(StoreDatabaseError) {
         self.path = path
+        heads = .none
         do {
             connection = try Self.visit(path)
         } catch {
@@ -135,7 +141,7 @@ struct StoreDatabase: Sendable {
             // Before the rows: what is written in between is told once more.
             let seen = try dataVersion()
             let (rows, newest) = try connection.read { database in
-                (try StoreRows.versions(database), try StoreRows.lastChange(database))
+                (try StoreRows.versions(database, heads: heads), try StoreRows.lastChange(database))
             }
             position.withLock { $0 = ChangePosition(dataVersion: seen, sequence: newest) }
             return rows
@@ -153,7 +159,7 @@ struct StoreDatabase: Sendable {
             guard seen != former.dataVersion else { return .none }
             let (changes, newest) = try connection.read { database in
                 (
-                    try StoreRows.changes(database, after: former.sequence, home: home),
+                    try StoreRows.changes(database, after: former.sequence, heads: heads, home: home),
                     try StoreRows.lastChange(database)
                 )
             }

@@ -70,5 +70,7 @@ enum StoreSchema {
         -- Whether the upstream itself said what the body is a dictionary for, in its own Use-As-Dictionary.
         ALTER TABLE version ADD COLUMN is_upstream_match INTEGER NOT NULL DEFAULT 0;
         """,
+        // The answer's head in wire form, where the upstream may be asked whether it still holds.
+        "ALTER TABLE version ADD COLUMN head BLOB",
     ]
 }

@@ -65,6 +65,11 @@ package struct AccessLogFormat: Sendable {
             buffer.append(#","upstream_micros":"#)
             buffer.append(decimal: micros)
         }
+        if let result = record.revalidation {
+            buffer.append(#","revalidation":""#)
+            buffer.append(contentsOf: result.rawValue.utf8)
+            buffer.append(#"""#)
+        }
         if let id = record.requestID {
             buffer.append(#","request_id":""#)
             buffer.append(escaping: id, asJSON: true)
@@ -100,6 +105,10 @@ package struct AccessLogFormat: Sendable {
             buffer.append("/")
             buffer.append(decimal: record.upstreamMicroseconds ?? 0)
             buffer.append("us")
+        }
+        if let result = record.revalidation {
+            buffer.append(" revalidation=")
+            buffer.append(contentsOf: result.rawValue.utf8)
         }
         buffer.append(" ")
         buffer.append(contentsOf: route(of: record) ?? [UInt8(ascii: "-")])

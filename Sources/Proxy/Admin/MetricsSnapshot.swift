@@ -34,6 +34,7 @@ package struct MetricsSnapshot: Sendable {
     var admissions = 0
     var offers = 0
     var upgrades = 0
+    private var revalidations = [Int](repeating: 0, count: RevalidationResult.allCases.count)
 
     init(routes: Int) {
         routeCount = routes + 1
@@ -56,6 +57,7 @@ package struct MetricsSnapshot: Sendable {
         durations[bound ?? Self.durationBounds.count] += 1
         durationMicroseconds += record.durationMicroseconds
         if !record.isComplete { aborted += 1 }
+        if let place = record.revalidation?.place { revalidations[place] += 1 }
     }
 
     /// Counts an offer that no browser keeps.
@@ -93,6 +95,7 @@ package struct MetricsSnapshot: Sendable {
         admissions += other.admissions
         offers += other.offers
         upgrades += other.upgrades
+        Self.add(other.revalidations, to: &revalidations)
     }
 
     private static func add(_ values: [Int], to sums: inout [Int]) {
@@ -170,12 +173,26 @@ extension MetricsSnapshot {
         }
             + UpstreamErrorKind.allCases.map { kind in
                 MetricSample(MetricsTable.upstreamErrors, [kind.rawValue], upstreamErrors[kind] ?? 0)
+            }
+            + RevalidationResult.allCases.enumerated().map { place, result in
+                MetricSample(MetricsTable.revalidations, [result.rawValue], revalidations[place])
             } + [
                 MetricSample(MetricsTable.abortedResponses, [], aborted),
                 MetricSample(MetricsTable.admissions, [], admissions),
                 MetricSample(MetricsTable.offers, [], offers),
                 MetricSample(MetricsTable.upgrades, [], upgrades),
             ]
+    }
+}
+
+extension RevalidationResult {
+    /// Its place in the list of counters.
+    fileprivate var place: Int {
+        switch self {
+        case .hit: 0
+        case .changed: 1
+        case .retried: 2
+        }
     }
 }
 

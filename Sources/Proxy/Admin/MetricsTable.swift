@@ -34,6 +34,9 @@ package enum MetricsTable {
     static let unkeptOffers = Metric(
         "dictum_unkept_offers_total", .counter, labels: ["route", "reason"],
         "Answers that offered a dictionary but that no browser keeps, by the reason.")
+    static let revalidations = Metric(
+        "dictum_revalidations_total", .counter, labels: ["result"],
+        "Requests that asked the upstream whether a stored answer still holds.")
     static let logLinesDropped = Metric(
         "dictum_log_lines_dropped_total", .counter,
         "Access log lines lost because standard output did not take them.")
@@ -59,7 +62,8 @@ package enum MetricsTable {
     /// Every metric.
     package static let all: [Metric] = [
         requests, responses, bodyBytes, compressionSeconds, requestDuration, connections, connectionsOpened,
-        rejectedRequests, upstreamErrors, abortedResponses, admissions, offers, unkeptOffers, upgrades,
+        rejectedRequests, upstreamErrors, abortedResponses, admissions, offers, unkeptOffers, revalidations,
+        upgrades,
         logLinesDropped,
         storeVersions,
         storeChains, storeBytes, storeEvictions, storeWriteErrors, storeSetAsides, buildInfo, processStart,

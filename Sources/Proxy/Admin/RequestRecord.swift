@@ -30,6 +30,8 @@ package struct RequestRecord: Sendable {
     package var upstreamMicroseconds: Int?
     /// The status of the upstream's answer.
     package var upstreamStatus: Int?
+    /// What came of asking the upstream about a stored answer.
+    package var revalidation: RevalidationResult?
     /// Whether the answer went out whole.
     package var isComplete = true
     /// The request's identifier, if it has one.

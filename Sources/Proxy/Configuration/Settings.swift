@@ -150,7 +150,12 @@ enum Settings {
         .value(
             "shared_caches", \.sharedCaches, .choice(["avoid": .avoid, "trust": .trust]),
             "avoid: caches on the way are told not to store dictionary-coded answers."),
-        .notYet("revalidate", sameAs: "false", "Answers conditional requests for the upstream."),
+        .value(
+            "revalidate", \.revalidate, .flag,
+            """
+            Asks the upstream with If-None-Match whether the last answer still holds, and sends that on a 304. Only \
+            for requests and answers that are nobody's own, with a strong ETag of the upstream's.
+            """),
     ]
 
     static let limits: [Setting<Configuration.Limits>] = [
