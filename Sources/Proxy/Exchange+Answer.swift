@@ -13,6 +13,7 @@ extension Exchange {
         // A 426 says by its Upgrade what the client must ask for (RFC 9110 section 15.5.22).
         head.headers.removeConnectionFields(except: head.status == .upgradeRequired ? .upgrade : nil)
         if context.configuration.explain { head.headers.remove(.dictumExplain) }
+        heedSwitch()
         let facts = ResponseFacts(head, framing: framing)
         let answer = Answer(head, framing: framing, facts: facts)
         self.answer = answer
@@ -121,6 +122,7 @@ extension Exchange {
         facts.status = 200
         let own = answer.head.headers.values(.useAsDictionary)
         if let tag = answer.head.headers.first(.etag), route.usesDictionaries,
+            self.facts.dictionarySwitch == nil,
             let place = place(varyNames: facts.varyNames, own: own, isOffered: { true }),
             let opaque = EntityTag(tag)?.opaque,
             let version = proxy.index.version(

@@ -90,6 +90,7 @@ extension Exchange {
     private func planStored(_ head: ResponseHead, _ body: Body) {
         var head = head
         if context.configuration.explain { head.headers.remove(.dictumExplain) }
+        heedSwitch()
         let framing = BodyFraming.length(UInt64(body.count))
         let answer = Answer(head, framing: framing, facts: ResponseFacts(head, framing: framing))
         self.answer = answer

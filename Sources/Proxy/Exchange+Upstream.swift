@@ -6,7 +6,9 @@ internal import HTTP
 extension Exchange {
     /// Looks up the dictionary that the client offers, and has it read while the upstream works.
     func findDictionary() {
-        guard let digest = facts.availableDictionary, let authority = request.authority else { return }
+        guard let digest = facts.availableDictionary, facts.dictionarySwitch == nil,
+            let authority = request.authority
+        else { return }
         guard let version = proxy.index.find(digest: digest, authority: authority, path: path, query: query)
         else {
             dictionary = .unknown

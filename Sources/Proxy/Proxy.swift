@@ -27,13 +27,14 @@ package import HTTP
 /// | the answer is whole, or given up | `complete`, `abort` | Exchange |
 /// | account, always and once | `account` | Exchange, here |
 package final class ReverseProxy: Application, Handler {
-    let context: ProxyContext
+    /// What new requests begin with; a reload puts another in its place.
+    private(set) var context: ProxyContext
     let core: EventLoop.Core
     let connections: ConnectionPool
     let index: DictionaryIndex.Reader
     /// The counters of this loop.
     package let metrics: LoopMetrics
-    private let log: AccessLog?
+    private var log: AccessLog?
     private var token = Token.none
     /// The exchanges that began to hold a body in this batch of events.
     private var holding: [Exchange] = []
@@ -44,17 +45,20 @@ package final class ReverseProxy: Application, Handler {
         self.context = context
         self.log = log
         self.core = core
-        var settings = ClientSettings()
-        let upstream = context.configuration.upstream
-        settings.connectTimeout = Int64(upstream.connectTimeout)
-        settings.responseTimeout = Int64(upstream.responseTimeout)
-        settings.idleTimeout = Int64(upstream.idleTimeout)
-        // The setting counts the connections of all loops.
-        settings.keepAliveMax = (upstream.keepAlive + context.loopCount - 1) / context.loopCount
-        connections = ConnectionPool(settings: settings, core: core)
+        connections = ConnectionPool(settings: ClientSettings(context), core: core)
         index = context.store.reader()
-        metrics = LoopMetrics(routes: context.configuration.routes.count)
+        metrics = LoopMetrics(routes: context.routeNames.texts.count)
         token = core.add(self)
+    }
+
+    /// Begins new requests with another configuration; those under way end with their own.
+    func adopt(_ context: ProxyContext, log: AccessLog?) {
+        self.log?.flush()
+        self.log = log
+        connections.adopt(ClientSettings(context), endpoints: context.upstreams)
+        metrics.grow(routes: context.routeNames.texts.count)
+        answeringUpstream = 0
+        self.context = context
     }
 
     package func begin(
@@ -122,6 +126,18 @@ package final class ReverseProxy: Application, Handler {
     package func close() {
         log?.flush()
         connections.closeIdle()
+    }
+}
+
+extension ClientSettings {
+    init(_ context: ProxyContext) {
+        self.init()
+        let upstream = context.configuration.upstream
+        connectTimeout = Int64(upstream.connectTimeout)
+        responseTimeout = Int64(upstream.responseTimeout)
+        idleTimeout = Int64(upstream.idleTimeout)
+        // The setting counts the connections of all loops.
+        keepAliveMax = (upstream.keepAlive + context.loopCount - 1) / context.loopCount
     }
 }
 

@@ -8,12 +8,7 @@ extension ProxyContext {
     package static func open(
         _ configuration: Configuration, log: @escaping @Sendable (StoreEvent) -> Void, loopCount: Int
     ) throws(StartError) -> ProxyContext {
-        var upstreams: [Endpoint] = []
-        for url in configuration.upstream.urls {
-            let found = Endpoint.resolve(host: url.host, port: url.port)
-            guard !found.isEmpty else { throw .unknownUpstream(url.host) }
-            upstreams += found
-        }
+        let upstreams = try upstreams(of: configuration)
         let settings = configuration.store
         let store: DictionaryStore
         do throws(StoreError) {
@@ -28,5 +23,16 @@ extension ProxyContext {
         return ProxyContext(
             configuration: configuration, store: store, loopCount: loopCount, upstreams: upstreams,
             compressionPool: CompressionPool(width: loopCount), report: log)
+    }
+
+    /// The addresses of the upstream; blocks.
+    static func upstreams(of configuration: Configuration) throws(StartError) -> [Endpoint] {
+        var upstreams: [Endpoint] = []
+        for url in configuration.upstream.urls {
+            let found = Endpoint.resolve(host: url.host, port: url.port)
+            guard !found.isEmpty else { throw .unknownUpstream(url.host) }
+            upstreams += found
+        }
+        return upstreams
     }
 }

@@ -5,7 +5,7 @@ internal import Synchronization
 ///
 /// A class, so that a request holds one reference and not a copy of all its lists.
 final class Route: Sendable {
-    /// Its place in the configuration; nil for requests that no route matches.
+    /// Its place in the counters; nil for requests that no route matches.
     let index: Int?
     let match: URLPattern
     /// The match as it was written.
@@ -56,9 +56,9 @@ struct RouteTable: Sendable {
     private let routes: [Route]
     private let unmatched: Route
 
-    init(_ configuration: Configuration) {
-        routes = configuration.routes.enumerated().map {
-            Route(index: $0.offset, $0.element, in: configuration)
+    init(_ configuration: Configuration, names: RouteNames) {
+        routes = configuration.routes.map {
+            Route(index: names.place(of: $0.text), $0, in: configuration)
         }
         var none = RouteConfiguration.implied
         none.dictionary = nil

@@ -9,10 +9,15 @@ package struct AccessLogFormat: Sendable {
 
     /// A format for the routes and personal query names of a configuration.
     package init(isJSON: Bool, configuration: Configuration) {
+        self.init(isJSON: isJSON, configuration: configuration, routes: RouteNames(configuration))
+    }
+
+    /// The same, for the routes of former configurations too.
+    init(isJSON: Bool, configuration: Configuration, routes names: RouteNames) {
         self.isJSON = isJSON
-        routes = configuration.routes.map { route in
+        routes = names.texts.map { text in
             var escaped: [UInt8] = []
-            escaped.append(escaping: Array(route.text.utf8), asJSON: isJSON)
+            escaped.append(escaping: Array(text.utf8), asJSON: isJSON)
             return escaped
         }
         redaction = TargetRedaction(configuration.personal(on: nil))

@@ -51,6 +51,12 @@ package enum MetricsTable {
         "dictum_store_write_errors_total", .counter, "Transactions that the disk did not take.")
     static let storeSetAsides = Metric(
         "dictum_store_set_asides_total", .counter, "Databases that were damaged and set aside.")
+    static let dictionariesOn = Metric(
+        "dictum_dictionaries_on", .gauge,
+        "1 while dictionaries may be used and offered; 0 where the configuration or the switch turns them off.")
+    static let reloads = Metric(
+        "dictum_reloads_total", .counter, labels: ["result"],
+        "Configurations that were read again, and taken or refused.")
     static let buildInfo = Metric(
         "dictum_build_info", .gauge, labels: ["version"], "Always 1; the label names the version.")
     static let processStart = Metric(
@@ -66,8 +72,8 @@ package enum MetricsTable {
         upgrades,
         logLinesDropped,
         storeVersions,
-        storeChains, storeBytes, storeEvictions, storeWriteErrors, storeSetAsides, buildInfo, processStart,
-        processMemory,
+        storeChains, storeBytes, storeEvictions, storeWriteErrors, storeSetAsides, dictionariesOn, reloads,
+        buildInfo, processStart, processMemory,
         processDescriptors,
     ]
 }

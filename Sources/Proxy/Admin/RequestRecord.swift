@@ -22,7 +22,7 @@ package struct RequestRecord: Sendable {
     package var coding = ContentCoding.identity
     /// Why it is that one.
     package var reason: Reason?
-    /// The route's place in the configuration; nil if the request came to none.
+    /// The place of the route's match among `RouteNames`; nil if the request came to none.
     package var routeIndex: Int?
     /// From the head to the last byte of the answer.
     package var durationMicroseconds = 0

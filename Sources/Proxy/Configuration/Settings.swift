@@ -40,7 +40,7 @@ enum Settings {
         .section("limits", \.limits, limits, "What a client may ask for."),
         .sectionOrOff(
             "admin", \.admin, admin, fresh: Configuration.Admin(),
-            "Where /healthz, /readyz and /metrics are served; off to have none."),
+            "Where /healthz, /readyz, /metrics and the switch /dictionaries are served; off to have none."),
         .section("log", \.log, log, "What is logged, and how."),
         .value("explain", \.explain, .flag, "true: every answer carries Dictum-Explain."),
     ]
@@ -57,7 +57,10 @@ enum Settings {
     ]
 
     static let admin: [Setting<Configuration.Admin>] = [
-        .value("address", \.address, .listenAddressOrOff, "Where it listens; off to have none.")
+        .value("address", \.address, .listenAddressOrOff, "Where it listens; off to have none."),
+        .value(
+            "token", \.token, .secret(bytes: 16...1024), example: "${DICTUM_ADMIN_TOKEN}",
+            "Sent as `Authorization: Bearer ...` it allows POSTs from elsewhere than this machine's own localhost."),
     ]
 
     static let upstream: [Setting<Configuration.Upstream>] = [
@@ -169,6 +172,9 @@ enum Settings {
         .value(
             "tunnel_timeout", \.tunnelTimeout, .duration(1...day),
             "How long a connection that was upgraded, to WebSocket for example, may be silent."),
+        .value(
+            "drain_timeout", \.drainTimeout, .duration(0...day),
+            "How long requests under way may take to end after SIGTERM; a second one ends them at once."),
     ]
 
     static let log: [Setting<Configuration.Log>] = [
