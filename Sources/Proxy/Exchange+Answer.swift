@@ -38,8 +38,8 @@ extension Exchange {
     /// An answer that the upstream coded itself: its bytes go on untouched, unless the client gains by decoding.
     private func planCoded(_ answer: Answer, _ coding: ContentCoding) {
         let decision = decide(answer)
-        // As far as gzip can go (1032 times): beyond it, a piece of the body could fill the memory.
-        let limits = DecoderLimits(maxBytes: .max, maxRatio: 1_100)
+        // However much it grows: it goes on in small pieces.
+        let limits = DecoderLimits(maxBytes: .max, maxRatio: .max)
         if decision.upstreamCodingHandling == .decode {
             guard let decoder = try? Codec.decoder(for: coding, limits: limits) else {
                 return refuse(Self.undecodable)

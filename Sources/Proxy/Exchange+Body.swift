@@ -7,18 +7,22 @@ extension Exchange {
     /// A piece of the body as the upstream sent it.
     func take(_ bytes: Span<UInt8>) {
         guard let answer else { return }
+        if answer.isDecoded { return takeCoded(bytes, answer) }
         switch answer.stage {
         case .holding: collectHeld(bytes, answer)
         case .passing: pass(bytes, answer)
-        case .decoding: passDecoded(bytes, answer)
         case .coding(let encoder): codeNext(bytes, answer, encoder)
-        case .bodiless, .preparing, .sending, .ending: break
+        case .bodiless, .decoding, .preparing, .sending, .ending: break
         }
     }
 
     /// The upstream's body has come whole.
     func bodyEnded(trailers: Headers) {
         guard let answer else { return }
+        if answer.isDecodingBehind {
+            answer.awaitedEnd = trailers
+            return
+        }
         answer.trailers = trailers
         switch answer.stage {
         case .bodiless:

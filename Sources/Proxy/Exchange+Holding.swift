@@ -6,15 +6,12 @@ internal import HTTP
 extension Exchange {
     func collectHeld(_ bytes: Span<UInt8>, _ answer: Answer) {
         record.bodyBytesBefore += bytes.count
-        do throws(CodingError) {
-            if let decoder = answer.decoder {
-                try decoder.decode(bytes, into: &answer.collected)
-            } else {
-                answer.collected.append(bytes)
-            }
-        } catch {
-            return fail(answer)
-        }
+        answer.collected.append(bytes)
+        boundHeld(answer)
+    }
+
+    /// Holds a body no longer that is larger than may be held.
+    func boundHeld(_ answer: Answer) {
         let count = answer.collected.count
         let isWithinMemory = count <= answer.reservedBytes || reserve(max(count, 64 * 1024), for: answer)
         if count > heldBytesMax || !isWithinMemory { stream(answer) }

@@ -223,6 +223,7 @@ extension Exchange: RequestHandler {
         if let answer, case .sending(let body, let offset) = answer.stage {
             return sendOn(body, from: offset, answer)
         }
+        if decodeOn() { return }
         upstream?.resumeResponse()
     }
 

@@ -16,9 +16,12 @@ package import HTTP
 /// | answer at once, where that is due | `ownAnswer` | Exchange |
 /// | a dictionary's own URL: from the store, not the upstream | `serve` | Exchange+Link |
 /// | dictionary: look it up, have it read | `findDictionary` | Exchange+Upstream |
+/// | a stored answer to ask about, where the route says so | `findStoredAnswer` | Exchange+Revalidation |
 /// | upstream | `forward` | Exchange+Upstream |
 /// | the answer's head has come | `plan` | Exchange+Answer |
+/// | a 304 for the stored answer: that one, or the request again | `settleStoredAnswer` | Exchange+Revalidation |
 /// | the body: whole within 25 ms, or piece by piece | `hold`, `stream` | Exchange+Answer, +Streaming |
+/// | the upstream's coding undone, in small pieces | `takeCoded` | Exchange+Decoding |
 /// | negotiate | `decide` | Exchange+Answer |
 /// | compare, hash, compress, beside the loop if large | `prepare`, `code` | Exchange+Holding, +Streaming |
 /// | store: the body becomes a version | `admit` | Exchange+Admission |

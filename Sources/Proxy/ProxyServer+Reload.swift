@@ -114,9 +114,10 @@ private enum AdminChange {
             self = .same
             return
         }
-        self = .moved(try address.flatMap { address throws(StartError) in
-            try ProxyServer.open(address, count: 1).first
-        })
+        self = .moved(
+            try address.flatMap { address throws(StartError) in
+                try ProxyServer.open(address, count: 1).first
+            })
     }
 }
 

@@ -44,7 +44,8 @@ package final class ProxyServer: Sendable {
         }
         parts = (0..<context.loopCount).map { index in
             Self.startPart(
-                index, context, opened.mapValues { ($0.listener.configuration, $0.sockets[index]) }, accessLog)
+                index, context, opened.mapValues { ($0.listener.configuration, $0.sockets[index]) }, accessLog
+            )
         }
         state = Guarded(
             State(

@@ -17,7 +17,8 @@ enum Revalidation {
         let headers = request.headers
         // A client that asks for itself hears what the upstream says to that.
         for name in [
-            HeaderName.range, .ifRange, .ifNoneMatch, .ifMatch, .ifModifiedSince, .ifUnmodifiedSince, .upgrade,
+            HeaderName.range, .ifRange, .ifNoneMatch, .ifMatch, .ifModifiedSince, .ifUnmodifiedSince,
+            .upgrade,
         ] where headers.contains(name) {
             return false
         }

@@ -67,7 +67,9 @@ package final class ConnectionPool {
 
     /// Takes a connection back after a whole exchange.
     func release(_ connection: ClientConnection) {
-        guard idleCount < settings.keepAliveMax, endpoints?.contains(connection.endpoint) != false else { return connection.close() }
+        guard idleCount < settings.keepAliveMax, endpoints?.contains(connection.endpoint) != false else {
+            return connection.close()
+        }
         activeCount -= 1
         idle[connection.endpoint, default: []].append(connection)
         idleCount += 1

@@ -81,7 +81,8 @@ final class AdminApplication: Application {
         }
     }
 
-    private static func turn(_ resource: Resource, _ status: AdminStatus) throws(AdminRefusal) -> AdminAnswer {
+    private static func turn(_ resource: Resource, _ status: AdminStatus) throws(AdminRefusal) -> AdminAnswer
+    {
         let isOff = resource == .dictionariesOff
         guard isOff || status.areDictionariesConfigured else {
             throw AdminRefusal(

@@ -23,7 +23,9 @@ enum AdminGuard {
     // MARK: Origin
 
     private static func isForeign(_ head: RequestHead) -> Bool {
-        if let site = head.headers.joined(.secFetchSite), site != "same-origin", site != "none" { return true }
+        if let site = head.headers.joined(.secFetchSite), site != "same-origin", site != "none" {
+            return true
+        }
         let origins = head.headers.values(.origin)
         guard let origin = origins.first else { return false }
         return origins.count > 1 || !isSame(origin, head.authority)

@@ -53,7 +53,8 @@ package enum MetricsTable {
         "dictum_store_set_asides_total", .counter, "Databases that were damaged and set aside.")
     static let dictionariesOn = Metric(
         "dictum_dictionaries_on", .gauge,
-        "1 while dictionaries may be used and offered; 0 where the configuration or the switch turns them off.")
+        "1 while dictionaries may be used and offered; 0 where the configuration or the switch turns them off."
+    )
     static let reloads = Metric(
         "dictum_reloads_total", .counter, labels: ["result"],
         "Configurations that were read again, and taken or refused.")

@@ -60,7 +60,8 @@ enum Settings {
         .value("address", \.address, .listenAddressOrOff, "Where it listens; off to have none."),
         .value(
             "token", \.token, .secret(bytes: 16...1024), example: "${DICTUM_ADMIN_TOKEN}",
-            "Sent as `Authorization: Bearer ...` it allows POSTs from elsewhere than this machine's own localhost."),
+            "Sent as `Authorization: Bearer ...` it allows POSTs from elsewhere than this machine's own localhost."
+        ),
     ]
 
     static let upstream: [Setting<Configuration.Upstream>] = [

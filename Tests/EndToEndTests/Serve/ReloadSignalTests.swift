@@ -75,10 +75,13 @@ extension ServedProxy {
 
     @Test func `without a file SIGHUP ends the program as it does others`() throws {
         let folder = try TemporaryFolder()
-        let process = try RunningProcess([
-            "serve", "--upstream", "http://127.0.0.1:9", "--listen", "127.0.0.1:0", "--store",
-            "\(folder.path)/store.sqlite",
-        ])
+        // Whoever runs the tests may ignore it, as nohup does, and a child would inherit that.
+        let process = try RunningProcess(
+            [
+                "--default-signal=HUP", RunningProcess.dictum, "serve", "--upstream", "http://127.0.0.1:9",
+                "--listen", "127.0.0.1:0", "--store",
+                "\(folder.path)/store.sqlite",
+            ], of: "/usr/bin/env")
         _ = try process.waitFor("listening on")
         process.signal(SIGHUP)
         #expect(try process.result().status == 128 + SIGHUP)

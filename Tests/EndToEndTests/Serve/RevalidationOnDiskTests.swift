@@ -41,7 +41,7 @@ private func answer(_ body: [UInt8], _ fields: String...) -> [UInt8] {
         #expect(proxy.origin.requests.map { $0["If-None-Match"] } == [#""v1""#, nil])
     }
 
-    @Test(arguments: ["x''", "x'00'", "'text'", "zeroblob(9000)", "CAST('HTTP/1.1 200 OK' AS BLOB)"])
+    @Test(arguments: ["x''", "x'00'", "zeroblob(9000)", "CAST('HTTP/1.1 200 OK' AS BLOB)"])
     func `a head that is damaged on disk is none`(blob: String) throws {
         let folder = try TemporaryFolder()
         try servedOnce(folder)

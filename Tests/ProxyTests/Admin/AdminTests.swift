@@ -26,7 +26,8 @@ private let typed = "Content-Type: application/json"
         // The page is of the same origin as its name: that does not help it.
         let origin = "Origin: http://" + host.dropFirst(6)
         #expect(try proxy.admin(off, host, typed, origin).status == 403)
-        #expect(try proxy.admin("GET /dictionaries HTTP/1.1", "Host: x").text.contains(#""dictionaries":"on""#))
+        #expect(
+            try proxy.admin("GET /dictionaries HTTP/1.1", "Host: x").text.contains(#""dictionaries":"on""#))
     }
 
     @Test(arguments: [
@@ -155,13 +156,17 @@ private let typed = "Content-Type: application/json"
 
     @Test func `metrics are read under any Host, as scrapers have it`() throws {
         let proxy = try TestProxy(json(body))
-        let answer = try proxy.admin("GET /metrics HTTP/1.1", "Host: node7.test:9901", "Origin: http://x.test")
+        let answer = try proxy.admin(
+            "GET /metrics HTTP/1.1", "Host: node7.test:9901", "Origin: http://x.test")
         #expect(answer.status == 200)
         #expect(answer["Access-Control-Allow-Origin"] == nil)
     }
 
-    @Test(arguments: ["0123456789abcde", "0123456789 abcdef", String(repeating: "x", count: 1025), "é0123456789abcdef"])
-    func `a token that is short or not visible ASCII is a mistake that no text repeats`(token: String) throws {
+    @Test(arguments: [
+        "0123456789abcde", "0123456789 abcdef", String(repeating: "x", count: 1025), "é0123456789abcdef",
+    ])
+    func `a token that is short or not visible ASCII is a mistake that no text repeats`(token: String) throws
+    {
         let text = "upstream: {urls: [\"http://127.0.0.1:9\"]}\nadmin: {token: \"\(token)\"}\n"
         let error = try #require(throws: ConfigurationError.self) {
             try Configuration.parse(Array(text.utf8))

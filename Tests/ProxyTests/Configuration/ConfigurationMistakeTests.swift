@@ -141,10 +141,6 @@ private func mistakes(inWhole bytes: [UInt8]) -> [String] {
             "scope is not supported yet: expected public"
         ),
         ("routes: [{match: /a, dictionary: {identity: authorization}}]", "identity is not supported yet"),
-        (
-            "routes: [{match: /a, dictionary: {revalidate: true}}]",
-            "revalidate is not supported yet: expected false"
-        ),
     ])
     func `what comes in a later version is refused, never ignored`(text: String, expected: String) {
         #expect(mistakes(text).count == 1)

@@ -50,7 +50,8 @@ private func freePort() throws -> UInt16 {
 
     @Test func `limits of the store wait for the next start, and it says so`() throws {
         let proxy = try TestProxy(json(old))
-        #expect(try proxy.reload("store: {memory: 1MiB, max_chains: 7}") == ["store.max_chains", "store.memory"])
+        #expect(
+            try proxy.reload("store: {memory: 1MiB, max_chains: 7}") == ["store.max_chains", "store.memory"])
         #expect(try proxy.reload("store: {memory: 1MiB, max_chains: 7}") == [])
     }
 
@@ -70,12 +71,18 @@ private func freePort() throws -> UInt16 {
             done.enter()
             Thread.detachNewThread {
                 while !isOver.withLock({ $0 }) {
-                    let path = ["/a/feed", "/b/feed"][counts.withLock { $0 += 1; return $0 } % 2]
-                    client.send(request(path, ["Accept-Encoding: dcz", available(path == "/a/feed" ? old : new)]))
+                    let path = ["/a/feed", "/b/feed"][
+                        counts.withLock {
+                            $0 += 1; return $0
+                        } % 2]
+                    client.send(
+                        request(path, ["Accept-Encoding: dcz", available(path == "/a/feed" ? old : new)]))
                     let answer = try? client.receive()
                     let expected = path == "/a/feed" ? old : new
                     if (try? answer?.carriesDecoded(expected, over: expected)) != true {
-                        failures.withLock { $0.append("client \(number): \(path): \(String(describing: answer))") }
+                        failures.withLock {
+                            $0.append("client \(number): \(path): \(String(describing: answer))")
+                        }
                         break
                     }
                 }
@@ -98,7 +105,9 @@ private func freePort() throws -> UInt16 {
         #expect(try proxy.metrics().contains("dictum_aborted_responses_total 0"))
     }
 
-    @Test func `a request under way ends with its own upstream and settings, the next has the new ones`() throws {
+    @Test func `a request under way ends with its own upstream and settings, the next has the new ones`()
+        throws
+    {
         let (asked, gate) = (Gate(), Gate())
         let first = try Origin { _, connection in
             asked.open()

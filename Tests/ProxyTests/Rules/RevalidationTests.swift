@@ -81,7 +81,8 @@ extension TestProxy {
 
     @Test(arguments: [
         [#"ETag: W/"v1""#], [], [#"ETag: "v1""#, #"ETag: "v2""#], ["ETag: v1"],
-        [#"ETag: "v1""#, "Cache-Control: no-store"], [#"ETag: "v1""#, "Cache-Control: private=\"x\", public"],
+        [#"ETag: "v1""#, "Cache-Control: no-store"],
+        [#"ETag: "v1""#, "Cache-Control: private=\"x\", public"],
         [#"ETag: "v1""#, "Vary: *"], [#"ETag: "v1""#, "Set-Cookie: id=1"],
         [#"ETag: "v1""#, "Vary: X-Forwarded-For"],
         [#"ETag: "v1""#, "Access-Control-Allow-Origin: https://page.test"],
@@ -122,9 +123,11 @@ extension TestProxy {
         [], [#"ETag: W/"v1""#], [#"ETag: "v2""#], [#"ETag: "v1""#, #"ETag: "v1""#],
         [#"ETag: "v1""#, "Content-Encoding: gzip"], [#"ETag: "v1""#, "Connection: close, ETag"],
     ])
-    func `a 304 without the stored strong tag has the request sent again without condition, and never asked again`(
-        fields: [String]
-    ) throws {
+    func
+        `a 304 without the stored strong tag has the request sent again without condition, and never asked again`(
+            fields: [String]
+        ) throws
+    {
         let proxy = try TestProxy(conditional(on304: fields), routes)
         for _ in 1...3 { #expect(try proxy.fetch("/feed").carries(first)) }
         #expect(proxy.conditions == [nil, #""v1""#, nil, nil])

@@ -50,7 +50,8 @@ private let second = Feed.bytes(version: 1, items: 40)
         #expect(proxy.origin.requests.allSatisfy { $0["If-None-Match"] == nil })
     }
 
-    @Test func `a request that waits for its upstream heeds the switch, an answer under way goes on`() throws {
+    @Test func `a request that waits for its upstream heeds the switch, an answer under way goes on`() throws
+    {
         let (asked, head, rest) = (Gate(), Gate(), Gate())
         let origin = try Origin { request, connection in
             let lines = wire(
