@@ -101,7 +101,8 @@ package final class DictionaryStore: Sendable {
         }
         let admitted = state.withLock { state in
             let admitted = state.admit(
-                facts, body: kept, chain: chain, keep: keep, now: now, clock: StoreClock.microseconds, head: head)
+                facts, body: kept, chain: chain, keep: keep, now: now, clock: StoreClock.microseconds,
+                head: head)
             publisher.publish(state.index)
             return admitted
         }

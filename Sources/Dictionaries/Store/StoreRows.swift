@@ -137,7 +137,8 @@ enum StoreRows {
             version.url,
             version.variant, version.etag, version.contentType, version.bytes, version.rank,
             version.admittedAt,
-            version.lastWanted, version.maxAge, version.pinnedUntil, version.isUpstreamMatch, version.headData,
+            version.lastWanted, version.maxAge, version.pinnedUntil, version.isUpstreamMatch,
+            version.headData,
         ])
         if version.head != nil { try forgetFormerHeads(of: version, in: database) }
     }

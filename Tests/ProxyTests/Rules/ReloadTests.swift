@@ -161,6 +161,21 @@ private func freePort() throws -> UInt16 {
         #expect(try proxy.metrics().contains(#"{route="/feed",coding="dcz",reason="delta"} 2"#))
     }
 
+    @Test
+    func `a version that no current route would make is unusable at once, and usable again with its route`()
+        throws
+    {
+        let proxy = try TestProxy(json(old), "explain: true")
+        _ = try proxy.fetch("/feed")
+        #expect(try proxy.fetch("/feed", over: old).coding == "dcz")
+        try proxy.reload("explain: true\nroutes: [{match: \"/*\", dictionary: {match_dest: [script]}}]")
+        let answer = try proxy.fetch("/feed", over: old)
+        #expect(answer.coding == "identity")
+        #expect(answer["Dictum-Explain"]?.contains("dictionary-unknown") == true)
+        try proxy.reload("")
+        #expect(try proxy.fetch("/feed", over: old).coding == "dcz")
+    }
+
     @Test func `whom a kept connection is trusted for follows the configuration`() throws {
         let proxy = try TestProxy(json(old))
         let client = try proxy.connect()

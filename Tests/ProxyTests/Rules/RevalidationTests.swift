@@ -198,6 +198,16 @@ extension TestProxy {
         }
     }
 
+    @Test func `the head is kept as the upstream sent it, whatever the route puts on the answer`() throws {
+        let proxy = try TestProxy(
+            conditional(fields: ["Cache-Control: max-age=7"]),
+            #"routes: [{match: "/*", dictionary: {revalidate: true, cache_control: "max-age=300"}}]"#)
+        for _ in 1...2 { #expect(try proxy.fetch("/feed")["Cache-Control"] == "max-age=300") }
+        try proxy.reload(routes)
+        #expect(try proxy.fetch("/feed")["Cache-Control"] == "max-age=7")
+        #expect(proxy.conditions == [nil, #""v1""#, #""v1""#])
+    }
+
     @Test func `what a 304 has changed is kept for the next one`() throws {
         let turn = Guarded(0)
         let origin = try Origin { request, connection in

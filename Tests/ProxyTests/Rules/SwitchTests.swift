@@ -89,6 +89,23 @@ private let second = Feed.bytes(version: 1, items: 40)
         #expect(try late.receive().carries(second))
     }
 
+    @Test func `switched off there is no Link, and the URL of one leads nowhere`() throws {
+        let proxy = try TestProxy(
+            Origin(json(first, "Cache-Control: public, max-age=0")),
+            #"routes: [{match: "/*", dictionary: {delivery: link}}]"#)
+        _ = try proxy.fetch("/feed")
+        let link = try #require(try proxy.fetch("/feed")["Link"])
+        let path = try #require(link.firstMatch(of: /<([^>]+)>/)?.output.1)
+        #expect(try proxy.fetch(String(path)).carries(first))
+        _ = try proxy.turn("off")
+        #expect(try proxy.fetch("/feed")["Link"] == nil)
+        let gone = try proxy.fetch(String(path))
+        #expect(gone.status == 404)
+        #expect(gone["Cache-Control"] == "no-store")
+        _ = try proxy.turn("on")
+        #expect(try proxy.fetch(String(path)).carries(first))
+    }
+
     @Test func `what the configuration has off cannot be switched on`() throws {
         let proxy = try TestProxy(json(first), "dictionaries: off")
         #expect(try proxy.turn("on") == 409)
