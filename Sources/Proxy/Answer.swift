@@ -66,6 +66,16 @@ final class Answer {
     /// The last bytes, which wait for the admission.
     var tail: [UInt8] = []
     var trailers = Headers()
+    /// What has come and is not decoded yet, since the client takes no more just now.
+    var undecoded: [UInt8] = []
+    /// The trailers of a body that has come whole, and is not decoded whole yet.
+    var awaitedEnd: Headers?
+    /// Whether the decoder has more to do before it can take what comes next.
+    var isDecodingBehind: Bool { isDecoded && (!undecoded.isEmpty || decoder?.hasMore == true) }
+    /// The stored body that this is, where the upstream has confirmed it.
+    var stored: Body?
+    /// The head to keep with the version, in wire form.
+    var headToKeep: [UInt8]?
 
     init(_ head: consuming ResponseHead, framing: BodyFraming, facts: ResponseFacts) {
         self.head = head

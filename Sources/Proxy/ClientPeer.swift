@@ -2,7 +2,7 @@ internal import HTTP
 
 /// What the connection and, where its peer is trusted, the forwarding fields say of the client.
 ///
-/// Made once a connection, which keeps it.
+/// Made once a connection and configuration; the connection keeps it.
 final class ClientPeer {
     /// Whether the fields of this peer count: a proxy of the operator's own.
     let isTrusted: Bool
@@ -15,16 +15,26 @@ final class ClientPeer {
     /// The address as X-Forwarded-For has it.
     let text: String
 
-    /// The peer of a connection; made on its first request.
-    static func of(_ connection: ServerConnection, trusting networks: [TrustedNetwork]) -> ClientPeer {
-        if let known = connection.attachment as? ClientPeer { return known }
-        let peer = ClientPeer(connection.peer, isTLS: connection.isPeerTLS, trusting: networks)
+    /// The reloads before the configuration that says whom to trust.
+    private let generation: Int
+
+    /// The peer of a connection; made on its first request, and on the first after a reload.
+    static func of(_ connection: ServerConnection, in context: ProxyContext) -> ClientPeer {
+        if let known = connection.attachment as? ClientPeer, known.generation == context.generation {
+            return known
+        }
+        let peer = ClientPeer(
+            connection.peer, isTLS: connection.isPeerTLS, trusting: context.configuration.trustedProxies,
+            generation: context.generation)
         connection.attachment = peer
         return peer
     }
 
-    init(_ peer: Endpoint?, isTLS: Bool? = nil, trusting networks: [TrustedNetwork]) {
+    init(
+        _ peer: Endpoint?, isTLS: Bool? = nil, trusting networks: [TrustedNetwork], generation: Int = 0
+    ) {
         self.isTLS = isTLS
+        self.generation = generation
         if case .ip(let address, _)? = peer { self.address = address } else { address = nil }
         text = address?.text ?? "unknown"
         isTrusted = networks.contains(peer)

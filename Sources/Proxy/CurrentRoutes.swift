@@ -8,7 +8,7 @@ package struct CurrentRoutes: Sendable {
 
     /// The routes of a configuration that was read.
     package init(_ configuration: Configuration) {
-        routes = RouteTable(configuration)
+        routes = RouteTable(configuration, names: RouteNames(configuration))
     }
 
     init(_ routes: RouteTable) {

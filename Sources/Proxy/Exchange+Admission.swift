@@ -40,10 +40,12 @@ extension Exchange {
             HeaderName(name).flatMap { request.headers.joined($0) }
         }
         return Answer.Place(
-            chain: chain,
-            url: query.map { "\(path)?\($0)" } ?? path, variant: variant,
+            chain: chain, url: storedURL, variant: variant,
             offer: own.isEmpty && isOffered() ? offer : nil, isUpstreamMatch: !own.isEmpty)
     }
+
+    /// Path and query as a version has them.
+    var storedURL: String { query.map { "\(path)?\($0)" } ?? path }
 
     /// Makes a whole body a version of its chain; returns what the answer offers for it.
     func admit(_ body: Body, _ answer: Answer, etag: String?, isNewest: Bool) -> UseAsDictionary? {
@@ -54,9 +56,11 @@ extension Exchange {
         let opaque = etag.flatMap { EntityTag($0)?.opaque }
         if isNewest,
             let newest = proxy.index.newest(
-                chain: place.chain, url: place.url, variant: place.variant, digest: body.digest, etag: opaque)
+                chain: place.chain, url: place.url, variant: place.variant, digest: body.digest, etag: opaque),
+            newest.canKeep(answer.headToKeep)
         {
             context.store.touch(newest, now: now)
+            if let head = answer.headToKeep { context.store.keep(head: head, of: newest, now: now) }
         } else if !mayBecomeVersion(body, place, answer) {
             // Not now; what the chain has from another URL may be offered all the same.
             guard let same = proxy.index.version(chain: place.chain, digest: body.digest) else { return nil }
@@ -66,7 +70,8 @@ extension Exchange {
                 body, chain: place.chain, url: place.url, variant: place.variant,
                 etag: opaque, contentType: answer.facts.contentType,
                 versions: place.chain.scope == .public ? dictionary.versions : dictionary.privateVersions,
-                maxAge: dictionary.maxAge / 1000, now: now, isUpstreamMatch: place.isUpstreamMatch)
+                maxAge: dictionary.maxAge / 1000, now: now, isUpstreamMatch: place.isUpstreamMatch,
+                head: answer.headToKeep)
             proxy.metrics.countAdmission()
         }
         return place.offer

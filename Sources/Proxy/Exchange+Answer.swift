@@ -14,9 +14,11 @@ extension Exchange {
         head.headers.removeConnectionFields(except: head.status == .upgradeRequired ? .upgrade : nil)
         takeIdentity(from: &head.headers)
         if context.configuration.explain { head.headers.remove(.dictumExplain) }
+        heedSwitch()
         let facts = ResponseFacts(head, framing: framing)
         let answer = Answer(head, framing: framing, facts: facts)
         self.answer = answer
+        keepHead(of: answer)
         setCacheControl(answer)
         if answer.head.status.isBodiless || request.method == .head { return respondBodiless(answer) }
         answer.place = place(for: facts, headers: answer.head.headers)
@@ -37,8 +39,8 @@ extension Exchange {
     /// An answer that the upstream coded itself: its bytes go on untouched, unless the client gains by decoding.
     private func planCoded(_ answer: Answer, _ coding: ContentCoding) {
         let decision = decide(answer)
-        // As far as gzip can go (1032 times): beyond it, a piece of the body could fill the memory.
-        let limits = DecoderLimits(maxBytes: .max, maxRatio: 1_100)
+        // However much it grows: it goes on in small pieces.
+        let limits = DecoderLimits(maxBytes: .max, maxRatio: .max)
         if decision.upstreamCodingHandling == .decode {
             guard let decoder = try? Codec.decoder(for: coding, limits: limits) else {
                 return refuse(Self.undecodable)
@@ -122,6 +124,7 @@ extension Exchange {
         facts.status = 200
         let own = answer.head.headers.values(.useAsDictionary)
         if let tag = answer.head.headers.first(.etag), route.usesDictionaries,
+            self.facts.dictionarySwitch == nil,
             let place = place(varyNames: facts.varyNames, own: own, isOffered: { true }),
             let opaque = EntityTag(tag)?.opaque,
             let version = proxy.index.version(

@@ -7,19 +7,23 @@ extension Exchange {
     /// A piece of the body as the upstream sent it.
     func take(_ bytes: Span<UInt8>) {
         guard let answer else { return }
+        if answer.isDecoded { return takeCoded(bytes, answer) }
         switch answer.stage {
         case .holding: collectHeld(bytes, answer)
         case .passing: pass(bytes, answer)
-        case .decoding: passDecoded(bytes, answer)
         case .coding(let encoder): codeNext(bytes, answer, encoder)
         case .opening: answer.pending.append(bytes)
-        case .bodiless, .preparing, .sending, .ending: break
+        case .bodiless, .decoding, .preparing, .sending, .ending: break
         }
     }
 
     /// The upstream's body has come whole.
     func bodyEnded(trailers: Headers) {
         guard let answer else { return }
+        if answer.isDecodingBehind {
+            answer.awaitedEnd = trailers
+            return
+        }
         answer.trailers = trailers
         hideIdentity(in: &answer.trailers)
         switch answer.stage {
@@ -52,7 +56,10 @@ extension Exchange {
 
     /// The time for holding back is over, or the time to flush has come.
     func expired(_ core: EventLoop.Core) {
-        guard let answer else { return }
+        guard let answer else {
+            // A stored body that could not be read in time.
+            return storedAnswer != nil ? askForWhole() : ()
+        }
         switch answer.stage {
         case .holding:
             if case .loading(let version) = dictionary { dictionary = .cold(version) }

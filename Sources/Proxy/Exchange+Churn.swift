@@ -7,7 +7,7 @@ extension Exchange {
     /// Counts a dictionary that the client advertises and the store has.
     func noteFound(_ version: Dictionaries.Version) {
         isSampled = context.store.noteFound(
-            version, path: path, query: query, now: Clock.unixSeconds, route: routeText)
+            version, path: path, query: query, now: Clock.unixSeconds, route: route.text)
     }
 
     /// Counts a dictionary that the store does not have, now that the chain of the answer is known.
@@ -16,7 +16,7 @@ extension Exchange {
     func mayOffer(from chain: ChainKey) -> Bool {
         if let digest = missing, proxy.index.holds(chain) {
             context.store.noteMissing(
-                digest, chain: chain, path: path, query: query, now: Clock.unixSeconds, route: routeText)
+                digest, chain: chain, path: path, query: query, now: Clock.unixSeconds, route: route.text)
         }
         // Once, though a place may be looked for again.
         missing = nil
@@ -64,12 +64,6 @@ extension Exchange {
     func sampleSavings(_ body: [UInt8], deltaBytes: Int) {
         guard case .ready(let version, _) = dictionary else { return }
         context.savings.submit(
-            .init(chain: version.chain, body: body, deltaBytes: deltaBytes, route: routeText))
-    }
-
-    /// The match of the route, as it was written.
-    private var routeText: String {
-        let routes = context.configuration.routes
-        return route.index.flatMap { routes.indices.contains($0) ? routes[$0].text : nil } ?? "none"
+            .init(chain: version.chain, body: body, deltaBytes: deltaBytes, route: route.text))
     }
 }

@@ -6,16 +6,12 @@ internal import HTTP
 extension Exchange {
     func collectHeld(_ bytes: Span<UInt8>, _ answer: Answer) {
         record.bodyBytesBefore += bytes.count
-        do throws(CodingError) {
-            if let decoder = answer.decoder {
-                answer.original?.bytes.append(bytes)
-                try decoder.decode(bytes, into: &answer.collected)
-            } else {
-                answer.collected.append(bytes)
-            }
-        } catch {
-            return fail(answer)
-        }
+        answer.collected.append(bytes)
+        boundHeld(answer)
+    }
+
+    /// Holds a body no longer that is larger than may be held.
+    func boundHeld(_ answer: Answer) {
         let count = answer.collected.count + (answer.original?.bytes.count ?? 0)
         let isWithinMemory = count <= answer.reservedBytes || reserve(max(count, 64 * 1024), for: answer)
         if answer.collected.count > heldBytesMax || !isWithinMemory { stream(answer) }
@@ -44,7 +40,8 @@ extension Exchange {
         answer.facts.isBodyWhole = true
         let verdict = Admission.evaluate(request: facts, response: answer.facts, policy: route.policy)
         if verdict != .admit || isInflated(answer) { answer.place = nil }
-        if let place = answer.place {
+        // A stored body is there already, and takes no place for a copy.
+        if let place = answer.place, answer.stored == nil {
             answer.slot = context.store.reserve(chain: place.chain, bytes: answer.collected.count)
             if answer.slot == nil { answer.place = nil }
         }
@@ -59,7 +56,8 @@ extension Exchange {
 
     func codingJob(_ answer: Answer, _ decision: Decision) -> CodingJob {
         // What comes from the store is known already, which matters only where a delta of it may be.
-        let newest = decision.coding.usesDictionary ? answer.source ?? newestBody(answer) : newestBody(answer)
+        let newest =
+            answer.stored ?? (decision.coding.usesDictionary ? answer.source : nil) ?? newestBody(answer)
         let needsTag =
             !answer.head.headers.contains(.etag) && isCodedResource(answer.facts)
             && request.method == .get && answer.collected.count <= heldBytesMax

@@ -9,6 +9,8 @@ extension Exchange {
         if isNotModified(answer.head.headers.first(.etag)) { return stopUnmodified(answer) }
         let held = answer.collected
         answer.heldBytes = held.count
+        // What is too large already is not offered.
+        if held.count > route.policy.bodyBytesMax || isInflated(answer) { answer.place = nil }
         answer.collected = []
         if case .length(let count) = answer.framing, answer.facts.contentEncodings.isEmpty, !answer.isDecoded
         {
@@ -115,6 +117,7 @@ extension Exchange {
         if !pending.isEmpty { codeNext(pending.span, answer, encoder) }
         guard self.answer === answer, case .coding = answer.stage else { return }
         if answer.isWhole { return endCoding(answer, encoder) }
+        if decodeOn() { return }
         if connection.canWrite { upstream?.resumeResponse() }
     }
 
@@ -148,19 +151,6 @@ extension Exchange {
         forward(bytes, answer)
     }
 
-    /// Hands on what the upstream coded in a way that this client does not accept.
-    func passDecoded(_ bytes: Span<UInt8>, _ answer: Answer) {
-        record.bodyBytesBefore += bytes.count
-        var piece: [UInt8] = []
-        do throws(CodingError) {
-            try answer.decoder?.decode(bytes, into: &piece)
-        } catch {
-            return fail(answer)
-        }
-        copy(piece.span, answer, isDecoded: true)
-        forward(piece.span, answer)
-    }
-
     /// Sends bytes on; the very last ones of a body that is to be admitted wait for the admission.
     func forward(_ bytes: Span<UInt8>, _ answer: Answer) {
         answer.passedBytes += UInt64(bytes.count)
@@ -179,15 +169,7 @@ extension Exchange {
     func codeNext(_ bytes: Span<UInt8>, _ answer: Answer, _ encoder: any Encoder) {
         record.bodyBytesBefore += bytes.count
         var piece: [UInt8] = []
-        if let decoder = answer.decoder {
-            do throws(CodingError) {
-                try decoder.decode(bytes, into: &piece)
-            } catch {
-                return fail(answer)
-            }
-        } else {
-            piece.append(bytes)
-        }
+        piece.append(bytes)
         code(piece, .more, answer, encoder)
     }
 

@@ -6,7 +6,8 @@ internal import HTTP
 extension Exchange {
     /// Looks up the dictionary that the client offers, and has it read while the upstream works.
     func findDictionary() {
-        guard let digest = facts.availableDictionary, let authority = request.authority, let scope,
+        guard let digest = facts.availableDictionary, facts.dictionarySwitch == nil,
+            let authority = request.authority, let scope,
             scope == .public || CrossOrigin.allowsPrivateDictionary(request: facts)
         else { return }
         guard
@@ -42,8 +43,14 @@ extension Exchange {
         let surroundings = UpstreamRequest.Surroundings(
             peer: peer, route: route, acceptEncoding: context.configuration.upstream.acceptEncoding,
             upstreamAuthority: context.upstreamAuthority, isTLS: peer.isTLS ?? false)
-        let head = UpstreamRequest.head(from: request, framing: requestFraming, surroundings)
+        var head = UpstreamRequest.head(from: request, framing: requestFraming, surroundings)
+        if let storedAnswer { head.headers.append(.ifNoneMatch, storedAnswer.tag.serialized) }
         upstreamHead = head
+        askUpstream(head)
+    }
+
+    /// Sends a request's head to the upstream; what the client sends as its body follows.
+    func askUpstream(_ head: RequestHead) {
         connect { [requestFraming] in $0.begin(head, framing: requestFraming, handler: self) }
     }
 
@@ -109,6 +116,7 @@ extension Exchange: ResponseHandler {
         record.upstreamStatus = Int(head.status.rawValue)
         proxy.answered(after: tries)
         record.upstreamMicroseconds = Int(Clock.monotonicNanoseconds - startedNanoseconds) / 1000
+        if isAnswerToRevalidation(head) { return }
         plan(head, framing: framing)
     }
 
@@ -118,6 +126,7 @@ extension Exchange: ResponseHandler {
 
     func responseEnded(trailers: Headers) {
         upstream = nil
+        if storedAnswer != nil { return settleStoredAnswer() }
         if isTunnel { complete() } else { bodyEnded(trailers: trailers) }
     }
 

@@ -8,6 +8,8 @@ internal import HTTP
 /// The client's connection and the upstream's each hold it as their handler; it lets go of both at the end.
 final class Exchange: Handler {
     let proxy: ReverseProxy
+    /// The configuration that the request began with.
+    let context: ProxyContext
     let connection: ServerConnection
     let request: RequestHead
     let requestFraming: BodyFraming
@@ -31,6 +33,8 @@ final class Exchange: Handler {
     /// Whether both connections have changed their protocol.
     var isTunnel = false
     var requestBodyBytes = 0
+    /// What the upstream is asked about on behalf of nobody but us.
+    var storedAnswer: StoredAnswer?
     var startedNanoseconds = Clock.monotonicNanoseconds
 
     // The way back.
@@ -48,12 +52,16 @@ final class Exchange: Handler {
     init(_ head: RequestHead, framing: BodyFraming, on connection: ServerConnection, of proxy: ReverseProxy) {
         self.proxy = proxy
         self.connection = connection
-        let configuration = proxy.context.configuration
+        context = proxy.context
+        let configuration = context.configuration
         path = head.target.path
         query = head.target.query
-        peer = ClientPeer.of(connection, trusting: configuration.trustedProxies)
-        linked = DictionaryPath.isReserved(path) ? LinkedDictionary.find(head, of: proxy) : nil
-        route = linked?.route ?? proxy.context.routes.route(path: path, query: query)
+        peer = ClientPeer.of(connection, in: context)
+        // Switched off, a name leads nowhere, as where the configuration says so.
+        linked =
+            DictionaryPath.isReserved(path) && !context.dictionarySwitch.isOff
+            ? LinkedDictionary.find(head, of: proxy) : nil
+        route = linked?.route ?? context.routes.route(path: path, query: query)
         facts = RequestFacts(
             head, path: path, query: query, peer: peer, route: route,
             secureTransport: configuration.secureTransport)
@@ -66,7 +74,6 @@ final class Exchange: Handler {
     }
 
     var core: EventLoop.Core { proxy.core }
-    var context: ProxyContext { proxy.context }
 
     /// This exchange's name on its loop.
     var token: Token {
@@ -76,12 +83,19 @@ final class Exchange: Handler {
         return token
     }
 
+    /// Notes whether dictionaries are out of use just now.
+    func heedSwitch() {
+        facts.dictionarySwitch = context.dictionarySwitch.reason
+    }
+
     /// Begins: looks for reasons to answer at once, else goes to the upstream.
     func start() {
         if let problem = ownAnswer() { return refuse(problem.0, problem.1) }
         if answersItself() { return }
+        heedSwitch()
         if let linked { return serve(linked) }
         findDictionary()
+        findStoredAnswer()
         forward()
     }
 
@@ -220,6 +234,7 @@ extension Exchange: RequestHandler {
         }
         // While an encoder is being made the upstream waits.
         if case .opening? = answer?.stage { return }
+        if decodeOn() { return }
         upstream?.resumeResponse()
     }
 

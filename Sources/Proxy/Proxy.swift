@@ -16,9 +16,12 @@ package import HTTP
 /// | answer at once, where that is due | `ownAnswer` | Exchange |
 /// | a dictionary's own URL: from the store, not the upstream | `serve` | Exchange+Link |
 /// | dictionary: look it up, have it read | `findDictionary` | Exchange+Upstream |
+/// | a stored answer to ask about, where the route says so | `findStoredAnswer` | Exchange+Revalidation |
 /// | upstream | `forward` | Exchange+Upstream |
 /// | the answer's head has come | `plan` | Exchange+Answer |
+/// | a 304 for the stored answer: that one, or the request again | `settleStoredAnswer` | Exchange+Revalidation |
 /// | the body: whole within 25 ms, or piece by piece | `hold`, `stream` | Exchange+Answer, +Streaming |
+/// | the upstream's coding undone, in small pieces | `takeCoded` | Exchange+Decoding |
 /// | negotiate | `decide` | Exchange+Answer |
 /// | compare, hash, find a delta or compress, beside the loop if large | `prepare`, `code` | Exchange+Holding (by CodingJob), +Streaming |
 /// | store: the body becomes a version | `admit` | Exchange+Admission |
@@ -27,13 +30,14 @@ package import HTTP
 /// | the answer is whole, or given up | `complete`, `abort` | Exchange |
 /// | account, always and once | `account` | Exchange, here |
 package final class ReverseProxy: Application, Handler {
-    let context: ProxyContext
+    /// What new requests begin with; a reload puts another in its place.
+    private(set) var context: ProxyContext
     let core: EventLoop.Core
     let connections: ConnectionPool
     let index: DictionaryIndex.Reader
     /// The counters of this loop.
     package let metrics: LoopMetrics
-    private let log: AccessLog?
+    private var log: AccessLog?
     private var token = Token.none
     /// The exchanges that began to hold a body in this batch of events.
     private var holding: [Exchange] = []
@@ -44,17 +48,20 @@ package final class ReverseProxy: Application, Handler {
         self.context = context
         self.log = log
         self.core = core
-        var settings = ClientSettings()
-        let upstream = context.configuration.upstream
-        settings.connectTimeout = Int64(upstream.connectTimeout)
-        settings.responseTimeout = Int64(upstream.responseTimeout)
-        settings.idleTimeout = Int64(upstream.idleTimeout)
-        // The setting counts the connections of all loops.
-        settings.keepAliveMax = (upstream.keepAlive + context.loopCount - 1) / context.loopCount
-        connections = ConnectionPool(settings: settings, core: core)
+        connections = ConnectionPool(settings: ClientSettings(context), core: core)
         index = context.store.reader()
-        metrics = LoopMetrics(routes: context.configuration.routes.count)
+        metrics = LoopMetrics(routes: context.routeNames.texts.count)
         token = core.add(self)
+    }
+
+    /// Begins new requests with another configuration; those under way end with their own.
+    func adopt(_ context: ProxyContext, log: AccessLog?) {
+        self.log?.flush()
+        self.log = log
+        connections.adopt(ClientSettings(context), endpoints: context.upstreams)
+        metrics.grow(routes: context.routeNames.texts.count)
+        answeringUpstream = 0
+        self.context = context
     }
 
     package func begin(
@@ -122,6 +129,18 @@ package final class ReverseProxy: Application, Handler {
     package func close() {
         log?.flush()
         connections.closeIdle()
+    }
+}
+
+extension ClientSettings {
+    init(_ context: ProxyContext) {
+        self.init()
+        let upstream = context.configuration.upstream
+        connectTimeout = Int64(upstream.connectTimeout)
+        responseTimeout = Int64(upstream.responseTimeout)
+        idleTimeout = Int64(upstream.idleTimeout)
+        // The setting counts the connections of all loops.
+        keepAliveMax = (upstream.keepAlive + context.loopCount - 1) / context.loopCount
     }
 }
 

@@ -9,12 +9,7 @@ extension ProxyContext {
         _ configuration: Configuration, churn: ChurnPolicy = ChurnPolicy(),
         log: @escaping @Sendable (StoreEvent) -> Void, loopCount: Int, deltaFault: Deltas.Fault? = nil
     ) throws(StartError) -> ProxyContext {
-        var upstreams: [Endpoint] = []
-        for url in configuration.upstream.urls {
-            let found = Endpoint.resolve(host: url.host, port: url.port)
-            guard !found.isEmpty else { throw .unknownUpstream(url.host) }
-            upstreams += found
-        }
+        let upstreams = try upstreams(of: configuration)
         let settings = configuration.store
         var storeConfiguration = StoreConfiguration(
             path: settings.path, maxBytes: settings.maxSize, maxChains: settings.maxChains,
@@ -53,5 +48,16 @@ extension ProxyContext {
         } catch {
             throw .store(error.description)
         }
+    }
+
+    /// The addresses of the upstream; blocks.
+    static func upstreams(of configuration: Configuration) throws(StartError) -> [Endpoint] {
+        var upstreams: [Endpoint] = []
+        for url in configuration.upstream.urls {
+            let found = Endpoint.resolve(host: url.host, port: url.port)
+            guard !found.isEmpty else { throw .unknownUpstream(url.host) }
+            upstreams += found
+        }
+        return upstreams
     }
 }

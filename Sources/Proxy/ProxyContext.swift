@@ -2,28 +2,21 @@ package import Dictionaries
 internal import Dispatch
 package import HTTP
 
-/// What all loops of one proxy share; safe from any thread.
+/// What all loops of one proxy share under one configuration; safe from any thread.
+///
+/// A reload makes another one, with the same `shared` parts. A request keeps the one that it began with.
 package final class ProxyContext: Sendable {
     package let configuration: Configuration
-    package let store: DictionaryStore
-    /// How many loops share all this.
-    package let loopCount: Int
+    /// How many reloads there were before.
+    let generation: Int
+    /// What outlives a reload.
+    let shared: SharedParts
     let routes: RouteTable
+    /// The matches under which requests are counted and logged, those of former configurations included.
+    let routeNames: RouteNames
     /// The addresses of the upstream, in the order they are tried.
     let upstreams: [Endpoint]
     let upstreamAuthority: String
-    let compressionPool: CompressionPool
-    /// Finds out what the deltas of wide chains save.
-    let savings: SavingsSampler
-    /// Live encoders, and bodies that are held until they are whole.
-    let compressionMemory: MemoryBudget
-    /// Which versions Links name.
-    let linkDesk: LinkDesk
-    /// Is told what an operator should know; from any thread.
-    let report: @Sendable (StoreEvent) -> Void
-    private let maintenance = DispatchQueue(label: "dictum.maintenance", qos: .utility)
-    /// Where deltas are made and kept.
-    let deltas: Deltas
 
     /// - Parameter deltaFault: for tests of the verification, see `Deltas`; nothing in a configuration leads here.
     package init(
@@ -31,24 +24,47 @@ package final class ProxyContext: Sendable {
         compressionPool: CompressionPool, report: @escaping @Sendable (StoreEvent) -> Void = { _ in },
         deltaFault: Deltas.Fault? = nil
     ) {
+        shared = SharedParts(
+            store: store, loopCount: loopCount, compressionPool: compressionPool,
+            compression: configuration.compression, report: report, deltaFault: deltaFault)
+        generation = 0
         self.configuration = configuration
-        self.store = store
-        self.loopCount = max(1, loopCount)
         self.upstreams = upstreams
-        self.compressionPool = compressionPool
-        savings = SavingsSampler(store: store, codings: configuration.compression.codings)
-        routes = RouteTable(configuration)
-        upstreamAuthority =
-            configuration.upstream.urls.first.map {
-                $0.host.contains(":") ? "[\($0.host)]:\($0.port)" : "\($0.host):\($0.port)"
-            } ?? ""
-        linkDesk = LinkDesk(store: store, pool: compressionPool)
-        self.report = report
-        let compression = configuration.compression
-        compressionMemory = MemoryBudget(bytes: compression.memory)
-        deltas = Deltas(
-            preparedBytes: compression.preparedMemory, cacheBytes: compression.deltaMemory,
-            verify: compression.verify, fault: deltaFault)
+        upstreamAuthority = Self.authority(of: configuration)
+        routeNames = RouteNames(configuration)
+        routes = RouteTable(configuration, names: routeNames)
+    }
+
+    /// The same proxy under another configuration.
+    init(_ configuration: Configuration, upstreams: [Endpoint], after former: ProxyContext) {
+        shared = former.shared
+        generation = former.generation + 1
+        self.configuration = configuration
+        self.upstreams = upstreams
+        upstreamAuthority = Self.authority(of: configuration)
+        routeNames = RouteNames(configuration, after: former.routeNames)
+        routes = RouteTable(configuration, names: routeNames)
+    }
+
+    package var store: DictionaryStore { shared.store }
+    /// How many loops share all this.
+    package var loopCount: Int { shared.loopCount }
+    /// The switch that the admin listener turns.
+    package var dictionarySwitch: DictionarySwitch { shared.dictionarySwitch }
+    /// Is told what an operator should know; from any thread.
+    var report: @Sendable (StoreEvent) -> Void { shared.report }
+    /// Which versions Links name.
+    var linkDesk: LinkDesk { shared.linkDesk }
+    var compressionPool: CompressionPool { shared.compressionPool }
+    var compressionMemory: MemoryBudget { shared.compressionMemory }
+    /// Where deltas are made and kept.
+    var deltas: Deltas { shared.deltas }
+    /// Finds out what the deltas of wide chains save.
+    var savings: SavingsSampler { shared.savings }
+
+    /// What is to be done every second, beside the loops: versions whose time has come leave the store.
+    func maintain() {
+        shared.maintenance.async { [store] in store.sweep(now: Clock.unixSeconds) }
     }
 
     /// A delta did not decode to its body: says so, and turns dictionaries off for its route.
@@ -58,18 +74,18 @@ package final class ProxyContext: Sendable {
         // Of private chains not even a digest is for a log.
         let body = key.map { ", body \($0.body.hex)" } ?? ""
         let names = route.policy.scope == .public ? " (dictionary \(dictionary.hex)\(body))" : ""
-        let name = route.index.map { configuration.routes[$0].text } ?? "none"
         let isFirst = route.distrust()
         report(
             .error(
                 """
-                a \(coding.token) delta of route \(name) did not decode to its body\(names) \
+                a \(coding.token) delta of route \(route.text) did not decode to its body\(names) \
                 and was not sent\(isFirst ? "; dictionaries are off for this route until a reload" : "")
                 """))
     }
 
-    /// What is to be done every second, beside the loops: versions whose time has come leave the store.
-    func maintain() {
-        maintenance.async { [store] in store.sweep(now: Clock.unixSeconds) }
+    private static func authority(of configuration: Configuration) -> String {
+        configuration.upstream.urls.first.map {
+            $0.host.contains(":") ? "[\($0.host)]:\($0.port)" : "\($0.host):\($0.port)"
+        } ?? ""
     }
 }

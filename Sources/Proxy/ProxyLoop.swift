@@ -2,22 +2,31 @@ internal import HTTP
 
 /// Everything one event loop has of the proxy: its own `ReverseProxy` and its share of each listener.
 final class ProxyLoop: Handler {
+    /// A listener as it is configured, and this loop's socket of it.
+    typealias Opened = (configuration: Configuration.Listener, socket: ListeningSocket)
+
     let proxy: ReverseProxy
-    private var listeners: [Listener]
-    private var draining = 0
+    /// By the number that the server gave each.
+    private var listeners: [Int: Listener] = [:]
+    /// Those that accept no more, and have requests under way.
+    private var leaving: [Listener] = []
+    /// Connections of listeners that are no more.
+    private var formerConnections = 0
+    private let accessLog: AccessLogOutput?
+    private var onDrained: (() -> Void)?
     /// Whether this loop sees to what is to be done every second.
     private let maintains: Bool
     private var token: Token?
 
-    init(proxy: ReverseProxy, listeners: [Listener], maintains: Bool) {
-        self.proxy = proxy
+    init(context: ProxyContext, accessLog: AccessLogOutput?, maintains: Bool, core: EventLoop.Core) {
+        self.accessLog = accessLog
         self.maintains = maintains
-        self.listeners = listeners
+        proxy = ReverseProxy(context: context, log: accessLog?.log(for: context), core: core)
     }
 
     /// Accepts from now on; returns the name of this part on its loop.
-    func start(on core: EventLoop.Core) -> Token {
-        for listener in listeners { listener.start(on: core) }
+    func start(_ sockets: [Int: Opened], on core: EventLoop.Core) -> Token {
+        open(sockets, core)
         let token = core.add(self)
         self.token = token
         expired(core)
@@ -30,10 +39,77 @@ final class ProxyLoop: Handler {
         core.setDeadline(token, core.now + 1000)
     }
 
+    // MARK: Listeners
+
+    private func open(_ sockets: [Int: Opened], _ core: EventLoop.Core) {
+        let context = proxy.context
+        for (number, opened) in sockets {
+            let listener = Listener(
+                socket: opened.socket, application: proxy,
+                settings: ServerSettings(opened.configuration, in: context.configuration),
+                count: context.shared.connectionCount)
+            listeners[number] = listener
+            listener.start(on: core)
+        }
+    }
+
+    /// Begins new requests with another configuration, accepts at the sockets that were added, and no more at the
+    /// listeners that are not among `kept`.
+    func adopt(
+        _ context: ProxyContext, added: [Int: Opened], kept: [Int: Configuration.Listener],
+        _ core: EventLoop.Core
+    ) {
+        proxy.adopt(context, log: accessLog?.log(for: context))
+        for (number, listener) in listeners {
+            if let configuration = kept[number] {
+                listener.adopt(ServerSettings(configuration, in: context.configuration))
+            } else {
+                listeners[number] = nil
+                leave(listener, core)
+            }
+        }
+        open(added, core)
+    }
+
+    private func leave(_ listener: Listener, _ core: EventLoop.Core) {
+        leaving.append(listener)
+        listener.stop(core) { [unowned self, unowned listener] in left(listener) }
+    }
+
+    private func left(_ listener: Listener) {
+        formerConnections += listener.acceptedConnections
+        leaving.removeAll { $0 === listener }
+        reportDrained()
+    }
+
+    private func reportDrained() {
+        guard leaving.isEmpty, listeners.isEmpty, let onDrained else { return }
+        self.onDrained = nil
+        onDrained()
+    }
+
+    // MARK: Ends
+
+    /// Accepts no more and calls `whenDrained` once the requests under way have been answered.
+    func stop(_ core: EventLoop.Core, whenDrained: @escaping () -> Void) {
+        let last = listeners.values
+        listeners = [:]
+        for listener in last { leave(listener, core) }
+        onDrained = whenDrained
+        reportDrained()
+    }
+
+    /// Resets what did not end in time, and writes out the log.
+    func close() {
+        for listener in leaving + listeners.values { listener.abortAll() }
+        proxy.close()
+    }
+
     /// The counters of this loop, with its connections as they are now.
     var snapshot: MetricsSnapshot {
         var snapshot = proxy.metrics.snapshot
-        for listener in listeners {
+        snapshot.clientConnections.opened += formerConnections
+        for listener in leaving + listeners.values {
             let active = listener.activeConnections
             snapshot.clientConnections.add(
                 ConnectionCounts(
@@ -44,23 +120,5 @@ final class ProxyLoop: Handler {
         snapshot.upstreamConnections.add(
             ConnectionCounts(active: pool.activeCount, idle: pool.idleCount, opened: pool.openedCount))
         return snapshot
-    }
-
-    /// Accepts no more and calls `whenDrained` once the requests under way have been answered.
-    func stop(_ core: EventLoop.Core, whenDrained: @escaping () -> Void) {
-        draining = listeners.count
-        guard draining > 0 else { return whenDrained() }
-        for listener in listeners {
-            listener.stop(core) { [unowned self] in
-                draining -= 1
-                if draining == 0 { whenDrained() }
-            }
-        }
-    }
-
-    /// Resets what did not end in time, and writes out the log.
-    func close() {
-        for listener in listeners { listener.abortAll() }
-        proxy.close()
     }
 }

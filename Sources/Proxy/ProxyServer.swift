@@ -1,7 +1,6 @@
 internal import Dictionaries
 internal import Dispatch
 package import HTTP
-internal import Synchronization
 
 /// A running proxy: its loops, its listeners and its store.
 ///
@@ -13,38 +12,75 @@ package final class ProxyServer: Sendable {
         let token: Token
     }
 
-    package let context: ProxyContext
-    /// Where clients connect, with the ports the system chose where none was given.
-    package let endpoints: [Endpoint]
-    /// Where the admin listener is, if there is one.
-    package let adminEndpoint: Endpoint?
-    private let parts: [LoopPart]
-    private let status: AdminStatus
+    /// A place where clients connect.
+    struct OpenListener: Sendable {
+        /// By which the loops know their shares of it.
+        let number: Int
+        let configuration: Configuration.Listener
+        let endpoint: Endpoint
+    }
+
+    /// What a reload changes.
+    struct State: Sendable {
+        var context: ProxyContext
+        var listeners: [OpenListener]
+        var nextNumber: Int
+        var adminEndpoint: Endpoint?
+    }
+
+    let state: Guarded<State>
+    let parts: [LoopPart]
+    let status: AdminStatus
+    /// The name of the admin listener's part on the first loop.
+    private let adminToken = Guarded<Token?>(nil)
+    private let drained = DispatchSemaphore(value: 0)
 
     /// Starts to accept; blocks for a moment.
     package init(context: ProxyContext, accessLog: AccessLogOutput?) throws(StartError) {
-        self.context = context
         let configuration = context.configuration
-        let count = context.loopCount
-        var sockets: [[ListeningSocket]] = []
-        for listener in configuration.listeners {
-            sockets.append(try Self.open(listener.address, count: count))
-        }
+        let opened = try Self.open(configuration.listeners, context.loopCount, from: 0)
         let adminSocket = try configuration.admin?.address.flatMap { address throws(StartError) in
             try Self.open(address, count: 1).first
         }
-        adminEndpoint = adminSocket?.endpoint
-        endpoints = sockets.compactMap { $0.first?.endpoint }
-        let connectionCount = ConnectionCount()
-        parts = (0..<count).map { index in
-            let own = sockets.map { $0[index] }
-            return Self.startPart(index, context, own, connectionCount, accessLog)
+        parts = (0..<context.loopCount).map { index in
+            Self.startPart(
+                index, context, opened.mapValues { ($0.listener.configuration, $0.sockets[index]) }, accessLog
+            )
         }
+        state = Guarded(
+            State(
+                context: context, listeners: opened.sorted { $0.key < $1.key }.map(\.value.listener),
+                nextNumber: opened.count, adminEndpoint: adminSocket?.endpoint))
         status = AdminStatus(context: context, parts: parts, sink: accessLog?.sink)
-        if let adminSocket { startAdmin(adminSocket) }
+        startAdmin(adminSocket)
     }
 
-    private static func open(_ address: ListenAddress, count: Int) throws(StartError) -> [ListeningSocket] {
+    /// What the proxy has now; a reload puts another in its place.
+    package var context: ProxyContext { state.withLock { $0.context } }
+    /// Where clients connect, with the ports the system chose where none was given.
+    package var endpoints: [Endpoint] { state.withLock { $0.listeners.map(\.endpoint) } }
+    /// Where the admin listener is, if there is one.
+    package var adminEndpoint: Endpoint? { state.withLock { $0.adminEndpoint } }
+
+    // MARK: Starting
+
+    /// Opens a socket for each loop at each of the addresses; by the numbers that the listeners get.
+    static func open(
+        _ listeners: [Configuration.Listener], _ loopCount: Int, from number: Int, isReplacing: Bool = false
+    ) throws(StartError) -> [Int: (listener: OpenListener, sockets: [ListeningSocket])] {
+        var opened: [Int: (listener: OpenListener, sockets: [ListeningSocket])] = [:]
+        for listener in listeners {
+            let sockets = try open(listener.address, count: loopCount, isReplacing: isReplacing)
+            guard let endpoint = sockets.first?.endpoint else { continue }
+            let own = number + opened.count
+            opened[own] = (OpenListener(number: own, configuration: listener, endpoint: endpoint), sockets)
+        }
+        return opened
+    }
+
+    static func open(
+        _ address: ListenAddress, count: Int, isReplacing: Bool = false
+    ) throws(StartError) -> [ListeningSocket] {
         let endpoint: Endpoint
         switch address {
         case .unix(let path): endpoint = .unix(path: path)
@@ -55,35 +91,23 @@ package final class ProxyServer: Sendable {
             endpoint = found
         }
         do throws(SystemError) {
-            return try ListeningSocket.open(endpoint, count: count)
+            return try ListeningSocket.open(endpoint, count: count, isReplacing: isReplacing)
         } catch {
             throw .cannotListen(address.description, error.text)
         }
     }
 
     private static func startPart(
-        _ index: Int, _ context: ProxyContext, _ sockets: [ListeningSocket], _ count: ConnectionCount,
-        _ output: AccessLogOutput?
+        _ index: Int, _ context: ProxyContext, _ sockets: [Int: ProxyLoop.Opened],
+        _ accessLog: AccessLogOutput?
     ) -> LoopPart {
         let loop = EventLoop(label: "dictum.loop.\(index)")
         let started = DispatchSemaphore(value: 0)
         let token = Guarded<Token?>(nil)
         loop.execute { core in
-            let log = output.map { output in
-                AccessLog(
-                    format: AccessLogFormat(isJSON: output.isJSON, configuration: context.configuration),
-                    share: context.configuration.log.accessShare, sink: output.sink)
-            }
-            let proxy = ReverseProxy(context: context, log: log, core: core)
             let part = ProxyLoop(
-                proxy: proxy,
-                listeners: zip(sockets, context.configuration.listeners).map { socket, listener in
-                    Listener(
-                        socket: socket, application: proxy,
-                        settings: ServerSettings(listener, in: context.configuration), count: count)
-                },
-                maintains: index == 0)
-            let name = part.start(on: core)
+                context: context, accessLog: accessLog, maintains: index == 0, core: core)
+            let name = part.start(sockets, on: core)
             token.withLock { $0 = name }
             started.signal()
         }
@@ -92,29 +116,41 @@ package final class ProxyServer: Sendable {
     }
 
     /// The admin listener lives on the first loop, for as long as that runs: probes are answered while it drains.
-    private func startAdmin(_ socket: ListeningSocket) {
-        var settings = ServerSettings()
-        settings.connectionsMax = 64
-        parts.first?.loop.execute { [status, settings] core in
-            let listener = Listener(
-                socket: socket, application: AdminApplication(status: status, core: core), settings: settings,
-                count: ConnectionCount())
-            listener.start(on: core)
+    private func startAdmin(_ socket: ListeningSocket?) {
+        parts.first?.loop.execute { [status, adminToken] core in
+            let part = AdminLoop(status: status)
+            part.listen(at: socket, core)
+            let token = core.add(part)
+            adminToken.withLock { $0 = token }
         }
     }
 
+    /// Moves the admin listener to another socket, or closes it.
+    func moveAdmin(to socket: ListeningSocket?) {
+        parts.first?.loop.execute { [adminToken] core in
+            guard let token = adminToken.withLock({ $0 }) else { return }
+            core.handler(token, as: AdminLoop.self)?.listen(at: socket, core)
+        }
+    }
+
+    // MARK: Ends
+
     /// Drains: accepts no more, lets requests under way end for so long, resets the rest, stores what is pending.
-    package func stop(drainMilliseconds: Int) {
+    ///
+    /// The time is that of the configuration unless one is given; `stopAtOnce` ends it.
+    package func stop(drainMilliseconds: Int? = nil) {
         status.startDraining()
-        let drained = DispatchGroup()
+        let time = drainMilliseconds ?? context.configuration.limits.drainTimeout
+        let waiting = DispatchGroup()
         for part in parts {
-            drained.enter()
+            waiting.enter()
             part.loop.execute { core in
-                guard let own = core.handler(part.token, as: ProxyLoop.self) else { return drained.leave() }
-                own.stop(core) { drained.leave() }
+                guard let own = core.handler(part.token, as: ProxyLoop.self) else { return waiting.leave() }
+                own.stop(core) { waiting.leave() }
             }
         }
-        _ = drained.wait(timeout: .now() + .milliseconds(drainMilliseconds))
+        waiting.notify(queue: .global()) { [drained] in drained.signal() }
+        _ = drained.wait(timeout: .now() + .milliseconds(time))
         for part in parts {
             part.loop.execute { core in core.handler(part.token, as: ProxyLoop.self)?.close() }
             part.loop.stop()
@@ -122,37 +158,10 @@ package final class ProxyServer: Sendable {
         for part in parts { part.loop.join() }
         context.store.close()
     }
-}
 
-/// Where the access log goes, and in which form.
-package struct AccessLogOutput: Sendable {
-    package let sink: LogSink
-    package let isJSON: Bool
-
-    package init(sink: LogSink, isJSON: Bool) {
-        self.sink = sink
-        self.isJSON = isJSON
-    }
-}
-
-/// Why the proxy could not start.
-package enum StartError: Error, Equatable, CustomStringConvertible {
-    /// An address is taken, not ours, or none.
-    case cannotListen(String, String)
-    /// The upstream's name has no address.
-    case unknownUpstream(String)
-    /// The store refuses to be opened.
-    case store(String)
-
-    package var description: String {
-        switch self {
-        case .cannotListen(let address, let why):
-            "cannot listen on \(address): \(why); choose another address in `listeners`, or stop who uses it"
-        case .unknownUpstream(let host):
-            "the upstream's name \(host) has no address; check `upstream.urls` and the name service"
-        case .store(let why):
-            why
-        }
+    /// Has a `stop` that waits for requests under way wait no longer: they are reset.
+    package func stopAtOnce() {
+        drained.signal()
     }
 }
 

@@ -5,7 +5,7 @@ internal import Synchronization
 ///
 /// A class, so that a request holds one reference and not a copy of all its lists.
 final class Route: Sendable {
-    /// Its place in the configuration; nil for requests that no route matches.
+    /// Its place in the counters; nil for requests that no route matches.
     let index: Int?
     let match: URLPattern
     /// The match as it was written.
@@ -21,6 +21,8 @@ final class Route: Sendable {
     let cacheControl: CacheControlOverride?
     /// What tells users apart; nil on a public route.
     let identity: Identity?
+    /// Whether the upstream is asked if a stored answer still holds.
+    let revalidates: Bool
     /// What the pure decisions need to know of it.
     let policy: RoutePolicy
     /// Whether a delta of this route was not exact; until a reload makes another object.
@@ -41,6 +43,7 @@ final class Route: Sendable {
             guard dictionary.scope == .private else { return nil }
             return Identity(dictionary.identity, ignoresOtherCookies: dictionary.cookiesIgnored)
         }
+        revalidates = route.dictionary?.revalidate == true && policy.scope == .public
     }
 
     /// Whether this route may use and offer dictionaries at all.
@@ -67,9 +70,9 @@ struct RouteTable: Sendable {
     private let routes: [Route]
     private let unmatched: Route
 
-    init(_ configuration: Configuration) {
-        routes = configuration.routes.enumerated().map {
-            Route(index: $0.offset, $0.element, in: configuration)
+    init(_ configuration: Configuration, names: RouteNames) {
+        routes = configuration.routes.map {
+            Route(index: names.place(of: $0.text), $0, in: configuration)
         }
         var none = RouteConfiguration.implied
         none.dictionary = nil

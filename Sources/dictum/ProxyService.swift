@@ -10,29 +10,56 @@ struct ProxyService {
     let log: Logger
     let server: ProxyServer
     private let sink: LogSink
-    /// How long requests under way may take to end.
-    private static let drainMilliseconds = 10_000
+    private let threshold: LogThreshold
 
     init(_ configuration: Configuration, accessLog: Bool = true) throws(StartError) {
         let isJSON = Self.isJSON(configuration.log.format)
-        var log = Logger(label: "dictum") { _ in StandardErrorLog(isJSON: isJSON) }
-        log.logLevel = Self.level(configuration.log.level)
+        let threshold = LogThreshold(Self.level(configuration.log.level))
+        self.threshold = threshold
+        let log = Logger(label: "dictum") { _ in StandardErrorLog(isJSON: isJSON, threshold: threshold) }
         self.log = log
         sink = LogSink()
         let cores = ProcessInfo.processInfo.activeProcessorCount
         let context = try ProxyContext.open(
             configuration, log: { [log] event in log.log(level: event.level, "\(event.text)") },
             loopCount: cores)
-        let isLogged = accessLog && configuration.log.accessShare > 0
         server = try ProxyServer(
-            context: context, accessLog: isLogged ? AccessLogOutput(sink: sink, isJSON: isJSON) : nil)
+            context: context, accessLog: accessLog ? AccessLogOutput(sink: sink, isJSON: isJSON) : nil)
         for endpoint in server.endpoints { log.info("listening on \(endpoint.urlText)") }
     }
 
     /// Drains and stops; blocks until all is written.
     func stop() {
-        server.stop(drainMilliseconds: Self.drainMilliseconds)
+        server.stop()
         _ = sink.drain(timeoutMilliseconds: 1000)
+    }
+
+    /// Goes on with the configuration in a file as it is now; with the former one where that is wrong.
+    func reload(file: String, environment: [String: String]) {
+        do throws(ConfigurationError) {
+            try reload(Configuration.load(file: file, environment: environment))
+        } catch {
+            server.refusedReload()
+            for line in error.lines(file: file) { log.error("\(line)") }
+            log.error("the configuration is wrong, so the former one stays")
+        }
+    }
+
+    private func reload(_ configuration: Configuration) {
+        let former = Set(server.endpoints)
+        do throws(StartError) {
+            let late = try server.reload(configuration)
+            threshold.level = Self.level(configuration.log.level)
+            for endpoint in server.endpoints where !former.contains(endpoint) {
+                log.info("listening on \(endpoint.urlText)")
+            }
+            if !late.isEmpty {
+                log.warning("a change of \(late.joined(separator: ", ")) takes effect at the next start only")
+            }
+            log.info("the configuration was read again, and is in effect")
+        } catch {
+            log.error("\(error): the former configuration stays")
+        }
     }
 
     private static func isJSON(_ format: Configuration.Log.Format) -> Bool {

@@ -36,7 +36,8 @@ struct ServeCommand: ParsableCommand {
     }
 
     func run() throws {
-        Signals.block()
+        // Without a file there is nothing to read again: SIGHUP then ends the program, as it does any other.
+        Signals.block(reloads: config != nil)
         let configuration = try readConfiguration()
         let service: ProxyService
         do throws(StartError) {
@@ -45,9 +46,26 @@ struct ServeCommand: ParsableCommand {
             StandardError.write("dictum: \(error)")
             throw ExitCode.failure
         }
-        let signal = Signals.wait()
+        let signal = waitForEnd(service)
         service.log.info("\(signal): draining")
+        Signals.whenRepeated { [log = service.log, server = service.server] signal in
+            log.warning("\(signal) again: stopping at once")
+            server.stopAtOnce()
+        }
         service.stop()
+    }
+
+    /// Reads the configuration again at every SIGHUP, until a signal comes that ends the program; returns its name.
+    private func waitForEnd(_ service: ProxyService) -> String {
+        while true {
+            switch Signals.wait() {
+            case .end(let name): return name
+            case .reload:
+                guard let config else { continue }
+                service.log.info("SIGHUP: reading \(config)")
+                service.reload(file: config, environment: ProcessInfo.processInfo.environment)
+            }
+        }
     }
 
     /// Starts the proxy; without a file also where another instance has the admin listener's usual address.

@@ -6,10 +6,17 @@ internal import Proxy
 struct StandardErrorLog: LogHandler {
     let isJSON: Bool
     var metadata: Logger.Metadata = [:]
-    var logLevel: Logger.Level = .info
+    /// Shared by all copies of the log, so that a reload can change it.
+    private let threshold: LogThreshold
 
-    init(isJSON: Bool) {
+    init(isJSON: Bool, threshold: LogThreshold) {
         self.isJSON = isJSON
+        self.threshold = threshold
+    }
+
+    var logLevel: Logger.Level {
+        get { threshold.level }
+        set { threshold.level = newValue }
     }
 
     subscript(metadataKey key: String) -> Logger.Metadata.Value? {

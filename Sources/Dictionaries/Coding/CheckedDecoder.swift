@@ -1,25 +1,38 @@
-/// What all decoders have in common: the header must match, and nothing follows an error.
+/// What all decoders have in common: the header must match, the budget is kept, and nothing follows an error.
 final class CheckedDecoder: Decoder {
-    private let engine: any Decoder
+    private let engine: any DecoderEngine
     private let header: [UInt8]
+    private var budget: DecoderBudget
     private var headerBytesRead = 0
     private var hasFailed = false
 
-    init(_ engine: any Decoder, header: [UInt8]) {
+    init(_ engine: any DecoderEngine, header: [UInt8], budget: DecoderBudget) {
         self.engine = engine
         self.header = header
+        self.budget = budget
     }
 
     var coding: ContentCoding { engine.coding }
+    var hasMore: Bool { engine.hasMore }
 
-    func decode(_ input: Span<UInt8>, into output: inout [UInt8]) throws(CodingError) {
+    func decode(
+        _ input: Span<UInt8>, upTo outputBytes: Int, into output: inout [UInt8]
+    ) throws(CodingError) -> Int {
         try checkNotFailed()
         hasFailed = true
-        let headerBytes = try readHeader(input)
-        if headerBytes < input.count {
-            try engine.decode(input.extracting(headerBytes...), into: &output)
+        var used = try readHeader(input)
+        let end = output.count + min(outputBytes, Int.max - output.count)
+        while used < input.count || engine.hasMore, output.count < end {
+            let waiting = input.count - used
+            let room = min(budget.roomBytes(waiting: waiting), end - output.count)
+            let before = output.count
+            let step = try engine.step(input.extracting(used...), room: room, into: &output)
+            used += step
+            budget.read(step)
+            try budget.wrote(output.count - before, waiting: waiting - step)
         }
         hasFailed = false
+        return used
     }
 
     func finish() throws(CodingError) {

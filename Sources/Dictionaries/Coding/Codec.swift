@@ -32,16 +32,17 @@ package enum Codec {
     ) throws(CodingError) -> any Decoder {
         try check(coding, hasDictionary: dictionary != nil)
         let budget = DecoderBudget(coding: coding, dictionaryBytes: dictionary?.count ?? 0, limits: limits)
-        let engine: any Decoder =
+        let engine: any DecoderEngine =
             switch coding {
-            case .identity: IdentityDecoder(budget: budget)
-            case .gzip: try GzipDecoder(budget: budget)
-            case .br, .dcb: try BrotliDecoder(coding, dictionary: dictionary, budget: budget)
-            case .zstd, .dcz: try ZstdDecoder(coding, dictionary: dictionary, budget: budget)
+            case .identity: IdentityDecoder()
+            case .gzip: try GzipDecoder()
+            case .br, .dcb: try BrotliDecoder(coding, dictionary: dictionary)
+            case .zstd, .dcz: try ZstdDecoder(coding, dictionary: dictionary)
             }
         return CheckedDecoder(
             engine,
-            header: dictionary.map { DictionaryHeader.bytes(for: coding, digest: $0.digest) } ?? [])
+            header: dictionary.map { DictionaryHeader.bytes(for: coding, digest: $0.digest) } ?? [],
+            budget: budget)
     }
 
     /// Decodes a whole body.

@@ -30,22 +30,25 @@ struct DecoderBudget {
         readBytes = dictionaryBytes
     }
 
-    private var allowedBytes: Int {
-        let (product, overflow) = readBytes.multipliedReportingOverflow(by: limits.maxRatio)
+    /// What may be written, `waiting` bytes having come that are not used yet.
+    private func allowedBytes(waiting: Int) -> Int {
+        let (product, overflow) = (readBytes + waiting).multipliedReportingOverflow(by: limits.maxRatio)
         if overflow || product > Int.max - DecoderLimits.ratioFreeBytes { return limits.maxBytes }
         return min(limits.maxBytes, product + DecoderLimits.ratioFreeBytes)
     }
 
     /// The room to give the decoder next: at most one byte beyond the limit, so that a bomb is seen but not built.
-    var roomBytes: Int { min(limits.stepBytes - 1, allowedBytes - writtenBytes) + 1 }
+    func roomBytes(waiting: Int) -> Int {
+        max(0, min(limits.stepBytes - 1, allowedBytes(waiting: waiting) - writtenBytes)) + 1
+    }
 
-    /// Counts bytes of the coded stream.
+    /// Counts bytes of the coded stream that were used.
     mutating func read(_ count: Int) { readBytes += count }
 
     /// Counts decoded bytes.
-    mutating func wrote(_ count: Int) throws(CodingError) {
+    mutating func wrote(_ count: Int, waiting: Int) throws(CodingError) {
         writtenBytes += count
-        guard writtenBytes <= allowedBytes else {
+        guard writtenBytes <= allowedBytes(waiting: waiting) else {
             throw CodingError(
                 coding, .limit,
                 writtenBytes > limits.maxBytes

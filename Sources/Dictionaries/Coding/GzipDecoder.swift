@@ -1,16 +1,16 @@
 internal import CZlib
 
 /// gzip of one or several members (RFC 1952 section 2.2).
-@safe final class GzipDecoder: Decoder {
+@safe final class GzipDecoder: DecoderEngine {
     private enum Position { case start, inMember, afterMember }
 
     let coding = ContentCoding.gzip
     // On the heap by itself: zlib checks that a z_stream has not moved.
     private let stream: UnsafeMutablePointer<z_stream>
-    private var budget: DecoderBudget
+    private(set) var hasMore = false
     private var position = Position.start
 
-    init(budget: DecoderBudget) throws(CodingError) {
+    init() throws(CodingError) {
         let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
         unsafe stream.initialize(to: z_stream())
         let code = unsafe dictum_inflate_init_gzip(stream)
@@ -19,7 +19,6 @@ internal import CZlib
             throw CodingError(.gzip, .setup, "inflateInit2 returned \(code)")
         }
         unsafe self.stream = stream
-        self.budget = budget
     }
 
     deinit {
@@ -28,51 +27,34 @@ internal import CZlib
         unsafe stream.deallocate()
     }
 
-    func decode(_ input: Span<UInt8>, into output: inout [UInt8]) throws(CodingError) {
-        budget.read(input.count)
-        // Safe: the input is used only within the call.
-        try unsafe input.withUnsafeBufferPointer { (buffer) throws(CodingError) in
-            var rest = unsafe buffer[...]
-            while unsafe !rest.isEmpty {
-                // zlib counts in 32 bits.
-                let piece = unsafe rest.prefix(1 << 30)
-                unsafe rest = rest.dropFirst(piece.count)
-                try unsafe inflateAll(UnsafeBufferPointer(rebasing: piece), &output)
+    func step(_ input: Span<UInt8>, room: Int, into output: inout [UInt8]) throws(CodingError) -> Int {
+        if position == .afterMember {
+            guard unsafe inflateReset(stream) == Z_OK else {
+                throw CodingError(coding, .decode, "inflateReset failed")
             }
         }
-    }
-
-    func finish() throws(CodingError) {
-        guard position == .afterMember else { throw CodingError(coding, .end, "the stream is cut short") }
-    }
-
-    private func inflateAll(
-        _ piece: UnsafeBufferPointer<UInt8>, _ output: inout [UInt8]
-    ) throws(CodingError) {
-        // zlib does not write through next_in; the type lacks the const.
-        unsafe stream.pointee.next_in = UnsafeMutablePointer(mutating: piece.baseAddress)
-        unsafe stream.pointee.avail_in = UInt32(piece.count)
-        var isRoomUsedUp = false
-        while unsafe stream.pointee.avail_in > 0 || isRoomUsedUp {
-            if position == .afterMember {
-                if unsafe stream.pointee.avail_in == 0 { return }
-                guard unsafe inflateReset(stream) == Z_OK else {
-                    throw CodingError(coding, .decode, "inflateReset failed")
-                }
-            }
-            position = .inMember
-            let room = budget.roomBytes
-            let before = output.count
-            // Safe: the buffer has at least `room` bytes; the input is valid during the call.
-            try unsafe output.append(upTo: room) { (buffer) throws(CodingError) in
-                unsafe stream.pointee.next_out = buffer.baseAddress
+        position = .inMember
+        // zlib counts in 32 bits.
+        let count = min(input.count, 1 << 30)
+        // Safe: the buffers are valid during the call, and the output has at least `room` bytes, which are at most
+        // a step of the budget.
+        try unsafe input.withUnsafeBufferPointer { (source) throws(CodingError) in
+            // zlib does not write through next_in; the type lacks the const.
+            unsafe stream.pointee.next_in = UnsafeMutablePointer(mutating: source.baseAddress)
+            unsafe stream.pointee.avail_in = UInt32(count)
+            try unsafe output.append(upTo: room) { (target) throws(CodingError) in
+                unsafe stream.pointee.next_out = target.baseAddress
                 unsafe stream.pointee.avail_out = UInt32(room)
                 try inflateOnce()
                 return unsafe room - Int(stream.pointee.avail_out)
             }
-            try budget.wrote(output.count - before)
-            isRoomUsedUp = unsafe stream.pointee.avail_out == 0
         }
+        hasMore = unsafe position == .inMember && stream.pointee.avail_out == 0
+        return unsafe count - Int(stream.pointee.avail_in)
+    }
+
+    func finish() throws(CodingError) {
+        guard position == .afterMember else { throw CodingError(coding, .end, "the stream is cut short") }
     }
 
     private func inflateOnce() throws(CodingError) {

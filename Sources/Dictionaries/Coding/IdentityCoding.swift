@@ -9,16 +9,14 @@ final class IdentityEncoder: Encoder {
 }
 
 /// The decoder that changes nothing but keeps to the limits.
-final class IdentityDecoder: Decoder {
+final class IdentityDecoder: DecoderEngine {
     let coding = ContentCoding.identity
-    private var budget: DecoderBudget
+    let hasMore = false
 
-    init(budget: DecoderBudget) { self.budget = budget }
-
-    func decode(_ input: Span<UInt8>, into output: inout [UInt8]) throws(CodingError) {
-        budget.read(input.count)
-        try budget.wrote(input.count)
-        output.append(copying: input)
+    func step(_ input: Span<UInt8>, room: Int, into output: inout [UInt8]) -> Int {
+        let count = min(input.count, room)
+        output.append(copying: input.extracting(0..<count))
+        return count
     }
 
     func finish() {}

@@ -1,60 +1,49 @@
 internal import CZstd
 
 /// zstd, and dcz after its header: any number of frames (RFC 8878 section 3).
-@safe final class ZstdDecoder: Decoder {
+@safe final class ZstdDecoder: DecoderEngine {
     let coding: ContentCoding
     private let context: OpaquePointer
     // The context points into it.
     private let dictionary: Body?
-    private var budget: DecoderBudget
     // From the start: an empty stream is not a whole one.
     private var isFrameOpen = true
+    private var isRoomUsedUp = false
 
-    init(_ coding: ContentCoding, dictionary: Body?, budget: DecoderBudget) throws(CodingError) {
+    init(_ coding: ContentCoding, dictionary: Body?) throws(CodingError) {
         guard let context = unsafe ZSTD_createDCtx() else {
             throw CodingError(coding, .setup, "memory exhausted")
         }
         self.coding = coding
         unsafe self.context = context
         self.dictionary = dictionary
-        self.budget = budget
         try configure()
     }
 
     deinit { unsafe ZSTD_freeDCtx(context) }
 
-    func decode(_ input: Span<UInt8>, into output: inout [UInt8]) throws(CodingError) {
-        budget.read(input.count)
-        // Safe: the input is used only within the call; the library copies what it keeps.
-        try unsafe input.withUnsafeBufferPointer { (buffer) throws(CodingError) in
-            var coded = unsafe ZSTD_inBuffer(src: buffer.baseAddress, size: buffer.count, pos: 0)
-            var isRoomUsedUp = false
-            while unsafe coded.pos < coded.size || isRoomUsedUp && isFrameOpen {
-                isRoomUsedUp = try unsafe decompress(&coded, &output)
+    var hasMore: Bool { isRoomUsedUp && isFrameOpen }
+
+    func step(_ input: Span<UInt8>, room: Int, into output: inout [UInt8]) throws(CodingError) -> Int {
+        var used = 0
+        // Safe: the buffers are valid during the call, and the output has at least `room` bytes; the library copies
+        // what it keeps.
+        try unsafe input.withUnsafeBufferPointer { (source) throws(CodingError) in
+            try unsafe output.append(upTo: room) { (target) throws(CodingError) in
+                var coded = unsafe ZSTD_inBuffer(src: source.baseAddress, size: source.count, pos: 0)
+                var decoded = unsafe ZSTD_outBuffer(dst: target.baseAddress, size: room, pos: 0)
+                let code = unsafe ZSTD_decompressStream(context, &decoded, &coded)
+                isFrameOpen = try Zstd.check(code, coding, .decode) != 0
+                isRoomUsedUp = unsafe decoded.pos == room
+                unsafe used = coded.pos
+                return unsafe decoded.pos
             }
         }
+        return used
     }
 
     func finish() throws(CodingError) {
         guard !isFrameOpen else { throw CodingError(coding, .end, "the stream is cut short") }
-    }
-
-    /// Decodes as much as one step of output holds; true if it was used up.
-    private func decompress(
-        _ coded: inout ZSTD_inBuffer, _ output: inout [UInt8]
-    ) throws(CodingError) -> Bool {
-        let room = budget.roomBytes
-        let before = output.count
-        // Safe: the buffer has at least `room` bytes; input and output are valid during the call.
-        try unsafe output.append(upTo: room) { (buffer) throws(CodingError) in
-            var decoded = unsafe ZSTD_outBuffer(dst: buffer.baseAddress, size: room, pos: 0)
-            let code = unsafe ZSTD_decompressStream(context, &decoded, &coded)
-            isFrameOpen = try Zstd.check(code, coding, .decode) != 0
-            return unsafe decoded.pos
-        }
-        let written = output.count - before
-        try budget.wrote(written)
-        return written == room
     }
 
     private func configure() throws(CodingError) {

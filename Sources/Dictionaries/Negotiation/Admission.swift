@@ -15,6 +15,7 @@ package enum Admission {
     ) -> Reason? {
         if !policy.areDictionariesOn { return .switchedOff }
         if !policy.hasDictionary { return .routeOff }
+        if let reason = request.dictionarySwitch { return reason }
         if request.method != .get { return .ineligibleMethod }
         if response.status != 200 { return .ineligibleStatus }
         if response.hasContentRange { return .range }

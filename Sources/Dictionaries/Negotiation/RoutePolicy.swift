@@ -52,6 +52,7 @@ package final class RoutePolicy: Sendable {
         if !areDictionariesOn { return .switchedOff }
         if let reason = request.dictionarySwitch { return reason }
         if !hasDictionary { return .routeOff }
+        if let reason = request.dictionarySwitch { return reason }
         if !request.isPathNormal { return .pathNotNormal }
         // RFC 9842 section 8: dictionaries are for secure contexts.
         if !request.isTransportSecure { return .insecureTransport }

@@ -54,6 +54,21 @@ extension DictionaryIndex {
                     etag: chain.scope.name(of: etag, as: .entityTag, keys)))
         }
 
+        /// The newest version of a URL, of those whose variant fits, that has a head to ask the upstream about.
+        package func newestWithHead(
+            chain: ChainKey, url: String, values: (String) -> String?
+        ) -> (version: Version, head: [UInt8])? {
+            refresh()
+            for version in snapshot.versions(of: chain).reversed()
+            where version.url == url && version.head != nil {
+                guard let head = version.head?.bytes, VariantKey.fits(version.variant, values: values) else {
+                    continue
+                }
+                return (version, head)
+            }
+            return nil
+        }
+
         /// A version of the chain with this digest, whatever its URL.
         package func version(chain: ChainKey, digest: Digest) -> Version? {
             refresh()

@@ -5,10 +5,10 @@ extension DictionaryStore {
         restrictFiles()
         let file = StoreFile.identity(of: configuration.path)
         do {
-            try adopt(StoreDatabase(path: configuration.path, keys: configuration.keys))
+            try adopt(StoreDatabase(path: configuration.path, keys: configuration.keys, heads: heads))
         } catch .damaged(let reason) {
             try setAside(file, because: reason)
-            try adopt(StoreDatabase(path: configuration.path, keys: configuration.keys))
+            try adopt(StoreDatabase(path: configuration.path, keys: configuration.keys, heads: heads))
         }
     }
 

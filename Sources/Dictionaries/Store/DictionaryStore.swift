@@ -27,9 +27,10 @@ package final class DictionaryStore: Sendable {
     let writeQueue = DispatchQueue(label: "dictum.store.write", qos: .utility)
     let readQueue = DispatchQueue(label: "dictum.store.read", qos: .userInitiated)
     /// Locked before `hot` where both are needed.
-    let state = Guarded(StoreState())
+    let state: Guarded<StoreState>
     let hot: Guarded<HotBodies>
     let churn: Churn
+    let heads: HeadMemory
 
     /// Opens or makes the database and builds the index; reads no bodies.
     ///
@@ -41,6 +42,8 @@ package final class DictionaryStore: Sendable {
         currency = Guarded(configuration.isCurrent)
         hot = Guarded(HotBodies(bytesMax: configuration.memoryBytes))
         churn = Churn(policy: configuration.churn)
+        heads = HeadMemory(bytesMax: configuration.memoryBytes / Self.headShare)
+        state = Guarded(StoreState(heads: heads))
         do {
             try open()
         } catch .refused(let error) {
@@ -53,6 +56,9 @@ package final class DictionaryStore: Sendable {
 
     /// The keys of private routes, where the store was opened with them.
     package var keys: StoreKeys? { configuration.keys }
+
+    /// Heads take at most this part of the memory.
+    private static let headShare = 16
 
     // MARK: Reading
 
@@ -80,11 +86,12 @@ package final class DictionaryStore: Sendable {
     /// Makes a body that went through whole the newest version of its URL and variant.
     ///
     /// When it returns, every reader finds the version and its body is hot; it is on disk within 100 ms. Of the
-    /// chain the newest `keep` versions stay. A body that is there already becomes the newest again.
+    /// chain the newest `keep` versions stay. A body that is there already becomes the newest again. `head` is the
+    /// answer's, where the upstream may be asked whether it still holds.
     @discardableResult
     package func admit(
         _ body: Body, chain: ChainKey, url: String, variant: String, etag: String?, contentType: String?,
-        versions keep: Int, maxAge: Int, now: Int, isUpstreamMatch: Bool = false
+        versions keep: Int, maxAge: Int, now: Int, isUpstreamMatch: Bool = false, head: [UInt8]? = nil
     ) -> Version {
         noteTime(now)
         let facts = VersionFacts(
@@ -100,7 +107,8 @@ package final class DictionaryStore: Sendable {
         }
         let admitted = state.withLock { state in
             let admitted = state.admit(
-                facts, body: kept, chain: chain, keep: keep, now: now, clock: StoreClock.microseconds)
+                facts, body: kept, chain: chain, keep: keep, now: now, clock: StoreClock.microseconds,
+                head: head)
             publisher.publish(state.index)
             return admitted
         }
@@ -120,6 +128,13 @@ package final class DictionaryStore: Sendable {
         guard version.want(at: now) else { return }
         state.withLock { $0.pending.touch(version.id, lastWanted: now) }
         counters.withLock { $0.touches += 1 }
+    }
+
+    /// Puts a newer head in place of the one that a version has; written to disk at most once a minute.
+    package func keep(head: [UInt8], of version: Version, now: Int) {
+        guard version.head?.bytes != head else { return }
+        state.withLock { $0.keep(head, of: version, now: now) }
+        scheduleDrain()
     }
 
     // MARK: Life
@@ -162,7 +177,7 @@ package final class DictionaryStore: Sendable {
         let index = publisher.index
         statistics.versions = index.versionCount
         statistics.chains = index.chainCount
-        statistics.memoryBytes = hot.withLock { $0.bytes + $0.reservedBytes }
+        statistics.memoryBytes = hot.withLock { $0.bytes + $0.reservedBytes } + heads.bytes
         statistics.pendingWrites = state.withLock { $0.pending.count }
         churn.withLedger { $0.describe(in: &statistics) }
         return statistics

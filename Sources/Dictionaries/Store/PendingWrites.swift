@@ -17,8 +17,10 @@ struct PendingWrites: Sendable {
         var touches: [Int64: Int] = [:]
         var pins: [Int64: Int] = [:]
 
-        /// The bytes of the bodies in it.
-        var bodyBytes: Int { insertions.reduce(0) { $0 + $1.version.bytes } }
+        /// The bytes of the bodies in it, and of the heads.
+        var bodyBytes: Int {
+            insertions.reduce(0) { $0 + $1.version.bytes + ($1.version.head?.bytes?.count ?? 0) }
+        }
         var count: Int {
             removals.count + insertions.count + renewals.count + touches.count + pins.count
         }

@@ -22,7 +22,7 @@ enum PrivateRows {
             database,
             sql: """
                 SELECT id, chain, name, url, variant, etag, content_type, size, rank, admitted, last_wanted,
-                max_age, 0, FALSE FROM private_version
+                max_age, 0, FALSE, NULL FROM private_version
                 """)
         while let row = try rows.next() {
             guard let id: Int64 = row[1], let chain = chains[id] else {
@@ -31,7 +31,7 @@ enum PrivateRows {
             }
             let name: Data? = row[2]
             guard let digest = name.flatMap({ Digest(bytes: [UInt8]($0)) }) else { continue }
-            if let version = StoreRows.version(row, home: chain, digest: digest) {
+            if let version = StoreRows.version(row, home: chain, digest: digest, heads: .none) {
                 found.versions.append(version)
             }
         }

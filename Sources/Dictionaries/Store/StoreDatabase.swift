@@ -19,6 +19,8 @@ struct StoreDatabase: Sendable {
     let connection: any DatabaseWriter
     /// The file that was opened; nil in memory.
     let identity: StoreFile.Identity?
+    /// What the heads of the versions that are read may take.
+    let heads: HeadMemory
     /// How far the changes of others were read.
     let position = Guarded(ChangePosition())
     /// Without them private rows are neither read nor written.
@@ -31,10 +33,13 @@ struct StoreDatabase: Sendable {
     /// Opens the file, makes it if it is missing, and brings its schema up to date.
     ///
     /// The steps are the released ones but in tests.
-    init(path: String, keys: StoreKeys? = nil, steps: [String] = StoreSchema.steps) throws(StoreDatabaseError)
-    {
+    init(
+        path: String, keys: StoreKeys? = nil, heads: HeadMemory = .none,
+        steps: [String] = StoreSchema.steps
+    ) throws(StoreDatabaseError) {
         self.path = path
         self.keys = keys
+        self.heads = heads
         do {
             connection = try Self.connect(path, schemasMax: steps.count)
         } catch {
@@ -48,6 +53,7 @@ struct StoreDatabase: Sendable {
     init(existing path: String) throws(StoreDatabaseError) {
         self.path = path
         keys = nil
+        heads = .none
         do {
             connection = try Self.visit(path)
         } catch {
@@ -140,7 +146,7 @@ struct StoreDatabase: Sendable {
             // Before the rows: what is written in between is told once more.
             let seen = try dataVersion()
             let (rows, newest) = try connection.read { database in
-                (try StoreRows.versions(database), try StoreRows.lastChange(database))
+                (try StoreRows.versions(database, heads: heads), try StoreRows.lastChange(database))
             }
             position.withLock { $0 = ChangePosition(dataVersion: seen, sequence: newest) }
             return rows
@@ -158,7 +164,7 @@ struct StoreDatabase: Sendable {
             guard seen != former.dataVersion else { return .none }
             let (changes, newest) = try connection.read { database in
                 (
-                    try StoreRows.changes(database, after: former.sequence, home: home),
+                    try StoreRows.changes(database, after: former.sequence, heads: heads, home: home),
                     try StoreRows.lastChange(database)
                 )
             }

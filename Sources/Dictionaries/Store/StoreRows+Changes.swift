@@ -11,17 +11,17 @@ extension StoreRows {
 
     /// What changed after this one; linear in that.
     static func changes(
-        _ database: Database, after sequence: Int64?, home: (ChainKey) -> Chain?
+        _ database: Database, after sequence: Int64?, heads: HeadMemory, home: (ChainKey) -> Chain?
     ) throws -> StoreChanges {
         let newest = try lastChange(database)
         let oldest = try Int64.fetchOne(database, sql: "SELECT min(sequence) FROM change") ?? 0
         guard let sequence, sequence <= newest, sequence == newest || oldest <= sequence + 1 else {
-            return .everything(try versions(database, home: home))
+            return .everything(try versions(database, heads: heads, home: home))
         }
         let ids = try Int64.fetchAll(
             database, sql: "SELECT DISTINCT version FROM change WHERE sequence > ?", arguments: [sequence])
         guard !ids.isEmpty else { return .some([]) }
-        let rows = try versions(database, changedAfter: sequence, home: home)
+        let rows = try versions(database, changedAfter: sequence, heads: heads, home: home)
         let byID = Dictionary(rows.map { ($0.id, $0) }) { $1 }
         return .some(ids.map { StoreChanges.Change(id: $0, version: byID[$0]) })
     }

@@ -13,7 +13,8 @@ enum StoreRows {
     /// Only those that changed after a place in the feed, where one is given. `home` gives the chains that are
     /// known already.
     static func versions(
-        _ database: Database, changedAfter sequence: Int64? = nil, home: (ChainKey) -> Chain? = { _ in nil }
+        _ database: Database, changedAfter sequence: Int64? = nil, heads: HeadMemory,
+        home: (ChainKey) -> Chain? = { _ in nil }
     ) throws -> [Version] {
         let ids = sequence.map { "id IN (SELECT version FROM change WHERE sequence > \($0))" }
         let chains = try chains(
@@ -25,19 +26,19 @@ enum StoreRows {
             database,
             sql: """
                 SELECT id, chain, body, url, variant, etag, content_type, size, rank, admitted, last_wanted,
-                max_age, pinned_until, is_upstream_match FROM version WHERE \(ids ?? "TRUE")
+                max_age, pinned_until, is_upstream_match, head FROM version WHERE \(ids ?? "TRUE")
                 """)
         while let row = try rows.next() {
             guard let chainID: Int64 = row[1], let bodyID: Int64 = row[2], let home = chains[chainID],
                 let digest = digests[bodyID]
             else { continue }
-            if let version = version(row, home: home, digest: digest) { versions.append(version) }
+            if let version = version(row, home: home, digest: digest, heads: heads) { versions.append(version) }
         }
         return versions
     }
 
     /// Decodes all but columns 1 and 2 without a trap: a damaged page can hold any value in any column.
-    static func version(_ row: Row, home: Chain, digest: Digest) -> Version? {
+    static func version(_ row: Row, home: Chain, digest: Digest, heads: HeadMemory) -> Version? {
         guard let id: Int64 = row[0], let url: String = row[3], let variant: String = row[4],
             let size: Int = row[7], let rank: Int64 = row[8], let admitted: Int = row[9],
             let wanted: Int = row[10], let maxAge: Int = row[11], let pinned: Int = row[12]
@@ -50,9 +51,11 @@ enum StoreRows {
         let facts = VersionFacts(
             digest: digest, url: url, variant: variant, etag: row[5], contentType: row[6], bytes: size,
             maxAge: maxAge, isUpstreamMatch: row[13] as Bool? ?? false)
+        let head: Data? = row[14]
         return Version(
             facts, id: id, rank: rank, home: home, admittedAt: admitted, lastWanted: wanted,
-            pinnedUntil: pinned <= wanted + DictionaryStore.pinSecondsMax ? pinned : 0)
+            pinnedUntil: pinned <= wanted + DictionaryStore.pinSecondsMax ? pinned : 0,
+            head: head.flatMap { StoredHead([UInt8]($0), memory: heads) })
     }
 
     private static func chains(
@@ -132,14 +135,14 @@ enum StoreRows {
         try database.cachedStatement(
             sql: """
                 INSERT INTO version (id, chain, body, url, variant, etag, content_type, size, rank, admitted,
-                    last_wanted, max_age, pinned_until, is_upstream_match)
+                    last_wanted, max_age, pinned_until, is_upstream_match, head)
                 VALUES (?, (SELECT id FROM chain
                         WHERE authority = ? AND scope = ? AND "match" = ? AND match_dest = ?),
-                    (SELECT id FROM body WHERE scope = ? AND digest = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    (SELECT id FROM body WHERE scope = ? AND digest = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT DO UPDATE SET etag = excluded.etag, content_type = excluded.content_type,
                     rank = max(rank, excluded.rank), last_wanted = max(last_wanted, excluded.last_wanted),
                     max_age = excluded.max_age, is_upstream_match = excluded.is_upstream_match,
-                    pinned_until = max(pinned_until, excluded.pinned_until)
+                    pinned_until = max(pinned_until, excluded.pinned_until), head = excluded.head
                 """
         ).execute(arguments: [
             version.id, chain.authority, scope, chain.match, text(chain.matchDest), scope, digest,
@@ -147,7 +150,19 @@ enum StoreRows {
             version.variant, version.etag, version.contentType, version.bytes, version.rank,
             version.admittedAt,
             version.lastWanted, version.maxAge, version.pinnedUntil, version.isUpstreamMatch,
+            version.headData,
         ])
+        if version.head != nil { try forgetFormerHeads(of: version, in: database) }
+    }
+
+    /// Only the newest version of a URL and variant can be asked about.
+    private static func forgetFormerHeads(of version: Version, in database: Database) throws {
+        try database.cachedStatement(
+            sql: """
+                UPDATE version SET head = NULL WHERE head IS NOT NULL AND id <> ? AND url = ? AND variant = ?
+                AND chain = (SELECT chain FROM version WHERE id = ?)
+                """
+        ).execute(arguments: [version.id, version.url, version.variant, version.id])
     }
 
     private static func renew(_ version: Version, in database: Database) throws {
@@ -156,12 +171,12 @@ enum StoreRows {
         try database.cachedStatement(
             sql: """
                 UPDATE version SET etag = ?, content_type = ?, rank = ?, last_wanted = max(last_wanted, ?),
-                    max_age = ?, is_upstream_match = ?
+                    max_age = ?, is_upstream_match = ?, head = ?
                 WHERE id = ? AND rank <= ?
                 """
         ).execute(arguments: [
             version.etag, version.contentType, version.rank, version.lastWanted, version.maxAge,
-            version.isUpstreamMatch, version.id, version.rank,
+            version.isUpstreamMatch, version.headData, version.id, version.rank,
         ])
     }
 
@@ -175,4 +190,9 @@ enum StoreRows {
     private static func list(_ text: String) -> [String] {
         text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init)
     }
+}
+
+extension Version {
+    /// The head as the database has it.
+    fileprivate var headData: Data? { head?.bytes.map { Data($0) } }
 }

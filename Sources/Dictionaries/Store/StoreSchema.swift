@@ -106,5 +106,7 @@ enum StoreSchema {
                 AND NOT EXISTS (SELECT 1 FROM private_version WHERE chain = old.chain);
         END;
         """,
+        // The answer's head in wire form, where the upstream may be asked whether it still holds.
+        "ALTER TABLE version ADD COLUMN head BLOB",
     ]
 }

@@ -97,7 +97,7 @@ extension StoreState {
         guard own.rank > row.rank else { return insert(row) }
         let later = Version(
             own.facts, id: row.id, rank: own.rank, home: own.home, admittedAt: row.admittedAt,
-            lastWanted: row.lastWanted, pinnedUntil: row.pinnedUntil)
+            lastWanted: row.lastWanted, pinnedUntil: row.pinnedUntil, head: own.head ?? row.head)
         later.setCurrent(own.isCurrent)
         insert(later)
         pending.renew(later)

@@ -16,11 +16,17 @@ struct StoreState: Sendable {
     var index = DictionaryIndex()
     var pending = PendingWrites()
     var pins = Pins()
+    /// What the heads of the versions may take.
+    let heads: HeadMemory
     /// No version expires before this second.
     var earliestExpiry = Int.max
     var lastRank: Int64 = 0
     /// The versions that were removed since they were last asked for.
     private var removed: [Version] = []
+
+    init(heads: HeadMemory) {
+        self.heads = heads
+    }
 
     // MARK: Admission
 
@@ -28,7 +34,8 @@ struct StoreState: Sendable {
     ///
     /// `clock` is the time in microseconds, which orders the versions of several processes on one store.
     mutating func admit(
-        _ facts: VersionFacts, body: Body, chain key: ChainKey, keep: Int, now: Int, clock: Int64 = 0
+        _ facts: VersionFacts, body: Body, chain key: ChainKey, keep: Int, now: Int, clock: Int64 = 0,
+        head: [UInt8]? = nil
     ) -> Admitted {
         let home = index.chain(key) ?? Chain(key)
         home.versionsMax = max(keep, 1)
@@ -36,11 +43,12 @@ struct StoreState: Sendable {
         var isNew = false
         if let known = index.version(chain: key, url: facts.url, variant: facts.variant, digest: facts.digest)
         {
-            version = returned(known, facts: facts, now: now, clock: clock)
+            version = returned(known, facts: facts, head: head, now: now, clock: clock)
         } else {
+            index.newest(chain: key, url: facts.url, variant: facts.variant)?.head?.clear()
             version = Version(
                 facts, id: .random(in: 1...Int64.max), rank: nextRank(clock), home: home, admittedAt: now,
-                lastWanted: now)
+                lastWanted: now, head: head.flatMap { StoredHead($0, memory: heads, now: now) })
             index.insert(version)
             pending.insert(version, body: body)
             isNew = true
@@ -52,19 +60,42 @@ struct StoreState: Sendable {
     }
 
     /// A body that is there already becomes the newest again: no new row, no second copy.
-    private mutating func returned(_ known: Version, facts: VersionFacts, now: Int, clock: Int64) -> Version {
+    private mutating func returned(
+        _ known: Version, facts: VersionFacts, head: [UInt8]?, now: Int, clock: Int64
+    ) -> Version {
         let newest = index.newest(chain: known.chain, url: known.url, variant: known.variant)
-        if newest === known, known.facts == facts {
+        if newest === known, known.facts == facts, known.canKeep(head) {
+            if let head { keep(head, of: known, now: now) }
             if known.want(at: now) { pending.touch(known.id, lastWanted: now) }
             return known
         }
+        if newest !== known { newest?.head?.clear() }
         let version = Version(
             facts, id: known.id, rank: nextRank(clock), home: known.home, admittedAt: known.admittedAt,
-            lastWanted: max(known.lastWanted, now), pinnedUntil: known.pinnedUntil)
+            lastWanted: max(known.lastWanted, now), pinnedUntil: known.pinnedUntil,
+            head: self.head(of: known, facts: facts, head, now: now))
         _ = index.remove(known)
         index.insert(version)
         pending.renew(version)
         return version
+    }
+
+    /// The head of a body that returned: under another entity tag the former one says nothing.
+    private func head(of known: Version, facts: VersionFacts, _ head: [UInt8]?, now: Int) -> StoredHead? {
+        guard known.etag == facts.etag, let kept = known.head else {
+            return head.flatMap { StoredHead($0, memory: heads, now: now) }
+        }
+        if let head { _ = kept.replace(head, now: now) }
+        return kept
+    }
+
+    /// Puts a newer head in place of the one that a version has.
+    mutating func keep(_ head: [UInt8], of version: Version, now: Int) {
+        guard let kept = version.head, kept.replace(head, now: now) else { return }
+        let current = index.version(
+            chain: version.chain, url: version.url, variant: version.variant, digest: version.digest)
+        // One that has left the index, or was replaced in it, must not be written over what is there now.
+        if current === version { pending.renew(version) }
     }
 
     /// Ranks follow the clock, so that two processes on one store interleave, and always grow.
@@ -177,6 +208,9 @@ struct StoreState: Sendable {
         index = DictionaryIndex()
         pins = Pins()
         for version in versions.sorted(by: { ($0.rank, $0.id) < ($1.rank, $1.id) }) {
+            if version.head != nil {
+                index.newest(chain: version.chain, url: version.url, variant: version.variant)?.head?.clear()
+            }
             index.insert(version)
             if version.pinnedUntil > 0 { pins.insert(version) }
             earliestExpiry = min(earliestExpiry, version.expiry)

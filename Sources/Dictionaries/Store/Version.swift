@@ -23,6 +23,8 @@ package final class Version: Sendable {
     package let maxAge: Int
     /// Whether the upstream's own Use-As-Dictionary named the chain, and not the route.
     package let isUpstreamMatch: Bool
+    /// The answer's head, where the upstream may be asked whether it still holds.
+    package let head: StoredHead?
 
     /// The longest time and the latest second that are kept: such numbers can be added without overflow.
     static let secondsMax = (1 << 53) - 1
@@ -51,8 +53,9 @@ package final class Version: Sendable {
 
     init(
         _ facts: VersionFacts, id: Int64, rank: Int64, home: Chain, admittedAt: Int, lastWanted: Int,
-        pinnedUntil: Int = 0
+        pinnedUntil: Int = 0, head: StoredHead? = nil
     ) {
+        self.head = head
         self.id = id
         self.rank = rank
         self.home = home
@@ -117,6 +120,9 @@ struct VersionFacts: Sendable, Equatable {
 }
 
 extension Version {
+    /// Whether a head may be put in place of the one that the version has, without another version.
+    package func canKeep(_ head: [UInt8]?) -> Bool { head == nil || self.head != nil }
+
     /// What the answer that made the version said.
     var facts: VersionFacts {
         VersionFacts(

@@ -5,7 +5,9 @@ internal import CLinux
 /// Confined to its loop.
 package final class ConnectionPool {
     private let core: EventLoop.Core
-    private let settings: ClientSettings
+    private var settings: ClientSettings
+    /// Where connections are kept for; nil for anywhere.
+    private var endpoints: Set<Endpoint>?
     private var idle: [Endpoint: [ClientConnection]] = [:]
     /// Idle connections, of all upstreams.
     package private(set) var idleCount = 0
@@ -54,9 +56,20 @@ package final class ConnectionPool {
         return Descriptor(owning: raw)
     }
 
+    /// Makes new connections with other settings, and keeps idle ones to these endpoints only.
+    ///
+    /// What is idle closes, since it has the former settings; what is under way goes on with them.
+    package func adopt(_ settings: ClientSettings, endpoints: [Endpoint]) {
+        self.settings = settings
+        self.endpoints = Set(endpoints)
+        closeIdle()
+    }
+
     /// Takes a connection back after a whole exchange.
     func release(_ connection: ClientConnection) {
-        guard idleCount < settings.keepAliveMax else { return connection.close() }
+        guard idleCount < settings.keepAliveMax, endpoints?.contains(connection.endpoint) != false else {
+            return connection.close()
+        }
         activeCount -= 1
         idle[connection.endpoint, default: []].append(connection)
         idleCount += 1

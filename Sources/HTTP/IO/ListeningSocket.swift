@@ -16,16 +16,19 @@ package final class ListeningSocket: Sendable {
     /// Listens at `endpoint`, once for each of `count` loops.
     ///
     /// An IP address gives each loop a socket of its own (`SO_REUSEPORT`: the kernel spreads the connections); a
-    /// unix path gives them one to share, replacing a socket that nobody listens to any more.
-    package static func open(_ endpoint: Endpoint, count: Int) throws(SystemError) -> [ListeningSocket] {
+    /// unix path gives them one to share, replacing a socket that nobody listens to any more. With `isReplacing` the
+    /// port may be one that this process listens on already, at another address.
+    package static func open(
+        _ endpoint: Endpoint, count: Int, isReplacing: Bool = false
+    ) throws(SystemError) -> [ListeningSocket] {
         switch endpoint {
         case .ip(let address, let port):
             // SO_REUSEPORT would let a second process of ours take half of the connections without a word.
-            if port != 0, count > 1 { _ = try open(address, port: port, isShared: false, isProbe: true) }
+            if port != 0, !isReplacing { _ = try open(address, port: port, isShared: false, isProbe: true) }
             var sockets: [ListeningSocket] = []
             var port = port
             for _ in 0..<count {
-                let socket = try open(address, port: port, isShared: count > 1)
+                let socket = try open(address, port: port, isShared: true)
                 if case .ip(_, let chosen) = socket.endpoint { port = chosen }
                 sockets.append(socket)
             }

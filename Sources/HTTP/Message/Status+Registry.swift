@@ -23,6 +23,7 @@ extension Status {
     package static let methodNotAllowed = Status(rawValue: 405)
     package static let notAcceptable = Status(rawValue: 406)
     package static let requestTimeout = Status(rawValue: 408)
+    package static let conflict = Status(rawValue: 409)
     package static let gone = Status(rawValue: 410)
     package static let preconditionFailed = Status(rawValue: 412)
     package static let contentTooLarge = Status(rawValue: 413)

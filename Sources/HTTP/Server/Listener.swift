@@ -6,7 +6,7 @@ package final class Listener: Handler {
     /// Nil once no more is accepted: letting go closes it, so that new clients are told at once.
     private var socket: ListeningSocket?
     private let application: any Application
-    private let settings: ServerSettings
+    private var settings: ServerSettings
     private let count: ConnectionCount
     private var token = Token.none
     private var connections: [ObjectIdentifier: ServerConnection] = [:]
@@ -38,6 +38,11 @@ package final class Listener: Handler {
     package func start(on core: EventLoop.Core) {
         guard let socket else { return }
         token = core.add(self, descriptor: socket.raw, events: Readiness.level)
+    }
+
+    /// Serves the connections that are accepted from now on with other settings.
+    package func adopt(_ settings: ServerSettings) {
+        self.settings = settings
     }
 
     package func ready(_ events: Readiness, _ core: EventLoop.Core) {
@@ -132,6 +137,8 @@ package final class Listener: Handler {
     /// Accepts no more, lets requests under way end, and calls `whenDrained` once all connections have closed.
     package func stop(_ core: EventLoop.Core, whenDrained: @escaping () -> Void) {
         guard !isStopping else { return }
+        // Who has connected before would be reset with the socket.
+        ready(.readable, core)
         isStopping = true
         onDrained = whenDrained
         if let socket { core.unwatch(socket.raw) }

@@ -296,7 +296,10 @@ package final class ServerConnection: Handler {
 
     /// Takes no further request; closes as soon as none is under way and the answers have gone.
     func stop() {
-        guard state.stop() else { return }
+        // A request that has arrived is answered, though nobody has read it yet.
+        isReadable = true
+        serve()
+        guard transport != nil, state.stop() else { return }
         if output.isEmpty { close() } else { afterFlush = .linger }
     }
 

@@ -11,10 +11,15 @@ package struct AccessLogFormat: Sendable {
 
     /// A format for the routes and personal query names of a configuration.
     package init(isJSON: Bool, configuration: Configuration) {
+        self.init(isJSON: isJSON, configuration: configuration, routes: RouteNames(configuration))
+    }
+
+    /// The same, for the routes of former configurations too.
+    init(isJSON: Bool, configuration: Configuration, routes names: RouteNames) {
         self.isJSON = isJSON
-        routes = configuration.routes.map { route in
+        routes = names.texts.map { text in
             var escaped: [UInt8] = []
-            escaped.append(escaping: Array(route.text.utf8), asJSON: isJSON)
+            escaped.append(escaping: Array(text.utf8), asJSON: isJSON)
             return escaped
         }
         redaction = TargetRedaction(configuration.personal(on: nil))
@@ -76,6 +81,11 @@ package struct AccessLogFormat: Sendable {
             buffer.append(#","upstream_micros":"#)
             buffer.append(decimal: micros)
         }
+        if let result = record.revalidation {
+            buffer.append(#","revalidation":""#)
+            buffer.append(contentsOf: result.rawValue.utf8)
+            buffer.append(#"""#)
+        }
         if let id = record.requestID {
             buffer.append(#","request_id":""#)
             buffer.append(escaping: id, asJSON: true)
@@ -111,6 +121,10 @@ package struct AccessLogFormat: Sendable {
             buffer.append("/")
             buffer.append(decimal: record.upstreamMicroseconds ?? 0)
             buffer.append("us")
+        }
+        if let result = record.revalidation {
+            buffer.append(" revalidation=")
+            buffer.append(contentsOf: result.rawValue.utf8)
         }
         buffer.append(" ")
         buffer.append(contentsOf: route(of: record) ?? [UInt8(ascii: "-")])

@@ -1,10 +1,24 @@
 internal import Dispatch
 internal import HTTP
 
-/// The admin listener: `/healthz`, `/readyz` and `/metrics`, for the operator alone.
+/// The admin listener, for the operator alone: `/healthz`, `/readyz`, `/metrics`, and the switch under
+/// `/dictionaries`.
 ///
-/// On one loop.
+/// On one loop. Reading is allowed under any Host, since metrics are scraped by whatever name the machine has; who
+/// may change something, `AdminGuard` says.
 final class AdminApplication: Application {
+    /// What there is, and by which methods.
+    private enum Resource: String {
+        case health = "/healthz"
+        case readiness = "/readyz"
+        case metrics = "/metrics"
+        case dictionaries = "/dictionaries"
+        case dictionariesOff = "/dictionaries/off"
+        case dictionariesOn = "/dictionaries/on"
+
+        var isChange: Bool { self == .dictionariesOff || self == .dictionariesOn }
+    }
+
     private let status: AdminStatus
     private let core: EventLoop.Core
     /// Reading counters of all loops and files of the system waits, so not here.
@@ -18,24 +32,73 @@ final class AdminApplication: Application {
     func begin(
         _ head: consuming RequestHead, framing: BodyFraming, on connection: ServerConnection
     ) -> any RequestHandler {
+        let head = head
         let exchange = AdminExchange(connection, isHead: head.method == .head)
-        guard head.method == .get || head.method == .head else {
-            exchange.answer(AdminAnswer(.methodNotAllowed, "only GET and HEAD are known here"))
-            return exchange
-        }
-        switch head.target.path {
-        case "/healthz": exchange.answer(AdminAnswer(.ok, "ok"))
-        case "/readyz":
-            exchange.answer(
-                status.isReady ? AdminAnswer(.ok, "ready") : AdminAnswer(.serviceUnavailable, "draining"))
-        case "/metrics": answerMetrics(exchange)
-        default: exchange.answer(AdminAnswer(.notFound, "there are /healthz, /readyz and /metrics"))
+        do throws(AdminRefusal) {
+            try begin(head, framing, exchange, peer: connection.peer)
+        } catch {
+            exchange.answer(AdminAnswer(error, accept: head.headers.joined(.accept)))
         }
         return exchange
     }
 
     func refuse(_ refusal: Refusal, from peer: Endpoint?) -> (head: ResponseHead, body: [UInt8])? {
         ProblemAnswer(refusal).rendered(accept: nil)
+    }
+
+    private func begin(
+        _ head: RequestHead, _ framing: BodyFraming, _ exchange: AdminExchange, peer: Endpoint?
+    ) throws(AdminRefusal) {
+        guard let resource = Resource(rawValue: head.target.path) else {
+            throw AdminRefusal(.notFound, "There are /healthz, /readyz, /metrics and /dictionaries.")
+        }
+        let isRead = head.method == .get || head.method == .head
+        guard resource.isChange ? head.method == .post : isRead else {
+            throw AdminRefusal(
+                .methodNotAllowed, "The method is not supported here.",
+                (.allow, resource.isChange ? "POST" : "GET, HEAD"))
+        }
+        guard resource.isChange else { return answer(resource, exchange) }
+        if let refusal = AdminGuard.refusal(head, peer: peer, token: status.token) { throw refusal }
+        let accept = head.headers.joined(.accept)
+        exchange.whenWhole(framing, head) { [status] in
+            do throws(AdminRefusal) {
+                return try Self.turn(resource, status)
+            } catch {
+                return AdminAnswer(error, accept: accept)
+            }
+        }
+    }
+
+    private func answer(_ resource: Resource, _ exchange: AdminExchange) {
+        switch resource {
+        case .health: exchange.answer(AdminAnswer(.ok, "ok"))
+        case .readiness:
+            exchange.answer(
+                status.isReady ? AdminAnswer(.ok, "ready") : AdminAnswer(.serviceUnavailable, "draining"))
+        case .metrics: answerMetrics(exchange)
+        case .dictionaries, .dictionariesOn, .dictionariesOff: exchange.answer(Self.state(status))
+        }
+    }
+
+    private static func turn(_ resource: Resource, _ status: AdminStatus) throws(AdminRefusal) -> AdminAnswer
+    {
+        let isOff = resource == .dictionariesOff
+        guard isOff || status.areDictionariesConfigured else {
+            throw AdminRefusal(
+                .conflict, "The configuration says dictionaries: off; change it and reload (SIGHUP).")
+        }
+        status.switchDictionaries(off: isOff)
+        return state(status)
+    }
+
+    /// What the switch says, and what the configuration.
+    private static func state(_ status: AdminStatus) -> AdminAnswer {
+        let isOn = status.areDictionariesOn
+        let isConfigured = status.areDictionariesConfigured
+        let text =
+            #"{"dictionaries":"\#(isOn ? "on" : "off")","configured":"\#(isConfigured ? "on" : "off")"}"#
+        return AdminAnswer(.ok, text + "\n", contentType: "application/json")
     }
 
     private func answerMetrics(_ exchange: AdminExchange) {
@@ -50,59 +113,4 @@ final class AdminApplication: Application {
             }
         }
     }
-}
-
-/// One answer of the admin listener.
-struct AdminAnswer: Sendable {
-    let status: Status
-    let text: String
-    let contentType: String
-
-    init(_ status: Status, _ line: String) {
-        self.init(status, line + "\n", contentType: "text/plain; charset=utf-8")
-    }
-
-    init(_ status: Status, _ text: String, contentType: String) {
-        self.status = status
-        self.text = text
-        self.contentType = contentType
-    }
-}
-
-/// One request to the admin listener.
-private final class AdminExchange: Handler, RequestHandler {
-    private let connection: ServerConnection
-    private let isHead: Bool
-    /// Given out while an answer is awaited from another thread.
-    var token: Token?
-
-    init(_ connection: ServerConnection, isHead: Bool) {
-        self.connection = connection
-        self.isHead = isHead
-    }
-
-    func answer(_ answer: AdminAnswer) {
-        release()
-        var headers = Headers()
-        headers.append(.contentType, answer.contentType)
-        headers.append(.cacheControl, "no-store")
-        let body = Array(answer.text.utf8)
-        if isHead { headers.append(.contentLength, String(body.count)) }
-        connection.start(
-            ResponseHead(status: answer.status, headers: headers),
-            body: isHead ? .none : .length(UInt64(body.count)))
-        connection.write(body.span)
-        connection.finish()
-    }
-
-    private func release() {
-        if let token { connection.core.remove(token) }
-        token = nil
-    }
-
-    func received(_ bytes: Span<UInt8>) {}
-    func receivedEnd(trailers: Headers) {}
-    func malformed(_ error: ParseError) { connection.abort() }
-    func drained() {}
-    func aborted(_ cause: ClientLoss) { release() }
 }

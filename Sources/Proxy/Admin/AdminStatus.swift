@@ -7,14 +7,16 @@ internal import Synchronization
 ///
 /// From any thread but a loop.
 final class AdminStatus: Sendable {
-    private let context: ProxyContext
+    private let current: Guarded<ProxyContext>
     private let parts: [ProxyServer.LoopPart]
     private let sink: LogSink?
     private let process = ProcessStatistics(version: DictumVersion.text)
     private let draining = Atomic<Bool>(false)
+    private let reloads = Atomic<Int>(0)
+    private let refusedReloads = Atomic<Int>(0)
 
     init(context: ProxyContext, parts: [ProxyServer.LoopPart], sink: LogSink?) {
-        self.context = context
+        current = Guarded(context)
         self.parts = parts
         self.sink = sink
     }
@@ -26,11 +28,53 @@ final class AdminStatus: Sendable {
         draining.store(true, ordering: .relaxed)
     }
 
+    // MARK: The configuration
+
+    private var context: ProxyContext { current.withLock { $0 } }
+
+    /// Tells of another configuration from now on.
+    func adopt(_ context: ProxyContext) {
+        current.withLock { $0 = context }
+    }
+
+    /// Counts a reload.
+    func countReload(isDone: Bool) {
+        if isDone {
+            reloads.wrappingAdd(1, ordering: .relaxed)
+        } else {
+            refusedReloads.wrappingAdd(1, ordering: .relaxed)
+        }
+    }
+
+    /// What allows changes from elsewhere.
+    var token: String? { context.configuration.admin?.token }
+
+    // MARK: The switch
+
+    /// Whether the configuration has dictionaries on.
+    var areDictionariesConfigured: Bool { context.configuration.dictionariesOn }
+
+    /// Whether dictionaries are used and offered now.
+    var areDictionariesOn: Bool { areDictionariesConfigured && !context.dictionarySwitch.isOff }
+
+    /// Turns all use, offers and Links off or on, at once and until the next reload or start.
+    func switchDictionaries(off isOff: Bool) {
+        let context = context
+        guard context.dictionarySwitch.turn(off: isOff) else { return }
+        context.report(
+            .warning(
+                "dictionaries are switched \(isOff ? "off" : "on") (POST on the admin listener); a reload or a "
+                    + "restart goes by the configuration again"))
+    }
+
+    // MARK: Metrics
+
     /// Every metric now: the loops' counters summed, and what the store, the log and the system say.
     ///
     /// Blocks.
     func samples() -> [MetricSample] {
-        let routes = context.configuration.routes
+        let context = context
+        let routes = context.routeNames.texts
         let sum = Guarded(MetricsSnapshot(routes: routes.count))
         let asked = DispatchGroup()
         for part in parts {
@@ -44,12 +88,21 @@ final class AdminStatus: Sendable {
         }
         // A loop that does not answer is left out: numbers of the others are better than none.
         _ = asked.wait(timeout: .now() + .seconds(2))
-        var samples = sum.withLock { $0 }.samples(routes: routes.map(\.text))
+        var samples = sum.withLock { $0 }.samples(routes: routes)
         samples += context.store.statistics.samples
         samples += context.deltas.statistics.samples
+        samples += operationSamples
         samples += sink?.samples ?? []
         samples += process.samples()
         return samples
+    }
+
+    private var operationSamples: [MetricSample] {
+        [
+            MetricSample(MetricsTable.dictionariesOn, [], areDictionariesOn ? 1 : 0),
+            MetricSample(MetricsTable.reloads, ["done"], reloads.load(ordering: .relaxed)),
+            MetricSample(MetricsTable.reloads, ["refused"], refusedReloads.load(ordering: .relaxed)),
+        ]
     }
 }
 

@@ -12,6 +12,9 @@ package final class LoopMetrics {
         snapshot = MetricsSnapshot(routes: routes)
     }
 
+    /// Makes room for so many routes.
+    func grow(routes: Int) { snapshot.grow(routes: routes) }
+
     /// Counts a request whose answer is over, whole or not.
     package func countRequest(_ record: RequestRecord) {
         snapshot.count(record)

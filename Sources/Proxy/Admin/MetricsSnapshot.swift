@@ -16,8 +16,8 @@ package struct MetricsSnapshot: Sendable {
         uniqueKeysWithValues: ContentCoding.allCases.enumerated().map { ($1, $0) })
     private static let statusClasses = ["none", "1xx", "2xx", "3xx", "4xx", "5xx"]
 
-    /// The routes, and one more for requests that came to none.
-    private let routeCount: Int
+    /// The routes, and before them one for requests that came to none.
+    private var routeCount: Int
     private var requests: [Int]
     private var responses = [Int](repeating: 0, count: statusClasses.count)
     private var unkept: [Int]
@@ -35,6 +35,7 @@ package struct MetricsSnapshot: Sendable {
     var offers = 0
     var upgrades = 0
     var busy = 0
+    private var revalidations = [Int](repeating: 0, count: RevalidationResult.allCases.count)
 
     init(routes: Int) {
         routeCount = routes + 1
@@ -57,6 +58,7 @@ package struct MetricsSnapshot: Sendable {
         durations[bound ?? Self.durationBounds.count] += 1
         durationMicroseconds += record.durationMicroseconds
         if !record.isComplete { aborted += 1 }
+        if let place = record.revalidation?.place { revalidations[place] += 1 }
     }
 
     /// Counts an offer that no browser keeps.
@@ -66,8 +68,7 @@ package struct MetricsSnapshot: Sendable {
     }
 
     private func place(of route: Int?) -> Int {
-        let last = routeCount - 1
-        return route.map { (0..<last).contains($0) ? $0 : last } ?? last
+        route.map { (0..<routeCount - 1).contains($0) ? $0 + 1 : 0 } ?? 0
     }
 
     /// Counts time in an encoder.
@@ -75,9 +76,20 @@ package struct MetricsSnapshot: Sendable {
         compressionNanoseconds[Self.codingIndex[coding] ?? 0] += nanoseconds
     }
 
-    /// Adds the counters of another loop with the same routes.
+    /// Makes room for so many routes; those that are there keep their places.
+    mutating func grow(routes: Int) {
+        guard routes + 1 > routeCount else { return }
+        let added = routes + 1 - routeCount
+        routeCount = routes + 1
+        unkept += [Int](repeating: 0, count: added * Self.unkeptReasons.count)
+        requests += [Int](repeating: 0, count: added * Self.codings.count * Self.reasons.count)
+        bodyBytesBefore += [Int](repeating: 0, count: added)
+        bodyBytesAfter += [Int](repeating: 0, count: added)
+    }
+
+    /// Adds the counters of another loop, which may have heard of a reload before or after this one.
     mutating func add(_ other: MetricsSnapshot) {
-        precondition(routeCount == other.routeCount, "loops of one proxy have the same routes")
+        grow(routes: other.routeCount - 1)
         Self.add(other.requests, to: &requests)
         Self.add(other.responses, to: &responses)
         Self.add(other.unkept, to: &unkept)
@@ -95,10 +107,11 @@ package struct MetricsSnapshot: Sendable {
         offers += other.offers
         upgrades += other.upgrades
         busy += other.busy
+        Self.add(other.revalidations, to: &revalidations)
     }
 
     private static func add(_ values: [Int], to sums: inout [Int]) {
-        for index in sums.indices { sums[index] += values[index] }
+        for index in values.indices { sums[index] += values[index] }
     }
 
     private func cell(_ route: Int, _ coding: Int, _ reason: Int) -> Int {
@@ -111,7 +124,7 @@ extension MetricsSnapshot {
     ///
     /// - Parameter routes: the text of each route's match.
     package func samples(routes: [String]) -> [MetricSample] {
-        let names = routes + ["none"]
+        let names = ["none"] + routes
         var samples: [MetricSample] = []
         for route in 0..<min(routeCount, names.count) {
             for (coding, name) in Self.codings.enumerated() {
@@ -172,6 +185,9 @@ extension MetricsSnapshot {
         }
             + UpstreamErrorKind.allCases.map { kind in
                 MetricSample(MetricsTable.upstreamErrors, [kind.rawValue], upstreamErrors[kind] ?? 0)
+            }
+            + RevalidationResult.allCases.enumerated().map { place, result in
+                MetricSample(MetricsTable.revalidations, [result.rawValue], revalidations[place])
             } + [
                 MetricSample(MetricsTable.abortedResponses, [], aborted),
                 MetricSample(MetricsTable.admissions, [], admissions),
@@ -179,6 +195,17 @@ extension MetricsSnapshot {
                 MetricSample(MetricsTable.upgrades, [], upgrades),
                 MetricSample(MetricsTable.compressionBusy, [], busy),
             ]
+    }
+}
+
+extension RevalidationResult {
+    /// Its place in the list of counters.
+    fileprivate var place: Int {
+        switch self {
+        case .hit: 0
+        case .changed: 1
+        case .retried: 2
+        }
     }
 }
 

@@ -61,6 +61,9 @@ package enum MetricsTable {
     static let unkeptOffers = Metric(
         "dictum_unkept_offers_total", .counter, labels: ["route", "reason"],
         "Answers that offered a dictionary but that no browser keeps, by the reason.")
+    static let revalidations = Metric(
+        "dictum_revalidations_total", .counter, labels: ["result"],
+        "Requests that asked the upstream whether a stored answer still holds.")
     static let logLinesDropped = Metric(
         "dictum_log_lines_dropped_total", .counter,
         "Access log lines lost because standard output did not take them.")
@@ -89,6 +92,13 @@ package enum MetricsTable {
     static let chainStops = Metric(
         "dictum_store_chain_stops_total", .counter,
         "Times that a chain stopped offering because it is too wide.")
+    static let dictionariesOn = Metric(
+        "dictum_dictionaries_on", .gauge,
+        "1 while dictionaries may be used and offered; 0 where the configuration or the switch turns them off."
+    )
+    static let reloads = Metric(
+        "dictum_reloads_total", .counter, labels: ["result"],
+        "Configurations that were read again, and taken or refused.")
     static let buildInfo = Metric(
         "dictum_build_info", .gauge, labels: ["version"], "Always 1; the label names the version.")
     static let processStart = Metric(
@@ -102,11 +112,10 @@ package enum MetricsTable {
         requests, responses, bodyBytes, compressionSeconds, compressionBusy, deltaCacheLookups,
         deltaCacheBytes, deltaCacheEvictions, preparedUses, preparedBytes, preparedEvictions, verifyChecks,
         verifyFailures, strongestPasses, requestDuration, connections, connectionsOpened,
-        rejectedRequests, upstreamErrors, abortedResponses, admissions, offers, unkeptOffers, upgrades,
-        logLinesDropped,
-        storeVersions,
-        storeChains, storeBytes, storeEvictions, storeWriteErrors, storeSetAsides, advertised, chainsSlowed,
-        admissionsDeferred, chainsTooWide, chainStops, buildInfo, processStart, processMemory,
+        rejectedRequests, upstreamErrors, abortedResponses, admissions, offers, unkeptOffers, revalidations,
+        upgrades, logLinesDropped, storeVersions, storeChains, storeBytes, storeEvictions, storeWriteErrors,
+        storeSetAsides, advertised, chainsSlowed, admissionsDeferred, chainsTooWide, chainStops,
+        dictionariesOn, reloads, buildInfo, processStart, processMemory,
         processDescriptors,
     ]
 }

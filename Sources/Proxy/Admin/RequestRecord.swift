@@ -22,7 +22,7 @@ package struct RequestRecord: Sendable {
     package var coding = ContentCoding.identity
     /// Why it is that one.
     package var reason: Reason?
-    /// The route's place in the configuration; nil if the request came to none.
+    /// The place of the route's match among `RouteNames`; nil if the request came to none.
     package var routeIndex: Int?
     /// From the head to the last byte of the answer.
     package var durationMicroseconds = 0
@@ -30,6 +30,8 @@ package struct RequestRecord: Sendable {
     package var upstreamMicroseconds: Int?
     /// The status of the upstream's answer.
     package var upstreamStatus: Int?
+    /// What came of asking the upstream about a stored answer.
+    package var revalidation: RevalidationResult?
     /// Whether the answer went out whole.
     package var isComplete = true
     /// The request's identifier, if it has one.

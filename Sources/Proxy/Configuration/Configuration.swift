@@ -62,6 +62,8 @@ extension Configuration {
     package struct Admin: Sendable, Equatable {
         /// Where it listens; nil where it does not.
         package var address: ListenAddress?
+        /// What allows changes from other machines, or under other names.
+        package var token: String?
 
         /// An admin listener at the usual address, or at another.
         package init(address: ListenAddress? = .tcp(host: "127.0.0.1", port: 9901)) { self.address = address }
@@ -158,6 +160,8 @@ extension Configuration {
         package var keepAliveTimeout = 75_000
         /// How long an upgraded connection may be silent.
         package var tunnelTimeout = 600_000
+        /// How long requests under way may take to end when the program does.
+        package var drainTimeout = 10_000
     }
 
     /// What is logged, and how.

@@ -35,6 +35,9 @@ package struct DictionaryPolicy: Sendable {
     /// Whether caches on the way may store dictionary-coded answers.
     package var sharedCaches = SharedCaches.avoid
 
+    /// Whether the upstream is asked if the stored answer still holds, instead of for a whole one.
+    package var revalidate = false
+
     /// The defaults of a route that is written.
     package init() {}
 

@@ -36,6 +36,27 @@ extension SettingType where Value == String {
     }
 }
 
+extension SettingType where Value == String? {
+    /// A text of visible ASCII that must not be guessed; no error text repeats it.
+    static func secret(bytes: ClosedRange<Int>) -> SettingType {
+        let expectation = "\(bytes.lowerBound) to \(bytes.upperBound) visible ASCII characters"
+        return SettingType(
+            expectation: expectation,
+            read: { node, reader in
+                guard case .scalar = node.content else {
+                    reader.reportUnexpected(node, expected: expectation)
+                    return nil
+                }
+                guard let text = reader.text(node, expected: expectation) else { return nil }
+                guard bytes ~= text.utf8.count, text.utf8.allSatisfy({ 0x21...0x7E ~= $0 }) else {
+                    reader.report("not such a text: expected \(expectation)", in: node, offset: 0)
+                    return nil
+                }
+                return .some(text)
+            }, write: { _ in "" })
+    }
+}
+
 extension Substring {
     /// Whether the text is a token of at most 256 bytes (RFC 9110 section 5.6.2).
     fileprivate var isToken: Bool {

@@ -42,7 +42,7 @@ enum Settings {
         .section("limits", \.limits, limits, "What a client may ask for."),
         .sectionOrOff(
             "admin", \.admin, admin, fresh: Configuration.Admin(),
-            "Where /healthz, /readyz and /metrics are served; off to have none."),
+            "Where /healthz, /readyz, /metrics and the switch /dictionaries are served; off to have none."),
         .section("log", \.log, log, "What is logged, and how."),
         .value("explain", \.explain, .flag, "true: every answer carries Dictum-Explain."),
     ]
@@ -59,7 +59,11 @@ enum Settings {
     ]
 
     static let admin: [Setting<Configuration.Admin>] = [
-        .value("address", \.address, .listenAddressOrOff, "Where it listens; off to have none.")
+        .value("address", \.address, .listenAddressOrOff, "Where it listens; off to have none."),
+        .value(
+            "token", \.token, .secret(bytes: 16...1024), example: "${DICTUM_ADMIN_TOKEN}",
+            "Sent as `Authorization: Bearer ...` it allows POSTs from elsewhere than this machine's own localhost."
+        ),
     ]
 
     static let upstream: [Setting<Configuration.Upstream>] = [
@@ -183,7 +187,12 @@ enum Settings {
         .value(
             "shared_caches", \.sharedCaches, .choice(["avoid": .avoid, "trust": .trust]),
             "avoid: caches on the way are told not to store dictionary-coded answers."),
-        .notYet("revalidate", sameAs: "false", "Answers conditional requests for the upstream."),
+        .value(
+            "revalidate", \.revalidate, .flag,
+            """
+            Asks the upstream with If-None-Match whether the last answer still holds, and sends that on a 304. Only \
+            for requests and answers that are nobody's own, with a strong ETag of the upstream's.
+            """),
     ]
 
     static let limits: [Setting<Configuration.Limits>] = [
@@ -197,6 +206,9 @@ enum Settings {
         .value(
             "tunnel_timeout", \.tunnelTimeout, .duration(1...day),
             "How long a connection that was upgraded, to WebSocket for example, may be silent."),
+        .value(
+            "drain_timeout", \.drainTimeout, .duration(0...day),
+            "How long requests under way may take to end after SIGTERM; a second one ends them at once."),
     ]
 
     static let log: [Setting<Configuration.Log>] = [

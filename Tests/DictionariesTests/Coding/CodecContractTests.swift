@@ -31,6 +31,29 @@ internal import Testing
     }
 
     @Test(arguments: ContentCoding.allCases, Corpus.all)
+    func `decoded in bounded pieces no call writes more than it may, and the body comes back`(
+        coding: ContentCoding, corpus: Corpus
+    ) throws {
+        let coded = try corpus.encoded(coding)
+        let decoder = try Codec.decoder(
+            for: coding, dictionary: corpus.dictionary(for: coding), limits: roomyLimits)
+        var decoded: [UInt8] = []
+        var used = 0
+        var bound = 1
+        while used < coded.count || decoder.hasMore {
+            // What has come so far may be a byte, and so may the room be.
+            let end = min(used + bound, coded.count)
+            var piece: [UInt8] = []
+            used += try decoder.decode(coded.span.extracting(used..<end), upTo: bound, into: &piece)
+            #expect(piece.count <= bound)
+            decoded += piece
+            bound = min(bound * 2 + 1, 100_000)
+        }
+        try decoder.finish()
+        #expect(decoded == corpus.body)
+    }
+
+    @Test(arguments: ContentCoding.allCases, Corpus.all)
     func `after a flush the peer can decode all that was given`(coding: ContentCoding, corpus: Corpus) throws
     {
         let encoder = try Codec.encoder(

@@ -13,7 +13,7 @@ import Testing
     @Test(arguments: [10, 1000, 100_000])
     func `every version among many is found, and one more admitted at once`(count: Int) throws {
         let clock = ContinuousClock()
-        var state = StoreState()
+        var state = StoreState(heads: HeadMemory(bytesMax: 0))
         let publisher = IndexPublisher()
         let reader = DictionaryIndex.Reader(publisher)
         let empty = Body([])

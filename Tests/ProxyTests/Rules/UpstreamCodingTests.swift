@@ -83,6 +83,63 @@ private func coded(_ body: [UInt8], _ coding: ContentCoding) throws -> [UInt8] {
         #expect(try !proxy.fetch("/feed", over: large).coding.hasPrefix("dc"))
     }
 
+    @Test(arguments: [ContentCoding.gzip, .br, .zstd], ["identity", "gzip"])
+    func `a bomb that must be decoded goes on in small pieces, whatever its ratio`(
+        coding: ContentCoding, accept: String
+    ) throws {
+        let zeros = [UInt8](repeating: 0, count: 24 << 20)
+        let bomb = try coded(zeros, coding)
+        let proxy = try TestProxy(
+            json(bomb, "Content-Encoding: \(coding.token)"), "compression: {memory: 16MiB, codings: [gzip]}")
+        // The upstream's own coding is not accepted, nor any that would be kept.
+        let client = try proxy.connect(receiveBytes: 64 * 1024)
+        let fields = ["Accept-Encoding: \(accept == "gzip" && coding != .gzip ? "gzip" : "identity")"]
+        client.send(request("/feed", fields))
+        let answer = try client.receive()
+        #expect(try answer.carriesDecoded(zeros))
+        #expect(answer["Use-As-Dictionary"] == nil)
+    }
+
+    @Test func `a bomb for a client that reads nothing is decoded no further than it may wait`() throws {
+        let bomb = try coded([UInt8](repeating: 0, count: 64 << 20), .zstd)
+        let proxy = try TestProxy(Origin(json(bomb, "Content-Encoding: zstd")), isLogged: true)
+        let client = try proxy.connect(receiveBytes: 4 * 1024)
+        client.send(request("/feed", []))
+        let head = try client.receiveHead()
+        #expect(head.status == 200)
+        pauseBeyondTheHold()
+        client.finish()
+        let line = try #require(proxy.lastLines().first)
+        let sent = try #require(line.firstMatch(of: /"sent_body_bytes":([0-9]+)/)?.output.1)
+        // What the kernel and the connection take, far from all of it.
+        #expect(try #require(Int(sent)) < 24 << 20, "\(line)")
+        #expect(line.contains(#""complete":false"#))
+    }
+
+    @Test(arguments: [ContentCoding.gzip, .br, .zstd])
+    func `a large body that is decoded for a slow reader ends with its last byte`(coding: ContentCoding)
+        throws
+    {
+        let large = Noise.bytes(3 << 20, seed: 7) + [UInt8](repeating: 0x61, count: 9 << 20)
+        let bytes = try coded(large, coding)
+        let origin = try Origin { _, connection in
+            let head = wire(
+                "HTTP/1.1 200 OK", "Content-Type: application/json", "Content-Encoding: \(coding.token)",
+                "Transfer-Encoding: chunked")
+            connection.send(head)
+            for start in stride(from: 0, to: bytes.count, by: 1_000) {
+                connection.send(chunk(Array(bytes[start..<min(start + 1_000, bytes.count)])))
+            }
+            connection.send(chunk([]))
+        }
+        let proxy = try TestProxy(origin)
+        let client = try proxy.connect(receiveBytes: 8 * 1024)
+        client.send(request("/feed", []))
+        #expect(try client.receive().carries(large))
+        client.send(request("/feed", []))
+        #expect(try client.receive().carries(large), "and the connection goes on")
+    }
+
     @Test func `a body that is not in its coding is a 502, or is passed on where nobody reads it`() throws {
         let proxy = try TestProxy(json(body, "Content-Encoding: gzip"))
         #expect(try proxy.fetch("/feed").status == 502)

@@ -23,17 +23,8 @@ final class TestProxy {
         listener: (inout Configuration.Listener) -> Void = { _ in }
     ) throws {
         self.origin = origin
-        let text = """
-            upstream:
-              urls: ["http://127.0.0.1:\(origin.port)"]
-              \(upstream)
-            \(settings)
-            """
-        var configuration = try Configuration.parse(Array(text.utf8))
-        configuration.listeners = [.init(address: .tcp(host: "127.0.0.1", port: 0))]
+        var configuration = try Self.configuration(origin, upstream: upstream, settings, store: store)
         listener(&configuration.listeners[0])
-        configuration.admin = .init(address: .tcp(host: "127.0.0.1", port: 0))
-        configuration.store.path = store
         let context = try ProxyContext.open(
             configuration, churn: churn,
             log: { [events] event in events.withLock { $0.append(event) } }, loopCount: 2,
@@ -42,6 +33,31 @@ final class TestProxy {
         sink = log.map { LogSink(descriptor: $0.writeEnd) }
         server = try ProxyServer(
             context: context, accessLog: sink.map { .init(sink: $0, isJSON: true) })
+    }
+
+    /// The settings of a test, at free ports of this machine unless they say where.
+    static func configuration(
+        _ origin: Origin, upstream: String = "", _ settings: String = "", store: String = ":memory:"
+    ) throws -> Configuration {
+        let text = """
+            upstream:
+              urls: ["http://127.0.0.1:\(origin.port)"]
+              \(upstream)
+            \(settings)
+            """
+        var configuration = try Configuration.parse(Array(text.utf8))
+        let standard = Configuration()
+        let free = ListenAddress.tcp(host: "127.0.0.1", port: 0)
+        if configuration.listeners == standard.listeners { configuration.listeners = [.init(address: free)] }
+        if configuration.admin?.address == standard.admin?.address { configuration.admin?.address = free }
+        configuration.store.path = store
+        return configuration
+    }
+
+    /// Has the proxy go on with other settings; returns those that wait for the next start.
+    @discardableResult
+    func reload(_ settings: String, upstream: String = "", before other: Origin? = nil) throws -> [String] {
+        try server.reload(Self.configuration(other ?? origin, upstream: upstream, settings))
     }
 
     /// Starts before an upstream that gives these wire bytes every time.
@@ -96,9 +112,7 @@ final class TestProxy {
 
     /// The metrics as an operator reads them.
     func metrics() throws -> String {
-        let client = try WireSocket(port: Self.port(server.adminEndpoint))
-        client.send(wire("GET /metrics HTTP/1.1", "Host: admin"))
-        return try client.receive().text
+        try admin("GET /metrics HTTP/1.1", "Host: admin").text
     }
 
     /// The value of one series, named as `/metrics` writes it; 0 where it is not there.
@@ -129,6 +143,22 @@ final class TestProxy {
     }
 
     private static func port(_ endpoint: Endpoint?) throws -> UInt16 {
+    /// One request to the admin listener by its lines, and its answer.
+    func admin(_ lines: String..., body: [UInt8]? = nil) throws -> WireMessage {
+        let client = try WireSocket(port: Self.port(server.adminEndpoint))
+        client.send(wire(lines.joined(separator: "\r\n"), body: body))
+        return try client.receive(isBodiless: lines.first?.hasPrefix("HEAD") == true)
+    }
+
+    /// Turns the switch of the admin listener; returns the status.
+    func turn(_ word: String) throws -> Int {
+        try admin(
+            "POST /dictionaries/\(word) HTTP/1.1", "Host: localhost", "Content-Type: application/json"
+        ).status
+    }
+
+    /// The port of an endpoint.
+    static func port(_ endpoint: Endpoint?) throws -> UInt16 {
         guard case .ip(_, let port)? = endpoint else { throw WireError.cannotConnect(0) }
         return port
     }

@@ -1,0 +1,20 @@
+/// Where the access log goes, and in which form.
+package struct AccessLogOutput: Sendable {
+    package let sink: LogSink
+    package let isJSON: Bool
+
+    package init(sink: LogSink, isJSON: Bool) {
+        self.sink = sink
+        self.isJSON = isJSON
+    }
+
+    /// The log of one loop under a configuration; nil where it asks for none.
+    func log(for context: ProxyContext) -> AccessLog? {
+        let configuration = context.configuration
+        guard configuration.log.accessShare > 0 else { return nil }
+        return AccessLog(
+            format: AccessLogFormat(
+                isJSON: isJSON, configuration: configuration, routes: context.routeNames),
+            share: configuration.log.accessShare, sink: sink)
+    }
+}

@@ -1,0 +1,43 @@
+internal import HTTP
+
+/// One answer of the admin listener.
+struct AdminAnswer: Sendable {
+    let head: ResponseHead
+    let body: [UInt8]
+
+    /// A line of text.
+    init(_ status: Status, _ line: String) {
+        self.init(status, line + "\n", contentType: "text/plain; charset=utf-8")
+    }
+
+    init(_ status: Status, _ text: String, contentType: String) {
+        var headers = Headers()
+        headers.append(.contentType, contentType)
+        headers.append(.cacheControl, "no-store")
+        head = ResponseHead(status: status, headers: headers)
+        body = Array(text.utf8)
+    }
+
+    /// A refusal, in the form that the client accepts, with the fields that say what would be accepted.
+    init(_ refusal: AdminRefusal, accept: String?) {
+        let rendered = ProblemAnswer(status: refusal.status, detail: refusal.detail).rendered(accept: accept)
+        var head = rendered.head
+        if let (name, value) = refusal.field { head.headers.append(name, value) }
+        self.head = head
+        body = rendered.body
+    }
+}
+
+/// Why the admin listener does not do what it was asked.
+struct AdminRefusal: Error {
+    let status: Status
+    let detail: String
+    /// The field that goes with the status: Allow, WWW-Authenticate, Accept.
+    var field: (HeaderName, String)?
+
+    init(_ status: Status, _ detail: String, _ field: (HeaderName, String)? = nil) {
+        self.status = status
+        self.detail = detail
+        self.field = field
+    }
+}

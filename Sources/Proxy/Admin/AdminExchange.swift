@@ -1,0 +1,62 @@
+internal import HTTP
+
+/// One request to the admin listener.
+final class AdminExchange: Handler, RequestHandler {
+    private let connection: ServerConnection
+    private let isHead: Bool
+    /// Given out while an answer is awaited from another thread.
+    var token: Token?
+    /// What is to be done once the request's body, which says nothing, has come.
+    private var work: (() -> AdminAnswer)?
+    private var bodyBytes = 0
+
+    /// A longer body than any that says nothing.
+    private static let bodyBytesMax = 64 * 1024
+
+    init(_ connection: ServerConnection, isHead: Bool) {
+        self.connection = connection
+        self.isHead = isHead
+    }
+
+    /// Does the work once the request is whole, and answers.
+    func whenWhole(_ framing: BodyFraming, _ head: RequestHead, work: @escaping () -> AdminAnswer) {
+        if framing == .none || framing == .length(0) { return answer(work()) }
+        self.work = work
+        if head.headers.contains(.expect) { connection.sendInterim(ResponseHead(status: .continue)) }
+    }
+
+    func answer(_ answer: AdminAnswer) {
+        release()
+        var head = answer.head
+        if isHead { head.headers.append(.contentLength, String(answer.body.count)) }
+        connection.start(head, body: isHead ? .none : .length(UInt64(answer.body.count)))
+        connection.write(answer.body.span)
+        connection.finish()
+    }
+
+    private func release() {
+        if let token { connection.core.remove(token) }
+        token = nil
+        work = nil
+    }
+
+    func received(_ bytes: Span<UInt8>) {
+        bodyBytes += bytes.count
+        guard bodyBytes > Self.bodyBytesMax, work != nil else { return }
+        let refusal = AdminRefusal(.contentTooLarge, "The request's body is too large.")
+        answer(AdminAnswer(refusal, accept: nil))
+    }
+
+    func receivedEnd(trailers: Headers) {
+        guard let work else { return }
+        answer(work())
+    }
+
+    func malformed(_ error: ParseError) {
+        guard work != nil else { return connection.abort() }
+        answer(AdminAnswer(AdminRefusal(.badRequest, "The request's body is malformed."), accept: nil))
+    }
+
+    func drained() {}
+    func aborted(_ cause: ClientLoss) { release() }
+}

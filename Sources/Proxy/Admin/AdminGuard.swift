@@ -1,0 +1,98 @@
+internal import Dictionaries
+internal import HTTP
+
+/// Who may change something through the admin listener: pure functions of a POST's head.
+///
+/// A page in the operator's browser can send requests to 127.0.0.1, under a name that it had resolve to it even as
+/// its own origin. So a change needs what no such page can send: no foreign Origin, a JSON content type (which asks
+/// for leave first across origins), and a Host that is this machine's own, or the token.
+enum AdminGuard {
+    /// Why the request may not change anything; nil where it may.
+    static func refusal(_ head: RequestHead, peer: Endpoint?, token: String?) -> AdminRefusal? {
+        if isForeign(head) {
+            return AdminRefusal(.forbidden, "Requests of pages of another origin are refused.")
+        }
+        if let refusal = credentialRefusal(head, peer: peer, token: token) { return refusal }
+        guard isJSON(head.headers.values(.contentType)) else {
+            return AdminRefusal(
+                .unsupportedMediaType, "Send Content-Type: application/json.", (.accept, "application/json"))
+        }
+        return nil
+    }
+
+    // MARK: Origin
+
+    private static func isForeign(_ head: RequestHead) -> Bool {
+        if let site = head.headers.joined(.secFetchSite), site != "same-origin", site != "none" {
+            return true
+        }
+        let origins = head.headers.values(.origin)
+        guard let origin = origins.first else { return false }
+        return origins.count > 1 || !isSame(origin, head.authority)
+    }
+
+    /// RFC 6454 section 7: `scheme://host[:port]`, or `null`, which is nobody's own.
+    private static func isSame(_ origin: String, _ authority: String?) -> Bool {
+        let origin = origin.lowercased()
+        for (prefix, port) in [("http://", UInt16(80)), ("https://", 443)] where origin.hasPrefix(prefix) {
+            guard let theirs = HostAndPort(origin.dropFirst(prefix.count)),
+                let own = authority.flatMap({ HostAndPort($0) })
+            else { return false }
+            return theirs.host == own.host && (theirs.port ?? port) == (own.port ?? port)
+        }
+        return false
+    }
+
+    // MARK: Host or token
+
+    private static func credentialRefusal(
+        _ head: RequestHead, peer: Endpoint?, token: String?
+    ) -> AdminRefusal? {
+        let given = head.headers.values(.authorization)
+        if let token, !given.isEmpty {
+            return given.count == 1 && isBearer(given[0], of: token) ? nil : unauthorized
+        }
+        if isOwnHost(head.authority), isThisMachine(peer) { return nil }
+        if token != nil { return unauthorized }
+        return AdminRefusal(
+            .forbidden, "Ask from this machine with Host localhost, or set admin.token and send it.")
+    }
+
+    private static var unauthorized: AdminRefusal {
+        AdminRefusal(
+            .unauthorized, "Send Authorization: Bearer with admin.token.",
+            (.wwwAuthenticate, #"Bearer realm="dictum""#))
+    }
+
+    /// RFC 6750 section 2.1; compared in a time that does not tell how much of it is right.
+    private static func isBearer(_ value: String, of token: String) -> Bool {
+        let scheme = "bearer "
+        guard value.lowercased().hasPrefix(scheme) else { return false }
+        let given = Digest(of: Array(value.dropFirst(scheme.count).utf8).span).bytes
+        let expected = Digest(of: Array(token.utf8).span).bytes
+        return zip(given, expected).reduce(UInt8(0)) { $0 | $1.0 ^ $1.1 } == 0
+    }
+
+    /// A name that no page can have resolve to this machine: it is so everywhere.
+    private static func isOwnHost(_ authority: String?) -> Bool {
+        guard let host = authority.flatMap({ HostAndPort($0) })?.host.lowercased() else { return false }
+        return host == "localhost" || IPAddress(host)?.isLoopback == true
+    }
+
+    /// Whoever is elsewhere can write any Host.
+    private static func isThisMachine(_ peer: Endpoint?) -> Bool {
+        switch peer {
+        case .ip(let address, _)?: address.isLoopback
+        case .unix?: true
+        case nil: false
+        }
+    }
+
+    // MARK: Content type
+
+    private static func isJSON(_ values: [String]) -> Bool {
+        guard values.count == 1, let value = values.first else { return false }
+        return value.prefix { $0 != ";" }.lowercased().filter { $0 != " " && $0 != "\t" }
+            == "application/json"
+    }
+}

@@ -1,0 +1,117 @@
+internal import Dictionaries
+internal import HTTP
+
+// MARK: - Asking whether a stored answer still holds
+
+extension Exchange {
+    /// Looks for an answer to this very request that the upstream may confirm, and has its body read meanwhile.
+    func findStoredAnswer() {
+        guard route.revalidates, facts.dictionarySwitch == nil, let authority = request.authority,
+            let dictionary = route.dictionary,
+            Revalidation.mayAsk(request, framing: requestFraming, facts),
+            let match = dictionary.covers.matchValue(forPath: path, query: query, route: route.match)
+        else { return }
+        let chain = ChainKey(authority: authority, match: match, matchDest: dictionary.matchDest)
+        let found = proxy.index.newestWithHead(chain: chain, url: storedURL) { name in
+            HeaderName(name).flatMap { request.headers.joined($0) }
+        }
+        guard let (version, bytes) = found, let head = Revalidation.head(bytes),
+            let tag = Revalidation.strongTag(head.headers)
+        else { return }
+        storedAnswer = StoredAnswer(version: version, tag: tag, head: head)
+        readStoredBody(of: version)
+    }
+
+    private func readStoredBody(of version: Dictionaries.Version) {
+        if let body = context.store.hotBody(of: version) {
+            storedAnswer?.body = .ready(body)
+            return
+        }
+        let loop = core.loop
+        let token = token
+        context.store.load(version) { body in
+            loop.execute { core in core.handler(token, as: Exchange.self)?.storedBodyLoaded(body) }
+        }
+    }
+
+    private func storedBodyLoaded(_ body: Body?) {
+        guard storedAnswer != nil else { return }
+        storedAnswer?.body = body.map { .ready($0) } ?? .lost
+        // The 304 has come and its exchange is over: the answer waited for this.
+        if storedAnswer?.notModified != nil, upstream == nil { settleStoredAnswer() }
+    }
+
+    /// Whether the head of the upstream's answer is a 304 to the question that the client did not ask.
+    func isAnswerToRevalidation(_ head: borrowing ResponseHead) -> Bool {
+        guard storedAnswer != nil else { return false }
+        guard head.status == .notModified else {
+            record.revalidation = .changed
+            storedAnswer = nil
+            return false
+        }
+        var notModified = copy head
+        notModified.headers.removeConnectionFields()
+        storedAnswer?.notModified = notModified
+        return true
+    }
+
+    /// The 304 has come whole: sends the stored answer, or asks for the whole one.
+    func settleStoredAnswer() {
+        guard let stored = storedAnswer, let notModified = stored.notModified else { return }
+        guard Revalidation.confirms(notModified, stored.tag) else {
+            // Neither now nor later: what the upstream means by its tags is not what a tag is for.
+            stored.version.head?.refuse()
+            return askForWhole()
+        }
+        switch stored.body {
+        case .ready(let body):
+            core.setDeadline(token, nil)
+            storedAnswer = nil
+            record.revalidation = .hit
+            planStored(Revalidation.updated(stored.head, by: notModified), body)
+        case .loading: core.setDeadline(token, core.now + Self.holdMilliseconds)
+        case .lost: askForWhole()
+        }
+    }
+
+    /// Sends the request again without a condition: GET may be repeated (RFC 9110 section 9.2.2).
+    func askForWhole() {
+        guard var head = upstreamHead else { return }
+        core.setDeadline(token, nil)
+        storedAnswer = nil
+        record.revalidation = .retried
+        head.headers.remove(.ifNoneMatch)
+        upstreamHead = head
+        tries = 0
+        askUpstream(head)
+    }
+
+    /// Goes on as if the upstream had sent the body whole; what it is needs neither reading nor hashing.
+    private func planStored(_ head: ResponseHead, _ body: Body) {
+        var head = head
+        if context.configuration.explain { head.headers.remove(.dictumExplain) }
+        heedSwitch()
+        let framing = BodyFraming.length(UInt64(body.count))
+        let answer = Answer(head, framing: framing, facts: ResponseFacts(head, framing: framing))
+        self.answer = answer
+        keepHead(of: answer)
+        setCacheControl(answer)
+        answer.stored = body
+        answer.collected = body.bytes
+        answer.place = place(for: answer.facts, headers: head.headers)
+        answer.offerForm = offerForm(answer)
+        record.bodyBytesBefore = body.count
+        answer.stage = .holding
+        answer.isWhole = true
+        if dictionary.isLoading { proxy.watchHeld(self) }
+        prepare(answer)
+    }
+
+    /// Keeps the head of an answer as the upstream sent it, for the upstream to be asked about it once it is a version.
+    func keepHead(of answer: Answer) {
+        guard route.revalidates, answer.facts.status == 200 else { return }
+        answer.headToKeep = Revalidation.kept(
+            answer.head, answer.facts, for: facts,
+            acceptEncoding: context.configuration.upstream.acceptEncoding)
+    }
+}

@@ -1,0 +1,147 @@
+internal import Dictionaries
+internal import Dispatch
+internal import HTTP
+
+extension ProxyServer {
+    /// Goes on with another configuration: new requests begin with it, those under way end with the former one.
+    ///
+    /// All or nothing: after an error everything is as before. Returns the settings that have changed and take
+    /// effect at the next start only. Blocks until every loop has it; not from two threads at once.
+    @discardableResult
+    package func reload(_ configuration: Configuration) throws(StartError) -> [String] {
+        do throws(StartError) {
+            let late = try adopt(configuration)
+            status.countReload(isDone: true)
+            return late
+        } catch {
+            status.countReload(isDone: false)
+            throw error
+        }
+    }
+
+    /// Counts a configuration that could not even be read.
+    package func refusedReload() {
+        status.countReload(isDone: false)
+    }
+
+    private func adopt(_ configuration: Configuration) throws(StartError) -> [String] {
+        let former = state.withLock { $0 }
+        let refused = Restart.required(from: former.context.configuration, to: configuration)
+        guard refused.isEmpty else { throw .needsRestart(refused) }
+        let upstreams = try ProxyContext.upstreams(of: configuration)
+        let context = ProxyContext(configuration, upstreams: upstreams, after: former.context)
+        // Every new socket before any change: what cannot be had leaves all as it is.
+        let change = try ListenerChange(from: former, to: configuration)
+        let admin = try AdminChange(from: former, to: configuration)
+        context.compressionMemory.resize(to: configuration.compression.memory)
+        state.withLock { state in
+            state.context = context
+            state.listeners = change.listeners
+            state.nextNumber += change.added.count
+            if case .moved(let socket) = admin { state.adminEndpoint = socket?.endpoint }
+        }
+        status.adopt(context)
+        context.dictionarySwitch.turn(off: false)
+        // Before the loops have it: what no route makes any more is found by nobody from here on.
+        context.store.restrict(to: CurrentRoutes(context.routes).makes)
+        hand(context, change)
+        if case .moved(let socket) = admin { moveAdmin(to: socket) }
+        return Restart.advised(from: former.context.configuration, to: configuration)
+    }
+
+    /// Has every loop go on with the context, and waits until they do.
+    private func hand(_ context: ProxyContext, _ change: ListenerChange) {
+        let handed = DispatchGroup()
+        for (index, part) in parts.enumerated() {
+            handed.enter()
+            let added = change.added.mapValues { ($0.listener.configuration, $0.sockets[index]) }
+            part.loop.execute { core in
+                core.handler(part.token, as: ProxyLoop.self)?
+                    .adopt(context, added: added, kept: change.kept, core)
+                handed.leave()
+            }
+        }
+        handed.wait()
+    }
+}
+
+/// What becomes of the listeners.
+private struct ListenerChange: Sendable {
+    /// All of them, in the order of the configuration.
+    let listeners: [ProxyServer.OpenListener]
+    let added: [Int: (listener: ProxyServer.OpenListener, sockets: [ListeningSocket])]
+    /// Those that stay, as they are configured now.
+    let kept: [Int: Configuration.Listener]
+
+    /// Opens the sockets of new addresses; those whose address stays as it is written keep theirs.
+    init(from former: ProxyServer.State, to configuration: Configuration) throws(StartError) {
+        var stay: [ProxyServer.OpenListener] = []
+        var fresh: [Configuration.Listener] = []
+        for listener in configuration.listeners {
+            if let open = former.listeners.first(where: { $0.configuration.address == listener.address }) {
+                stay.append(.init(number: open.number, configuration: listener, endpoint: open.endpoint))
+            } else {
+                fresh.append(listener)
+            }
+        }
+        // Another address on the same port, while the former still listens there.
+        let ports = Set(former.listeners.compactMap(\.configuration.address.port))
+        var added: [Int: (listener: ProxyServer.OpenListener, sockets: [ListeningSocket])] = [:]
+        for listener in fresh {
+            let number = former.nextNumber + added.count
+            let opened = try ProxyServer.open(
+                [listener], former.context.loopCount, from: number,
+                isReplacing: listener.address.port.map(ports.contains) == true)
+            added.merge(opened) { first, _ in first }
+        }
+        self.added = added
+        kept = Dictionary(stay.map { ($0.number, $0.configuration) }) { first, _ in first }
+        let all = stay + added.values.map(\.listener)
+        listeners = configuration.listeners.compactMap { listener in
+            all.first { $0.configuration.address == listener.address }
+        }
+    }
+}
+
+/// What becomes of the admin listener.
+private enum AdminChange {
+    case same
+    case moved(ListeningSocket?)
+
+    init(from former: ProxyServer.State, to configuration: Configuration) throws(StartError) {
+        let address = configuration.admin?.address
+        guard address != former.context.configuration.admin?.address else {
+            self = .same
+            return
+        }
+        self = .moved(
+            try address.flatMap { address throws(StartError) in
+                try ProxyServer.open(address, count: 1).first
+            })
+    }
+}
+
+/// The settings that a running proxy cannot change.
+private enum Restart {
+    /// Those with which the reload is refused, since the proxy would not be what its configuration says.
+    static func required(from former: Configuration, to new: Configuration) -> [String] {
+        former.store.path == new.store.path ? [] : ["store.path"]
+    }
+
+    /// Those that wait for the next start.
+    static func advised(from former: Configuration, to new: Configuration) -> [String] {
+        var names: [String] = []
+        if former.store.maxSize != new.store.maxSize { names.append("store.max_size") }
+        if former.store.maxChains != new.store.maxChains { names.append("store.max_chains") }
+        if former.store.memory != new.store.memory { names.append("store.memory") }
+        if former.log.format != new.log.format { names.append("log.format") }
+        return names
+    }
+}
+
+extension ListenAddress {
+    /// The port, unless it is left to the system.
+    fileprivate var port: UInt16? {
+        if case .tcp(_, let port) = self, port != 0 { port } else { nil }
+    }
+}

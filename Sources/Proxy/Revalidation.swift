@@ -1,0 +1,134 @@
+internal import Dictionaries
+internal import HTTP
+
+/// The rules for asking the upstream whether a stored answer still holds: pure functions.
+///
+/// Dictum is no cache: the upstream is asked every time, with If-None-Match alone, and a stored body goes out only
+/// where a 304 names its strong entity tag.
+enum Revalidation {
+    // MARK: The request
+
+    /// Whether a request may be answered with what another one was: nothing in it is personal, a part, a condition
+    /// of the client's own, or a wish for a new answer.
+    static func mayAsk(_ request: RequestHead, framing: BodyFraming, _ facts: RequestFacts) -> Bool {
+        guard facts.method == .get, framing == .none || framing == .length(0), facts.isPathNormal,
+            isNobodys(facts), !facts.noStore, !facts.noTransform
+        else { return false }
+        let headers = request.headers
+        // A client that asks for itself hears what the upstream says to that.
+        for name in [
+            HeaderName.range, .ifRange, .ifNoneMatch, .ifMatch, .ifModifiedSince, .ifUnmodifiedSince,
+            .upgrade,
+        ] where headers.contains(name) {
+            return false
+        }
+        // RFC 9111 section 5.4: Pragma counts where there is no Cache-Control.
+        if headers.contains(.cacheControl) { return !CacheControl(headers.values(.cacheControl)).noCache }
+        return !headers.containsToken(.pragma, "no-cache")
+    }
+
+    private static func isNobodys(_ facts: RequestFacts) -> Bool {
+        !facts.hasAuthorization && !facts.hasCookie && !facts.hasClientCertificate
+            && !facts.hasPersonalField && !facts.hasPersonalQuery
+    }
+
+    // MARK: The answer that is kept
+
+    /// The head to keep of an answer that may become a version; nil where the upstream is not to be asked about it.
+    ///
+    /// RFC 9111 section 3: what no shared cache may store is no version either; what is left is a strong tag of the
+    /// upstream's own, and that the same request brings the same answer.
+    static func kept(
+        _ head: ResponseHead, _ response: ResponseFacts, for request: RequestFacts,
+        acceptEncoding: Configuration.Upstream.AcceptEncoding
+    ) -> [UInt8]? {
+        guard response.status == 200, UpstreamCoding(response.contentEncodings) == .none,
+            strongTag(head.headers) != nil, !head.headers.contains(.trailer),
+            !response.cacheControl.noStore, !response.cacheControl.isPrivate, isNobodys(request),
+            Set(response.varyNames).isDisjoint(with: ownFields), sharesOrigin(response),
+            acceptEncoding == .identity || !response.varyNames.contains("accept-encoding")
+        else { return nil }
+        var bytes: [UInt8] = []
+        var kept = ResponseHead(status: .ok, headers: head.headers)
+        kept.headers.removeAll(where: ofOneAnswer.contains)
+        HeadWriter.write(kept, into: &bytes)
+        return bytes.count <= StoredHead.bytesMax ? bytes : nil
+    }
+
+    /// The one strong tag of an answer.
+    static func strongTag(_ headers: Headers) -> EntityTag? {
+        let values = headers.values(.etag)
+        guard values.count == 1, let tag = values.first.flatMap(EntityTag.init), !tag.isWeak else {
+            return nil
+        }
+        return tag
+    }
+
+    /// An answer made for the page of one origin is not for others, even where its Vary forgets to say so.
+    private static func sharesOrigin(_ response: ResponseFacts) -> Bool {
+        guard let allowed = response.accessControlAllowOrigin, allowed != "*" else { return true }
+        return response.varyNames.contains("origin")
+    }
+
+    /// What Dictum writes into requests itself, so that the client's fields do not tell what the upstream saw.
+    private static let ownFields: Set<String> = [
+        "expect", "forwarded", "if-none-match", "te", "via", "x-forwarded-for",
+        "x-forwarded-host", "x-forwarded-proto",
+    ]
+
+    /// Fields that speak of one answer only, and those that are written anew.
+    private static let ofOneAnswer: Set<HeaderName> = {
+        let others = ["Clear-Site-Data", "Traceresponse", "X-Cache", "X-Runtime"].compactMap(HeaderName.init)
+        return Set(others).union([
+            .age, .connection, .contentEncoding, .contentLength, .contentRange, .date, .keepAlive,
+            .proxyAuthenticate, .proxyConnection, .serverTiming, .setCookie, .te, .trailer,
+            .transferEncoding,
+            .upgrade, .via, .warning, .xRequestID,
+        ])
+    }()
+
+    // MARK: What the upstream says to it
+
+    /// Whether a 304 confirms the answer with this tag, by the strong comparison (RFC 9110 section 8.8.3.2).
+    static func confirms(_ notModified: ResponseHead, _ tag: EntityTag) -> Bool {
+        // A coding of its own would make it a 304 for other bytes.
+        !notModified.headers.contains(.contentEncoding)
+            && strongTag(notModified.headers)?.strongMatches(tag) == true
+    }
+
+    /// The head of the answer that a 304 stands for (RFC 9111 section 3.2): its fields replace those that are kept.
+    static func updated(_ kept: ResponseHead, by notModified: ResponseHead) -> ResponseHead {
+        var head = kept
+        var names: Set<HeaderName> = []
+        notModified.headers.forEach { name, _ in
+            if !notUpdated.contains(name) { names.insert(name) }
+        }
+        head.headers.removeAll(where: names.contains)
+        notModified.headers.forEach { name, value in
+            if names.contains(name) { head.headers.append(name, value) }
+        }
+        return head
+    }
+
+    /// What tells of the body, which stays as it is.
+    private static let notUpdated: Set<HeaderName> = [
+        .contentEncoding, .contentLength, .contentRange, .trailer, .transferEncoding,
+    ]
+
+    /// The head that was kept; nil for bytes that are none.
+    static func head(_ bytes: [UInt8]) -> ResponseHead? {
+        var parser = HeadParser(limits: MessageLimits(headBytes: StoredHead.bytesMax + 1))
+        guard let head = try? parser.parseResponse(bytes.span) else { return nil }
+        return head
+    }
+}
+
+/// What came of asking the upstream whether a stored answer still holds.
+package enum RevalidationResult: String, Sendable, CaseIterable {
+    /// It does, and went out.
+    case hit
+    /// Another answer came.
+    case changed
+    /// The stored answer could not be used, and the whole one was asked for.
+    case retried
+}

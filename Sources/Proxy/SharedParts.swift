@@ -1,0 +1,43 @@
+internal import Dictionaries
+internal import Dispatch
+internal import HTTP
+
+/// What a proxy keeps over a reload of its configuration: the store, the budgets and what is cached.
+///
+/// Safe from any thread.
+final class SharedParts: Sendable {
+    let store: DictionaryStore
+    /// How many loops share all this.
+    let loopCount: Int
+    let compressionPool: CompressionPool
+    /// Live encoders, and bodies that are held until they are whole.
+    let compressionMemory: MemoryBudget
+    /// Where deltas are made and kept.
+    let deltas: Deltas
+    /// Finds out what the deltas of wide chains save.
+    let savings: SavingsSampler
+    /// Which versions Links name.
+    let linkDesk: LinkDesk
+    let dictionarySwitch = DictionarySwitch()
+    let connectionCount = ConnectionCount()
+    let maintenance = DispatchQueue(label: "dictum.maintenance", qos: .utility)
+    /// Is told what an operator should know; on any thread.
+    let report: @Sendable (StoreEvent) -> Void
+
+    init(
+        store: DictionaryStore, loopCount: Int, compressionPool: CompressionPool,
+        compression: Configuration.Compression, report: @escaping @Sendable (StoreEvent) -> Void,
+        deltaFault: Deltas.Fault?
+    ) {
+        self.store = store
+        self.loopCount = max(1, loopCount)
+        self.compressionPool = compressionPool
+        self.compressionMemory = MemoryBudget(bytes: compression.memory)
+        self.report = report
+        deltas = Deltas(
+            preparedBytes: compression.preparedMemory, cacheBytes: compression.deltaMemory,
+            verify: compression.verify, fault: deltaFault)
+        savings = SavingsSampler(store: store, codings: compression.codings)
+        linkDesk = LinkDesk(store: store, pool: compressionPool)
+    }
+}

@@ -1,0 +1,24 @@
+/// Why the proxy could not start, or not go on with another configuration.
+package enum StartError: Error, Equatable, CustomStringConvertible {
+    /// An address is taken, not ours, or none.
+    case cannotListen(String, String)
+    /// The upstream's name has no address.
+    case unknownUpstream(String)
+    /// The store refuses to be opened.
+    case store(String)
+    /// Settings that no reload can change.
+    case needsRestart([String])
+
+    package var description: String {
+        switch self {
+        case .cannotListen(let address, let why):
+            "cannot listen on \(address): \(why); choose another address in `listeners`, or stop who uses it"
+        case .unknownUpstream(let host):
+            "the upstream's name \(host) has no address; check `upstream.urls` and the name service"
+        case .store(let why):
+            why
+        case .needsRestart(let settings):
+            "a change of \(settings.joined(separator: ", ")) needs a restart"
+        }
+    }
+}

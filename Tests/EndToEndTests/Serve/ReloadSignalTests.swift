@@ -1,0 +1,119 @@
+internal import Foundation
+internal import Glibc
+internal import TestSupport
+internal import Testing
+
+private let old = Feed.bytes(version: 0, items: 850)
+private let new = Feed.bytes(version: 1, items: 850)
+
+private func answer(_ body: [UInt8]) -> [UInt8] {
+    wire("HTTP/1.1 200 OK", "Content-Type: application/json", body: body)
+}
+
+extension ServedProxy {
+    /// Changes the configuration by replacing a text in it, and has the program read it again.
+    fileprivate func reload(replacing text: String, with other: String) throws {
+        let file = String(decoding: folder.read("dictum.yaml") ?? [], as: UTF8.self)
+        try #require(file.contains(text))
+        try folder.write(Array(file.replacing(text, with: other).utf8), to: "dictum.yaml")
+        process.signal(SIGHUP)
+    }
+}
+
+@Suite(.timeLimit(.minutes(2))) struct ReloadSignalTests {
+    @Test func `SIGHUP with a wrong file says what check says, and all stays as it is`() throws {
+        let proxy = try ServedProxy(Origin(answer(old)), in: TemporaryFolder(), "explain: off")
+        try proxy.reload(replacing: "explain: off", with: "explain: perhaps\nlimts: {}")
+        let errors = try proxy.process.waitFor("the former one stays")
+        let check = try RunningProcess.run(["check", "--config", "\(proxy.folder.path)/dictum.yaml"])
+        #expect(check.status == 78)
+        #expect(check.errorLines.count == 2)
+        for line in check.errorLines {
+            let text = line.replacing("\"", with: #"\""#)
+            #expect(errors.contains(text), "\(line)")
+        }
+        #expect(try proxy.curl("/feed").carries(old))
+    }
+
+    @Test func `SIGHUP with a file that is gone leaves all as it is`() throws {
+        let proxy = try ServedProxy(Origin(answer(old)), in: TemporaryFolder())
+        try FileManager.default.removeItem(atPath: "\(proxy.folder.path)/dictum.yaml")
+        proxy.process.signal(SIGHUP)
+        #expect(try proxy.process.waitFor("the former one stays").contains("cannot be opened"))
+        #expect(try proxy.curl("/feed").carries(old))
+    }
+
+    @Test func `SIGHUP with another store is refused by name`() throws {
+        let proxy = try ServedProxy(Origin(answer(old)), in: TemporaryFolder())
+        try proxy.reload(replacing: "store.sqlite", with: "other.sqlite")
+        #expect(try proxy.process.waitFor("the former configuration stays").contains("store.path"))
+        #expect(!proxy.folder.names().contains("other.sqlite"))
+    }
+
+    @Test func `SIGHUP takes a right file: upstream, routes, log level, and it says what waits`() throws {
+        let proxy = try ServedProxy(Origin(answer(old)), in: TemporaryFolder(), "explain: off")
+        let second = try Origin(answer(new))
+        defer { second.stop() }
+        #expect(try proxy.curl("/feed").carries(old))
+        try proxy.reload(
+            replacing: "127.0.0.1:\(proxy.origin.port)\"]}",
+            with: "127.0.0.1:\(second.port)\"]}\nroutes: [{match: \"/x\"}]")
+        _ = try proxy.process.waitFor("is in effect")
+        let answer = try proxy.curl("/feed")
+        #expect(answer.carries(new))
+        #expect(answer.head["Use-As-Dictionary"] == nil)
+        try proxy.reload(replacing: "store.sqlite\"", with: "store.sqlite\", memory: 1MiB")
+        #expect(try proxy.process.waitFor("next start only").contains("store.memory"))
+        // From that level on nothing is said of what is in order, not even the end.
+        try proxy.reload(replacing: "{format: json}", with: "{format: json, level: error}")
+        try proxy.reload(replacing: "explain: off", with: "explain: on")
+        while try proxy.curl("/feed").head["Dictum-Explain"] == nil {}
+        let result = try proxy.process.terminate()
+        #expect(result.status == 0)
+        #expect(!result.errors.contains("draining"))
+    }
+
+    @Test func `without a file SIGHUP ends the program as it does others`() throws {
+        let folder = try TemporaryFolder()
+        // Whoever runs the tests may ignore it, as nohup does, and a child would inherit that.
+        let process = try RunningProcess(
+            [
+                "--default-signal=HUP", RunningProcess.dictum, "serve", "--upstream", "http://127.0.0.1:9",
+                "--listen", "127.0.0.1:0", "--store",
+                "\(folder.path)/store.sqlite",
+            ], of: "/usr/bin/env")
+        _ = try process.waitFor("listening on")
+        process.signal(SIGHUP)
+        #expect(try process.result().status == 128 + SIGHUP)
+    }
+
+    @Test func `a second SIGTERM stops at once, and what was stored stays`() throws {
+        let origin = try Origin { request, connection in
+            if request.target != "/never" { connection.send(answer(old)) }
+        }
+        let folder = try TemporaryFolder()
+        let proxy = try ServedProxy(origin, in: folder, "limits: {drain_timeout: 1h}")
+        #expect(try proxy.curl("/feed").carries(old))
+        let client = try WireSocket(port: proxy.port)
+        client.send(wire("GET /never HTTP/1.1", "Host: api.test"))
+        while proxy.origin.requests.count < 2 {}
+        proxy.process.signal(SIGTERM)
+        _ = try proxy.process.waitFor("SIGTERM: draining")
+        proxy.process.signal(SIGTERM)
+        #expect(try proxy.process.result().status == 0)
+        #expect(client.receiveAll().isEmpty)
+        #expect(client.ending == .reset)
+        #expect(try proxy.sqlite("SELECT count(*) FROM version") == "1")
+    }
+
+    @Test func `the time to drain is limits.drain_timeout`() throws {
+        let origin = try Origin { _, _ in }
+        let proxy = try ServedProxy(origin, in: TemporaryFolder(), "limits: {drain_timeout: 50ms}")
+        let client = try WireSocket(port: proxy.port)
+        client.send(wire("GET /never HTTP/1.1", "Host: api.test"))
+        while origin.requests.isEmpty {}
+        #expect(try proxy.process.terminate().status == 0)
+        #expect(client.receiveAll().isEmpty)
+        #expect(client.ending == .reset)
+    }
+}
