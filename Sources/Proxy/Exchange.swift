@@ -85,7 +85,7 @@ final class Exchange: Handler {
 
     /// Notes whether dictionaries are out of use just now.
     func heedSwitch() {
-        facts.dictionarySwitch = context.dictionarySwitch.reason
+        facts.dictionarySwitch = context.dictionarySwitch.reason ?? route.dictionarySwitch
     }
 
     /// Begins: looks for reasons to answer at once, else goes to the upstream.

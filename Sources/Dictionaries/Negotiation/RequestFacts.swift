@@ -42,9 +42,6 @@ package struct RequestFacts: Sendable {
     /// Why no dictionary may be used or offered for now, whatever the request; nil where nothing forbids it.
     package var dictionarySwitch: Reason?
 
-    /// Why dictionaries are out of use for now, whatever the configuration says; nil where they are not.
-    package var dictionarySwitch: Reason?
-
     /// The facts of a plain GET with nothing in its fields, but for what is given.
     package init(
         method: Method = .get, isHTTP10: Bool = false, acceptEncoding: [String] = [],

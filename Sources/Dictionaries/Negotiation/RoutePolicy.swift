@@ -50,7 +50,6 @@ package final class RoutePolicy: Sendable {
     /// Why this answer may be neither coded over a dictionary nor offered as one, whatever the dictionary; nil if it may.
     func dictionaryObstacle(request: RequestFacts, response: ResponseFacts) -> Reason? {
         if !areDictionariesOn { return .switchedOff }
-        if let reason = request.dictionarySwitch { return reason }
         if !hasDictionary { return .routeOff }
         if let reason = request.dictionarySwitch { return reason }
         if !request.isPathNormal { return .pathNotNormal }
