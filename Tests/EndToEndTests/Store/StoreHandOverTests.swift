@@ -38,7 +38,7 @@ private func answer(_ body: [UInt8]) -> [UInt8] {
         let third = try ServedProxy(Origin(answer(new)), in: folder)
         second.process.stop()
         _ = try second.process.result()
-        #expect(try third.curl("/feed", "dcz", over: "old").head["Content-Encoding"] == "dcz")
+        try wait(third, untilDelta: true)
         #expect(try third.sqlite("PRAGMA integrity_check") == "ok")
         #expect(try third.sqlite("SELECT count(*), count(DISTINCT body) FROM version") == "2|2")
         #expect(!folder.names().contains { $0.contains("damaged") })

@@ -14,8 +14,12 @@ private func answer(_ body: [UInt8], _ field: String = "X-Nothing: 1") -> [UInt8
 @Suite(.timeLimit(.minutes(2))) struct StoreRoutesTests {
     /// Whether the restarted proxy codes over the version that an earlier one admitted with other settings.
     private func isUsed(_ settings: String, in folder: TemporaryFolder) throws -> Bool {
-        let proxy = try ServedProxy(Origin(answer(new)), in: folder, settings)
-        let delta = try proxy.curl("/api/feed", "dcz", over: "old")
+        let proxy = try ServedProxy(Origin(answer(new)), in: folder, "\(settings)\nexplain: true")
+        var delta = try proxy.curl("/api/feed", "dcz", over: "old")
+        // While it is read from disk the answer does without: that says nothing yet.
+        while try #require(delta.head["Dictum-Explain"]).contains("dictionary-cold") {
+            delta = try proxy.curl("/api/feed", "dcz", over: "old")
+        }
         #expect(try proxy.process.terminate().status == 0)
         return delta.head["Content-Encoding"] == "dcz"
     }
