@@ -67,6 +67,9 @@ extension DictionaryStore {
             }
             if merged.beyond > 0 { buryRemoved(because: .versions) }
             unpin(merged.unpinned)
+            if merged.removed + merged.beyond > 0 {
+                buryRemoved(because: merged.removed > 0 ? .removed : .versions)
+            }
             counters.withLock { counters in
                 if merged.removed > 0 { counters.evictions[.removed, default: 0] += merged.removed }
                 if merged.beyond > 0 { counters.evictions[.versions, default: 0] += merged.beyond }

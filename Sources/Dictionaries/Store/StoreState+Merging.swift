@@ -46,6 +46,7 @@ extension StoreState {
             return
         }
         guard take(version) else { return }
+        removed.append(version)
         merged.removed += 1
         merged.isChanged = true
     }

@@ -22,7 +22,7 @@ struct StoreState: Sendable {
     var earliestExpiry = Int.max
     var lastRank: Int64 = 0
     /// The versions that were removed since they were last asked for.
-    private var removed: [Version] = []
+    var removed: [Version] = []
 
     init(heads: HeadMemory) {
         self.heads = heads
