@@ -142,7 +142,6 @@ final class TestProxy {
         }
     }
 
-    private static func port(_ endpoint: Endpoint?) throws -> UInt16 {
     /// One request to the admin listener by its lines, and its answer.
     func admin(_ lines: String..., body: [UInt8]? = nil) throws -> WireMessage {
         let client = try WireSocket(port: Self.port(server.adminEndpoint))
