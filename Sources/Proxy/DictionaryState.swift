@@ -24,6 +24,14 @@ enum DictionaryState {
         }
     }
 
+    /// What was found; nil where nothing was.
+    var version: Version? {
+        switch self {
+        case .none, .unknown: nil
+        case .loading(let version), .cold(let version), .ready(let version, _): version
+        }
+    }
+
     var body: Body? {
         if case .ready(_, let body) = self { body } else { nil }
     }

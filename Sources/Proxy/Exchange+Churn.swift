@@ -41,10 +41,7 @@ extension Exchange {
     func mayPromise(_ place: Answer.Place, _ answer: Answer) -> Bool {
         let tag = answer.head.headers.first(.etag).flatMap { EntityTag($0)?.opaque }
         if let tag,
-            let newest = proxy.index.newest(chain: place.chain, url: place.url, variant: place.variant),
-            newest
-                === proxy.index.version(
-                    chain: place.chain, url: place.url, variant: place.variant, etag: tag)
+            proxy.index.version(chain: place.chain, url: place.url, variant: place.variant, etag: tag) != nil
         {
             return true
         }

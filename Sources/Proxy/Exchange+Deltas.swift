@@ -5,13 +5,16 @@ internal import HTTP
 
 extension Exchange {
     /// Who may get the deltas of this request.
-    ///
-    /// On a private route only answers over the same private chain.
     var deltaScope: DeltaScope {
-        guard route.policy.scope == .private else { return .public }
-        guard case .ready(let version, _) = dictionary else { return .private(chain: []) }
-        return version.chain.deltaScope
+        switch scope {
+        case .public?: .public
+        case .private?: dictionary.version.map { context.store.deltaScope(of: $0.chain) } ?? Self.nobody
+        case nil: Self.nobody
+        }
     }
+
+    /// As long as it is not known whose the request is, no dictionary is used either.
+    private static let nobody = DeltaScope.private(chain: [])
 
     /// Notes which client got a delta; one that three have asked for is coded again at the strongest setting.
     func noteAsker(_ answer: Answer, _ result: CodingJob.Result) {
@@ -23,9 +26,7 @@ extension Exchange {
     }
 
     private func strongestPass(_ key: DeltaKey, _ answer: Answer) -> StrongestPass? {
-        // One identity is hardly three clients.
-        guard key.scope == .public, case .ready(let version, let dictionary) = dictionary,
-            let place = answer.place,
+        guard case .ready(let version, let dictionary) = dictionary, let place = answer.place,
             max(dictionary.count, answer.collected.count) <= StrongestPass.bytesMax
         else { return nil }
         let (context, route) = (context, route)
@@ -33,10 +34,13 @@ extension Exchange {
             key: key,
             inputs: {
                 let store = context.store
+                let index = store.reader()
                 guard
-                    let newest = store.reader()
-                        .newest(chain: place.chain, url: place.url, variant: place.variant),
-                    newest.digest == key.body, let body = store.hotBody(of: newest),
+                    let newest = index.newest(chain: place.chain, url: place.url, variant: place.variant),
+                    newest
+                        === index.version(
+                            chain: place.chain, url: place.url, variant: place.variant, digest: key.body),
+                    let body = store.hotBody(of: newest),
                     let dictionary = store.hotBody(of: version)
                 else { return nil }
                 return (body, dictionary)

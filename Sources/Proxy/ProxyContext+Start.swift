@@ -13,9 +13,13 @@ extension ProxyContext {
         let settings = configuration.store
         var storeConfiguration = StoreConfiguration(
             path: settings.path, maxBytes: settings.maxSize, maxChains: settings.maxChains,
-            memoryBytes: settings.memory, privateRows: try privateRows(configuration, log: log),
-            privateBytesMax: settings.privateMaxSize, isCurrent: CurrentRoutes(configuration).makes, log: log)
+            memoryBytes: settings.memory,
+            isCurrent: CurrentRoutes(configuration).makes, log: log)
         storeConfiguration.churn = churn
+        storeConfiguration.privateRows = try privateRows(configuration, log: log)
+        if let bytes = settings.privateMaxSize {
+            storeConfiguration.privateBytesMax = min(bytes, settings.maxSize)
+        }
         let store: DictionaryStore
         do throws(StoreError) {
             store = try DictionaryStore(configuration: storeConfiguration)

@@ -31,12 +31,4 @@ package struct ChainKey: Hashable, Sendable {
         self.match = match
         self.matchDest = matchDest
     }
-
-    /// Who may get what is derived from this chain: public chains share among each other, a private one with nobody.
-    package var deltaScope: DeltaScope {
-        guard let tag = scope.tag else { return .public }
-        // The tag has a fixed length, and a line feed is in no match-dest: no two chains have one name.
-        let rest = ([match] + matchDest).joined(separator: "\n")
-        return .private(chain: tag.bytes + Array(rest.utf8))
-    }
 }

@@ -26,6 +26,7 @@ extension DictionaryStore {
         route: @autoclosure () -> String
     ) -> Bool {
         let url = Self.hash(path, query)
+        let digest = chain.scope.name(of: digest, configuration.keys)
         let note = churn.withLedger { $0.noteMissing(digest, chain: chain, url: url, now: now) }
         if let stop = note.stop { report(stop, route: route()) }
         return note.isEvicted
@@ -53,7 +54,7 @@ extension DictionaryStore {
     /// A body that is in the chain needs no turn. Take it once the body is known to be new, or, without
     /// a digest, where its admission must be promised before.
     package func claimAdmission(of digest: Digest?, to chain: ChainKey, now: @autoclosure () -> Int) -> Bool {
-        churn.claim(chain, for: digest, now: now)
+        churn.claim(chain, for: digest.map { chain.scope.name(of: $0, configuration.keys) }, now: now)
     }
 
     /// Remembers the versions that have just left the index, for as long as clients may still hold them.
@@ -70,7 +71,7 @@ extension DictionaryStore {
             for version in removed {
                 if index.chain(version.chain) == nil {
                     ledger.drop(version.chain)
-                } else if isTurnover, version.chain.scope == .public {
+                } else if isTurnover {
                     ledger.bury(version.digest, chain: version.chain, now: version.lastWanted)
                 }
             }

@@ -5,6 +5,12 @@ extension DictionaryStore {
         scope == .public ? bodyBytesMax : min(bodyBytesMax, configuration.privateBytesMax / 4)
     }
 
+    /// Who may get what is made of the bodies of a chain.
+    package func deltaScope(of chain: ChainKey) -> DeltaScope {
+        guard let tag = chain.scope.tag else { return .public }
+        return .private(chain: keys?.name(of: chain, tag) ?? tag.bytes)
+    }
+
     /// How many chains private versions may have.
     var privateChainsMax: Int { max(1, configuration.maxChains / 4) }
 

@@ -197,6 +197,30 @@ extension WireMessage {
         }
     }
 
+    @Test(arguments: ["dcz", "dcb"])
+    func `a delta that was made for one is made again for another, and for the public`(coding: String) throws
+    {
+        let proxy = try proxy(
+            """
+            explain: true
+            routes:
+              - {match: "/mine/*", dictionary: {scope: private, identity: authorization, private_versions: 4}}
+              - {match: "/*", dictionary: {}}
+            """, "Cache-Control: public")
+        let eve = "Authorization: Bearer eve-s3cret"
+        for (path, user) in [
+            ("/mine/feed", ann), ("/mine/feed", bob), ("/feed", "X-A: 1"), ("/mine/feed", eve),
+        ] {
+            _ = try proxy.fetch(path, user)
+            let reasons = try (0..<2).map { _ in
+                let delta = try proxy.fetch(path, over: first, user, "X-Version: 1", accept: coding)
+                #expect(try delta.carriesDecoded(second, over: first))
+                return delta.reason
+            }
+            #expect(reasons == ["delta", "delta-cached"], "\(path) \(user)")
+        }
+    }
+
     @Test func `a private answer is never named in a Link, and its body has no URL`() throws {
         // Elsewhere this answer gets a Link, as clients drop it at once.
         let proxy = try proxy(byAuthorization, "Cache-Control: public, max-age=0")
