@@ -27,7 +27,7 @@ extension DeltaCache {
     fileprivate func outcome(_ key: DeltaKey) -> DeltaOutcome? { find(key)?.outcome }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct DeltaCacheTests {
+@Suite(.timeLimit(.minutes(10))) struct DeltaCacheTests {
     @Test func `a delta is found by body, dictionary, coding and scope together, and by nothing less`() {
         let cache = DeltaCache(bytesMax: 1 << 20)
         cache.make(key(1), .coded([1]))

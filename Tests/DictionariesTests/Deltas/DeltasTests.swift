@@ -29,7 +29,7 @@ extension Deltas {
     }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct DeltasTests {
+@Suite(.timeLimit(.minutes(10))) struct DeltasTests {
     // MARK: Verification
 
     @Test(arguments: [ContentCoding.dcz, .dcb])

@@ -5,7 +5,7 @@ import Testing
 @testable import Dictionaries
 
 /// From schema to schema; the first is written out here, as files of it are about.
-@Suite(.timeLimit(.minutes(2))) struct StoreMigrationTests {
+@Suite(.timeLimit(.minutes(10))) struct StoreMigrationTests {
     private static let first = """
         PRAGMA auto_vacuum = INCREMENTAL;
         PRAGMA journal_mode = WAL;

@@ -6,7 +6,7 @@ import Testing
 @testable import Dictionaries
 
 /// Two stores on one file, as two processes have it during a hand-over.
-@Suite(.timeLimit(.minutes(2))) struct StoreSharingTests {
+@Suite(.timeLimit(.minutes(10))) struct StoreSharingTests {
     private let folder: StoreFolder
     private let first: DictionaryStore
     private let second: DictionaryStore

@@ -14,7 +14,7 @@ internal import Testing
 
     private static func number(_ cell: Substring) -> Int { Int(cell.filter { $0 != "," }) ?? -1 }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(10)))
     func `the table shows eight fetches of which all but the first are deltas`() throws {
         let result = try RunningProcess.run(["demo", "--once", "--listen", "127.0.0.1:0"])
         #expect(result.status == 0 && result.errors.isEmpty, "\(result.errors)")
@@ -30,7 +30,7 @@ internal import Testing
         #expect(widths.count == 1)
     }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(10)))
     func `the files of a folder are served in natural order`() throws {
         let folder = try TemporaryFolder()
         for (name, count) in [("v10.json", 3000), ("v9.json", 2000), ("v1.json", 1000), (".hidden", 4000)] {
@@ -43,7 +43,7 @@ internal import Testing
         #expect(Self.rows(result.text).map { Self.number($0[2]) } == [1003, 2003, 3003])
     }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(10)))
     func `a port that is taken is replaced with a note`() throws {
         // If somebody else has it already, so much the better.
         let holder = try? ScriptedOrigin(port: 8080) { _ in nil }
@@ -54,7 +54,7 @@ internal import Testing
         #expect(Self.rows(result.text).count == 8)
     }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(10)))
     func `the printed commands work as they are, and SIGTERM ends it with 0`() throws {
         let folder = try TemporaryFolder()
         let demo = try RunningProcess(["demo", "--listen", "127.0.0.1:0"])
@@ -81,7 +81,7 @@ internal import Testing
         #expect(try demo.terminate().status == 0)
     }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(10)))
     func `what cannot be shown is an error of one line`() throws {
         let folder = try TemporaryFolder()
         for path in [folder.path, "\(folder.path)/none"] {

@@ -19,7 +19,7 @@ internal import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(10)))
     func `an expired dictionary is not offered but asked about, and a 304 revives it`() throws {
         let origin = try Self.origin(notModified: ["Cache-Control: max-age=60", "ETag: W/\"one\""])
         defer { origin.stop() }
@@ -38,7 +38,7 @@ internal import Testing
         #expect(field("If-None-Match", of: origin.requests.last) == nil)
     }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(10)))
     func `a 304 without a lifetime renews the one that was`() throws {
         let origin = try Self.origin(notModified: [])
         defer { origin.stop() }
@@ -50,7 +50,7 @@ internal import Testing
         #expect(field("Available-Dictionary", of: origin.requests.last) == available(feed(1)))
     }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(10)))
     func `a 304 with no-store ends the dictionary`() throws {
         let origin = try Self.origin(notModified: ["Cache-Control: no-store"])
         defer { origin.stop() }
@@ -62,7 +62,7 @@ internal import Testing
         #expect(!fetching.folder.names(in: "cache").contains { $0.hasSuffix(".json") })
     }
 
-    @Test(.timeLimit(.minutes(2)), arguments: [".dictum.body", ".dictum.json"])
+    @Test(.timeLimit(.minutes(10)), arguments: [".dictum.body", ".dictum.json"])
     func `a damaged file counts as not there and is removed`(ending: String) throws {
         let origin = try Self.origin(notModified: [])
         defer { origin.stop() }
@@ -77,7 +77,7 @@ internal import Testing
         #expect(field("Available-Dictionary", of: origin.requests.last) == available(feed(1)))
     }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(10)))
     func `files of others in the folder are left alone`() throws {
         let origin = try Self.origin(notModified: [])
         defer { origin.stop() }
@@ -91,7 +91,7 @@ internal import Testing
         #expect(fetching.folder.names(in: "cache").count == 3)
     }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(10)))
     func `a cache that cannot be written is a warning and no failure`() throws {
         let origin = try Self.origin(notModified: [])
         defer { origin.stop() }
@@ -102,7 +102,7 @@ internal import Testing
         #expect(result.errors.contains("dictum: cannot keep dictionaries in "))
     }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(10)))
     func `the default folder is that of the XDG specification`() throws {
         let origin = try Self.origin(notModified: [])
         defer { origin.stop() }

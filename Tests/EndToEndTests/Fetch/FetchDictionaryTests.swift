@@ -5,7 +5,7 @@ internal import Testing
 @Suite struct FetchDictionaryTests {
     private static let offer = #"Use-As-Dictionary: match="/feed", id="v\"1""#
 
-    @Test(.timeLimit(.minutes(2)), arguments: [ContentCoding.dcz, .dcb])
+    @Test(.timeLimit(.minutes(10)), arguments: [ContentCoding.dcz, .dcb])
     func `the second fetch names the first body and reads the difference`(coding: ContentCoding) throws {
         let origin = try ScriptedOrigin { head in
             guard field("Available-Dictionary", of: head) != nil else {
@@ -34,7 +34,7 @@ internal import Testing
     }
 
     @Test(
-        .timeLimit(.minutes(2)),
+        .timeLimit(.minutes(10)),
         arguments: [
             ["Cache-Control: max-age=60"],
             ["Cache-Control: private, max-age=60"],
@@ -54,7 +54,7 @@ internal import Testing
     }
 
     @Test(
-        .timeLimit(.minutes(2)),
+        .timeLimit(.minutes(10)),
         arguments: [
             ("200 OK", [#"Use-As-Dictionary: match="/feed""#]),
             ("200 OK", [#"Use-As-Dictionary: match="/feed""#, "Cache-Control: max-age=60, no-store"]),
@@ -85,7 +85,7 @@ internal import Testing
         #expect(field("Available-Dictionary", of: origin.requests.last) == nil)
     }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(10)))
     func `the member ttl counts in place of the answer's own freshness`() throws {
         let origin = try ScriptedOrigin { _ in
             Wire.ok(#"Use-As-Dictionary: match="/feed", ttl=60"#, "Cache-Control: max-age=0", body: feed(1))
@@ -97,7 +97,7 @@ internal import Testing
         #expect(field("Available-Dictionary", of: origin.requests.last) == available(feed(1)))
     }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(10)))
     func `the longest match is offered, then the newest, and only where it matches`() throws {
         let origin = try ScriptedOrigin { head in
             let offers = [
@@ -128,7 +128,7 @@ internal import Testing
         #expect(field("Available-Dictionary", of: origin.requests.last) == nil)
     }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(10)))
     func `a dictionary is never offered to another origin`() throws {
         let offer = #"Use-As-Dictionary: match="/*""#
         let first = try ScriptedOrigin { _ in Wire.ok(offer, "Cache-Control: max-age=60", body: feed(1)) }
@@ -143,7 +143,7 @@ internal import Testing
         #expect(field("Available-Dictionary", of: second.requests.last) == nil)
     }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(10)))
     func `without dcz and dcb nothing is kept and nothing is offered`() throws {
         let origin = try ScriptedOrigin { _ in
             Wire.ok(#"Use-As-Dictionary: match="/feed""#, "Cache-Control: max-age=60", body: feed(1))
@@ -157,7 +157,7 @@ internal import Testing
         #expect(field("Accept-Encoding", of: origin.requests.last) == "gzip, br")
     }
 
-    @Test(.timeLimit(.minutes(2)), arguments: [ContentCoding.gzip, .br, .zstd])
+    @Test(.timeLimit(.minutes(10)), arguments: [ContentCoding.gzip, .br, .zstd])
     func `a dictionary that travelled coded is kept as its decoded bytes`(coding: ContentCoding) throws {
         let origin = try ScriptedOrigin { _ in
             Wire.ok(

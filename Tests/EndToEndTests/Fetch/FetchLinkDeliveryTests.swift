@@ -4,7 +4,7 @@ internal import TestSupport
 internal import Testing
 
 /// Link delivery as processes see it: `dictum fetch`, curl and foreign decoders against `dictum serve`.
-@Suite(.timeLimit(.minutes(2))) struct FetchLinkDeliveryTests {
+@Suite(.timeLimit(.minutes(10))) struct FetchLinkDeliveryTests {
     /// An upstream whose every answer is a new version that no client would keep.
     private func changing() throws -> Origin {
         let version = Guarded<Int>(0)

@@ -3,7 +3,7 @@ internal import Testing
 
 /// `Link; rel="compression-dictionary"` (RFC 9842 section 3).
 @Suite struct FetchLinkTests {
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(10)))
     func `a linked dictionary is fetched after the answer, kept, and not fetched again`() throws {
         let origin = try ScriptedOrigin { head in
             if head.hasPrefix("GET /dictionaries/one ") {
@@ -23,7 +23,7 @@ internal import Testing
         #expect(field("Available-Dictionary", of: origin.requests.last) == available(feed(1)))
     }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(10)))
     func `a link to another origin is not followed`() throws {
         let other = try ScriptedOrigin { _ in Wire.ok(body: feed(1)) }
         let target = other.url
@@ -38,7 +38,7 @@ internal import Testing
         #expect(other.requests.isEmpty && origin.requests.count == 1)
     }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(10)))
     func `a linked dictionary that fails is a warning, and the body stands`() throws {
         let origin = try ScriptedOrigin { head in
             guard head.hasPrefix("GET /page ") else { return Wire.ok("Content-Encoding: lzma", body: [1]) }

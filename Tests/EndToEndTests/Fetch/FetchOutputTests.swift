@@ -4,7 +4,7 @@ internal import Testing
 
 /// What fetch prints, and where.
 @Suite struct FetchOutputTests {
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(10)))
     func `the JSON report has these keys and nothing else is on standard output`() throws {
         let origin = try ScriptedOrigin { _ in
             Wire.ok("Content-Encoding: gzip", body: coded(feed(1), .gzip))
@@ -33,7 +33,7 @@ internal import Testing
         #expect(origin.requests.first?.hasPrefix("GET /feed?x=1 HTTP/1.1\r\n") == true)
     }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(10)))
     func `the body goes to standard output and the report to standard error`() throws {
         let origin = try ScriptedOrigin { _ in Wire.answer("404 Not Found", body: Array("nothing here".utf8))
         }
@@ -44,7 +44,7 @@ internal import Testing
             result.errors == "dictum: 404, identity: 12 bytes on the wire for a body of 12, 0.0 % saved\n")
     }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(10)))
     func `a redirect is reported as it is`() throws {
         let origin = try ScriptedOrigin { _ in Wire.answer("302 Found", ["Location: /other"]) }
         defer { origin.stop() }
@@ -52,7 +52,7 @@ internal import Testing
         #expect(origin.requests.count == 1)
     }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(10)))
     func `verbose prints the heads as curl does`() throws {
         let origin = try ScriptedOrigin { _ in
             Array("HTTP/1.1 103 Early Hints\r\nX: 1\r\n\r\n".utf8) + Wire.ok("X: 2", body: feed(1))

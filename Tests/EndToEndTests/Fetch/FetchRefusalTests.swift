@@ -70,7 +70,7 @@ internal import Testing
             words: "Content-Encoding: dcz, gzip, which fetch does not read"),
     ]
 
-    @Test(.timeLimit(.minutes(2)), arguments: cases)
+    @Test(.timeLimit(.minutes(10)), arguments: cases)
     func `a body that cannot be trusted is refused whole`(bad: Case) throws {
         let origin = try ScriptedOrigin { head in
             guard field("Available-Dictionary", of: head) == nil else { return bad.answer }
@@ -88,7 +88,7 @@ internal import Testing
         #expect(fetching.folder.names(in: "cache") == kept)
     }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(10)))
     func `a dictionary coding without a dictionary offered is refused`() throws {
         let origin = try ScriptedOrigin { _ in
             Wire.ok("Content-Encoding: dcb", body: coded(feed(2), .dcb, over: feed(1)))
@@ -99,7 +99,7 @@ internal import Testing
         #expect(result.errors.contains("coded in dcb although no dictionary was offered"))
     }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(10)))
     func `a server that never answers is given up in time`() throws {
         let origin = try ScriptedOrigin { _ in nil }
         defer { origin.stop() }
@@ -108,7 +108,7 @@ internal import Testing
         #expect(result.errors == "dictum: no whole answer within 1 s; allow more with --max-time SECONDS\n")
     }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(10)))
     func `nobody there, TLS, and a full disk are errors of one line`() throws {
         let fetching = try Fetching()
         let gone = try fetching.run("http://127.0.0.1:1/")
@@ -126,7 +126,7 @@ internal import Testing
     }
 
     @Test(
-        .timeLimit(.minutes(2)),
+        .timeLimit(.minutes(10)),
         arguments: [
             [], ["ftp://example.com/"], ["http://"], ["http://a b/"], ["http://x/", "--accept", "lzma"],
             ["http://x/", "--accept", ""], ["http://x/", "--json", "-o", "-"],

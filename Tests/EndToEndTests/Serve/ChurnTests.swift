@@ -4,7 +4,7 @@ internal import TestSupport
 internal import Testing
 
 /// Feeds that change too often and routes that cover too much, as the process and foreign tools see them.
-@Suite(.timeLimit(.minutes(2))) struct ServedChurnTests {
+@Suite(.timeLimit(.minutes(10))) struct ServedChurnTests {
     private func exchange(_ client: WireSocket, _ target: String, _ dictionary: [UInt8]? = nil) throws
         -> WireMessage
     {

@@ -15,7 +15,7 @@ private let routes = """
     """
 
 /// Private routes as an operator runs them, judged by programs that are not ours.
-@Suite(.timeLimit(.minutes(2))) struct PrivateRouteServedTests {
+@Suite(.timeLimit(.minutes(10))) struct PrivateRouteServedTests {
     /// A proxy whose upstream gives the version that X-Version asks for.
     private func served(in folder: TemporaryFolder, _ settings: String = routes) throws -> ServedProxy {
         let origin = try Origin { request, connection in

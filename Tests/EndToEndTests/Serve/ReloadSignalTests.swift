@@ -20,7 +20,7 @@ extension ServedProxy {
     }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct ReloadSignalTests {
+@Suite(.timeLimit(.minutes(10))) struct ReloadSignalTests {
     @Test func `SIGHUP with a wrong file says what check says, and all stays as it is`() throws {
         let proxy = try ServedProxy(Origin(answer(old)), in: TemporaryFolder(), "explain: off")
         try proxy.reload(replacing: "explain: off", with: "explain: perhaps\nlimts: {}")

@@ -9,7 +9,7 @@ private func answer(_ body: [UInt8], _ fields: String...) -> [UInt8] {
 }
 
 /// Stored answers that the upstream confirms, over restarts and damage.
-@Suite(.timeLimit(.minutes(2))) struct RevalidationOnDiskTests {
+@Suite(.timeLimit(.minutes(10))) struct RevalidationOnDiskTests {
     private let route = #"routes: [{match: "/*", dictionary: {revalidate: true}}]"#
 
     private func origin() throws -> Origin {

@@ -10,7 +10,7 @@ private func answer(_ body: [UInt8]) -> [UInt8] {
 }
 
 /// What becomes of the store when the program, the file or the disk fails.
-@Suite(.timeLimit(.minutes(2))) struct StoreOnDiskTests {
+@Suite(.timeLimit(.minutes(10))) struct StoreOnDiskTests {
     /// Serves the old version once, and waits until its row is on disk.
     private func servedOnce(_ folder: TemporaryFolder) throws -> ServedProxy {
         let proxy = try ServedProxy(Origin(answer(old)), in: folder)

@@ -3,7 +3,7 @@ internal import Foundation
 internal import Testing
 
 /// What `dictum store` does with a store that no proxy works on.
-@Suite(.timeLimit(.minutes(2))) struct StoreCommandTests {
+@Suite(.timeLimit(.minutes(10))) struct StoreCommandTests {
     private struct Listing: Decodable {
         struct Chain: Decodable, Equatable {
             let authority: String

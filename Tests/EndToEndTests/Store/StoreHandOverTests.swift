@@ -11,7 +11,7 @@ private func answer(_ body: [UInt8]) -> [UInt8] {
 }
 
 /// Processes that work on one store: proxies during a hand-over, and commands.
-@Suite(.timeLimit(.minutes(2))) struct StoreHandOverTests {
+@Suite(.timeLimit(.minutes(10))) struct StoreHandOverTests {
     private let folder: TemporaryFolder
 
     init() throws {

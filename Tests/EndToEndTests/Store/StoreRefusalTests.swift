@@ -4,7 +4,7 @@ internal import TestSupport
 internal import Testing
 
 /// What `dictum store` says where it can do nothing: one line and the exit code of the contract.
-@Suite(.timeLimit(.minutes(2))) struct StoreRefusalTests {
+@Suite(.timeLimit(.minutes(10))) struct StoreRefusalTests {
     @Test(arguments: [
         ["list"], ["list", "--config", "a", "--store", "b"], ["show", "--store", "b"],
         ["show", "xyz!", "--store", "b"], ["show", "abc", "--store", "b"], ["rm", "--store", "b"],

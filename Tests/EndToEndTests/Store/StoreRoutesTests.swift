@@ -11,7 +11,7 @@ private func answer(_ body: [UInt8], _ field: String = "X-Nothing: 1") -> [UInt8
 }
 
 /// What the routes of today make of versions that were made under earlier ones.
-@Suite(.timeLimit(.minutes(2))) struct StoreRoutesTests {
+@Suite(.timeLimit(.minutes(10))) struct StoreRoutesTests {
     /// Whether the restarted proxy codes over the version that an earlier one admitted with other settings.
     private func isUsed(_ settings: String, in folder: TemporaryFolder) throws -> Bool {
         let proxy = try ServedProxy(Origin(answer(new)), in: folder, "\(settings)\nexplain: true")

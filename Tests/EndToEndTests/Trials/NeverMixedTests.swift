@@ -4,7 +4,7 @@ internal import TestSupport
 internal import Testing
 
 /// Who may use what is stored: only the authority and the identity that it was stored for, before and after a restart.
-@Suite(.timeLimit(.minutes(2))) struct NeverMixedTests {
+@Suite(.timeLimit(.minutes(10))) struct NeverMixedTests {
     /// A client, by all that tells it from others.
     struct Client: CustomTestStringConvertible {
         let host: String

@@ -4,7 +4,7 @@ internal import TestSupport
 internal import Testing
 
 /// The contract's rule `chain-too-wide`, from outside.
-@Suite(.timeLimit(.minutes(2))) struct ChainTooWideTests {
+@Suite(.timeLimit(.minutes(10))) struct ChainTooWideTests {
     private static let settings = """
         explain: true
         routes: [{match: "/items/*", dictionary: {covers: pattern, versions: 64, delivery: in_band}}, {match: "/*"}]

@@ -4,7 +4,7 @@ internal import TestSupport
 internal import Testing
 
 /// The contract's rules of churn, from outside.
-@Suite(.timeLimit(.minutes(2))) struct ChurnTests {
+@Suite(.timeLimit(.minutes(10))) struct ChurnTests {
     /// An origin whose body changes with every request, but for paths that say which version they want.
     private func changing() throws -> Origin {
         let next = Guarded(0)

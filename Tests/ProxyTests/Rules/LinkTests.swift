@@ -16,7 +16,7 @@ private func linkField(to body: [UInt8], host: String = "api.test", match: Strin
 }
 
 /// `delivery: link` and `auto`: which answers carry a Link, and to what.
-@Suite(.timeLimit(.minutes(1))) struct LinkTests {
+@Suite(.timeLimit(.minutes(10))) struct LinkTests {
     @Test func `a Link names the first body for as long as its life, whatever comes after`() throws {
         let proxy = try TestProxy(Origin([json(first), json(second)]), link)
         for body in [first, second, second] {

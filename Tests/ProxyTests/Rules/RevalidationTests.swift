@@ -29,7 +29,7 @@ extension TestProxy {
     fileprivate var conditions: [String?] { origin.requests.map { $0["If-None-Match"] } }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct RevalidationTests {
+@Suite(.timeLimit(.minutes(10))) struct RevalidationTests {
     // MARK: Where nothing is asked
 
     @Test func `without the setting the upstream hears no condition`() throws {

@@ -5,7 +5,7 @@ internal import Testing
 
 @testable import Proxy
 
-@Suite(.timeLimit(.minutes(1))) struct UpstreamAddressTests {
+@Suite(.timeLimit(.minutes(10))) struct UpstreamAddressTests {
     /// A proxy whose upstream has two addresses, of which the first refuses connections.
     private static func proxy(before origin: Origin) throws -> ProxyServer {
         let gone = try Origin([UInt8]())
