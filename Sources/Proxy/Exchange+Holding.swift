@@ -44,10 +44,6 @@ extension Exchange {
         answer.facts.isBodyWhole = true
         let verdict = Admission.evaluate(request: facts, response: answer.facts, policy: route.policy)
         if verdict != .admit || isInflated(answer) { answer.place = nil }
-        if let place = answer.place {
-            answer.slot = context.store.reserve(chain: place.chain, bytes: answer.collected.count)
-            if answer.slot == nil { answer.place = nil }
-        }
         let decision = decide(answer)
         var job = codingJob(answer, decision)
         switch job.start(reply: { reply(decision) }) {

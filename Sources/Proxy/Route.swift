@@ -23,6 +23,8 @@ final class Route: Sendable {
     let policy: RoutePolicy
     /// Whether a delta of this route was not exact; until a reload makes another object.
     private let isDistrusted = Atomic<Bool>(false)
+    /// What the store needs to know of it.
+    let admission: AdmissionPolicy
 
     private let unkeptWarnedAt = Atomic<Int>(-Route.unkeptWarningSeconds)
 
@@ -35,6 +37,7 @@ final class Route: Sendable {
         delivery = route.dictionary?.delivery
         cacheControl = route.dictionary?.cacheControl.map(CacheControlOverride.init)
         sharedCaches = route.dictionary?.sharedCaches
+        admission = route.admission
     }
 
     /// Whether this route may use and offer dictionaries at all.

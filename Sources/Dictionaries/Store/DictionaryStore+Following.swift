@@ -44,7 +44,7 @@ extension DictionaryStore {
                     + rows.map { StoreChanges.Change(id: $0.id, version: $0) })
         }
         keepPinsBounded()
-        keepChainsBounded()
+        keepBounded()
         if state.withLock({ $0.pending.count }) > 0 { scheduleDrain() }
     }
 
@@ -62,11 +62,10 @@ extension DictionaryStore {
                     return merged
                 }
             }
-            if merged.beyond > 0 { buryRemoved(because: .versions) }
+            account(merged.evicted)
             unpin(merged.unpinned)
-            counters.withLock { counters in
-                if merged.removed > 0 { counters.evictions[.removed, default: 0] += merged.removed }
-                if merged.beyond > 0 { counters.evictions[.versions, default: 0] += merged.beyond }
+            if merged.removed > 0 {
+                counters.withLock { $0.evictions[.removed, default: 0] += merged.removed }
             }
         }
     }

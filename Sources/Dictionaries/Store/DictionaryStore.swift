@@ -27,9 +27,10 @@ package final class DictionaryStore: Sendable {
     let writeQueue = DispatchQueue(label: "dictum.store.write", qos: .utility)
     let readQueue = DispatchQueue(label: "dictum.store.read", qos: .userInitiated)
     /// Locked before `hot` where both are needed.
-    let state = Guarded(StoreState())
+    let state: Guarded<StoreState>
     let hot: Guarded<HotBodies>
     let churn: Churn
+    let room: AdmissionRoom
 
     /// Opens or makes the database and builds the index; reads no bodies.
     ///
@@ -39,7 +40,10 @@ package final class DictionaryStore: Sendable {
         self.configuration = configuration
         reports = StoreReports(log: configuration.log)
         currency = Guarded(configuration.isCurrent)
+        state = Guarded(
+            StoreState(limits: StoreLimits(chains: configuration.maxChains, bytes: configuration.maxBytes)))
         hot = Guarded(HotBodies(bytesMax: configuration.memoryBytes))
+        room = AdmissionRoom(hot: hot, bytesPerSecond: configuration.writeBytesPerSecond)
         churn = Churn(policy: configuration.churn)
         do {
             try open()
@@ -61,61 +65,6 @@ package final class DictionaryStore: Sendable {
     /// The bytes of a version if they are in memory; never waits for the disk.
     package func hotBody(of version: Version) -> Body? {
         hot.withLock { $0.body(version.bodyName) }
-    }
-
-    // MARK: Admission
-
-    /// Sets memory aside for the copy of a body on its way through; nil: make no copy and no offer.
-    ///
-    /// Give no `bytes` where the length is not known, and extend the slot as the body comes.
-    package func reserve(chain: ChainKey, bytes: Int?) -> AdmissionSlot? {
-        let bytes = bytes ?? 64 * 1024
-        guard bytes <= bodyBytesMax, hot.withLock({ $0.reserve(bytes) }) else { return nil }
-        return AdmissionSlot(hot, bytes: bytes)
-    }
-
-    /// Makes a body that went through whole the newest version of its URL and variant.
-    ///
-    /// When it returns, every reader finds the version and its body is hot; it is on disk within 100 ms. Of the
-    /// chain the newest `keep` versions stay. A body that is there already becomes the newest again.
-    @discardableResult
-    package func admit(
-        _ body: Body, chain: ChainKey, url: String, variant: String, etag: String?, contentType: String?,
-        versions keep: Int, maxAge: Int, now: Int, isUpstreamMatch: Bool = false
-    ) -> Version {
-        noteTime(now)
-        let facts = VersionFacts(
-            digest: body.digest, url: url, variant: variant, etag: etag, contentType: contentType,
-            bytes: body.bytes.count, maxAge: min(max(maxAge, 0), Version.secondsMax),
-            isUpstreamMatch: isUpstreamMatch)
-        let name = BodyName(scope: chain.scope, digest: body.digest)
-        // Pinned before it is published: whoever finds the version finds the body too.
-        let kept = hot.withLock { hot in
-            hot.pin(body, as: name)
-            return hot.body(name) ?? body
-        }
-        let admitted = state.withLock { state in
-            let admitted = state.admit(
-                facts, body: kept, chain: chain, keep: keep, now: now, clock: StoreClock.microseconds)
-            publisher.publish(state.index)
-            return admitted
-        }
-        judge(admitted.version)
-        if admitted.evicted > 0 { buryRemoved(because: .versions) }
-        unpin(admitted.isNew ? admitted.unpinned : admitted.unpinned + [name])
-        counters.withLock { counters in
-            if admitted.isNew { counters.admissions += 1 } else { counters.returns += 1 }
-            if admitted.evicted > 0 { counters.evictions[.versions, default: 0] += admitted.evicted }
-        }
-        scheduleDrain()
-        return admitted.version
-    }
-
-    /// Notes that a version was wanted; written to disk at most once a minute.
-    package func touch(_ version: Version, now: Int) {
-        guard version.want(at: now) else { return }
-        state.withLock { $0.pending.touch(version.id, lastWanted: now) }
-        counters.withLock { $0.touches += 1 }
     }
 
     // MARK: Life
@@ -159,7 +108,9 @@ package final class DictionaryStore: Sendable {
         statistics.versions = index.versionCount
         statistics.chains = index.chainCount
         statistics.memoryBytes = hot.withLock { $0.bytes + $0.reservedBytes }
-        statistics.pendingWrites = state.withLock { $0.pending.count }
+        (statistics.pendingWrites, statistics.chainsInProbation) = state.withLock {
+            ($0.pending.count, $0.chainsInProbation)
+        }
         churn.withLedger { $0.describe(in: &statistics) }
         return statistics
     }

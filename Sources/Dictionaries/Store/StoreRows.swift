@@ -58,7 +58,8 @@ enum StoreRows {
         let rows = try Row.fetchCursor(
             database,
             sql: """
-                SELECT id, authority, scope, "match", match_dest FROM chain WHERE \(condition ?? "TRUE")
+                SELECT id, authority, scope, "match", match_dest, established FROM chain
+                WHERE \(condition ?? "TRUE")
                 """)
         while let row = try rows.next() {
             guard let id: Int64 = row[0], let authority: String = row[1], let scopeName: String = row[2],
@@ -67,7 +68,7 @@ enum StoreRows {
             else { continue }
             let key = ChainKey(
                 authority: authority, scope: scope, match: match, matchDest: list(destinations))
-            chains[id] = home(key) ?? Chain(key)
+            chains[id] = home(key) ?? Chain(key, isEstablished: row[5] != 0)
         }
         return chains
     }
@@ -88,7 +89,10 @@ enum StoreRows {
 
     /// Applies a batch; runs inside a transaction.
     static func apply(_ batch: PendingWrites.Batch, to database: Database) throws {
-        // First the removals: a body that left and came back is written anew.
+        let establish = try database.cachedStatement(
+            sql: "UPDATE chain SET established = 1 WHERE id = (SELECT chain FROM version WHERE id = ?)")
+        for id in batch.established { try establish.execute(arguments: [id]) }
+        // The removals before the insertions: a body that left and came back is written anew.
         let delete = try database.cachedStatement(sql: "DELETE FROM version WHERE id = ?")
         for id in batch.removals { try delete.execute(arguments: [id]) }
         for insertion in batch.insertions { try insert(insertion, into: database) }
@@ -107,8 +111,13 @@ enum StoreRows {
         let scope = chain.scope.rawValue
         let digest = Data(version.digest.bytes)
         try database.cachedStatement(
-            sql: "INSERT OR IGNORE INTO chain (authority, scope, \"match\", match_dest) VALUES (?, ?, ?, ?)"
-        ).execute(arguments: [chain.authority, scope, chain.match, text(chain.matchDest)])
+            sql: """
+                INSERT INTO chain (authority, scope, "match", match_dest, established) VALUES (?, ?, ?, ?, ?)
+                ON CONFLICT DO UPDATE SET established = 1 WHERE excluded.established > established
+                """
+        ).execute(arguments: [
+            chain.authority, scope, chain.match, text(chain.matchDest), version.home.isEstablished,
+        ])
         try database.cachedStatement(
             sql: "INSERT OR IGNORE INTO body (scope, digest, bytes) VALUES (?, ?, ?)"
         ).execute(arguments: [scope, digest, Data(insertion.body.bytes)])

@@ -70,5 +70,9 @@ enum StoreSchema {
         -- Whether the upstream itself said what the body is a dictionary for, in its own Use-As-Dictionary.
         ALTER TABLE version ADD COLUMN is_upstream_match INTEGER NOT NULL DEFAULT 0;
         """,
+        // Of a chain in probation it is 0; what an older version has kept is not thrown away for that.
+        """
+        ALTER TABLE chain ADD COLUMN established INTEGER NOT NULL DEFAULT 1;
+        """,
     ]
 }

@@ -44,7 +44,13 @@ package final class Version: Sendable {
     package var pinnedUntil: Int { pinned.load(ordering: .relaxed) }
     /// Whether a route of today would make it; otherwise it is kept, but no reader finds it.
     var isCurrent: Bool { current.load(ordering: .relaxed) }
+    /// Until when it was, or is sure to be, wanted: a Link that names it is kept to.
+    var wantedUntil: Int { max(lastWanted, pinnedUntil) }
     var bodyName: BodyName { BodyName(scope: home.key.scope, digest: digest) }
+    /// What it takes on disk, at most, were its body in no other chain.
+    var storedBytes: Int {
+        StoredSize.bytes(body: bytes, names: StoredSize.names(chain: chain, url: url, variant: variant))
+    }
 
     init(
         _ facts: VersionFacts, id: Int64, rank: Int64, home: Chain, admittedAt: Int, lastWanted: Int,

@@ -111,6 +111,8 @@ extension Configuration {
         package var maxChains = 100_000
         /// Hot bodies and copies being admitted.
         package var memory = 256 << 20
+        /// What admissions write in a second.
+        package var writeRate = 16 << 20
     }
 
     /// What is compressed, and how.
