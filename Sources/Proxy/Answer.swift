@@ -48,8 +48,10 @@ final class Answer {
     var isCacheControlReplaced = false
     /// How the body is offered, if it is.
     var offerForm = OfferForm.inBand
-    /// The memory for the copy that may become a version; nil where there is no copy.
+    /// The place for the copy that may become a version; nil where there is no copy.
     var slot: AdmissionSlot?
+    /// Why the store does not take the body, if it was asked and does not.
+    var refusal: AdmissionRefusal?
     /// The body as far as it has come: held, or copied for admission.
     var collected: [UInt8] = []
     /// The stored body that this is, where it came from the store.

@@ -47,34 +47,43 @@ extension Exchange {
     /// Path and query as a version has them.
     var storedURL: String { query.map { "\(path)?\($0)" } ?? path }
 
-    /// Makes a whole body a version of its chain; returns what the answer offers for it.
+    /// Makes a whole body a version of its chain; returns what the answer offers for it, nothing where the store
+    /// has no place.
     func admit(_ body: Body, _ answer: Answer, etag: String?, isNewest: Bool) -> UseAsDictionary? {
-        guard let place = answer.place, let dictionary = route.dictionary else { return nil }
+        guard let place = answer.place else { return nil }
         let now = Clock.unixSeconds
-        // From here on the store counts the body itself.
-        answer.slot = nil
         let opaque = etag.flatMap { EntityTag($0)?.opaque }
         if isNewest,
             let newest = proxy.index.newest(
                 chain: place.chain, url: place.url, variant: place.variant, digest: body.digest, etag: opaque),
             newest.canKeep(answer.headToKeep)
         {
+            answer.slot = nil
             context.store.touch(newest, now: now)
             if let head = answer.headToKeep { context.store.keep(head: head, of: newest, now: now) }
-        } else if !mayBecomeVersion(body, place, answer) {
+            return place.offer
+        }
+        guard mayBecomeVersion(body, place, answer) else {
             // Not now; what the chain has from another URL may be offered all the same.
             guard let same = proxy.index.version(chain: place.chain, digest: body.digest) else { return nil }
+            answer.slot = nil
             context.store.touch(same, now: now)
-        } else {
-            context.store.admit(
+            return place.offer
+        }
+        do throws(AdmissionRefusal) {
+            // A body that was held has no slot yet: only what is new needs one.
+            try context.store.admit(
                 body, chain: place.chain, url: place.url, variant: place.variant,
                 etag: opaque, contentType: answer.facts.contentType,
-                versions: place.chain.scope == .public ? dictionary.versions : dictionary.privateVersions,
-                maxAge: dictionary.maxAge / 1000, now: now, isUpstreamMatch: place.isUpstreamMatch,
+                policy: route.admission, slot: answer.slot, now: now, isUpstreamMatch: place.isUpstreamMatch,
                 head: answer.headToKeep)
+            answer.slot = nil
             proxy.metrics.countAdmission()
+            return place.offer
+        } catch {
+            answer.refusal = error
+            return nil
         }
-        return place.offer
     }
 
     // MARK: The copy of a body that goes through
@@ -82,7 +91,13 @@ extension Exchange {
     /// Sets memory aside for the copy that becomes a version, if there is a place for it.
     func reserveCopy(_ answer: Answer) {
         guard let place = answer.place else { return }
-        answer.slot = context.store.reserve(chain: place.chain, bytes: answer.facts.bodyBytes)
+        do throws(AdmissionRefusal) {
+            answer.slot = try context.store.reserve(
+                chain: place.chain, url: place.url, variant: place.variant, bytes: answer.facts.bodyBytes,
+                policy: route.admission)
+        } catch {
+            answer.refusal = error
+        }
         if answer.slot != nil, !mayPromise(place, answer) { answer.slot = nil }
         // A Link needs no copy: it names a version that is there already.
         if answer.slot == nil, answer.offerForm != .link { answer.place = nil }

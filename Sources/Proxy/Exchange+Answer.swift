@@ -215,6 +215,7 @@ extension Exchange {
         }
         if let sent { text += ";from=\(answer.collected.count);to=\(sent)" }
         if let microseconds { text += ";micros=\(microseconds)" }
+        if let refusal = answer.refusal { text += ";not-admitted=\(refusal.rawValue)" }
         answer.head.headers.replace(.dictumExplain, with: text)
     }
 

@@ -40,11 +40,6 @@ extension Exchange {
         answer.facts.isBodyWhole = true
         let verdict = Admission.evaluate(request: facts, response: answer.facts, policy: route.policy)
         if verdict != .admit || isInflated(answer) { answer.place = nil }
-        // A stored body is there already, and takes no place for a copy.
-        if let place = answer.place, answer.stored == nil {
-            answer.slot = context.store.reserve(chain: place.chain, bytes: answer.collected.count)
-            if answer.slot == nil { answer.place = nil }
-        }
         let decision = decide(answer)
         var job = codingJob(answer, decision)
         switch job.start(reply: { reply(decision) }) {

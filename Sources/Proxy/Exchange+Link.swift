@@ -46,7 +46,7 @@ extension Exchange {
             dictionary = .unknown
             return
         }
-        context.store.touch(found, now: Clock.unixSeconds)
+        context.store.touch(found, by: .advertised, now: Clock.unixSeconds)
         dictionary = .loading(found)
         load(found) { exchange, body in exchange.loaded(body) }
     }

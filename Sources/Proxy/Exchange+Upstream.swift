@@ -18,7 +18,7 @@ extension Exchange {
             missing = digest
             return
         }
-        context.store.touch(version, now: Clock.unixSeconds)
+        context.store.touch(version, by: .advertised, now: Clock.unixSeconds)
         noteFound(version)
         if let body = context.store.hotBody(of: version) {
             dictionary = .ready(version, body)

@@ -13,7 +13,7 @@ extension ProxyContext {
         let settings = configuration.store
         var storeConfiguration = StoreConfiguration(
             path: settings.path, maxBytes: settings.maxSize, maxChains: settings.maxChains,
-            memoryBytes: settings.memory,
+            memoryBytes: settings.memory, writeBytesPerSecond: settings.writeRate,
             isCurrent: CurrentRoutes(configuration).makes, log: log)
         storeConfiguration.churn = churn
         storeConfiguration.privateRows = try privateRows(configuration, log: log)

@@ -27,6 +27,8 @@ final class Route: Sendable {
     let policy: RoutePolicy
     /// Whether a delta of this route was not exact; until a reload makes another object.
     private let isDistrusted = Atomic<Bool>(false)
+    /// What the store needs to know of it.
+    let admission: AdmissionPolicy
 
     private let unkeptWarnedAt = Atomic<Int>(-Route.unkeptWarningSeconds)
 
@@ -44,6 +46,7 @@ final class Route: Sendable {
             return Identity(dictionary.identity, ignoresOtherCookies: dictionary.cookiesIgnored)
         }
         revalidates = route.dictionary?.revalidate == true && policy.scope == .public
+        admission = route.admission
     }
 
     /// Whether this route may use and offer dictionaries at all.

@@ -1,38 +1,76 @@
-/// The right to hold a copy of a body that may be admitted; its bytes are counted in the store's memory.
+/// The right to hold a copy of a body that may be admitted: its bytes count in the store's memory, and in what may
+/// be written.
 ///
-/// Given back on `release` or when the last reference goes. Release it when the body is handed to `admit`.
+/// Given back on `release` or when the last reference goes; an admission uses it up.
 package final class AdmissionSlot: Sendable {
-    private let hot: Guarded<HotBodies>
-    private let reservedBytes: Guarded<Int>
+    private struct Held: Sendable {
+        var memory: Int
+        /// What it has of the bytes that may be written.
+        var written: Int
+        /// No longer grows.
+        var isOver = false
+        var isSettled = false
+    }
 
-    /// For a body that is already reserved in `hot`.
-    init(_ hot: Guarded<HotBodies>, bytes: Int) {
-        self.hot = hot
-        reservedBytes = Guarded(bytes)
+    private let room: AdmissionRoom
+    private let name: AdmissionRoom.Name?
+    private let begunAt: UInt64
+    private let held: Guarded<Held>
+
+    /// For what is already taken in `room`.
+    init(_ room: AdmissionRoom, bytes: Int, written: Int, name: AdmissionRoom.Name?, begunAt: UInt64) {
+        self.room = room
+        self.name = name
+        self.begunAt = begunAt
+        held = Guarded(Held(memory: bytes, written: written))
     }
 
     deinit { release() }
 
     /// Grows the slot for a body whose length was not known; false where there is no place: stop copying then.
+    ///
+    /// What is written more is owed, not refused: the answer has offered this body.
     package func extend(to bytes: Int) -> Bool {
-        reservedBytes.withLock { reserved in
-            guard bytes > reserved else { return true }
+        held.withLock { held in
+            guard !held.isOver else { return false }
+            guard bytes > held.memory else { return true }
             // In steps, so that a body that comes in small pieces does not take the lock for each.
-            let wanted = max(bytes, min(reserved * 2, bytes + 256 * 1024))
-            for target in [wanted, bytes] where hot.withLock({ $0.reserve(target - reserved) }) {
-                reserved = target
+            let wanted = max(bytes, min(held.memory * 2, bytes + 256 * 1024))
+            for target in [wanted, bytes] where room.hot.withLock({ $0.reserve(target - held.memory) }) {
+                room.owe(target - held.memory)
+                held.written += target - held.memory
+                held.memory = target
                 return true
             }
             return false
         }
     }
 
-    /// Gives the place back; more than once does no harm.
+    /// Gives everything back; more than once does no harm.
     package func release() {
-        reservedBytes.withLock { reserved in
-            let bytes = reserved
-            hot.withLock { $0.release(bytes) }
-            reserved = 0
+        let memory = takeMemory()
+        room.hot.withLock { $0.release(memory) }
+        settle(written: 0)
+    }
+
+    /// Leaves the bytes of memory to the caller, who releases them as the body itself is counted.
+    func takeMemory() -> Int {
+        held.withLock { held in
+            defer { held.memory = 0 }
+            held.isOver = true
+            return held.memory
         }
+    }
+
+    /// Says what is written indeed, and lets the next copy of the same begin; only the first time counts.
+    func settle(written: Int) {
+        let taken: Int? = held.withLock { held in
+            defer { (held.isOver, held.isSettled) = (true, true) }
+            return held.isSettled ? nil : held.written
+        }
+        guard let taken else { return }
+        if taken > written { room.giveBack(taken - written) }
+        if taken < written { room.owe(written - taken) }
+        if let name { room.end(name, begunAt: begunAt) }
     }
 }

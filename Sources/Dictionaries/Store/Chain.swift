@@ -1,10 +1,22 @@
 internal import Synchronization
 
-/// A chain as the versions in it share it: its name, with the pattern compiled once.
+/// A chain as the versions in it share it: its name, with the pattern compiled once, and whether it is in demand.
 final class Chain: Sendable {
+    /// So many requests establish a chain, the first included.
+    static let requestsToEstablish = 3
+
     let key: ChainKey
     private let pattern: URLPattern?
     private let versions = Atomic<Int>(.max)
+    private let established: Atomic<Bool>
+    private let requests = Atomic<Int>(0)
+
+    /// A `match` that is no pattern (a store edited by hand) makes a chain that covers nothing.
+    init(_ key: ChainKey, isEstablished: Bool = true) {
+        self.key = key
+        pattern = try? URLPattern(key.match)
+        established = Atomic(isEstablished)
+    }
 
     /// How many versions the last admission here kept; no bound before the first.
     var versionsMax: Int {
@@ -12,14 +24,19 @@ final class Chain: Sendable {
         set { versions.store(newValue, ordering: .relaxed) }
     }
 
-    /// A `match` that is no pattern (a store edited by hand) makes a chain that covers nothing.
-    init(_ key: ChainKey) {
-        self.key = key
-        pattern = try? URLPattern(key.match)
-    }
-
     /// Whether a dictionary of this chain may be used for the URL (RFC 9842 section 2.2.2).
     func covers(path: String, query: String?) -> Bool {
         pattern?.matches(path: path, query: query) ?? false
+    }
+
+    /// Whether somebody has asked for it again, or its route is written: it is no longer in probation.
+    var isEstablished: Bool { established.load(ordering: .relaxed) }
+
+    /// Ends the probation; only under the lock of the store's state, which counts the chains.
+    func establish() { established.store(true, ordering: .relaxed) }
+
+    /// Counts a request that was answered; whether there have been enough.
+    func countRequest() -> Bool {
+        requests.wrappingAdd(1, ordering: .relaxed).newValue >= Self.requestsToEstablish
     }
 }

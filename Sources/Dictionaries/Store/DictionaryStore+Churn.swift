@@ -60,18 +60,13 @@ extension DictionaryStore {
     /// Remembers the versions that have just left the index, for as long as clients may still hold them.
     ///
     /// Only those that a slower pace of admissions would have kept.
-    func buryRemoved(because reason: StoreStatistics.Eviction) {
-        let (removed, index) = state.withLock { ($0.takeRemoved(), $0.index) }
-        let isTurnover =
-            switch reason {
-            case .versions, .size, .memory: true
-            default: false
-            }
+    func bury(_ evicted: StoreState.Evicted) {
+        let index = publisher.index
         churn.withLedger { ledger in
-            for version in removed {
+            for (version, reason) in evicted.versions {
                 if index.chain(version.chain) == nil {
                     ledger.drop(version.chain)
-                } else if isTurnover {
+                } else if reason.isTurnover {
                     ledger.bury(version.digest, chain: version.chain, now: version.lastWanted)
                 }
             }
@@ -87,5 +82,15 @@ extension DictionaryStore {
         hasher.combine(path)
         hasher.combine(query)
         return hasher.finalize()
+    }
+}
+
+extension StoreStatistics.Eviction {
+    /// Whether the version went since others came.
+    fileprivate var isTurnover: Bool {
+        switch self {
+        case .versions, .size, .memory, .probation: true
+        default: false
+        }
     }
 }

@@ -47,7 +47,7 @@ extension DictionaryStore {
                     + rows.map { StoreChanges.Change(id: $0.id, version: $0) })
         }
         keepPinsBounded()
-        keepChainsBounded()
+        keepBounded()
         if state.withLock({ $0.pending.count }) > 0 { scheduleDrain() }
     }
 
@@ -65,15 +65,8 @@ extension DictionaryStore {
                     return merged
                 }
             }
-            if merged.beyond > 0 { buryRemoved(because: .versions) }
+            account(merged.evicted)
             unpin(merged.unpinned)
-            if merged.removed + merged.beyond > 0 {
-                buryRemoved(because: merged.removed > 0 ? .removed : .versions)
-            }
-            counters.withLock { counters in
-                if merged.removed > 0 { counters.evictions[.removed, default: 0] += merged.removed }
-                if merged.beyond > 0 { counters.evictions[.versions, default: 0] += merged.beyond }
-            }
         }
     }
 

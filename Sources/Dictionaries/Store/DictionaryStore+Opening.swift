@@ -29,6 +29,7 @@ extension DictionaryStore {
         }
         unpin(unneeded)
         keepPinsBounded()
+        keepBounded()
         disk.withLock { $0.database = database }
         scheduleDrain()
     }

@@ -11,16 +11,13 @@ extension DictionaryStore {
         return .private(chain: keys?.name(of: chain, tag) ?? tag.bytes)
     }
 
-    /// How many chains private versions may have.
-    var privateChainsMax: Int { max(1, configuration.maxChains / 4) }
-
     /// Keeps private versions to their own budget: those that were wanted the longest ago go, a few more than must.
     ///
     /// An identity is free to make up, so they may not take the chains of public routes either: a quarter at most.
     func keepPrivateBounded() {
         let index = publisher.index
         let bytesMax = configuration.privateBytesMax
-        let chainsMax = privateChainsMax
+        let chainsMax = state.withLock { $0.limits.privateChains }
         var bytes = index.privateBytes
         var chains = index.privateChainCount
         guard bytes > bytesMax || chains > chainsMax else { return }

@@ -5,8 +5,10 @@ internal import Synchronization
 extension DictionaryStore {
     /// How long admissions are collected for one transaction.
     private static let batchMilliseconds = 20
-    /// The bodies of one transaction, at most, unless it is a single one.
-    private var batchBytesMax: Int { min(16 << 20, configuration.maxBytes / 8) }
+    /// What one transaction writes, at most, unless it is for a single body.
+    private func batchPagesMax(pageBytes: Int) -> Int {
+        min(16 << 20, configuration.maxBytes / 8) / pageBytes
+    }
 
     /// Sees to it that what waits is written soon.
     func scheduleDrain() {
@@ -21,45 +23,43 @@ extension DictionaryStore {
         drainIsScheduled.store(false, ordering: .releasing)
         do {
             while let database = try usableDatabase(isForced: isForced) {
-                let batch = takeBatch()
+                keepPrivateBounded()
+                let pageBytes = try database.size().page
+                let batch = state.withLock {
+                    $0.pending.takeBatch(pagesMax: batchPagesMax(pageBytes: pageBytes), pageBytes: pageBytes)
+                }
                 try makeRoomAndWrite(batch, to: database)
                 if batch.isEmpty { break }
             }
         } catch {
             failed(error)
         }
-        keepChainsBounded()
         if disk.withLock({ $0.database == nil || $0.retryAt != nil }) { keepPendingBounded() }
-    }
-
-    /// The next batch, without bodies that are too large for this store: their versions go.
-    private func takeBatch() -> PendingWrites.Batch {
-        let limit = bodyBytesMax
-        let oversized = state.withLock { state in
-            state.pending.insertions.values.map(\.version).filter { $0.bytes > limit }
-        }
-        evict(oversized, reason: .size)
-        keepPrivateBounded()
-        return state.withLock { $0.pending.takeBatch(bytesMax: batchBytesMax) }
     }
 
     private func makeRoomAndWrite(_ batch: PendingWrites.Batch, to database: StoreDatabase)
         throws(StoreDatabaseError)
     {
         do {
-            try makeRoom(for: batch.bodyBytes, in: database)
+            try makeRoom(for: batch, in: database)
         } catch {
             restore(batch)
             throw error
         }
         if batch.isEmpty { return }
-        let seen = counters.withLock { $0.diskBytes }
+        let limit = configuration.maxBytes
         let isWritten = try write(batch, to: database) { size in
-            size.total <= seen || !self.lacksRoom(size, for: batch.bodyBytes)
+            StoreRoom(size, batch: batch, limit: limit).fits
         }
         // Another process has used the room meanwhile: the next round makes it anew.
         guard isWritten else { return restore(batch) }
-        unpin(batch.insertions.map(\.version.bodyName))
+        hot.withLock { hot in
+            for version in batch.insertions.lazy.map(\.version) {
+                // What nobody has asked for again does not push others out of memory.
+                if !version.home.isEstablished { hot.yield(version.bodyName) }
+                hot.unpin(version.bodyName)
+            }
+        }
     }
 
     /// Writes one transaction, unless its room is gone: then false; puts the batch back if it fails.

@@ -31,6 +31,7 @@ package final class DictionaryStore: Sendable {
     let hot: Guarded<HotBodies>
     let churn: Churn
     let heads: HeadMemory
+    let room: AdmissionRoom
 
     /// Opens or makes the database and builds the index; reads no bodies.
     ///
@@ -41,9 +42,11 @@ package final class DictionaryStore: Sendable {
         reports = StoreReports(log: configuration.log)
         currency = Guarded(configuration.isCurrent)
         hot = Guarded(HotBodies(bytesMax: configuration.memoryBytes))
+        room = AdmissionRoom(hot: hot, bytesPerSecond: configuration.writeBytesPerSecond)
         churn = Churn(policy: configuration.churn)
         heads = HeadMemory(bytesMax: configuration.memoryBytes / Self.headShare)
-        state = Guarded(StoreState(heads: heads))
+        let limits = StoreLimits(chains: configuration.maxChains, bytes: configuration.maxBytes)
+        state = Guarded(StoreState(limits: limits, heads: heads))
         do {
             try open()
         } catch .refused(let error) {
@@ -70,71 +73,6 @@ package final class DictionaryStore: Sendable {
     /// The bytes of a version if they are in memory; never waits for the disk.
     package func hotBody(of version: Version) -> Body? {
         hot.withLock { $0.body(version.bodyName) }
-    }
-
-    // MARK: Admission
-
-    /// Sets memory aside for the copy of a body on its way through; nil: make no copy and no offer.
-    ///
-    /// Give no `bytes` where the length is not known, and extend the slot as the body comes.
-    package func reserve(chain: ChainKey, bytes: Int?) -> AdmissionSlot? {
-        let bytes = bytes ?? 64 * 1024
-        guard bytes <= bodyBytesMax(in: chain.scope), hot.withLock({ $0.reserve(bytes) }) else { return nil }
-        return AdmissionSlot(hot, bytes: bytes)
-    }
-
-    /// Makes a body that went through whole the newest version of its URL and variant.
-    ///
-    /// When it returns, every reader finds the version and its body is hot; it is on disk within 100 ms. Of the
-    /// chain the newest `keep` versions stay. A body that is there already becomes the newest again. `head` is the
-    /// answer's, where the upstream may be asked whether it still holds.
-    @discardableResult
-    package func admit(
-        _ body: Body, chain: ChainKey, url: String, variant: String, etag: String?, contentType: String?,
-        versions keep: Int, maxAge: Int, now: Int, isUpstreamMatch: Bool = false, head: [UInt8]? = nil
-    ) -> Version {
-        noteTime(now)
-        let facts = VersionFacts(
-            digest: body.digest, url: url, variant: variant, etag: etag, contentType: contentType,
-            bytes: body.bytes.count, maxAge: min(max(maxAge, 0), Version.secondsMax),
-            isUpstreamMatch: isUpstreamMatch
-        ).named(in: chain.scope, configuration.keys)
-        let name = BodyName(scope: chain.scope, digest: facts.digest)
-        // Pinned before it is published: whoever finds the version finds the body too.
-        let kept = hot.withLock { hot in
-            hot.pin(body, as: name)
-            return hot.body(name) ?? body
-        }
-        let admitted = state.withLock { state in
-            let admitted = state.admit(
-                facts, body: kept, chain: chain, keep: keep, now: now, clock: StoreClock.microseconds,
-                head: head)
-            publisher.publish(state.index)
-            return admitted
-        }
-        judge(admitted.version)
-        if admitted.evicted > 0 { buryRemoved(because: .versions) }
-        unpin(admitted.isNew ? admitted.unpinned : admitted.unpinned + [name])
-        counters.withLock { counters in
-            if admitted.isNew { counters.admissions += 1 } else { counters.returns += 1 }
-            if admitted.evicted > 0 { counters.evictions[.versions, default: 0] += admitted.evicted }
-        }
-        scheduleDrain()
-        return admitted.version
-    }
-
-    /// Notes that a version was wanted; written to disk at most once a minute.
-    package func touch(_ version: Version, now: Int) {
-        guard version.want(at: now) else { return }
-        state.withLock { $0.pending.touch(version.id, lastWanted: now) }
-        counters.withLock { $0.touches += 1 }
-    }
-
-    /// Puts a newer head in place of the one that a version has; written to disk at most once a minute.
-    package func keep(head: [UInt8], of version: Version, now: Int) {
-        guard version.head?.bytes != head else { return }
-        state.withLock { $0.keep(head, of: version, now: now) }
-        scheduleDrain()
     }
 
     // MARK: Life
@@ -178,7 +116,9 @@ package final class DictionaryStore: Sendable {
         statistics.versions = index.versionCount
         statistics.chains = index.chainCount
         statistics.memoryBytes = hot.withLock { $0.bytes + $0.reservedBytes } + heads.bytes
-        statistics.pendingWrites = state.withLock { $0.pending.count }
+        (statistics.pendingWrites, statistics.chainsInProbation) = state.withLock {
+            ($0.pending.count, $0.chainsInProbation)
+        }
         churn.withLedger { $0.describe(in: &statistics) }
         return statistics
     }

@@ -73,6 +73,16 @@ struct HotBodies: Sendable {
         shrink()
     }
 
+    /// Makes a body the first to go, once it is not pinned.
+    mutating func yield(_ name: BodyName) {
+        guard let place = places[name], oldest != place else { return }
+        unlink(place)
+        slots[place]?.older = nil
+        slots[place]?.newer = oldest
+        if let oldest { slots[oldest]?.older = place } else { newest = place }
+        oldest = place
+    }
+
     /// Forgets a body, pinned or not.
     mutating func remove(_ name: BodyName) {
         guard let place = places.removeValue(forKey: name), let slot = slots[place] else { return }
@@ -101,8 +111,11 @@ struct HotBodies: Sendable {
     // MARK: Reservations
 
     /// Sets bytes aside for a copy being admitted; false, and nothing changed, where they are not to be had.
-    mutating func reserve(_ bytes: Int) -> Bool {
-        guard pinnedBytes + reservedBytes + bytes <= bytesMax else { return false }
+    ///
+    /// Copies of chains in probation leave half of the memory to the others.
+    mutating func reserve(_ bytes: Int, isInProbation: Bool = false) -> Bool {
+        let limit = isInProbation ? bytesMax / 2 : bytesMax
+        guard bytes <= limit, pinnedBytes + reservedBytes <= limit - bytes else { return false }
         reservedBytes += bytes
         shrink()
         return true

@@ -9,8 +9,10 @@ struct PendingWrites: Sendable {
         let body: Body
     }
 
-    /// One transaction; apply removals first, then insertions, renewals and touches.
+    /// One transaction; apply in this order, in which nothing undoes what went before.
     struct Batch: Sendable {
+        /// Versions whose chains are no longer in probation.
+        var established: Set<Int64> = []
         var removals: Set<Int64> = []
         var insertions: [Insertion] = []
         var renewals: [Version] = []
@@ -22,27 +24,40 @@ struct PendingWrites: Sendable {
             insertions.reduce(0) { $0 + $1.version.bytes + ($1.version.head?.bytes?.count ?? 0) }
         }
         var count: Int {
-            removals.count + insertions.count + renewals.count + touches.count + pins.count
+            established.count + removals.count + insertions.count + renewals.count + touches.count
+                + pins.count
         }
         var isEmpty: Bool { count == 0 }
     }
 
     private(set) var insertions: [Int64: Insertion] = [:]
+    /// The order in which they are written, those included that are gone again, from `firstWaiting` on.
+    private var insertionOrder: [Int64] = []
+    private var firstWaiting = 0
     private(set) var renewals: [Int64: Version] = [:]
     private(set) var removals: Set<Int64> = []
     private var touches: [Int64: Int] = [:]
     private var pins: [Int64: Int] = [:]
+    private var established: Set<Int64> = []
     /// Changes in batches that were taken and are neither written nor restored.
     private var takenCount = 0
 
     /// How many changes are not on disk: those that wait and those just being written.
     var count: Int {
-        insertions.count + renewals.count + removals.count + touches.count + pins.count + takenCount
+        insertions.count + renewals.count + removals.count + touches.count + pins.count + established.count
+            + takenCount
     }
 
     /// A new row.
     mutating func insert(_ version: Version, body: Body) {
         insertions[version.id] = Insertion(version: version, body: body)
+        insertionOrder.append(version.id)
+        forgetGone()
+    }
+
+    /// The chain of a version that is no longer in probation; what waits to be inserted says so itself.
+    mutating func establish(_ id: Int64) {
+        if insertions[id] == nil { established.insert(id) }
     }
 
     /// A row that gets the new rank and facts of this version.
@@ -92,26 +107,67 @@ struct PendingWrites: Sendable {
         insertions.removeValue(forKey: version.id) != nil
     }
 
-    /// Takes what to write next: all but the insertions whose bodies go beyond `bytesMax`, never fewer than one.
-    mutating func takeBatch(bytesMax: Int) -> Batch {
-        var batch = Batch(
-            removals: removals, renewals: Array(renewals.values), touches: touches, pins: pins)
-        (removals, renewals, touches, pins) = ([], [:], [:], [:])
-        var bytes = 0
-        for insertion in insertions.values.sorted(by: { $0.version.rank < $1.version.rank }) {
-            bytes += insertion.version.bytes
-            guard bytes <= bytesMax || batch.insertions.isEmpty else { break }
-            batch.insertions.append(insertion)
-            insertions[insertion.version.id] = nil
+    /// Takes what to write next, whose pages are at most `pagesMax`, but for a single body that has more.
+    ///
+    /// Insertions come only when no removal waits: one row may take the place of another.
+    mutating func takeBatch(pagesMax: Int, pageBytes: Int) -> Batch {
+        var batch = Batch()
+        var cost = WriteCost(pageBytes: pageBytes)
+        for id in established.prefix(while: { _ in cost.add(.establishment, within: pagesMax) }) {
+            batch.established.insert(id)
+        }
+        established.subtract(batch.established)
+        for id in removals.prefix(while: { _ in cost.add(.removal, within: pagesMax) }) {
+            batch.removals.insert(id)
+        }
+        removals.subtract(batch.removals)
+        if removals.isEmpty { takeInsertions(into: &batch, &cost, pagesMax) }
+        for (id, version) in renewals.prefix(while: { cost.add(.renewal($0.value), within: pagesMax) }) {
+            batch.renewals.append(version)
+            renewals[id] = nil
+        }
+        for (id, lastWanted) in touches.prefix(while: { _ in cost.add(.touch, within: pagesMax) }) {
+            batch.touches[id] = lastWanted
+            touches[id] = nil
+        }
+        for (id, second) in pins.prefix(while: { _ in cost.add(.touch, within: pagesMax) }) {
+            batch.pins[id] = second
+            pins[id] = nil
         }
         takenCount += batch.count
         return batch
     }
 
-    /// Takes the rows that go, to make room before anything else is written.
-    mutating func takeRemovals() -> Batch {
-        let batch = Batch(removals: removals)
-        removals = []
+    private mutating func takeInsertions(into batch: inout Batch, _ cost: inout WriteCost, _ pagesMax: Int) {
+        while firstWaiting < insertionOrder.count {
+            let id = insertionOrder[firstWaiting]
+            if let insertion = insertions[id] {
+                let isFirst = batch.isEmpty
+                guard cost.add(.insertion(insertion.version), within: isFirst ? .max : pagesMax) else {
+                    return
+                }
+                batch.insertions.append(insertion)
+                insertions[id] = nil
+            }
+            firstWaiting += 1
+        }
+        insertionOrder = []
+        firstWaiting = 0
+    }
+
+    /// Keeps the order of insertions as short as what waits, within a factor; O(1) on average.
+    private mutating func forgetGone() {
+        guard insertionOrder.count > 2 * insertions.count + 64 else { return }
+        insertionOrder = insertionOrder[firstWaiting...].filter { insertions[$0] != nil }
+        firstWaiting = 0
+    }
+
+    /// Takes rows that go, to make room before a batch is written.
+    ///
+    /// Not those that the batch itself makes: they went after it was taken, and are removed after it is written.
+    mutating func takeRemovals(max count: Int, except batch: Set<Int64>) -> Batch {
+        let batch = Batch(removals: Set(removals.lazy.filter { !batch.contains($0) }.prefix(count)))
+        removals.subtract(batch.removals)
         takenCount += batch.count
         return batch
     }
@@ -124,6 +180,7 @@ struct PendingWrites: Sendable {
     /// Puts a batch that was not written back, under what has changed since; the insertions no longer needed.
     mutating func restore(_ batch: Batch) -> [Insertion] {
         takenCount -= batch.count
+        established.formUnion(batch.established)
         for (id, lastWanted) in batch.touches where !removals.contains(id) && touches[id] == nil {
             touch(id, lastWanted: lastWanted)
         }
@@ -145,6 +202,8 @@ struct PendingWrites: Sendable {
                 pins[id] = nil
             }
         }
+        insertionOrder = batch.insertions.map(\.version.id) + insertionOrder[firstWaiting...]
+        firstWaiting = 0
         removals.formUnion(batch.removals)
         return unneeded
     }

@@ -2,7 +2,7 @@
 package struct StoreConfiguration: Sendable {
     /// The database file, or `:memory:`.
     package var path: String
-    /// The most that database and log take on disk together.
+    /// The most that database, log and the index over it take on disk together.
     package var maxBytes: Int
     package var maxChains: Int
     /// The most that hot bodies and copies being admitted take in memory.
@@ -11,6 +11,8 @@ package struct StoreConfiguration: Sendable {
     package var privateRows: PrivateRows
     /// The most that they take of `maxBytes`.
     package var privateBytesMax: Int
+    /// The most that admissions write in a second, on average.
+    package var writeBytesPerSecond: Int
     /// Seconds between two attempts on a disk that takes nothing.
     package var retrySeconds: Double
     /// Whether a route of today would make the version; one that none would is kept, but not used.
@@ -38,7 +40,8 @@ package struct StoreConfiguration: Sendable {
     /// Describes a store; the defaults are the contract's.
     package init(
         path: String, maxBytes: Int = 1 << 30, maxChains: Int = 100_000, memoryBytes: Int = 256 << 20,
-        privateRows: PrivateRows = .untouched, privateBytesMax: Int? = nil, retrySeconds: Double = 5,
+        writeBytesPerSecond: Int = 16 << 20, privateRows: PrivateRows = .untouched,
+        privateBytesMax: Int? = nil, retrySeconds: Double = 5,
         isCurrent: @escaping @Sendable (Version) -> Bool = { _ in true },
         log: @escaping @Sendable (StoreEvent) -> Void = { _ in }
     ) {
@@ -48,6 +51,7 @@ package struct StoreConfiguration: Sendable {
         self.memoryBytes = memoryBytes
         self.privateRows = privateRows
         self.privateBytesMax = min(privateBytesMax ?? maxBytes / 4, maxBytes)
+        self.writeBytesPerSecond = writeBytesPerSecond
         self.retrySeconds = retrySeconds
         self.isCurrent = isCurrent
         self.log = log

@@ -6,13 +6,16 @@ internal import GRDB
 /// Its calls block; the store makes them on its own two queues.
 struct StoreDatabase: Sendable {
     /// How much a database takes, in bytes.
-    struct Size {
+    struct Size: Equatable {
         let file: Int
         let log: Int
+        /// The index over the log, `-shm`.
+        let index: Int
         /// The part of the file that holds nothing.
         let free: Int
         let page: Int
-        var total: Int { file + log }
+        let isInMemory: Bool
+        var total: Int { file + log + index }
     }
 
     let path: String
@@ -77,6 +80,8 @@ struct StoreDatabase: Sendable {
             // Debian's SQLite overwrites what is deleted with zeroes, which doubles what an eviction writes.
             try database.execute(sql: "PRAGMA secure_delete = OFF")
             try database.execute(sql: "PRAGMA journal_size_limit = \(4 << 20)")
+            // A page that changes is in the log once a transaction: what one takes can be told before.
+            try database.execute(sql: "PRAGMA cache_spill = OFF")
         }
         guard path != ":memory:" else { return try DatabaseQueue(configuration: configuration) }
         // Answers of an API are nobody else's business. SQLite gives its log the mode of the database.
@@ -249,10 +254,13 @@ struct StoreDatabase: Sendable {
     }
 
     private func size(_ database: Database) throws -> Size {
-        let page = try Int.fetchOne(database, sql: "PRAGMA page_size") ?? 0
+        let page = try Int.fetchOne(database, sql: "PRAGMA page_size") ?? 4096
         let pages = try Int.fetchOne(database, sql: "PRAGMA page_count") ?? 0
         let free = try Int.fetchOne(database, sql: "PRAGMA freelist_count") ?? 0
-        return Size(file: pages * page, log: logBytes(), free: free * page, page: page)
+        return Size(
+            file: pages * page, log: fileBytes("-wal"),
+            index: isInMemory ? 0 : max(fileBytes("-shm"), 32_768), free: free * page, page: page,
+            isInMemory: isInMemory)
     }
 
     /// Moves the log into the file and empties it, unless a reader is in it just now.
@@ -277,9 +285,9 @@ struct StoreDatabase: Sendable {
         }
     }
 
-    private func logBytes() -> Int {
+    private func fileBytes(_ suffix: String) -> Int {
         guard !isInMemory else { return 0 }
-        let attributes = try? FileManager.default.attributesOfItem(atPath: path + "-wal")
+        let attributes = try? FileManager.default.attributesOfItem(atPath: path + suffix)
         return attributes?[.size] as? Int ?? 0
     }
 

@@ -3,7 +3,7 @@ internal import Dispatch
 /// Events on their way to the log: the same trouble at most once a minute.
 final class StoreReports: Sendable {
     private enum Topic: Hashable {
-        case unwritable, unreadable
+        case unwritable, unreadable, throttled
         case tooWide(route: String)
     }
 
@@ -28,6 +28,18 @@ final class StoreReports: Sendable {
     /// A chain stops offering; by the routes of the configuration, which are not many.
     func tooWide(_ text: String, route: String) {
         if isDue(.tooWide(route: route)) { log(.warning(text)) }
+    }
+
+    /// Admissions are refused since they would write too much; logged on the queue, as a loop must not wait.
+    func throttled(on queue: DispatchQueue) {
+        guard isDue(.throttled) else { return }
+        queue.async { [log] in
+            log(
+                .warning(
+                    "answers change faster than store.write_rate lets them be kept: some carry no offer, and no "
+                        + "deltas can be made over them; raise it, or switch dictionaries off for routes whose "
+                        + "answers never repeat"))
+        }
     }
 
     /// The file was set aside.

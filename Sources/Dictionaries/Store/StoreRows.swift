@@ -32,7 +32,9 @@ enum StoreRows {
             guard let chainID: Int64 = row[1], let bodyID: Int64 = row[2], let home = chains[chainID],
                 let digest = digests[bodyID]
             else { continue }
-            if let version = version(row, home: home, digest: digest, heads: heads) { versions.append(version) }
+            if let version = version(row, home: home, digest: digest, heads: heads) {
+                versions.append(version)
+            }
         }
         return versions
     }
@@ -65,7 +67,8 @@ enum StoreRows {
         let rows = try Row.fetchCursor(
             database,
             sql: """
-                SELECT id, authority, scope, "match", match_dest FROM chain WHERE \(condition ?? "TRUE")
+                SELECT id, authority, scope, "match", match_dest, established FROM chain
+                WHERE \(condition ?? "TRUE")
                 """)
         while let row = try rows.next() {
             guard let id: Int64 = row[0], let authority: String = row[1], let scopeName: String = row[2],
@@ -73,7 +76,7 @@ enum StoreRows {
             else { continue }
             let key = ChainKey(
                 authority: authority, match: match, matchDest: list(destinations))
-            chains[id] = home(key) ?? Chain(key)
+            chains[id] = home(key) ?? Chain(key, isEstablished: row[5] != 0)
         }
         return chains
     }
@@ -94,7 +97,10 @@ enum StoreRows {
 
     /// Applies a batch; runs inside a transaction.
     static func apply(_ batch: PendingWrites.Batch, to database: Database, _ keys: StoreKeys?) throws {
-        // First the removals: a body that left and came back is written anew.
+        let establish = try database.cachedStatement(
+            sql: "UPDATE chain SET established = 1 WHERE id = (SELECT chain FROM version WHERE id = ?)")
+        for id in batch.established { try establish.execute(arguments: [id]) }
+        // The removals before the insertions: a body that left and came back is written anew.
         // What is removed or touched is known by its number alone, which is unique across both tables.
         let tables = keys == nil ? ["version"] : ["version", "private_version"]
         for table in tables {
@@ -126,8 +132,13 @@ enum StoreRows {
         let scope = publicScope
         let digest = Data(version.digest.bytes)
         try database.cachedStatement(
-            sql: "INSERT OR IGNORE INTO chain (authority, scope, \"match\", match_dest) VALUES (?, ?, ?, ?)"
-        ).execute(arguments: [chain.authority, scope, chain.match, text(chain.matchDest)])
+            sql: """
+                INSERT INTO chain (authority, scope, "match", match_dest, established) VALUES (?, ?, ?, ?, ?)
+                ON CONFLICT DO UPDATE SET established = 1 WHERE excluded.established > established
+                """
+        ).execute(arguments: [
+            chain.authority, scope, chain.match, text(chain.matchDest), version.home.isEstablished,
+        ])
         try database.cachedStatement(
             sql: "INSERT OR IGNORE INTO body (scope, digest, bytes) VALUES (?, ?, ?)"
         ).execute(arguments: [scope, digest, Data(insertion.body.bytes)])

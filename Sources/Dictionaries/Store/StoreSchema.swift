@@ -108,5 +108,9 @@ enum StoreSchema {
         """,
         // The answer's head in wire form, where the upstream may be asked whether it still holds.
         "ALTER TABLE version ADD COLUMN head BLOB",
+        // Of a chain in probation it is 0; what an older version has kept is not thrown away for that.
+        """
+        ALTER TABLE chain ADD COLUMN established INTEGER NOT NULL DEFAULT 1;
+        """,
     ]
 }

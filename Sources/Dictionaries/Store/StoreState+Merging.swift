@@ -2,10 +2,8 @@
 extension StoreState {
     /// What a number of changes did.
     struct Merged {
-        /// Versions that left, as another process removed them.
-        var removed = 0
-        /// Versions that left, as their chain had too many.
-        var beyond = 0
+        /// Versions that left, as another process removed them or their chain had too many.
+        var evicted = Evicted()
         /// Bodies that lose a pin.
         var unpinned: [BodyName] = []
         /// Bodies that gain a pin.
@@ -46,8 +44,7 @@ extension StoreState {
             return
         }
         guard take(version) else { return }
-        removed.append(version)
-        merged.removed += 1
+        merged.evicted.versions.append((version, .removed))
         merged.isChanged = true
     }
 
@@ -109,20 +106,7 @@ extension StoreState {
         let versions = index.versions(of: row.chain)
         let limit = index.chain(row.chain)?.versionsMax ?? .max
         guard versions.count > limit else { return }
-        let (removed, unpinned) = remove(versions.dropLast(limit).filter { !$0.isPinned(at: now) })
-        merged.beyond += removed
-        merged.unpinned += unpinned
-    }
-
-    // MARK: The index and what goes with it
-
-    private mutating func insert(_ version: Version) {
-        index.insert(version)
-        if version.pinnedUntil > 0 { pins.insert(version) }
-    }
-
-    private mutating func take(_ version: Version) -> Bool {
-        pins.remove(version.id)
-        return index.remove(version)
+        let beyond = versions.dropLast(limit).filter { !$0.isPinned(at: now) }
+        remove(beyond, reason: .versions, into: &merged.evicted)
     }
 }

@@ -7,11 +7,17 @@ struct StoreState: Sendable {
         let version: Version
         /// Whether the version waits to be written, with a pin on its body.
         let isNew: Bool
-        let evicted: Int
-        /// Bodies that lose a pin, as their versions went before they were written.
-        let unpinned: [BodyName]
+        let evicted: Evicted
     }
 
+    /// Versions that went.
+    struct Evicted {
+        var versions: [(version: Version, reason: StoreStatistics.Eviction)] = []
+        /// Bodies that lose a pin, as their versions went before they were written.
+        var unpinned: [BodyName] = []
+    }
+
+    let limits: StoreLimits
     /// Changed only here and in the extensions of this type.
     var index = DictionaryIndex()
     var pending = PendingWrites()
@@ -21,24 +27,29 @@ struct StoreState: Sendable {
     /// No version expires before this second.
     var earliestExpiry = Int.max
     var lastRank: Int64 = 0
-    /// The versions that were removed since they were last asked for.
-    var removed: [Version] = []
+    var chainsInProbation = 0
+    /// What the versions of chains in probation take on disk, at most.
+    var bytesInProbation = 0
+    /// Whether there have been chains in probation, which then keep their share.
+    var hasProbation = false
+    var order = EvictionOrder()
 
-    init(heads: HeadMemory) {
+    init(limits: StoreLimits = StoreLimits(), heads: HeadMemory = .none) {
+        self.limits = limits
         self.heads = heads
     }
 
     // MARK: Admission
 
-    /// Makes a body the newest version of its URL and variant and keeps at most `keep` versions in its chain.
+    /// Makes a body the newest version of its URL and variant; of its chain the newest `policy.versions` stay.
     ///
     /// `clock` is the time in microseconds, which orders the versions of several processes on one store.
     mutating func admit(
-        _ facts: VersionFacts, body: Body, chain key: ChainKey, keep: Int, now: Int, clock: Int64 = 0,
-        head: [UInt8]? = nil
+        _ facts: VersionFacts, body: Body, chain key: ChainKey, policy: AdmissionPolicy, now: Int,
+        clock: Int64 = 0, head: [UInt8]? = nil
     ) -> Admitted {
-        let home = index.chain(key) ?? Chain(key)
-        home.versionsMax = max(keep, 1)
+        let home = index.chain(key) ?? Chain(key, isEstablished: !policy.startsInProbation)
+        home.versionsMax = max(policy.versions, 1)
         let version: Version
         var isNew = false
         if let known = index.version(chain: key, url: facts.url, variant: facts.variant, digest: facts.digest)
@@ -49,14 +60,19 @@ struct StoreState: Sendable {
             version = Version(
                 facts, id: .random(in: 1...Int64.max), rank: nextRank(clock), home: home, admittedAt: now,
                 lastWanted: now, head: head.flatMap { StoredHead($0, memory: heads, now: now) })
-            index.insert(version)
+            insert(version)
             pending.insert(version, body: body)
             isNew = true
         }
+        if !home.isEstablished, home.countRequest() || !policy.startsInProbation { establish(version) }
         earliestExpiry = min(earliestExpiry, version.expiry)
-        let surplus = index.versions(of: key).dropLast(max(keep, 1)).filter { !$0.isPinned(at: now) }
-        let (evicted, unpinned) = remove(surplus)
-        return Admitted(version: version, isNew: isNew, evicted: evicted, unpinned: unpinned)
+        var evicted = Evicted()
+        let surplus = index.versions(of: key).dropLast(max(policy.versions, 1)).filter {
+            !$0.isPinned(at: now)
+        }
+        remove(surplus, reason: .versions, into: &evicted)
+        keepBounded(now: now, into: &evicted)
+        return Admitted(version: version, isNew: isNew, evicted: evicted)
     }
 
     /// A body that is there already becomes the newest again: no new row, no second copy.
@@ -76,6 +92,7 @@ struct StoreState: Sendable {
             head: self.head(of: known, facts: facts, head, now: now))
         _ = index.remove(known)
         index.insert(version)
+        note(version)
         pending.renew(version)
         return version
     }
@@ -104,27 +121,7 @@ struct StoreState: Sendable {
         return lastRank
     }
 
-    // MARK: Eviction
-
-    /// Removes versions; which of them were still there, and the bodies that lose a pin.
-    mutating func remove(_ versions: some Sequence<Version>) -> (removed: Int, unpinned: [BodyName]) {
-        var removed = 0
-        var unpinned: [BodyName] = []
-        for version in versions where index.remove(version) {
-            removed += 1
-            pins.remove(version.id)
-            self.removed.append(version)
-            if pending.remove(version) != nil { unpinned.append(version.bodyName) }
-        }
-        return (removed, unpinned)
-    }
-
-    /// The versions that were removed since this was last asked.
-    mutating func takeRemoved() -> [Version] {
-        let taken = removed
-        removed = []
-        return taken
-    }
+    // MARK: Expiry
 
     /// The index to search for what has expired; from here on `earliestExpiry` heeds only what is admitted.
     mutating func beginExpiry() -> DictionaryIndex {
@@ -173,6 +170,11 @@ struct StoreState: Sendable {
         pins.remove(version.id)
         pending.pin(version.id, until: 0)
         earliestExpiry = min(earliestExpiry, version.expiry)
+        // Wanted less than its place in the order says.
+        if let evictionClass = index.evictionClass(of: version) {
+            order.insert(version, evictionClass, in: index)
+        }
+        if let chain = index.chain(version.chain) { order.insert(chain, in: index) }
     }
 
     /// Lets go of the pins beyond some limits, those that end first before the others.
@@ -205,17 +207,22 @@ struct StoreState: Sendable {
     }
 
     private mutating func rebuild(from versions: [Version]) {
-        index = DictionaryIndex()
-        pins = Pins()
+        clearIndex()
         for version in versions.sorted(by: { ($0.rank, $0.id) < ($1.rank, $1.id) }) {
             if version.head != nil {
                 index.newest(chain: version.chain, url: version.url, variant: version.variant)?.head?.clear()
             }
-            index.insert(version)
-            if version.pinnedUntil > 0 { pins.insert(version) }
+            insert(version)
             earliestExpiry = min(earliestExpiry, version.expiry)
             lastRank = max(lastRank, version.rank)
         }
+    }
+
+    private mutating func clearIndex() {
+        index = DictionaryIndex()
+        order = EvictionOrder()
+        pins = Pins()
+        (chainsInProbation, bytesInProbation) = (0, 0)
     }
 
     /// Begins again with nothing on disk: only versions whose bodies are in memory stay, to be written anew.
@@ -224,9 +231,8 @@ struct StoreState: Sendable {
     mutating func restart(bodies: (BodyName) -> Body?) -> (lost: Int, pinned: [BodyName]) {
         let versions = index.allVersions().sorted { $0.rank < $1.rank }
         let former = pending
-        index = DictionaryIndex()
+        clearIndex()
         pending = PendingWrites()
-        pins = Pins()
         var lost = 0
         var pinned: [BodyName] = []
         for version in versions {
@@ -235,8 +241,7 @@ struct StoreState: Sendable {
                 continue
             }
             if former.insertions[version.id] == nil { pinned.append(version.bodyName) }
-            index.insert(version)
-            if version.pinnedUntil > 0 { pins.insert(version) }
+            insert(version)
             pending.insert(version, body: body)
         }
         return (lost, pinned)

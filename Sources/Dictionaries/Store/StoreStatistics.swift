@@ -12,6 +12,8 @@ package struct StoreStatistics: Sendable, Equatable {
         case `private`
         /// `max_chains` of the store.
         case chains
+        /// The share of the store for chains in probation.
+        case probation
         /// The disk takes nothing and memory is full.
         case memory
         /// Its body could not be read, or is not what its digest says.
@@ -22,9 +24,11 @@ package struct StoreStatistics: Sendable, Equatable {
 
     package var versions = 0
     package var chains = 0
+    /// Those of the chains that nobody has asked for again.
+    package var chainsInProbation = 0
     /// Hot bodies and reserved copies.
     package var memoryBytes = 0
-    /// Database and log; as of the last write.
+    /// Database, log and the index over it; as of the last write.
     package var diskBytes = 0
     /// Changes that are not on disk yet.
     package var pendingWrites = 0
@@ -35,6 +39,7 @@ package struct StoreStatistics: Sendable, Equatable {
     /// Notes of `lastWanted` that were due to be written.
     package var touches = 0
     package var evictions: [Eviction: Int] = [:]
+    package var refusals: [AdmissionRefusal: Int] = [:]
     package var loads = 0
     package var loadFailures = 0
     package var transactions = 0

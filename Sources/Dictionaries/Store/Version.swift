@@ -49,7 +49,13 @@ package final class Version: Sendable {
     var isCurrent: Bool { current.load(ordering: .relaxed) }
     /// What it takes of the budget of private versions, its rows included.
     var privateBytes: Int { bytes + SealedBytes.overheadBytes + 1024 }
+    /// Until when it was, or is sure to be, wanted: a Link that names it is kept to.
+    var wantedUntil: Int { max(lastWanted, pinnedUntil) }
     var bodyName: BodyName { BodyName(scope: home.key.scope, digest: digest) }
+    /// What it takes on disk, at most, were its body in no other chain.
+    var storedBytes: Int {
+        StoredSize.bytes(body: bytes, names: StoredSize.names(chain: chain, url: url, variant: variant))
+    }
 
     init(
         _ facts: VersionFacts, id: Int64, rank: Int64, home: Chain, admittedAt: Int, lastWanted: Int,

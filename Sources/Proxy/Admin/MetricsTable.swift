@@ -54,6 +54,9 @@ package enum MetricsTable {
         "Answers that ended before their last byte, whoever was the cause.")
     static let admissions = Metric(
         "dictum_admissions_total", .counter, "Bodies that became a version of a chain.")
+    static let admissionRefusals = Metric(
+        "dictum_admission_refusals_total", .counter, labels: ["reason"],
+        "Bodies that the store did not take; their answers carry no offer.")
     static let offers = Metric(
         "dictum_offers_total", .counter, "Answers that offered a dictionary to the client.")
     static let upgrades = Metric(
@@ -69,6 +72,9 @@ package enum MetricsTable {
         "Access log lines lost because standard output did not take them.")
     static let storeVersions = Metric("dictum_store_versions", .gauge, "Versions in the store.")
     static let storeChains = Metric("dictum_store_chains", .gauge, "Chains in the store.")
+    static let storeChainsInProbation = Metric(
+        "dictum_store_probation_chains", .gauge,
+        "Those of the chains that nobody has asked for again; they share a fifth of the store.")
     static let storeBytes = Metric(
         "dictum_store_bytes", .gauge, labels: ["place"],
         "Bytes of the store: hot bodies and copies in memory, database and log on disk.")
@@ -112,8 +118,10 @@ package enum MetricsTable {
         requests, responses, bodyBytes, compressionSeconds, compressionBusy, deltaCacheLookups,
         deltaCacheBytes, deltaCacheEvictions, preparedUses, preparedBytes, preparedEvictions, verifyChecks,
         verifyFailures, strongestPasses, requestDuration, connections, connectionsOpened,
-        rejectedRequests, upstreamErrors, abortedResponses, admissions, offers, unkeptOffers, revalidations,
-        upgrades, logLinesDropped, storeVersions, storeChains, storeBytes, storeEvictions, storeWriteErrors,
+        rejectedRequests, upstreamErrors, abortedResponses, admissions, admissionRefusals,
+        offers, unkeptOffers, revalidations,
+        upgrades, logLinesDropped, storeVersions, storeChains, storeChainsInProbation,
+        storeBytes, storeEvictions, storeWriteErrors,
         storeSetAsides, advertised, chainsSlowed, admissionsDeferred, chainsTooWide, chainStops,
         dictionariesOn, reloads, buildInfo, processStart, processMemory,
         processDescriptors,

@@ -6,6 +6,7 @@ extension StoreStatistics {
         [
             MetricSample(MetricsTable.storeVersions, [], versions),
             MetricSample(MetricsTable.storeChains, [], chains),
+            MetricSample(MetricsTable.storeChainsInProbation, [], chainsInProbation),
             MetricSample(MetricsTable.storeBytes, ["memory"], memoryBytes),
             MetricSample(MetricsTable.storeBytes, ["disk"], diskBytes),
             MetricSample(MetricsTable.storeWriteErrors, [], writeErrors),
@@ -20,6 +21,9 @@ extension StoreStatistics {
         ]
             + Eviction.allCases.map { reason in
                 MetricSample(MetricsTable.storeEvictions, [reason.rawValue], evictions[reason] ?? 0)
+            }
+            + AdmissionRefusal.allCases.map { reason in
+                MetricSample(MetricsTable.admissionRefusals, [reason.rawValue], refusals[reason] ?? 0)
             }
     }
 }

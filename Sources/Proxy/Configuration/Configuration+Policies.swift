@@ -20,3 +20,13 @@ extension Configuration {
             ignoredSetCookies: route.dictionary?.ignoreSetCookie ?? [])
     }
 }
+
+extension RouteConfiguration {
+    /// What the store heeds when an answer of the route becomes a version.
+    var admission: AdmissionPolicy {
+        let dictionary = dictionary ?? DictionaryPolicy()
+        return AdmissionPolicy(
+            versions: dictionary.scope == .private ? dictionary.privateVersions : dictionary.versions,
+            maxAge: dictionary.maxAge / 1000, startsInProbation: isImplied)
+    }
+}

@@ -113,6 +113,8 @@ extension Configuration {
         package var maxChains = 100_000
         /// Hot bodies and copies being admitted.
         package var memory = 256 << 20
+        /// What admissions write in a second.
+        package var writeRate = 16 << 20
         /// The file with the key of private routes; nil: beside the database.
         package var keyFile: String?
         /// What versions of private routes take of `maxSize`; nil: a quarter.

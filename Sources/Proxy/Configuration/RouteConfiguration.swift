@@ -8,6 +8,8 @@ package struct RouteConfiguration: Sendable {
     package var match: URLPattern
     /// How dictionaries are used; nil where they are off.
     package var dictionary: DictionaryPolicy?
+    /// Whether nobody has written it: it takes whatever comes, so its chains begin in probation.
+    var isImplied = false
 
     /// Makes a route.
     package init(text: String, match: URLPattern, dictionary: DictionaryPolicy?) {
@@ -20,7 +22,9 @@ package struct RouteConfiguration: Sendable {
     package static let implied = {
         var policy = DictionaryPolicy()
         policy.delivery = .inBand
-        return RouteConfiguration(text: "/*", match: everything, dictionary: policy)
+        var route = RouteConfiguration(text: "/*", match: everything, dictionary: policy)
+        route.isImplied = true
+        return route
     }()
 
     /// What a route in a file begins from; an empty text says that `match` has not been read.

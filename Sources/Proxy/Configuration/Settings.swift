@@ -85,9 +85,15 @@ enum Settings {
         .value("path", \.path, .path, "The file of the database, or :memory: to keep nothing."),
         .value(
             "max_size", \.maxSize, .size(mebibyte...16 * tebibyte),
-            "Bodies, rows and log together; the least wanted go first."),
+            """
+            Bodies, rows and log together; the least wanted go first. Without routes, a fifth of it and of max_chains \
+            is all that paths get before somebody asks for them again.
+            """),
         .value("max_chains", \.maxChains, .count(1...10_000_000), "How many chains are kept."),
         .value("memory", \.memory, .size(mebibyte...tebibyte), "For hot bodies and copies being admitted."),
+        .value(
+            "write_rate", \.writeRate, .size(1 << 10...tebibyte),
+            "What is written per second; answers beyond it are not kept, and offer nothing."),
         .value(
             "key_file", \.keyFile, .pathOrNone, example: "./dictum.sqlite.key",
             """

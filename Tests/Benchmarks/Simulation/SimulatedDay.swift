@@ -30,6 +30,8 @@ struct SimulatedDay {
         self.versions = versions
         var configuration = StoreConfiguration(path: ":memory:")
         configuration.churn = policy
+        // A day passes in seconds here.
+        configuration.writeBytesPerSecond = 1 << 40
         store = try DictionaryStore(configuration: configuration)
         reader = store.reader()
     }
@@ -90,9 +92,10 @@ struct SimulatedDay {
         // The store sees a few bytes instead of the body: nothing that is compared depends on more.
         let body = Body(Array("\(number)".utf8))
         guard store.claimAdmission(of: body.digest, to: chain, now: now) else { return false }
-        store.admit(
+        let admitted = try? store.admit(
             body, chain: chain, url: "/feed", variant: "", etag: nil, contentType: "application/json",
-            versions: versions, maxAge: 30 * 86_400, now: now)
+            policy: AdmissionPolicy(versions: versions), now: now)
+        guard admitted != nil else { return false }
         newest = (number, body.digest)
         return true
     }

@@ -103,21 +103,27 @@ import Testing
         #expect(smaller.finds(sampleBody(199, count: 30_000)))
     }
 
-    @Test func `a body too large for the store is given up, not written`() throws {
+    @Test func `a body too large for the store is refused, not written`() throws {
         let folder = try StoreFolder()
         let store = try DictionaryStore.open(folder.database, maxBytes: 1 << 20)
-        store.admit(sampleBody(1, count: 300_000))
+        #expect(throws: AdmissionRefusal.size) {
+            try store.admit(
+                sampleBody(1, count: 300_000), chain: feedChain, url: "/feed", variant: "", etag: nil,
+                contentType: nil, policy: AdmissionPolicy(), now: 1000)
+        }
         #expect(store.flush())
         #expect(!store.finds(sampleBody(1, count: 300_000)))
-        #expect(store.statistics.evictions == [.size: 1])
+        #expect(store.statistics.refusals == [.size: 1])
         #expect(folder.bytesOnDisk < 300_000)
     }
 
     @Test func `hot bodies keep to the memory, and what left it is read from disk`() async throws {
         let folder = try StoreFolder()
         let store = try DictionaryStore.open(folder.database, memoryBytes: 200_000)
-        let versions = (0..<50).map { store.admit(sampleBody($0, count: 10_000), keep: 100) }
-        #expect(store.flush())
+        let versions = (0..<50).map { seed in
+            defer { store.flush() }
+            return store.admit(sampleBody(seed, count: 10_000), keep: 100)
+        }
         #expect(store.statistics.memoryBytes <= 200_000)
         #expect(store.hotBody(of: versions[0]) == nil)
         #expect(await store.loaded(versions[0])?.bytes == sampleBody(0, count: 10_000).bytes)
@@ -127,9 +133,9 @@ import Testing
 }
 
 extension StoreFolder {
-    /// What database and log take.
+    /// What database, log and the index over it take.
     var bytesOnDisk: Int {
-        files.filter { !$0.hasSuffix("-shm") }.reduce(0) { sum, file in
+        files.reduce(0) { sum, file in
             let attributes = try? FileManager.default.attributesOfItem(atPath: path + "/" + file)
             return sum + ((attributes?[.size] as? Int) ?? 0)
         }

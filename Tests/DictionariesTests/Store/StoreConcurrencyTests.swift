@@ -21,11 +21,15 @@ import Testing
                         let now = 1000 + round
                         switch (round + worker) % 6 {
                         case 0, 1:
-                            let slot = store.reserve(chain: chain, bytes: 5000)
-                            slot?.release()
-                            store.admit(
-                                bodies[choice], chain: chain, url: "/\(choice)", keep: 3, maxAge: 200,
-                                now: now)
+                            let policy = AdmissionPolicy(
+                                versions: 3, maxAge: 200, startsInProbation: choice % 2 == 0)
+                            let slot = try? store.reserve(
+                                chain: chain, url: "/\(choice)", variant: "", bytes: 5000, policy: policy)
+                            if round % 2 == 0 { slot?.release() }
+                            // Refused where too much waits for the disk.
+                            _ = try? store.admit(
+                                bodies[choice], chain: chain, url: "/\(choice)", variant: "", etag: nil,
+                                contentType: nil, policy: policy, slot: slot, now: now)
                         case 2:
                             if let found = reader.version(chain: chain, digest: bodies[choice].digest) {
                                 store.touch(found, now: now)

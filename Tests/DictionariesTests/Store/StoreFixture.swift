@@ -99,12 +99,13 @@ extension DictionaryStore {
     /// A store for tests: tries a failing disk again at once when it is flushed, and else not by itself.
     static func open(
         _ path: String, maxBytes: Int = 1 << 30, maxChains: Int = 1000, memoryBytes: Int = 64 << 20,
-        retrySeconds: Double = 3600, log: @escaping @Sendable (StoreEvent) -> Void = { _ in }
+        writeBytesPerSecond: Int = 1 << 40, retrySeconds: Double = 3600,
+        log: @escaping @Sendable (StoreEvent) -> Void = { _ in }
     ) throws(StoreError) -> DictionaryStore {
         try DictionaryStore(
             configuration: StoreConfiguration(
                 path: path, maxBytes: maxBytes, maxChains: maxChains, memoryBytes: memoryBytes,
-                retrySeconds: retrySeconds, log: log))
+                writeBytesPerSecond: writeBytesPerSecond, retrySeconds: retrySeconds, log: log))
     }
 
     /// Admits with what most tests do not care about.
@@ -112,11 +113,28 @@ extension DictionaryStore {
     func admit(
         _ body: Body, chain: ChainKey = feedChain, url: String = "/feed", variant: String = "",
         etag: String? = nil,
-        keep: Int = 16, maxAge: Int = 1000, now: Int = 1000
+        keep: Int = 16, maxAge: Int = 1000, isImplied: Bool = false, now: Int = 1000
     ) -> Version {
-        admit(
-            body, chain: chain, url: url, variant: variant, etag: etag, contentType: "application/json",
-            versions: keep, maxAge: maxAge, now: now)
+        do {
+            return try admit(
+                body, chain: chain, url: url, variant: variant, etag: etag, contentType: "application/json",
+                policy: AdmissionPolicy(versions: keep, maxAge: maxAge, startsInProbation: isImplied),
+                now: now)
+        } catch {
+            preconditionFailure("the store has no place: \(error)")
+        }
+    }
+
+    /// A slot for the copy of an answer to `/feed` and the like; the reason where there is none.
+    func slot(
+        chain: ChainKey = feedChain, url: String = "/feed", variant: String = "", bytes: Int?,
+        isImplied: Bool = false
+    ) -> Result<AdmissionSlot, AdmissionRefusal> {
+        Result { () throws(AdmissionRefusal) in
+            try reserve(
+                chain: chain, url: url, variant: variant, bytes: bytes,
+                policy: AdmissionPolicy(startsInProbation: isImplied))
+        }
     }
 
     /// Loads and waits for the answer.

@@ -48,6 +48,34 @@ import Testing
         #expect(hot.reservedBytes == 0)
     }
 
+    @Test func `a body that yields goes before those that were used earlier`() {
+        var hot = HotBodies(bytesMax: 4000)
+        let bodies = (0..<5).map { sampleBody($0) }
+        for body in bodies[0..<3] { hot.keep(body, as: name(body)) }
+        for body in bodies[1...2] { hot.yield(name(body)) }
+        for body in bodies[3...4] { hot.keep(body, as: name(body)) }
+        let kept = bodies.map { hot.body(name($0)) != nil }
+        #expect(kept == [true, false, false, true, true])
+        hot.yield(name(bodies[0]))
+        hot.remove(name(bodies[0]))
+        #expect(hot.count == 2)
+    }
+
+    @Test func `a pinned body stays although it has yielded, and then is the first to go`() {
+        var hot = HotBodies(bytesMax: 2600)
+        let bodies = (0..<3).map { sampleBody($0) }
+        hot.keep(bodies[0], as: name(bodies[0]))
+        hot.pin(bodies[1], as: name(bodies[1]))
+        hot.yield(name(bodies[1]))
+        hot.keep(bodies[2], as: name(bodies[2]))
+        let kept = bodies.map { hot.body(name($0)) != nil }
+        #expect(kept == [false, true, true])
+        hot.yield(name(bodies[1]))
+        hot.unpin(name(bodies[1]))
+        hot.keep(bodies[0], as: name(bodies[0]))
+        #expect(hot.body(name(bodies[1])) == nil)
+    }
+
     @Test func `a body larger than the budget is not kept`() {
         var hot = HotBodies(bytesMax: 500)
         let large = sampleBody(1)

@@ -23,7 +23,7 @@ import Testing
         let unneeded = pending.remove(one)
         #expect(unneeded?.version === one)
         #expect(pending.count == 0)
-        let batch = pending.takeBatch(bytesMax: .max)
+        let batch = pending.takeAll()
         #expect(batch.isEmpty)
     }
 
@@ -34,21 +34,61 @@ import Testing
         pending.renew(one)
         let unneeded = pending.remove(one)
         #expect(unneeded == nil)
-        let batch = pending.takeBatch(bytesMax: .max)
+        let batch = pending.takeAll()
         #expect(batch.removals == [1])
         #expect(batch.renewals.isEmpty && batch.touches.isEmpty)
     }
 
-    @Test func `a batch keeps to its bytes but always has one body`() {
+    @Test(arguments: [(35, [2]), (36, [2, 3])])
+    func `a batch keeps to its pages, but always has one body`(pagesMax: Int, second: [Int64]) {
         var pending = PendingWrites()
         for seed in 1...3 {
             let (version, body) = version(seed)
             pending.insert(version, body: body)
         }
-        let first = pending.takeBatch(bytesMax: 1)
-        let second = pending.takeBatch(bytesMax: 2000)
+        let first = pending.takeBatch(pagesMax: 1, pageBytes: 4096)
+        let next = pending.takeBatch(pagesMax: pagesMax, pageBytes: 4096)
         #expect(first.insertions.map(\.version.id) == [1])
-        #expect(second.insertions.map(\.version.id) == [2, 3])
+        #expect(next.insertions.map(\.version.id) == second)
+    }
+
+    @Test func `no body is written before the removals that wait, as one row may take the place of another`()
+    {
+        var pending = PendingWrites()
+        for seed in 1...3 { _ = pending.remove(version(seed).version) }
+        let (new, body) = version(4)
+        pending.insert(new, body: body)
+        let first = pending.takeBatch(pagesMax: 28, pageBytes: 4096)
+        #expect(first.removals.count == 2)
+        #expect(first.insertions.isEmpty)
+        let second = pending.takeBatch(pagesMax: 36, pageBytes: 4096)
+        #expect(second.removals.count == 1)
+        #expect(second.insertions.map(\.version.id) == [4])
+    }
+
+    @Test func `a batch that failed is written first the next time, and in its order`() {
+        var pending = PendingWrites()
+        for seed in 1...4 {
+            let (version, body) = version(seed)
+            pending.insert(version, body: body)
+        }
+        let failed = pending.takeBatch(pagesMax: 36, pageBytes: 4096)
+        _ = pending.remove(version(3).version)
+        _ = pending.restore(failed)
+        let all = pending.takeAll()
+        #expect(all.insertions.map(\.version.id) == [1, 2, 4])
+    }
+
+    @Test func `a chain that is established before its version is written needs no row of its own`() {
+        var pending = PendingWrites()
+        let (new, body) = version(1)
+        pending.insert(new, body: body)
+        pending.establish(1)
+        pending.establish(2)
+        let batch = pending.takeAll()
+        #expect(batch.established == [2])
+        _ = pending.restore(batch)
+        #expect(pending.count == 2)
     }
 
     @Test func `a failed batch comes back without what was removed meanwhile`() {
@@ -57,7 +97,7 @@ import Testing
         let (two, body2) = version(2)
         pending.insert(one, body: body1)
         pending.insert(two, body: body2)
-        let batch = pending.takeBatch(bytesMax: .max)
+        let batch = pending.takeAll()
         let early = pending.remove(one)
         let unneeded = pending.restore(batch)
         #expect(early == nil)
@@ -70,7 +110,7 @@ import Testing
         var pending = PendingWrites()
         let (one, body) = version(1)
         pending.insert(one, body: body)
-        let batch = pending.takeBatch(bytesMax: .max)
+        let batch = pending.takeAll()
         pending.renew(version(1, rank: 9).version)
         let unneeded = pending.restore(batch)
         #expect(unneeded.isEmpty)
@@ -82,11 +122,11 @@ import Testing
         var pending = PendingWrites()
         pending.touch(1, lastWanted: 100)
         pending.renew(version(2, rank: 2).version)
-        let batch = pending.takeBatch(bytesMax: .max)
+        let batch = pending.takeAll()
         pending.touch(1, lastWanted: 200)
         pending.renew(version(2, rank: 5).version)
         _ = pending.restore(batch)
-        let again = pending.takeBatch(bytesMax: .max)
+        let again = pending.takeAll()
         #expect(again.touches == [1: 200])
         #expect(again.renewals.map(\.rank) == [5])
     }
@@ -96,10 +136,10 @@ import Testing
         let (one, body) = version(1)
         pending.insert(one, body: body)
         pending.pin(one.id, until: 5)
-        let first = pending.takeBatch(bytesMax: .max)
+        let first = pending.takeAll()
         #expect(first.insertions.count == 1 && first.pins.isEmpty)
         pending.pin(one.id, until: 6)
-        let second = pending.takeBatch(bytesMax: .max)
+        let second = pending.takeAll()
         #expect(second.pins == [1: 6])
     }
 
@@ -107,11 +147,11 @@ import Testing
         var pending = PendingWrites()
         let versions = (1...3).map { version($0).version }
         for version in versions { pending.pin(version.id, until: 5) }
-        let batch = pending.takeBatch(bytesMax: .max)
+        let batch = pending.takeAll()
         pending.pin(versions[0].id, until: 0)
         _ = pending.remove(versions[1])
         _ = pending.restore(batch)
-        let again = pending.takeBatch(bytesMax: .max)
+        let again = pending.takeAll()
         #expect(again.pins == [1: 0, 3: 5])
         #expect(again.removals == [2])
     }
@@ -120,13 +160,18 @@ import Testing
         var pending = PendingWrites()
         let (one, body) = version(1)
         pending.insert(one, body: body)
-        let batch = pending.takeBatch(bytesMax: .max)
+        let batch = pending.takeAll()
         #expect(pending.count == 1)
         pending.written(batch)
         #expect(pending.count == 0)
         pending.touch(2, lastWanted: 5)
-        let failed = pending.takeBatch(bytesMax: .max)
+        let failed = pending.takeAll()
         _ = pending.restore(failed)
         #expect(pending.count == 1)
     }
+}
+
+extension PendingWrites {
+    /// All that waits.
+    fileprivate mutating func takeAll() -> Batch { takeBatch(pagesMax: .max, pageBytes: 4096) }
 }

@@ -81,9 +81,9 @@ import Testing
     @Test func `who named the chain is remembered`() throws {
         let folder = try StoreFolder()
         let store = try DictionaryStore.open(folder.database)
-        store.admit(
-            sampleBody(1), chain: feedChain, url: feed, variant: "", etag: nil, contentType: nil, versions: 4,
-            maxAge: 100, now: 1000, isUpstreamMatch: true)
+        try store.admit(
+            sampleBody(1), chain: feedChain, url: feed, variant: "", etag: nil, contentType: nil,
+            policy: AdmissionPolicy(versions: 4, maxAge: 100), now: 1000, isUpstreamMatch: true)
         store.admit(sampleBody(2))
         store.close()
         let reopened = try DictionaryStore.open(folder.database)

@@ -23,7 +23,8 @@ import Testing
             let facts = VersionFacts(
                 digest: digest, url: key.match, variant: "", etag: nil, contentType: nil, bytes: 0,
                 maxAge: 1000)
-            _ = state.admit(facts, body: empty, chain: key, keep: 10_000, now: 1000)
+            let policy = AdmissionPolicy(versions: 10_000)
+            _ = state.admit(facts, body: empty, chain: key, policy: policy, now: 1000)
         }
         let filling = clock.measure { for (number, digest) in digests.enumerated() { admit(number, digest) } }
         publisher.publish(state.index)
@@ -61,13 +62,16 @@ import Testing
             """
             WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 9999)
             INSERT INTO body SELECT i, 'public', randomblob(32), zeroblob(\(bytes)) FROM n;
-            INSERT INTO chain SELECT id, 'api.example', 'public', '/items/' || id, '' FROM body WHERE id < 2500;
+            INSERT INTO chain (id, authority, scope, "match", match_dest)
+                SELECT id, 'api.example', 'public', '/items/' || id, '' FROM body WHERE id < 2500;
             INSERT INTO version (id, chain, body, url, variant, size, rank, admitted, last_wanted, max_age)
                 SELECT id, id % 2500, id, '/items/' || (id % 2500), '', \(bytes), id, 0, 0, 1000 FROM body;
             """)
         let read = bytesRead()
         var reopened: DictionaryStore?
-        let opening = try ContinuousClock().measure { reopened = try DictionaryStore.open(folder.database) }
+        let opening = try ContinuousClock().measure {
+            reopened = try .open(folder.database, maxChains: 10_000)
+        }
         #expect(reopened?.statistics.versions == 10_000)
         #expect(bytesRead() - read < 10_000 * bytes / 20)
         print("10,000 versions opened in \(opening), \(bytesRead() - read) bytes read")

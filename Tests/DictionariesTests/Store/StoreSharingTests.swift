@@ -308,7 +308,8 @@ import Testing
             """
             WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000)
             INSERT INTO body SELECT i, 'public', randomblob(32), zeroblob(50) FROM n;
-            INSERT INTO chain SELECT id, 'api.example', 'public', '/items/' || id, '' FROM body WHERE id <= 1000;
+            INSERT INTO chain (id, authority, scope, "match", match_dest)
+                SELECT id, 'api.example', 'public', '/items/' || id, '' FROM body WHERE id <= 1000;
             INSERT INTO version (id, chain, body, url, variant, etag, content_type, size, rank, admitted, last_wanted,
                 max_age)
                 SELECT id, 1 + id % 1000, id, '/items/' || id, '', NULL, NULL, 50, id, 0, 0, 1000 FROM body;

@@ -23,10 +23,10 @@ struct FilledStore {
     ) throws {
         let store = try DictionaryStore(configuration: StoreConfiguration(path: self.path))
         for number in numbers {
-            store.admit(
+            try store.admit(
                 Self.body(number), chain: ChainKey(authority: authority, match: match ?? path), url: path,
-                variant: "", etag: "tag\(number)", contentType: "application/json", versions: 1000,
-                maxAge: maxAge, now: now, isUpstreamMatch: isUpstreamMatch)
+                variant: "", etag: "tag\(number)", contentType: "application/json",
+                policy: AdmissionPolicy(versions: 1000, maxAge: maxAge), now: now, isUpstreamMatch: isUpstreamMatch)
         }
         store.close()
     }

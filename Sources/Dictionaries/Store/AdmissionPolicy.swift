@@ -1,0 +1,17 @@
+/// What a route says about the versions that its answers make.
+package struct AdmissionPolicy: Sendable, Equatable {
+    /// How many versions a chain keeps.
+    package var versions: Int
+    /// Seconds that a version is kept after it was last wanted.
+    package var maxAge: Int
+    /// Whether new chains are in probation, as those of the implied route are: within a share of the store, and the
+    /// first to go, until somebody asks for them again.
+    package var startsInProbation: Bool
+
+    /// Describes a route; the defaults are the contract's for one that is written.
+    package init(versions: Int = 16, maxAge: Int = 30 * 86_400, startsInProbation: Bool = false) {
+        self.versions = versions
+        self.maxAge = maxAge
+        self.startsInProbation = startsInProbation
+    }
+}

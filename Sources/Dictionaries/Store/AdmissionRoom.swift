@@ -1,0 +1,65 @@
+internal import Dispatch
+
+/// What admissions share: memory for the copies, the bytes that may be written, and one copy of each answer.
+final class AdmissionRoom: Sendable {
+    /// What one copy is of.
+    struct Name: Hashable, Sendable {
+        let chain: ChainKey
+        let url: String
+        let variant: String
+    }
+
+    /// How long a copy keeps others away: a client that reads slowly must not keep a URL from being admitted.
+    private static let copyNanoseconds: UInt64 = 10_000_000_000
+
+    let hot: Guarded<HotBodies>
+    private let budget: Guarded<WriteBudget>
+    /// The copies on their way, and when each began.
+    private let copies = Guarded<[Name: UInt64]>([:])
+
+    init(hot: Guarded<HotBodies>, bytesPerSecond: Int) {
+        self.hot = hot
+        budget = Guarded(WriteBudget(bytesPerSecond: bytesPerSecond))
+    }
+
+    static var now: UInt64 { DispatchTime.now().uptimeNanoseconds }
+
+    /// Takes place for a body; with a name no other copy of the same may be on its way.
+    func reserve(_ bytes: Int, writing written: Int, as name: Name?, isInProbation: Bool)
+        throws(AdmissionRefusal) -> AdmissionSlot
+    {
+        let now = Self.now
+        if let name, !begin(name, at: now) { throw .copying }
+        var refusal: AdmissionRefusal?
+        if !hot.withLock({ $0.reserve(bytes, isInProbation: isInProbation) }) {
+            refusal = .memory
+        } else if !budget.withLock({ $0.take(written, isInProbation: isInProbation, at: now) }) {
+            hot.withLock { $0.release(bytes) }
+            refusal = .rate
+        }
+        if let refusal {
+            if let name { end(name, begunAt: now) }
+            throw refusal
+        }
+        return AdmissionSlot(self, bytes: bytes, written: written, name: name, begunAt: now)
+    }
+
+    /// Takes bytes to write that cannot be refused any more.
+    func owe(_ bytes: Int) { budget.withLock { $0.owe(bytes) } }
+
+    /// Gives back bytes that are not written.
+    func giveBack(_ bytes: Int) { budget.withLock { $0.giveBack(bytes) } }
+
+    /// Ends a copy, unless another has taken its place.
+    func end(_ name: Name, begunAt: UInt64) {
+        copies.withLock { if $0[name] == begunAt { $0[name] = nil } }
+    }
+
+    private func begin(_ name: Name, at now: UInt64) -> Bool {
+        copies.withLock { copies in
+            if let begun = copies[name], now < begun &+ Self.copyNanoseconds { return false }
+            copies[name] = now
+            return true
+        }
+    }
+}

@@ -1,0 +1,119 @@
+extension DictionaryStore {
+    /// Sets a place aside for the copy of a body on its way through; a refusal means no copy and no offer.
+    ///
+    /// Give no `bytes` where the length is not known, and extend the slot as the body comes. Of one URL and variant
+    /// there is one copy at a time.
+    package func reserve(
+        chain: ChainKey, url: String, variant: String, bytes: Int?, policy: AdmissionPolicy
+    ) throws(AdmissionRefusal) -> AdmissionSlot {
+        try reserve(
+            AdmissionRoom.Name(chain: chain, url: url, variant: variant), bytes: bytes ?? 64 * 1024,
+            policy: policy, isCopy: true)
+    }
+
+    private func reserve(
+        _ name: AdmissionRoom.Name, bytes: Int, policy: AdmissionPolicy, isCopy: Bool
+    ) throws(AdmissionRefusal) -> AdmissionSlot {
+        do throws(AdmissionRefusal) {
+            guard name.url.utf8.count + name.variant.utf8.count <= StoredSize.namesMax else { throw .names }
+            let isInProbation =
+                policy.startsInProbation && publisher.index.chain(name.chain)?.isEstablished != true
+            let written = storedBytes(name, bytes: bytes)
+            guard bytes <= bodyBytesMax(in: name.chain.scope),
+                !isInProbation || written <= configuration.maxBytes / 5
+            else {
+                throw .size
+            }
+            return try room.reserve(
+                bytes, writing: written, as: isCopy ? name : nil, isInProbation: isInProbation)
+        } catch {
+            note(error)
+            throw error
+        }
+    }
+
+    private func storedBytes(_ name: AdmissionRoom.Name, bytes: Int) -> Int {
+        StoredSize.bytes(
+            body: bytes,
+            names: StoredSize.names(chain: name.chain, url: name.url, variant: name.variant))
+    }
+
+    private func note(_ refusal: AdmissionRefusal) {
+        counters.withLock { $0.refusals[refusal, default: 0] += 1 }
+        if refusal == .rate { reports.throttled(on: writeQueue) }
+    }
+
+    /// Makes a body that went through whole the newest version of its URL and variant.
+    ///
+    /// When it returns, every reader finds the version and its body is hot; it is on disk within 100 ms. A body that
+    /// is there already becomes the newest again, which needs no slot and gives back the one there is; any other
+    /// uses it up, or without one is refused where there is no place. `head` is the answer's, where the upstream may be
+    /// asked whether it still holds.
+    @discardableResult
+    package func admit(
+        _ body: Body, chain: ChainKey, url: String, variant: String, etag: String?, contentType: String?,
+        policy: AdmissionPolicy, slot: AdmissionSlot? = nil, now: Int, isUpstreamMatch: Bool = false,
+        head: [UInt8]? = nil
+    ) throws(AdmissionRefusal) -> Version {
+        noteTime(now)
+        let facts = VersionFacts(
+            digest: body.digest, url: url, variant: variant, etag: etag, contentType: contentType,
+            bytes: body.bytes.count, maxAge: min(max(policy.maxAge, 0), Version.secondsMax),
+            isUpstreamMatch: isUpstreamMatch
+        ).named(in: chain.scope, configuration.keys)
+        let place = AdmissionRoom.Name(chain: chain, url: url, variant: variant)
+        var slot = slot
+        if slot == nil, !isKnown(facts, in: chain) {
+            slot = try reserve(place, bytes: body.bytes.count, policy: policy, isCopy: false)
+        }
+        let name = BodyName(scope: chain.scope, digest: facts.digest)
+        // Pinned before it is published: whoever finds the version finds the body too.
+        let reserved = slot?.takeMemory() ?? 0
+        let kept = hot.withLock { hot in
+            hot.release(reserved)
+            hot.pin(body, as: name)
+            return hot.body(name) ?? body
+        }
+        let admitted = state.withLock { state in
+            let admitted = state.admit(
+                facts, body: kept, chain: chain, policy: policy, now: now, clock: StoreClock.microseconds,
+                head: head)
+            publisher.publish(state.index)
+            return admitted
+        }
+        judge(admitted.version)
+        slot?.settle(written: admitted.isNew ? storedBytes(place, bytes: facts.bytes) : 0)
+        if !admitted.isNew { unpin([name]) }
+        counters.withLock { counters in
+            if admitted.isNew { counters.admissions += 1 } else { counters.returns += 1 }
+        }
+        account(admitted.evicted)
+        scheduleDrain()
+        return admitted.version
+    }
+
+    private func isKnown(_ facts: VersionFacts, in chain: ChainKey) -> Bool {
+        publisher.index.version(chain: chain, url: facts.url, variant: facts.variant, digest: facts.digest)
+            != nil
+    }
+
+    /// Notes that a version was wanted; written to disk at most once a minute.
+    ///
+    /// Being advertised ends the probation of its chain, as does the third request.
+    package func touch(_ version: Version, by demand: Demand = .answered, now: Int) {
+        if !version.home.isEstablished, demand == .advertised || version.home.countRequest() {
+            state.withLock { $0.establish(version) }
+            scheduleDrain()
+        }
+        guard version.want(at: now) else { return }
+        state.withLock { $0.pending.touch(version.id, lastWanted: now) }
+        counters.withLock { $0.touches += 1 }
+    }
+
+    /// Puts a newer head in place of the one that a version has; written to disk at most once a minute.
+    package func keep(head: [UInt8], of version: Version, now: Int) {
+        guard version.head?.bytes != head else { return }
+        state.withLock { $0.keep(head, of: version, now: now) }
+        scheduleDrain()
+    }
+}

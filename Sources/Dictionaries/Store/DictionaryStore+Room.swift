@@ -1,0 +1,73 @@
+internal import Synchronization
+
+/// Everything here runs on the write queue.
+extension DictionaryStore {
+    /// Makes room for a batch before it is written, so that `maxBytes` holds meanwhile too.
+    ///
+    /// What is written stands in the log first and in the file later, where it fills free pages before it grows.
+    /// Throws where the room cannot be had for now, as while another process reads and the log must stay.
+    func makeRoom(for batch: PendingWrites.Batch, in database: StoreDatabase) throws(StoreDatabaseError) {
+        var room = try StoreRoom(database.size(), batch: batch, limit: configuration.maxBytes)
+        if !room.fits {
+            // What another process has just written can make room like anything else.
+            try catchUp(with: database)
+            try database.checkpoint()
+            room.size = try database.size()
+        }
+        let kept = Set(batch.insertions.map(\.version.id))
+        var idleRounds = 0
+        while !room.fits, room.size.log == 0, idleRounds < 3 {
+            let before = room.size
+            if room.missingBytes > 0 {
+                try removeLeastWanted(room, except: kept, from: database)
+            } else {
+                try database.vacuum(pages: room.vacuumPages)
+            }
+            try database.checkpoint()
+            room.size = try database.size()
+            idleRounds = room.size == before ? idleRounds + 1 : 0
+        }
+        counters.withLock { $0.diskBytes = room.size.total }
+        guard room.fits || batch.isEmpty else {
+            throw .unavailable(
+                room.size.log > 0
+                    ? "another process that reads it keeps its log from being emptied"
+                    : "store.max_size leaves no room for it", connectionLost: false)
+        }
+        // What a great many evictions left is given back little by little.
+        if room.size.free > max(room.size.file / 4, 8 << 20) { try database.vacuum(pages: 1024) }
+    }
+
+    /// Removes versions until enough of the file is free, in transactions that fit themselves.
+    private func removeLeastWanted(_ room: StoreRoom, except kept: Set<Int64>, from database: StoreDatabase)
+        throws(StoreDatabaseError)
+    {
+        // A little more than must, or every batch would come here again.
+        var missing = room.missingBytes + configuration.maxBytes / 32
+        let now = latestSecond.load(ordering: .relaxed)
+        while missing > 0 {
+            let victims = state.withLock { state in
+                let waiting = state.pending.insertions
+                return state.popLeastWanted(bytes: missing, now: now) {
+                    kept.contains($0.id) || waiting[$0.id] != nil
+                }
+            }
+            guard evict(victims, reason: .size) > 0 else { break }
+            missing -= victims.reduce(0) { $0 + $1.storedBytes }
+        }
+        var size = room.size
+        while true {
+            let batch = state.withLock {
+                $0.pending.takeRemovals(max: room.removals(size), except: kept)
+            }
+            if batch.isEmpty { return }
+            try write(batch, to: database)
+            size = try database.size()
+            // The next one has its place in the log too, unless that cannot be emptied.
+            guard room.removals(size) < 10 else { continue }
+            try database.checkpoint()
+            size = try database.size()
+            if size.log > 0 { return }
+        }
+    }
+}

@@ -1,0 +1,18 @@
+/// How much an index may hold; shares of the store's settings.
+struct StoreLimits: Sendable {
+    let chains: Int
+    /// The part of them for chains in probation: a fifth.
+    let chainsInProbation: Int
+    /// The part of them for private chains, an identity being free to make up: a quarter.
+    let privateChains: Int
+    /// What the versions of chains in probation may take on disk together: a fifth.
+    let bytesInProbation: Int
+
+    /// Divides the settings; without them there are no limits.
+    init(chains: Int = .max, bytes: Int = .max) {
+        self.chains = max(chains, 1)
+        chainsInProbation = chains / 5
+        privateChains = max(1, chains / 4)
+        bytesInProbation = bytes / 5
+    }
+}

@@ -1,0 +1,143 @@
+/// What goes when there is not room for all, and the counts that tell.
+extension StoreState {
+    /// How many chains, or versions in probation, go at a time: the lock is never held for long.
+    private static let evictionsMax = 64
+
+    /// Ends the probation of a version's chain, if it is still in one; linear in the versions of the chain.
+    mutating func establish(_ version: Version) {
+        guard let chain = index.chain(version.chain), !chain.isEstablished else { return }
+        let versions = index.versions(of: chain.key)
+        chain.establish()
+        for version in versions { version.home.establish() }
+        chainsInProbation -= 1
+        bytesInProbation -= versions.reduce(0) { $0 + $1.storedBytes }
+        for past in versions.dropLast() { order.insert(past, .past, in: index) }
+        if let newest = versions.last { order.insert(newest, .newest, in: index) }
+        order.insert(chain, in: index)
+        pending.establish(version.id)
+    }
+
+    // MARK: The index and the order of eviction
+
+    /// Adds a version, and counts it.
+    mutating func insert(_ version: Version) {
+        if version.pinnedUntil > 0 { pins.insert(version) }
+        let isFirst = index.chain(version.chain) == nil
+        index.insert(version)
+        let isInProbation = index.chain(version.chain)?.isEstablished == false
+        if isInProbation { bytesInProbation += version.storedBytes }
+        if isFirst, let chain = index.chain(version.chain) {
+            if isInProbation {
+                chainsInProbation += 1
+                hasProbation = true
+            }
+            order.insert(chain, in: index)
+        }
+        // A chain read from disk and one of the same name in memory may be two objects.
+        if !isInProbation {
+            version.home.establish()
+        } else if version.home.isEstablished {
+            establish(version)
+        }
+        note(version)
+    }
+
+    /// Puts a version that became the newest of its chain into the order, and the one before it.
+    mutating func note(_ version: Version) {
+        guard version.home.isEstablished else { return order.insert(version, .probation, in: index) }
+        order.insert(version, .newest, in: index)
+        if let former = index.versions(of: version.chain).dropLast().last {
+            order.insert(former, .past, in: index)
+        }
+    }
+
+    /// Takes a version out of the index and all that counts it; false if it is not there.
+    mutating func take(_ version: Version) -> Bool {
+        let chain = index.chain(version.chain)
+        let wasNewest = index.versions(of: version.chain).last === version
+        guard index.remove(version) else { return false }
+        pins.remove(version.id)
+        let last = index.versions(of: version.chain).last
+        if chain?.isEstablished == false {
+            bytesInProbation -= version.storedBytes
+            if last == nil { chainsInProbation -= 1 }
+        } else if wasNewest, let last {
+            order.insert(last, .newest, in: index)
+        }
+        return true
+    }
+
+    // MARK: Eviction
+
+    /// Removes versions, as far as they are still there.
+    mutating func remove(
+        _ versions: some Sequence<Version>, reason: StoreStatistics.Eviction, into evicted: inout Evicted
+    ) {
+        for version in versions where take(version) {
+            evicted.versions.append((version, reason))
+            if pending.remove(version) != nil { evicted.unpinned.append(version.bodyName) }
+        }
+    }
+
+    /// Keeps to the limits of the index; if very much is beyond them, only some of it goes at a time.
+    ///
+    /// What Links name stays.
+    mutating func keepBounded(now: Int, into evicted: inout Evicted) {
+        // At least one, or nothing could ever begin.
+        let inProbation = max(limits.chainsInProbation, 1)
+        let established = limits.chains - (hasProbation ? limits.chainsInProbation : 0)
+        for _ in 0..<Self.evictionsMax {
+            if chainsInProbation > inProbation, let chain = order.popChainInProbation(in: index, now: now) {
+                remove(chain, reason: .probation, into: &evicted)
+            } else if bytesInProbation > limits.bytesInProbation,
+                let version = order.popVersion(.probation, in: index, now: now)
+            {
+                remove(CollectionOfOne(version), reason: .probation, into: &evicted)
+            } else if chainsThatCount - chainsInProbation > established,
+                let chain = order.popEstablishedChain(in: index, now: now)
+            {
+                remove(chain, reason: .chains, into: &evicted)
+            } else if chainsThatCount > limits.chains,
+                let chain = order.popChainInProbation(in: index, now: now)
+            {
+                remove(chain, reason: .chains, into: &evicted)
+            } else {
+                return
+            }
+        }
+    }
+
+    /// The chains within the limit; what private ones have too many of is theirs to lose.
+    private var chainsThatCount: Int {
+        index.chainCount - max(0, index.privateChainCount - limits.privateChains)
+    }
+
+    private mutating func remove(
+        _ chain: Chain, reason: StoreStatistics.Eviction, into evicted: inout Evicted
+    ) {
+        remove(index.versions(of: chain.key), reason: reason, into: &evicted)
+    }
+
+    /// Takes the versions that go first, until they have so many bytes; those in `kept` stay.
+    ///
+    /// Some of them at a time: fewer bytes than were asked for mean only that there may be more.
+    mutating func popLeastWanted(bytes: Int, now: Int, except kept: (Version) -> Bool) -> [Version] {
+        var victims: [Version] = []
+        var passedOver: [(Version, EvictionClass)] = []
+        var found = 0
+        for evictionClass in EvictionClass.allCases {
+            while found < bytes, victims.count < Self.evictionsMax,
+                let version = order.popVersion(evictionClass, in: index, now: now)
+            {
+                if kept(version) {
+                    passedOver.append((version, evictionClass))
+                } else {
+                    victims.append(version)
+                    found += version.storedBytes
+                }
+            }
+        }
+        for (version, evictionClass) in passedOver { order.insert(version, evictionClass, in: index) }
+        return victims
+    }
+}

@@ -1,0 +1,111 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Dictionaries
+
+@Suite struct StoreSizeTests {
+    /// The largest that the files ever were, looked at without a pause from a thread of its own.
+    private final class Sampler: Sendable {
+        private let largest = Guarded(0)
+        private let isOver = Guarded(false)
+        private let done = DispatchSemaphore(value: 0)
+
+        init(_ path: String) {
+            Thread.detachNewThread { [largest, isOver, done] in
+                while !isOver.withLock({ $0 }) {
+                    let bytes = Self.bytes(path)
+                    largest.withLock { $0 = max($0, bytes) }
+                }
+                done.signal()
+            }
+        }
+
+        /// Database, log and the index over it; 0 if the database changed meanwhile: that sum may never have been.
+        private static func bytes(_ path: String) -> Int {
+            let before = size(path)
+            let log = size(path + "-wal") + size(path + "-shm")
+            return size(path) == before ? before + log : 0
+        }
+
+        private static func size(_ path: String) -> Int {
+            var status = stat()
+            return unsafe stat(path, &status) == 0 ? Int(status.st_size) : 0
+        }
+
+        func stop() -> Int {
+            isOver.withLock { $0 = true }
+            done.wait()
+            return largest.withLock { $0 }
+        }
+    }
+
+    @Test(arguments: [
+        (1 << 20, 100...400), (1 << 20, 1000...250_000), (3 << 20, 10...9000), (8 << 20, 1...900_000),
+    ])
+    func `the files never pass max size while admissions hammer`(maxBytes: Int, bodies: ClosedRange<Int>)
+        throws
+    {
+        let folder = try StoreFolder()
+        let events = StoreEvents()
+        let store = try DictionaryStore.open(
+            folder.database, maxBytes: maxBytes, memoryBytes: maxBytes, log: events.log)
+        let sampler = Sampler(folder.database)
+        var random = SystemRandomNumberGenerator()
+        var (admitted, bytes, seed) = (0, 0, 0)
+        // Several times what fits.
+        while bytes < 3 * maxBytes, admitted < 1500 {
+            seed += 1
+            let count = Int.random(in: bodies, using: &random)
+            let chain = ChainKey(authority: "api.example", match: "/\(seed % 97)")
+            let url = "/\(seed % 97)?" + String(repeating: "q", count: seed % 11 == 0 ? 3000 : seed % 7)
+            do throws(AdmissionRefusal) {
+                try store.admit(
+                    Body(Noise.bytes(count, seed: UInt64(seed))), chain: chain, url: url, variant: "",
+                    etag: "\(seed)",
+                    contentType: "application/json",
+                    policy: AdmissionPolicy(versions: 1000, startsInProbation: seed % 3 == 0),
+                    now: 1000 + seed)
+                (admitted, bytes) = (admitted + 1, bytes + count)
+            } catch {
+                // As fast as the disk takes it.
+                #expect(error == .memory || error == .size)
+                #expect(store.flush(timeoutSeconds: 60))
+            }
+        }
+        #expect(store.flush(timeoutSeconds: 60))
+        let largest = sampler.stop()
+        #expect(largest <= maxBytes)
+        #expect(largest > maxBytes / 2)
+        #expect(events.errors == [])
+        let versions = store.statistics.versions
+        print("\(maxBytes >> 20) MiB: \(admitted) admitted, \(versions) stay, files at most \(largest)")
+        store.close()
+        #expect(
+            try folder.sqlite("PRAGMA integrity_check; SELECT count(*) FROM version") == "ok\n\(versions)")
+    }
+
+    @Test func `while another process reads, the log keeps to its place and the store waits`() throws {
+        let folder = try StoreFolder()
+        let store = try DictionaryStore.open(folder.database, maxBytes: 1 << 20)
+        store.admit(sampleBody(0))
+        #expect(store.flush())
+        let reader = Process()
+        reader.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        reader.arguments = ["sqlite3", folder.database]
+        let (input, output) = (Pipe(), Pipe())
+        (reader.standardInput, reader.standardOutput) = (input, output)
+        try reader.run()
+        input.fileHandleForWriting.write(Data("BEGIN; SELECT count(*) FROM version;\n".utf8))
+        _ = output.fileHandleForReading.availableData
+        for seed in 1..<40 { store.admit(sampleBody(seed, count: 30_000), keep: 1000, now: 1000 + seed) }
+        #expect(!store.flush(timeoutSeconds: 60))
+        #expect(folder.bytesOnDisk <= 1 << 20)
+        try input.fileHandleForWriting.close()
+        reader.waitUntilExit()
+        #expect(store.flush(timeoutSeconds: 60))
+        #expect(folder.bytesOnDisk <= 1 << 20)
+        #expect(store.finds(sampleBody(39, count: 30_000)))
+        #expect(store.statistics.pendingWrites == 0)
+    }
+}
