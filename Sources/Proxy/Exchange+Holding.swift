@@ -34,7 +34,7 @@ extension Exchange {
 
     /// Works on a whole body: compares, hashes and codes it, here or beside the loop.
     func prepare(_ answer: Answer) {
-        guard !dictionary.isLoading else { return }
+        guard !dictionary.isLoading, linked == nil || isRequestWhole else { return }
         answer.stage = .preparing
         answer.facts.bodyBytes = answer.collected.count
         answer.facts.isBodyWhole = true

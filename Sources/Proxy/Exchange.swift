@@ -33,6 +33,7 @@ final class Exchange: Handler {
     /// Whether both connections have changed their protocol.
     var isTunnel = false
     var requestBodyBytes = 0
+    var isRequestWhole: Bool
     /// What the upstream is asked about on behalf of nobody but us.
     var storedAnswer: StoredAnswer?
     var startedNanoseconds = Clock.monotonicNanoseconds
@@ -68,6 +69,7 @@ final class Exchange: Handler {
         request = head
         bytesSentBefore = connection.bytesSent
         requestFraming = framing
+        isRequestWhole = framing == .none || framing == .length(0)
         record.timeMicroseconds = Int(Clock.unixMilliseconds) * 1000
         record.routeIndex = route.index
         if route.policy.scope == .public { scope = .public } else { identify() }
@@ -214,6 +216,9 @@ extension Exchange: RequestHandler {
 
     func receivedEnd(trailers: Headers) {
         upstream?.finish(trailers: trailers)
+        isRequestWhole = true
+        // What Dictum answers itself waited for this: an answer that overtakes its request ends the connection.
+        if linked != nil { dictionarySettled() }
     }
 
     func malformed(_ error: ParseError) {
