@@ -1,0 +1,99 @@
+internal import Dictionaries
+internal import Foundation
+internal import TestSupport
+
+/// Life after life of a proxy on one store, each ended by kill -9 under the load of clients that outlive them all.
+struct KillTrial {
+    /// What was lost, or did not happen.
+    struct Failure: Error {
+        let kills: Int
+        let what: String
+    }
+
+    /// What there was to be lost.
+    struct Outcome {
+        var kills = 0
+        var advertised = 0
+    }
+
+    private static let versionsKept = 48
+    /// What was offered this long before the kill is durable (the contract promises 100 ms).
+    private static let durableWithin = Duration.milliseconds(200)
+    /// The kill comes so long, at most, after each client was offered something.
+    private static let momentMillisecondsMax = 500
+    private static let settings = """
+        explain: true
+        routes:
+          - match: /feed/*
+            dictionary: {versions: \(versionsKept), delivery: in_band}
+        """
+
+    private let origin: Origin
+    private let folder: TemporaryFolder
+    private let firstOffer: Gate
+    private let clients: [FeedClient]
+    private var random: SplitMix
+    private var outcome = Outcome()
+
+    init(seed: UInt64) throws {
+        let gate = Gate()
+        origin = try ChangingFeed.origin()
+        folder = try TemporaryFolder()
+        firstOffer = gate
+        clients = ChangingFeed.paths.map { FeedClient(path: $0, firstOffer: gate) }
+        random = SplitMix(seed: seed)
+    }
+
+    /// Kills so often, and throws at the first dictionary that is lost or body that is wrong.
+    mutating func run(kills: Int) throws -> Outcome {
+        while true {
+            let proxy = try ServedProxy(origin, in: folder, Self.settings)
+            try check(proxy)
+            guard outcome.kills < kills else { return outcome }
+            try kill(proxy)
+            try demand(try ForeignJudge().faults(ofStore: "\(folder.path)/store.sqlite"))
+        }
+    }
+
+    /// Everything that is due is used, and comes as what the upstream sent.
+    private mutating func check(_ proxy: ServedProxy) throws {
+        let answers = Guarded<[ForeignJudge.Answer]>([])
+        let (clients, port) = (clients, proxy.port)
+        try inParallel(clients.indices) { number in
+            let own = try clients[number].advertiseAll(port: port)
+            answers.withLock { $0 += own }
+        }
+        let all = answers.withLock { $0 }
+        outcome.advertised += all.count
+        try demand(try ForeignJudge().faults(of: all + clients.compactMap(\.lastDelta)))
+        let damaged = try proxy.metric("dictum_store_evictions_total", where: "damaged")
+        try demand(damaged == 0 ? [] : ["\(damaged) bodies are damaged"])
+    }
+
+    /// Lets all clients poll, kills the proxy at a random moment, and settles what is due after it.
+    private mutating func kill(_ proxy: ServedProxy) throws {
+        let (done, port) = (Gate(), proxy.port)
+        for client in clients {
+            Thread.detachNewThread {
+                client.poll(port: port)
+                done.open()
+            }
+        }
+        for _ in clients { try demand(firstOffer.wait(seconds: 60) ? [] : ["a client is offered nothing"]) }
+        // The random moment is what is tried; nothing waits for anything here.
+        usleep(UInt32.random(in: 0...UInt32(Self.momentMillisecondsMax), using: &random) * 1000)
+        let deadline = ContinuousClock.now - Self.durableWithin
+        proxy.process.stop()
+        let status = try proxy.process.result().status
+        try demand(status == 128 + 9 ? [] : ["it ended by itself, with \(status)"])
+        for _ in clients { try demand(done.wait(seconds: 60) ? [] : ["a client does not notice the end"]) }
+        for client in clients { client.forget(after: deadline, keeping: Self.versionsKept) }
+        outcome.kills += 1
+    }
+
+    private func demand(_ faults: [String]) throws {
+        guard faults.isEmpty else {
+            throw Failure(kills: outcome.kills, what: faults.joined(separator: "\n"))
+        }
+    }
+}
