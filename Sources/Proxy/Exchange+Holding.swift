@@ -90,7 +90,9 @@ extension Exchange {
     func deliver(_ answer: Answer, _ decision: Decision, _ result: CodingJob.Result) {
         if result.obstacle == .busy { return deliverBusy(answer, result) }
         noteAsker(answer, result)
-        let sample = isSampled && decision.coding.usesDictionary ? answer.collected : []
+        // A delta that failed says nothing of what deltas save.
+        let isMade = result.obstacle == nil || result.obstacle == .notShorter
+        let sample = isSampled && isMade && decision.coding.usesDictionary ? answer.collected : []
         deliverMade(answer, decision, result)
         if !sample.isEmpty { sampleSavings(sample, deltaBytes: result.coded?.count ?? sample.count) }
     }

@@ -46,6 +46,16 @@ import Testing
         #expect(!isEvicted(bodies[0], store, chain: chain))
     }
 
+    @Test func `what one identity had is known in no other's chain, nor in a public one`() throws {
+        let own = try PrivateStore(":memory:")
+        let (alice, bob) = (try own.chain("alice"), try own.chain("bob"))
+        for body in bodies[0..<2] { own.store.admit(body, chain: alice, keep: 1) }
+        for chain in [bob, feedChain] { own.store.admit(bodies[20], chain: chain) }
+        #expect(isEvicted(bodies[0], own.store, chain: alice))
+        #expect(!isEvicted(bodies[0], own.store, chain: bob))
+        #expect(!isEvicted(bodies[0], own.store))
+    }
+
     @Test func `what is known of a chain goes with its last version`() throws {
         let store = try store()
         for body in bodies[0..<3] { store.admit(body, keep: 1, maxAge: 10) }
