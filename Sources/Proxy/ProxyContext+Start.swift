@@ -35,7 +35,7 @@ extension ProxyContext {
     private static func privateRows(
         _ configuration: Configuration, log: @escaping @Sendable (StoreEvent) -> Void
     ) throws(StartError) -> StoreConfiguration.PrivateRows {
-        guard configuration.routes.contains(where: { $0.dictionary?.scope == .private }) else {
+        guard configuration.hasPrivateRoutes else {
             return .removed
         }
         let store = configuration.store

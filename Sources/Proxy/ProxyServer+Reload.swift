@@ -46,7 +46,8 @@ extension ProxyServer {
         context.store.restrict(to: CurrentRoutes(context.routes).makes)
         hand(context, change)
         if case .moved(let socket) = admin { moveAdmin(to: socket) }
-        return Restart.advised(from: former.context.configuration, to: configuration)
+        return Restart.advised(
+            from: former.context.configuration, to: configuration, hasKeys: context.store.keys != nil)
     }
 
     /// Has every loop go on with the context, and waits until they do.
@@ -129,11 +130,15 @@ private enum Restart {
     }
 
     /// Those that wait for the next start.
-    static func advised(from former: Configuration, to new: Configuration) -> [String] {
+    static func advised(from former: Configuration, to new: Configuration, hasKeys: Bool) -> [String] {
         var names: [String] = []
         if former.store.maxSize != new.store.maxSize { names.append("store.max_size") }
         if former.store.maxChains != new.store.maxChains { names.append("store.max_chains") }
         if former.store.memory != new.store.memory { names.append("store.memory") }
+        if former.store.privateMaxSize != new.store.privateMaxSize { names.append("store.private_max_size") }
+        if hasKeys, former.store.keyFile != new.store.keyFile { names.append("store.key_file") }
+        // The key is read at the start. Until then such a route compresses without dictionaries.
+        if !hasKeys, new.hasPrivateRoutes { names.append("dictionary.scope") }
         if former.log.format != new.log.format { names.append("log.format") }
         return names
     }

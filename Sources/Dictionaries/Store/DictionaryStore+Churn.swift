@@ -26,6 +26,7 @@ extension DictionaryStore {
         route: @autoclosure () -> String
     ) -> Bool {
         let url = Self.hash(path, query)
+        // What is remembered of evicted private versions is what they were called.
         let digest = chain.scope.name(of: digest, configuration.keys)
         let note = churn.withLedger { $0.noteMissing(digest, chain: chain, url: url, now: now) }
         if let stop = note.stop { report(stop, route: route()) }

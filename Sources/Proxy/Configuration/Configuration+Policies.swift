@@ -1,6 +1,9 @@
 package import Dictionaries
 
 extension Configuration {
+    /// Whether a route has dictionaries of one user each, for which the store needs its key.
+    package var hasPrivateRoutes: Bool { routes.contains { $0.dictionary?.scope == .private } }
+
     /// What makes a request personal on a route, or on none; made anew each time, so keep it.
     package func personal(on route: RouteConfiguration?) -> PersonalPolicy {
         PersonalPolicy(

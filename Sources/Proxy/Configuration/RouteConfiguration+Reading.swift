@@ -37,6 +37,10 @@ extension RouteConfiguration {
             report(
                 "dictionary.delivery",
                 "link: expected auto or in_band, as a private answer is never named in a Link")
+        case .private where dictionary.revalidate:
+            report(
+                "dictionary.revalidate",
+                "true: expected false, as an answer of one user stands for no other's")
         case .public where hasIdentity:
             report(
                 "dictionary.identity", "without scope: private it has no effect: expected that, or neither")

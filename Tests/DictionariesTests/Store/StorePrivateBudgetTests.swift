@@ -60,9 +60,10 @@ import Testing
 
     @Test func `a body that is large for the budget gets no place`() throws {
         let store = try PrivateStore(":memory:", privateBytesMax: 1 << 20)
-        #expect(store.store.reserve(chain: try store.chain("ann"), bytes: 1 << 18) != nil)
-        #expect(store.store.reserve(chain: try store.chain("ann"), bytes: (1 << 18) + 1) == nil)
-        #expect(store.store.reserve(chain: feedChain, bytes: (1 << 18) + 1) != nil)
+        let chain = try store.chain("ann")
+        #expect(store.store.slot(chain: chain, bytes: 1 << 18).isGranted)
+        #expect(!store.store.slot(chain: chain, url: "/other", bytes: (1 << 18) + 1).isGranted)
+        #expect(store.store.slot(bytes: (1 << 18) + 1).isGranted)
     }
 
     @Test func `an identity keeps as many versions of a chain as it may`() throws {

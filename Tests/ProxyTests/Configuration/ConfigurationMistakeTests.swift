@@ -134,7 +134,7 @@ private func mistakes(inWhole bytes: [UInt8]) -> [String] {
     }
 
     @Test(arguments: [
-        ("listeners: [{address: a:1, tls: {certificate: c}}]", "2:28: tls is not supported yet"),
+        ("listeners: [{address: a:1, tls: {certificate: c}}]", "2:28: tls is not supported yet")
     ])
     func `what comes in a later version is refused, never ignored`(text: String, expected: String) {
         #expect(mistakes(text).count == 1)

@@ -68,6 +68,10 @@ private func mistakes(_ text: String) -> [String] {
             "{scope: private, identity: authorization, delivery: link}",
             "f:2:86: routes[0].dictionary.delivery: link: expected auto or in_band, as a private answer is never named in a Link"
         ),
+        (
+            "{scope: private, identity: authorization, revalidate: true}",
+            "f:2:88: routes[0].dictionary.revalidate: true: expected false, as an answer of one user stands for no other's"
+        ),
     ])
     func `scope and identity go together`(dictionary: String, expected: String) {
         #expect(mistakes("routes: [{match: /a, dictionary: \(dictionary)}]") == [expected])

@@ -55,6 +55,20 @@ private func freePort() throws -> UInt16 {
         #expect(try proxy.reload("store: {memory: 1MiB, max_chains: 7}") == [])
     }
 
+    @Test func `the first private route waits for the next start, as its key does, and it says so`() throws {
+        let proxy = try TestProxy(json(old), "explain: true")
+        let settings =
+            "explain: true\nroutes: [{match: /*, dictionary: {scope: private, identity: authorization}}]"
+        #expect(try proxy.reload(settings) == ["dictionary.scope"])
+        let answer = try proxy.fetch("/feed", "Authorization: Bearer a")
+        #expect(answer["Use-As-Dictionary"] == nil)
+        #expect(answer["Dictum-Explain"]?.contains("identity-incomplete") == true)
+        let started = try TestProxy(json(old), settings)
+        #expect(try started.reload("explain: true") == [])
+        #expect(try started.reload(settings) == [])
+        #expect(try started.fetch("/feed", "Authorization: Bearer a")["Use-As-Dictionary"] != nil)
+    }
+
     // MARK: Nothing is lost
 
     @Test func `under load every request of every reload is answered whole`() throws {
