@@ -1,31 +1,39 @@
+internal import Dispatch
+internal import Glibc
 internal import Synchronization
 
 /// Everything here runs on the write queue.
 extension DictionaryStore {
+    /// How long a log that another process keeps from being emptied is waited for.
+    private static let crowdedSecondsMax = 2
+
     /// Makes room for a batch before it is written, so that `maxBytes` holds meanwhile too.
     ///
     /// What is written stands in the log first and in the file later, where it fills free pages before it grows.
     /// Throws where the room cannot be had for now, as while another process reads and the log must stay.
     func makeRoom(for batch: PendingWrites.Batch, in database: StoreDatabase) throws(StoreDatabaseError) {
         var room = try StoreRoom(database.size(), batch: batch, limit: configuration.maxBytes)
-        if !room.fits {
-            // What another process has just written can make room like anything else.
-            try catchUp(with: database)
+        // What another process has just written can make room like anything else.
+        if !room.fits { try catchUp(with: database) }
+        let kept = Set(batch.insertions.map(\.version.id))
+        let end = DispatchTime.now() + .seconds(Self.crowdedSecondsMax)
+        var idleRounds = 0
+        while !room.fits, idleRounds < 3 {
             try database.checkpoint()
             room.size = try database.size()
-        }
-        let kept = Set(batch.insertions.map(\.version.id))
-        var idleRounds = 0
-        while !room.fits, room.size.log == 0, idleRounds < 3 {
+            if room.fits { break }
             let before = room.size
-            if room.missingBytes > 0 {
+            if room.size.log > 0 {
+                // Another process writes, which is soon over, or reads, which may last.
+                if DispatchTime.now() > end { break }
+                usleep(10_000)
+            } else if room.missingBytes > 0 {
                 try removeLeastWanted(room, except: kept, from: database)
             } else {
-                try database.vacuum(pages: room.vacuumPages)
+                try database.vacuum(pages: room.vacuumPages, ifRoom: room.mayVacuum)
             }
-            try database.checkpoint()
             room.size = try database.size()
-            idleRounds = room.size == before ? idleRounds + 1 : 0
+            idleRounds = before.log == 0 && room.size == before ? idleRounds + 1 : 0
         }
         counters.withLock { $0.diskBytes = room.size.total }
         guard room.fits || batch.isEmpty else {
@@ -35,7 +43,9 @@ extension DictionaryStore {
                     : "store.max_size leaves no room for it", connectionLost: false)
         }
         // What a great many evictions left is given back little by little.
-        if room.size.free > max(room.size.file / 4, 8 << 20) { try database.vacuum(pages: 1024) }
+        if room.size.free > max(room.size.file / 4, 8 << 20) {
+            try database.vacuum(pages: 1024, ifRoom: room.mayVacuum)
+        }
     }
 
     /// Removes versions until enough of the file is free, in transactions that fit themselves.
@@ -61,7 +71,10 @@ extension DictionaryStore {
                 $0.pending.takeRemovals(max: room.removals(size), except: kept)
             }
             if batch.isEmpty { return }
-            try write(batch, to: database)
+            // Another process may have filled the log meanwhile.
+            guard try write(batch, to: database, ifRoom: { room.mayRemove(batch, $0) }) else {
+                return restore(batch)
+            }
             size = try database.size()
             // The next one has its place in the log too, unless that cannot be emptied.
             guard room.removals(size) < 10 else { continue }

@@ -82,7 +82,8 @@ extension DictionaryStore {
         return true
     }
 
-    private func restore(_ batch: PendingWrites.Batch) {
+    /// Puts a batch back that was not written.
+    func restore(_ batch: PendingWrites.Batch) {
         unpin(state.withLock { $0.pending.restore(batch) }.map(\.version.bodyName))
     }
 

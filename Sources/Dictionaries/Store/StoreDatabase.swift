@@ -275,10 +275,11 @@ struct StoreDatabase: Sendable {
         }
     }
 
-    /// Gives free pages back to the file system, at most this many.
-    func vacuum(pages: Int) throws(StoreDatabaseError) {
+    /// Gives free pages back to the file system, at most this many, if `hasRoom` says so where nobody else can write.
+    func vacuum(pages: Int, ifRoom hasRoom: (Size) -> Bool = { _ in true }) throws(StoreDatabaseError) {
         try attempt {
-            try connection.writeWithoutTransaction { database in
+            try connection.write { database in
+                guard hasRoom(try size(database)) else { return }
                 // Each row that the statement is stepped to frees a page.
                 _ = try Row.fetchAll(database, sql: "PRAGMA incremental_vacuum(\(pages))")
             }

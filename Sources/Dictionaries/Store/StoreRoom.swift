@@ -33,6 +33,16 @@ struct StoreRoom {
         return min(max((pages - 16) / 4, 1), max(wanted, 1), 1024)
     }
 
+    /// Whether rows may be removed now: always where the log is empty, as there is no other way on.
+    func mayRemove(_ batch: PendingWrites.Batch, _ size: StoreDatabase.Size) -> Bool {
+        size.log == 0 || size.total + batch.cost(pageBytes: size.page).logBytes <= limit
+    }
+
+    /// Whether pages may be given back now, as many as `vacuumPages` and `size` say.
+    func mayVacuum(_ now: StoreDatabase.Size) -> Bool {
+        now.total <= size.total
+    }
+
     /// How many rows to remove in the next transaction.
     func removals(_ size: StoreDatabase.Size) -> Int {
         var cost = WriteCost(pageBytes: size.page)

@@ -26,7 +26,8 @@ struct FilledStore {
             try store.admit(
                 Self.body(number), chain: ChainKey(authority: authority, match: match ?? path), url: path,
                 variant: "", etag: "tag\(number)", contentType: "application/json",
-                policy: AdmissionPolicy(versions: 1000, maxAge: maxAge), now: now, isUpstreamMatch: isUpstreamMatch)
+                policy: AdmissionPolicy(versions: 1000, maxAge: maxAge), now: now,
+                isUpstreamMatch: isUpstreamMatch)
         }
         store.close()
     }
