@@ -60,7 +60,7 @@ extension DictionaryIndex {
         ) -> (version: Version, head: [UInt8])? {
             refresh()
             for version in snapshot.versions(of: chain).reversed()
-            where version.url == url && version.head != nil {
+            where version.head != nil && version.isCurrent && version.url == url {
                 guard let head = version.head?.bytes, VariantKey.fits(version.variant, values: values) else {
                     continue
                 }

@@ -4,7 +4,7 @@ extension DictionaryStore {
     /// Call it when the routes have changed, not on an event loop: it looks at every version. When it returns, no
     /// reader finds any other.
     package func restrict(to isCurrent: @escaping @Sendable (Version) -> Bool) {
-        currency.withLock { $0 = isCurrent }
+        currency.withLock { $0 = CurrencyRule(isCurrent: isCurrent) }
         let versions = publisher.index.allVersions()
         for version in versions { version.setCurrent(isCurrent(version)) }
         reportUnused(among: versions)
@@ -16,8 +16,8 @@ extension DictionaryStore {
     /// by the new rule: none is missed.
     func judge(_ version: Version?) {
         guard let version else { return }
-        let isCurrent = currency.withLock { $0 }
-        version.setCurrent(isCurrent(version))
+        let rule = currency.withLock { $0 }
+        version.setCurrent(rule.isCurrent(version))
     }
 
     /// Says how many versions are not used.

@@ -19,7 +19,7 @@ package final class DictionaryStore: Sendable {
     let publisher = IndexPublisher()
     let counters = Guarded(StoreStatistics())
     /// Whether a version may be used, by the routes of today.
-    let currency: Guarded<@Sendable (Version) -> Bool>
+    let currency: Guarded<CurrencyRule>
     let disk = Guarded(Disk())
     let loads = Guarded<[BodyName: [@Sendable (Body?) -> Void]]>([:])
     let drainIsScheduled = Atomic<Bool>(false)
@@ -40,7 +40,7 @@ package final class DictionaryStore: Sendable {
     package init(configuration: StoreConfiguration) throws(StoreError) {
         self.configuration = configuration
         reports = StoreReports(log: configuration.log)
-        currency = Guarded(configuration.isCurrent)
+        currency = Guarded(CurrencyRule(isCurrent: configuration.isCurrent))
         hot = Guarded(HotBodies(bytesMax: configuration.memoryBytes))
         room = AdmissionRoom(hot: hot, bytesPerSecond: configuration.writeBytesPerSecond)
         churn = Churn(policy: configuration.churn)

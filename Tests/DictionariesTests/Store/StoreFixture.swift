@@ -155,3 +155,8 @@ extension DictionaryStore {
         reader().find(digest: body.digest, authority: "api.example", path: "/feed", query: nil) != nil
     }
 }
+
+extension Result {
+    /// Whether there is a value.
+    var isGranted: Bool { (try? get()) != nil }
+}

@@ -28,6 +28,20 @@ private func freePort() throws -> UInt16 {
         #expect(try proxy.metrics().contains(#"dictum_reloads_total{result="refused"} 1"#))
     }
 
+    @Test func `the first private route and another key file need a restart`() throws {
+        let route = #"routes: [{match: "/*", dictionary: {scope: private, identity: authorization}}]"#
+        let proxy = try TestProxy(json(old))
+        #expect(throws: StartError.needsRestart(["scope: private where no route had it"])) {
+            try proxy.reload(route)
+        }
+        let other = try TestProxy(Origin(json(old)), route)
+        #expect(throws: StartError.needsRestart(["store.key_file"])) {
+            try other.reload(route + "\nstore: {key_file: /elsewhere.key}")
+        }
+        #expect(try other.reload("") == [], "without any it goes on")
+        #expect(try other.reload(route) == [])
+    }
+
     @Test func `an address that is taken refuses the reload, and the listeners stay`() throws {
         let proxy = try TestProxy(json(old))
         let taken = proxy.origin.port
@@ -53,6 +67,11 @@ private func freePort() throws -> UInt16 {
         #expect(
             try proxy.reload("store: {memory: 1MiB, max_chains: 7}") == ["store.max_chains", "store.memory"])
         #expect(try proxy.reload("store: {memory: 1MiB, max_chains: 7}") == [])
+        let compression = "compression: {prepared_memory: 1MiB, delta_memory: 1MiB, verify: always}"
+        #expect(
+            try proxy.reload("store: {memory: 1MiB, max_chains: 7}\n" + compression) == [
+                "compression.prepared_memory", "compression.delta_memory", "compression.verify",
+            ])
     }
 
     @Test func `the first private route waits for the next start, as its key does, and it says so`() throws {
