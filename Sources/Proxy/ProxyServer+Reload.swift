@@ -26,8 +26,7 @@ extension ProxyServer {
 
     private func adopt(_ configuration: Configuration) throws(StartError) -> [String] {
         let former = state.withLock { $0 }
-        let refused = Restart.required(
-            from: former.context.configuration, to: configuration, hasKeys: former.context.store.keys != nil)
+        let refused = Restart.required(from: former.context.configuration, to: configuration)
         guard refused.isEmpty else { throw .needsRestart(refused) }
         let upstreams = try ProxyContext.upstreams(of: configuration)
         let context = ProxyContext(configuration, upstreams: upstreams, after: former.context)
@@ -126,15 +125,9 @@ private enum AdminChange {
 /// The settings that a running proxy cannot change.
 private enum Restart {
     /// Those with which the reload is refused, since the proxy would not be what its configuration says.
-    static func required(from former: Configuration, to new: Configuration, hasKeys: Bool) -> [String] {
+    static func required(from former: Configuration, to new: Configuration) -> [String] {
         var names: [String] = []
         if former.store.path != new.store.path { names.append("store.path") }
-        if hasKeys {
-            if former.store.keyFileInUse != new.store.keyFileInUse { names.append("store.key_file") }
-        } else if new.routes.contains(where: { $0.dictionary?.scope == .private }) {
-            // The key is read, or made, where the store is opened.
-            names.append("scope: private where no route had it")
-        }
         return names
     }
 
@@ -144,17 +137,15 @@ private enum Restart {
         if former.store.maxSize != new.store.maxSize { names.append("store.max_size") }
         if former.store.maxChains != new.store.maxChains { names.append("store.max_chains") }
         if former.store.memory != new.store.memory { names.append("store.memory") }
+        if former.store.writeRate != new.store.writeRate { names.append("store.write_rate") }
         if former.store.privateMaxSize != new.store.privateMaxSize { names.append("store.private_max_size") }
-<<<<<<< ours
         if hasKeys, former.store.keyFile != new.store.keyFile { names.append("store.key_file") }
         // The key is read at the start. Until then such a route compresses without dictionaries.
         if !hasKeys, new.hasPrivateRoutes { names.append("dictionary.scope") }
-=======
         let (old, now) = (former.compression, new.compression)
         if old.preparedMemory != now.preparedMemory { names.append("compression.prepared_memory") }
         if old.deltaMemory != now.deltaMemory { names.append("compression.delta_memory") }
         if old.verify != now.verify { names.append("compression.verify") }
->>>>>>> theirs
         if former.log.format != new.log.format { names.append("log.format") }
         return names
     }

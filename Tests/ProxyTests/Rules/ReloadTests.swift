@@ -28,20 +28,6 @@ private func freePort() throws -> UInt16 {
         #expect(try proxy.metrics().contains(#"dictum_reloads_total{result="refused"} 1"#))
     }
 
-    @Test func `the first private route and another key file need a restart`() throws {
-        let route = #"routes: [{match: "/*", dictionary: {scope: private, identity: authorization}}]"#
-        let proxy = try TestProxy(json(old))
-        #expect(throws: StartError.needsRestart(["scope: private where no route had it"])) {
-            try proxy.reload(route)
-        }
-        let other = try TestProxy(Origin(json(old)), route)
-        #expect(throws: StartError.needsRestart(["store.key_file"])) {
-            try other.reload(route + "\nstore: {key_file: /elsewhere.key}")
-        }
-        #expect(try other.reload("") == [], "without any it goes on")
-        #expect(try other.reload(route) == [])
-    }
-
     @Test func `an address that is taken refuses the reload, and the listeners stay`() throws {
         let proxy = try TestProxy(json(old))
         let taken = proxy.origin.port
