@@ -10,6 +10,8 @@ final class ServedProxy {
     let folder: TemporaryFolder
     let process: RunningProcess
     let port: UInt16
+    /// The admin listener's, of which each process on one folder has its own.
+    private let adminSocket: String
 
     /// Starts on a free port; `launcher` is a command that becomes the program named behind it.
     init(
@@ -18,11 +20,12 @@ final class ServedProxy {
     ) throws {
         self.origin = origin
         self.folder = folder
+        adminSocket = "\(folder.path)/admin\(origin.port).sock"
         let text = """
             listeners: [{address: "127.0.0.1:0"}]
             upstream: {urls: ["http://127.0.0.1:\(origin.port)"]}
             store: {path: "\(store ?? "\(folder.path)/store.sqlite")"}
-            admin: {address: "unix:\(folder.path)/admin.sock"}
+            admin: {address: "unix:\(adminSocket)"}
             log: {format: json}
             \(settings)
             """
@@ -65,9 +68,8 @@ final class ServedProxy {
 
     /// The metrics as an operator reads them.
     func metrics() throws -> String {
-        let socket = "\(folder.path)/admin.sock"
         return try RunningProcess.run(
-            ["curl", "-sS", "--max-time", "20", "--unix-socket", socket, "http://localhost/metrics"],
+            ["curl", "-sS", "--max-time", "20", "--unix-socket", adminSocket, "http://localhost/metrics"],
             of: "/usr/bin/env"
         ).text
     }
