@@ -28,6 +28,12 @@ package final class Body: Sendable {
         ByteComparison.areEqual(bytes, other)
     }
 
+    /// Whether these bytes are the very memory of its own, as when they come from the store.
+    func hasMemory(of other: [UInt8]) -> Bool {
+        // Safe: the addresses are compared, not followed.
+        unsafe other.withUnsafeBufferPointer { unsafe $0.baseAddress == stableAddress }
+    }
+
     /// The address of the first byte, valid as long as this body lives; nil only if the library has no storage.
     ///
     // Safe to keep with the body: on Linux an array owns one heap buffer that moves only when the array is

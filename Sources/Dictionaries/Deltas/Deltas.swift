@@ -54,6 +54,8 @@ package final class Deltas: Sendable {
         _ body: [UInt8], _ use: PreparedUse, _ coding: ContentCoding, isCached: Bool
     ) -> DeltaOutcome {
         let options = EncoderOptions(bodyBytes: body.count, dictionary: use.dictionary)
+        // Zstandard finds nothing in a dictionary that lies where the body does (measured: 8,943 bytes instead of 63).
+        let body = use.dictionary.body.hasMemory(of: body) ? body.map { $0 } : body
         guard var coded = try? Codec.encode(body.span, coding, options: options) else {
             return .failed(.coding)
         }

@@ -30,6 +30,18 @@ extension Deltas {
 }
 
 @Suite(.timeLimit(.minutes(10))) struct DeltasTests {
+    @Test(arguments: [ContentCoding.dcz, .dcb])
+    func `a stored body over itself is as small as over a copy of it`(coding: ContentCoding) throws {
+        let deltas = deltas()
+        // Twice: by reference, and prepared.
+        for _ in 1...2 {
+            let outcome = deltas.make(
+                corpus.dictionary.bytes, over: corpus.dictionary, coding, in: .public, isCached: false)
+            guard case .coded(let coded) = outcome else { return #expect(Bool(false), "\(outcome)") }
+            #expect(coded.count < 200)
+        }
+    }
+
     // MARK: Verification
 
     @Test(arguments: [ContentCoding.dcz, .dcb])
