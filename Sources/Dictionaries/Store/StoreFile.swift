@@ -58,8 +58,11 @@ enum StoreFile {
     private static func freeName(for path: String) -> String {
         let date = Date.now.formatted(.iso8601.timeSeparator(.omitted))
         let wanted = "\(path).damaged-\(date)"
-        var target = wanted
-        var attempt = 1
+        // Behind all of the same second: the number of one that is gone already would make this one the oldest.
+        let numbers = damaged(path).names.map(age).filter { $0.date.hasSuffix(".damaged-\(date)") }.map(
+            \.number)
+        var attempt = (numbers.max() ?? 0) + 1
+        var target = attempt == 1 ? wanted : "\(wanted)-\(attempt)"
         while ["", "-wal", "-shm"].contains(where: { identity(of: target + $0) != nil }) {
             attempt += 1
             target = "\(wanted)-\(attempt)"
@@ -68,22 +71,27 @@ enum StoreFile {
     }
 
     private static func removeOldest(of path: String) {
-        let slash = path.lastIndex(of: "/")
-        let folder = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
-        let prefix = (slash.map { String(path[path.index(after: $0)...]) } ?? path) + ".damaged-"
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-        let damaged = names.filter {
-            $0.hasPrefix(prefix) && !$0.hasSuffix("-wal") && !$0.hasSuffix("-shm")
-        }
-        for name in damaged.sorted(by: { age($0) < age($1) }).dropLast(damagedMax) {
+        let (folder, names) = damaged(path)
+        for name in names.sorted(by: { age($0) < age($1) }).dropLast(damagedMax) {
             for suffix in ["", "-wal", "-shm"] {
                 try? FileManager.default.removeItem(atPath: "\(folder)/\(name)\(suffix)")
             }
         }
     }
 
+    /// The files of a database that were set aside, their logs left out, and the folder that they are in.
+    private static func damaged(_ path: String) -> (folder: String, names: [String]) {
+        let slash = path.lastIndex(of: "/")
+        let folder = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+        let prefix = (slash.map { String(path[path.index(after: $0)...]) } ?? path) + ".damaged-"
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return (
+            folder, names.filter { $0.hasPrefix(prefix) && !$0.hasSuffix("-wal") && !$0.hasSuffix("-shm") }
+        )
+    }
+
     /// The place of a name among others of its kind: the date sorts as text, and ends in a Z; then comes the number.
-    private static func age(_ name: String) -> (String, Int) {
+    private static func age(_ name: String) -> (date: String, number: Int) {
         guard let end = name.lastIndex(of: "Z") else { return (name, 0) }
         return (String(name[...end]), Int(name[end...].dropFirst(2)) ?? 1)
     }
