@@ -68,18 +68,36 @@ extension DictionaryStore {
         _ batch: PendingWrites.Batch, to database: StoreDatabase,
         ifRoom hasRoom: (StoreDatabase.Size) -> Bool = { _ in true }
     ) throws(StoreDatabaseError) -> Bool {
+        let lost: [Version]
         do {
-            guard try database.write(batch, ifRoom: hasRoom) else { return false }
+            guard let unrenewed = try database.write(batch, ifRoom: hasRoom) else { return false }
+            lost = unrenewed
         } catch {
             restore(batch)
             if case .rejected = error { evict(batch.insertions.map(\.version), reason: .damaged) }
             throw error
         }
         state.withLock { $0.pending.written(batch) }
+        writeAnew(lost)
         counters.withLock { $0.transactions += 1 }
         let wasFailing = disk.withLock { $0.retryAt.take() != nil }
         if wasFailing { reports.recovered("the store \(configuration.path) can be written again") }
         return true
+    }
+
+    /// Has versions written whose bodies returned here while another process removed their rows.
+    private func writeAnew(_ versions: [Version]) {
+        guard !versions.isEmpty else { return }
+        state.withLock { state in
+            hot.withLock { hot in
+                for version in versions where state.index.version(id: version.id) === version {
+                    // Of one whose body has left memory the feed of changes will tell that it is gone.
+                    guard let body = hot.body(version.bodyName) else { continue }
+                    state.pending.insert(version, body: body)
+                    hot.pin(version.bodyName)
+                }
+            }
+        }
     }
 
     /// Puts a batch back that was not written.

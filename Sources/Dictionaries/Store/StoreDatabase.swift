@@ -220,21 +220,22 @@ struct StoreDatabase: Sendable {
 
     /// Applies a batch in one transaction: all of it or nothing.
     ///
-    /// `hasRoom` is asked inside it, where no other process can write; if it says no, nothing is done, and false.
+    /// `hasRoom` is asked inside it, where no other process can write; if it says no, nothing is done, and nil.
+    /// Else what could not be renewed, as another process has removed its row.
     func write(_ batch: PendingWrites.Batch, ifRoom hasRoom: (Size) -> Bool = { _ in true })
-        throws(StoreDatabaseError) -> Bool
+        throws(StoreDatabaseError) -> [Version]?
     {
         try attempt {
-            let written: (before: Int64, after: Int64)? = try connection.write { database in
+            let written: (before: Int64, lost: [Version], after: Int64)? = try connection.write { database in
                 guard hasRoom(try size(database)) else { return nil }
                 let before = try StoreRows.lastChange(database)
-                try StoreRows.apply(batch, to: database, keys)
-                return (before, try StoreRows.lastChange(database))
+                let lost = try StoreRows.apply(batch, to: database, keys)
+                return (before, lost, try StoreRows.lastChange(database))
             }
-            guard let written else { return false }
+            guard let written else { return nil }
             // What was only written here need not be read again.
             position.withLock { if $0.sequence == written.before { $0.sequence = written.after } }
-            return true
+            return written.lost
         }
     }
 

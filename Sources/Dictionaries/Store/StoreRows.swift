@@ -96,7 +96,11 @@ enum StoreRows {
     // MARK: Writing
 
     /// Applies a batch; runs inside a transaction.
-    static func apply(_ batch: PendingWrites.Batch, to database: Database, _ keys: StoreKeys?) throws {
+    ///
+    /// Returns the renewed versions whose rows another process has removed.
+    static func apply(_ batch: PendingWrites.Batch, to database: Database, _ keys: StoreKeys?) throws
+        -> [Version]
+    {
         let establish = try database.cachedStatement(
             sql: "UPDATE chain SET established = 1 WHERE id = (SELECT chain FROM version WHERE id = ?)")
         for id in batch.established { try establish.execute(arguments: [id]) }
@@ -108,7 +112,7 @@ enum StoreRows {
             for id in batch.removals { try delete.execute(arguments: [id]) }
         }
         for insertion in batch.insertions { try insert(insertion, into: database, keys) }
-        for version in batch.renewals { try renew(version, in: database) }
+        let lost = try batch.renewals.filter { try !renew($0, in: database) }
         for table in tables {
             let touch = try database.cachedStatement(
                 sql: "UPDATE \(table) SET last_wanted = max(last_wanted, ?) WHERE id = ?")
@@ -117,6 +121,7 @@ enum StoreRows {
         let pin = try database.cachedStatement(sql: "UPDATE version SET pinned_until = ? WHERE id = ?")
         for (id, until) in batch.pins { try pin.execute(arguments: [until, id]) }
         try shortenFeed(database)
+        return lost
     }
 
     private static func insert(
@@ -176,8 +181,12 @@ enum StoreRows {
         ).execute(arguments: [version.id, version.url, version.variant, version.id])
     }
 
-    private static func renew(_ version: Version, in database: Database) throws {
-        if version.chain.scope != .public { return try PrivateRows.renew(version, in: database) }
+    /// False where there is no such row any more.
+    private static func renew(_ version: Version, in database: Database) throws -> Bool {
+        guard version.chain.scope == .public else {
+            try PrivateRows.renew(version, in: database)
+            return try database.changesCount > 0 || hasRow(version, in: "private_version", database)
+        }
         // What another process noted of a later return stays.
         try database.cachedStatement(
             sql: """
@@ -189,6 +198,13 @@ enum StoreRows {
             version.etag, version.contentType, version.rank, version.lastWanted, version.maxAge,
             version.isUpstreamMatch, version.headData, version.id, version.rank,
         ])
+        return try database.changesCount > 0 || hasRow(version, in: "version", database)
+    }
+
+    private static func hasRow(_ version: Version, in table: String, _ database: Database) throws -> Bool {
+        try Int.fetchOne(
+            database.cachedStatement(sql: "SELECT 1 FROM \(table) WHERE id = ?"), arguments: [version.id])
+            != nil
     }
 
     // MARK: match-dest

@@ -156,6 +156,20 @@ import Testing
         #expect(await version.loaded(second))
     }
 
+    @Test func `a version that returned here is written anew before its removal is heard of`() throws {
+        first.admit(sampleBody(1))
+        settle()
+        // In one transaction after the removal, before the feed of changes is read again.
+        try folder.sqlite("DELETE FROM version")
+        first.admit(sampleBody(1), etag: "again")
+        #expect(first.flush())
+        #expect(try folder.sqlite("SELECT etag FROM version") == "again")
+        first.lookNow()
+        #expect(first.finds(sampleBody(1)))
+        settle()
+        #expect(second.finds(sampleBody(1)))
+    }
+
     @Test func `one that has missed the beginning of the feed reads all rows`() throws {
         for seed in 0..<5 { first.admit(sampleBody(seed)) }
         settle()
