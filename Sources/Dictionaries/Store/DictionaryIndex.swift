@@ -16,11 +16,10 @@ package struct DictionaryIndex: Sendable {
         var versions: [Version]
     }
 
-    private var byDigest: TreeDictionary<DigestKey, TreeDictionary<Int64, Version>> = [:]
-    private var lines: TreeDictionary<ChainKey, Line> = [:]
+    private var byDigest = SharedTable<DigestKey, TreeDictionary<Int64, Version>>()
+    private var lines = SharedTable<ChainKey, Line>()
     /// The chains that are or were named in Links, by what names them there.
     private var chainNames: TreeDictionary<String, ChainKey> = [:]
-    private var byID: TreeDictionary<Int64, Version> = [:]
     private(set) var versionCount = 0
     /// The chains and the versions of private routes, which have a budget of their own.
     private(set) var privateChainCount = 0
@@ -85,9 +84,6 @@ package struct DictionaryIndex: Sendable {
         return same.last { $0.isPinned(at: now) } ?? same.last
     }
 
-    /// The version of a row.
-    func version(id: Int64) -> Version? { byID[id] }
-
     /// The versions of a chain, the oldest first.
     func versions(of key: ChainKey) -> [Version] {
         lines[key]?.versions ?? []
@@ -102,13 +98,16 @@ package struct DictionaryIndex: Sendable {
     func allVersions() -> [Version] {
         var all: [Version] = []
         all.reserveCapacity(versionCount)
-        for (_, line) in lines { all += line.versions }
+        lines.forEach { _, line in all += line.versions }
         return all
     }
 
     /// Every chain with the versions in it, the oldest first.
     func allChains() -> [(key: ChainKey, versions: [Version])] {
-        lines.map { ($0.key, $0.value.versions) }
+        var all: [(key: ChainKey, versions: [Version])] = []
+        all.reserveCapacity(lines.count)
+        lines.forEach { key, line in all.append((key, line.versions)) }
+        return all
     }
 
     // MARK: Changes
@@ -119,11 +118,13 @@ package struct DictionaryIndex: Sendable {
             privateBytes += version.privateBytes
             if lines[version.chain] == nil { privateChainCount += 1 }
         }
-        let place = place(of: version)
-        lines[version.chain, default: Line(chain: version.home, versions: [])].versions
-            .insert(version, at: place)
-        byID[version.id] = version
-        byDigest[key(of: version), default: [:]][version.id] = version
+        var line = lines[version.chain] ?? Line(chain: version.home, versions: [])
+        line.versions.insert(version, at: place(of: version))
+        lines[version.chain] = line
+        let digestKey = key(of: version)
+        var same = byDigest[digestKey] ?? [:]
+        same[version.id] = version
+        byDigest[digestKey] = same
         if version.pinnedUntil > 0 { addName(of: version) }
         versionCount += 1
     }
@@ -140,7 +141,6 @@ package struct DictionaryIndex: Sendable {
         else { return false }
         line.versions.remove(at: place)
         lines[version.chain] = line.versions.isEmpty ? nil : line
-        byID[version.id] = nil
         // Only public chains are named, and a private one may be called as a public one is.
         if line.versions.isEmpty, version.chain.scope == .public, !chainNames.isEmpty {
             chainNames[version.chain.name] = nil

@@ -99,6 +99,8 @@ enum PrivateRows {
                 VALUES (?, (SELECT id FROM private_chain WHERE name = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT DO UPDATE SET etag = excluded.etag, content_type = excluded.content_type,
                     rank = excluded.rank, last_wanted = excluded.last_wanted, max_age = excluded.max_age
+                WHERE (chain, name, url, variant)
+                    = (excluded.chain, excluded.name, excluded.url, excluded.variant)
                 """
         ).execute(arguments: [
             version.id, Data(chain), Data(version.digest.bytes), version.url, version.variant, version.etag,

@@ -147,7 +147,8 @@ enum StoreRows {
         try database.cachedStatement(
             sql: "INSERT OR IGNORE INTO body (scope, digest, bytes) VALUES (?, ?, ?)"
         ).execute(arguments: [scope, digest, Data(insertion.body.bytes)])
-        // A conflict is another process that admitted the same version: one row stays.
+        // A conflict is another process that admitted the same version: one row stays. Or, hardly ever, it chose the
+        // same row for another: then this one lives in memory only.
         try database.cachedStatement(
             sql: """
                 INSERT INTO version (id, chain, body, url, variant, etag, content_type, size, rank, admitted,
@@ -159,6 +160,8 @@ enum StoreRows {
                     rank = max(rank, excluded.rank), last_wanted = max(last_wanted, excluded.last_wanted),
                     max_age = excluded.max_age, is_upstream_match = excluded.is_upstream_match,
                     pinned_until = max(pinned_until, excluded.pinned_until), head = excluded.head
+                WHERE (chain, url, variant, body)
+                    = (excluded.chain, excluded.url, excluded.variant, excluded.body)
                 """
         ).execute(arguments: [
             version.id, chain.authority, scope, chain.match, text(chain.matchDest), scope, digest,

@@ -24,6 +24,7 @@ extension StoreState {
         if version.pinnedUntil > 0 { pins.insert(version) }
         let isFirst = index.chain(version.chain) == nil
         index.insert(version)
+        rows[version.id] = version
         let isInProbation = index.chain(version.chain)?.isEstablished == false
         if isInProbation { bytesInProbation += version.storedBytes }
         if isFirst, let chain = index.chain(version.chain) {
@@ -56,6 +57,7 @@ extension StoreState {
         let chain = index.chain(version.chain)
         let wasNewest = index.versions(of: version.chain).last === version
         guard index.remove(version) else { return false }
+        rows[version.id] = nil
         pins.remove(version.id)
         let last = index.versions(of: version.chain).last
         if chain?.isEstablished == false {

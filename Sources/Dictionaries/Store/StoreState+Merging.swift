@@ -32,7 +32,7 @@ extension StoreState {
     /// A row that another process removed.
     private mutating func take(_ id: Int64, body: (BodyName) -> Body?, _ merged: inout Merged) {
         // One that is yet to be written is none that could have been removed.
-        guard let version = index.version(id: id), pending.insertions[id] == nil else {
+        guard let version = rows[id], pending.insertions[id] == nil else {
             return pending.forget(id)
         }
         let hasReturned = pending.renewals[id] != nil
@@ -53,7 +53,7 @@ extension StoreState {
         guard !pending.removals.contains(row.id), pending.insertions[row.id] == nil else { return }
         lastRank = max(lastRank, row.rank)
         earliestExpiry = min(earliestExpiry, row.expiry)
-        if let known = index.version(id: row.id) {
+        if let known = rows[row.id] {
             replace(known, by: row, &merged)
         } else if let same = index.version(
             chain: row.chain, url: row.url, variant: row.variant, digest: row.digest)

@@ -20,6 +20,8 @@ struct StoreState: Sendable {
     let limits: StoreLimits
     /// Changed only here and in the extensions of this type.
     var index = DictionaryIndex()
+    /// The versions in the index by their rows.
+    var rows: [Int64: Version] = [:]
     var pending = PendingWrites()
     var pins = Pins()
     /// What the heads of the versions may take.
@@ -57,8 +59,9 @@ struct StoreState: Sendable {
             version = returned(known, facts: facts, head: head, now: now, clock: clock)
         } else {
             index.newest(chain: key, url: facts.url, variant: facts.variant)?.head?.clear()
+            let rank = nextRank(clock)
             version = Version(
-                facts, id: .random(in: 1...Int64.max), rank: nextRank(clock), home: home, admittedAt: now,
+                facts, id: Version.row(rank), rank: rank, home: home, admittedAt: now,
                 lastWanted: now, head: head.flatMap { StoredHead($0, memory: heads, now: now) })
             insert(version)
             pending.insert(version, body: body)
@@ -92,6 +95,7 @@ struct StoreState: Sendable {
             head: self.head(of: known, facts: facts, head, now: now))
         _ = index.remove(known)
         index.insert(version)
+        rows[version.id] = version
         note(version)
         pending.renew(version)
         return version
@@ -220,6 +224,7 @@ struct StoreState: Sendable {
 
     private mutating func clearIndex() {
         index = DictionaryIndex()
+        rows = [:]
         order = EvictionOrder()
         pins = Pins()
         (chainsInProbation, bytesInProbation) = (0, 0)

@@ -4,7 +4,7 @@ internal import Synchronization
 ///
 /// Immutable but for the time it was last wanted. A body that returns makes a new object with the same `id`.
 package final class Version: Sendable {
-    /// The row in the store; chosen at random, so that two processes on one store never choose the same.
+    /// The row in the store; see `row`.
     package let id: Int64
     /// The digest of the body; in a private chain what `StoreKeys` calls it there, as also the next three.
     package let digest: Digest
@@ -25,6 +25,15 @@ package final class Version: Sendable {
     package let isUpstreamMatch: Bool
     /// The answer's head, where the upstream may be asked whether it still holds.
     package let head: StoredHead?
+
+    /// A row for a new version of this rank.
+    ///
+    /// Rows grow with the ranks, so that what is admitted together lies together on disk; what is random keeps two
+    /// processes on one store from choosing the same one in the same microsecond.
+    static func row(_ rank: Int64) -> Int64 {
+        let randomBits = 11
+        return (rank << randomBits | .random(in: 0..<(1 << randomBits))) & .max
+    }
 
     /// The longest time and the latest second that are kept: such numbers can be added without overflow.
     static let secondsMax = (1 << 53) - 1
