@@ -57,16 +57,12 @@ extension DictionaryIndex {
         /// The newest version of a URL, of those whose variant fits, that has a head to ask the upstream about.
         package func newestWithHead(
             chain: ChainKey, url: String, values: (String) -> String?
-        ) -> (version: Version, head: [UInt8])? {
+        ) -> Version? {
             refresh()
-            for version in snapshot.versions(of: chain).reversed()
-            where version.head != nil && version.isCurrent && version.url == url {
-                guard let head = version.head?.bytes, VariantKey.fits(version.variant, values: values) else {
-                    continue
-                }
-                return (version, head)
+            return snapshot.versions(of: chain).last {
+                $0.head?.bytes != nil && $0.isCurrent && $0.url == url
+                    && VariantKey.fits($0.variant, values: values)
             }
-            return nil
         }
 
         /// A version of the chain with this digest, whatever its URL.

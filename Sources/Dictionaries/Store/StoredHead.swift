@@ -6,6 +6,8 @@ internal import Synchronization
 package final class StoredHead: Sendable {
     private struct State: Sendable {
         var bytes: [UInt8]?
+        /// What those who use it have made of the bytes.
+        var reading: (any Sendable)?
         var isRefused = false
         /// Seconds since 1970.
         var writtenAt: Int
@@ -21,15 +23,27 @@ package final class StoredHead: Sendable {
 
     /// Keeps a head; nil where it is too long or there is no room.
     init?(_ bytes: [UInt8], memory: HeadMemory, now: Int = 0) {
-        guard bytes.count <= Self.bytesMax, memory.take(bytes.count) else { return nil }
+        guard bytes.count <= Self.bytesMax, memory.take(Self.cost(bytes)) else { return nil }
         self.memory = memory
         state = Guarded(State(bytes: bytes, writtenAt: now))
     }
 
-    deinit { memory.give(bytes?.count ?? 0) }
+    deinit { memory.give(Self.cost(bytes)) }
+
+    /// What a head takes of the memory, with what is made of it.
+    private static func cost(_ bytes: [UInt8]?) -> Int { 3 * (bytes?.count ?? 0) }
 
     /// The head as it was given; nil once it was forgotten.
     package var bytes: [UInt8]? { state.withLock { $0.bytes } }
+
+    /// What `read` makes of the head, which is done once for as long as the head stays the same.
+    package func reading<Reading: Sendable>(_ read: ([UInt8]) -> Reading?) -> Reading? {
+        let (bytes, known) = state.withLock { ($0.bytes, $0.reading) }
+        if let known = known as? Reading { return known }
+        guard let bytes, let reading = read(bytes) else { return nil }
+        state.withLock { if $0.bytes == bytes { $0.reading = reading } }
+        return reading
+    }
 
     /// Forgets the head for good: the upstream does not confirm it in a way that can be trusted.
     package func refuse() { forget(isRefused: true) }
@@ -41,9 +55,9 @@ package final class StoredHead: Sendable {
     func replace(_ new: [UInt8], now: Int) -> Bool {
         guard new.count <= Self.bytesMax else { return false }
         return state.withLock { state in
-            guard !state.isRefused, state.bytes != new, memory.take(new.count) else { return false }
-            memory.give(state.bytes?.count ?? 0)
-            state.bytes = new
+            guard !state.isRefused, state.bytes != new, memory.take(Self.cost(new)) else { return false }
+            memory.give(Self.cost(state.bytes))
+            (state.bytes, state.reading) = (new, nil)
             // A clock that was set back must not stop the updates.
             guard !(state.writtenAt...state.writtenAt + Self.writeSeconds).contains(now) else { return false }
             state.writtenAt = now
@@ -53,8 +67,8 @@ package final class StoredHead: Sendable {
 
     private func forget(isRefused: Bool) {
         state.withLock { state in
-            memory.give(state.bytes?.count ?? 0)
-            state.bytes = nil
+            memory.give(Self.cost(state.bytes))
+            (state.bytes, state.reading) = (nil, nil)
             state.isRefused = state.isRefused || isRefused
         }
     }

@@ -48,15 +48,17 @@ extension Span<UInt8> {
         text.withUTF8Buffer { unsafe equalsIgnoringCase($0.span) }
     }
 
+    /// Compares byte for byte.
+    func equals(_ other: Span<UInt8>) -> Bool {
+        guard count == other.count else { return false }
+        for index in indices where self[index] != other[index] { return false }
+        return true
+    }
+
     /// Compares byte for byte with a literal.
     func equals(_ text: StaticString) -> Bool {
         // Safe: the literal lives as long as the program, and its span does not leave the closure.
-        text.withUTF8Buffer { literal in
-            let other = unsafe literal.span
-            guard count == other.count else { return false }
-            for index in indices where self[index] != other[index] { return false }
-            return true
-        }
+        text.withUTF8Buffer { unsafe equals($0.span) }
     }
 
     /// Tells whether it begins with a literal, letters A to Z without regard to case.

@@ -12,21 +12,15 @@ extension Headers {
         }
         for name in named where name != kept && !Self.neverConnectionFields.contains(name) { remove(name) }
         let keptID = kept?.id ?? 0
-        removeLines { line, _ in Self.isConnectionField[Int(line.id)] && line.id != keptID }
+        removeLines { line, block in
+            Self.connectionFields.contains(id: line.id, block.extracting(line.name)) && line.id != keptID
+        }
     }
 
-    // By the number of the name; all of them are well known.
-    private static let isConnectionField: [Bool] = {
-        var table = [Bool](repeating: false, count: 256)
-        for name in [
-            HeaderName.connection, .keepAlive, .proxyConnection, .proxyAuthenticate, .proxyAuthorization, .te,
-            .transferEncoding, .upgrade, .http2Settings,
-        ] {
-            precondition(name.id != 0, "an unlisted name has no number of its own")
-            table[Int(name.id)] = true
-        }
-        return table
-    }()
+    private static let connectionFields: HeaderNameSet = [
+        .connection, .keepAlive, .proxyConnection, .proxyAuthenticate, .proxyAuthorization, .te,
+        .transferEncoding, .upgrade, .http2Settings,
+    ]
 
     private static let neverConnectionFields: [HeaderName] = [.host, .contentLength, .cacheControl]
 }

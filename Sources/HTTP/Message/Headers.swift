@@ -78,6 +78,13 @@ package struct Headers: Sendable {
         addLine(id: id, start: start, nameEnd: start + colon)
     }
 
+    /// Appends a line of another section's block.
+    mutating func append(_ line: Line, of other: Span<UInt8>) {
+        let start = block.count
+        block.append(other.extracting(Int(line.start)..<Int(line.end)))
+        addLine(id: line.id, start: start, nameEnd: start + Int(line.nameEnd - line.start))
+    }
+
     private mutating func addLine(id: UInt8, start: Int, nameEnd: Int) {
         lines.append(
             Line(start: UInt32(start), nameEnd: UInt32(nameEnd), end: UInt32(block.count), id: id))

@@ -54,8 +54,8 @@ final class Answer {
     var refusal: AdmissionRefusal?
     /// The body as far as it has come: held, or copied for admission.
     var collected: [UInt8] = []
-    /// The stored body that this is, where it came from the store.
-    var source: Body?
+    /// The stored body that this is: the upstream has confirmed it, or it is a dictionary's own URL.
+    var stored: Body?
     /// What was taken from the compression memory.
     var reservedBytes = 0
     /// Whether the whole body has come, though it could not be dealt with yet.
@@ -74,8 +74,6 @@ final class Answer {
     var awaitedEnd: Headers?
     /// Whether the decoder has more to do before it can take what comes next.
     var isDecodingBehind: Bool { isDecoded && (!undecoded.isEmpty || decoder?.hasMore == true) }
-    /// The stored body that this is, where the upstream has confirmed it.
-    var stored: Body?
     /// The head to keep with the version, in wire form.
     var headToKeep: [UInt8]?
 

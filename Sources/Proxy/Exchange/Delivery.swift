@@ -67,14 +67,13 @@ enum Delivery {
 
     /// What was said of the upstream's bytes does not hold for others (RFC 9110 section 7.7, RFC 9530).
     private static func recode(_ headers: inout Headers, _ coding: ContentCoding) {
-        for name in [
-            HeaderName.contentEncoding, .contentLength, .acceptRanges, .contentMD5, .contentDigest, .digest,
-            .reprDigest,
-        ] {
-            headers.remove(name)
-        }
+        headers.removeAll(ofTheCodedBytes)
         if coding != .identity { headers.append(.contentEncoding, coding.token) }
     }
+
+    private static let ofTheCodedBytes: HeaderNameSet = [
+        .contentEncoding, .contentLength, .acceptRanges, .contentMD5, .contentDigest, .digest, .reprDigest,
+    ]
 
     private static func setETag(_ headers: inout Headers, _ shape: Shape) {
         guard let tag = headers.first(.etag) ?? shape.madeETag else { return }
@@ -92,12 +91,12 @@ enum Delivery {
     /// The 304 that stands for an answer the client holds already (RFC 9110 section 15.4.5).
     static func notModified(from headers: Headers) -> ResponseHead {
         var kept = headers
-        kept.removeAll { name in
-            name == .contentType || name == .contentEncoding || name == .contentLength
-                || name == .contentLanguage
-                || name == .contentRange || name == .acceptRanges || name == .cdnCacheControl
-                || name == .trailer
-        }
+        kept.removeAll(ofTheRepresentation)
         return ResponseHead(status: .notModified, headers: kept)
     }
+
+    private static let ofTheRepresentation: HeaderNameSet = [
+        .contentType, .contentEncoding, .contentLength, .contentLanguage, .contentRange, .acceptRanges,
+        .cdnCacheControl, .trailer,
+    ]
 }

@@ -18,7 +18,7 @@ extension Exchange {
     }
 
     func place(varyNames: [String], own: [String], isOffered: () -> Bool) -> Answer.Place? {
-        guard let dictionary = route.dictionary, let authority = request.authority, let scope else {
+        guard let dictionary = route.dictionary, let authority, let scope else {
             return nil
         }
         let offer: UseAsDictionary?

@@ -50,9 +50,8 @@ extension Exchange {
     }
 
     func codingJob(_ answer: Answer, _ decision: Decision) -> CodingJob {
-        // What comes from the store is known already, which matters only where a delta of it may be.
-        let newest =
-            answer.stored ?? (decision.coding.usesDictionary ? answer.source : nil) ?? newestBody(answer)
+        // What comes from the store needs neither reading nor hashing.
+        let newest = answer.stored ?? newestBody(answer)
         let needsTag =
             !answer.head.headers.contains(.etag) && isCodedResource(answer.facts)
             && request.method == .get && answer.collected.count <= heldBytesMax

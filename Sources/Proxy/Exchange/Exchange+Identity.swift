@@ -7,7 +7,7 @@ extension Exchange {
     /// Finds out whose the request is, as far as the request says, or with what the upstream says of it.
     func identify(by response: Headers? = nil) {
         guard let identity = route.identity, let keys = context.store.keys,
-            let authority = request.authority
+            let authority
         else { return }
         // The upstream goes by what it gets.
         var headers = request.headers

@@ -38,7 +38,7 @@ extension Exchange {
 
     /// The dictionary that the client names: an older one of the same chain, or whatever else it may use here.
     private func findDictionary(for linked: LinkedDictionary) {
-        guard let digest = facts.availableDictionary, let authority = request.authority else { return }
+        guard let digest = facts.availableDictionary, let authority else { return }
         let found =
             proxy.index.version(chain: linked.version.chain, digest: digest)
             ?? proxy.index.find(digest: digest, authority: authority, path: path, query: query)
@@ -72,7 +72,7 @@ extension Exchange {
             return refuse(Self.noSuchDictionary, .reservedPath)
         }
         answer.collected = body.bytes
-        answer.source = body
+        answer.stored = body
         answer.isWhole = true
         if dictionary.isLoading { core.setDeadline(token, core.now + Self.holdMilliseconds) }
         prepare(answer)

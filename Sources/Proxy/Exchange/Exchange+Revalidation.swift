@@ -6,7 +6,7 @@ internal import HTTP
 extension Exchange {
     /// Looks for an answer to this very request that the upstream may confirm, and has its body read meanwhile.
     func findStoredAnswer() {
-        guard route.revalidates, facts.dictionarySwitch == nil, let authority = request.authority,
+        guard route.revalidates, facts.dictionarySwitch == nil, let authority,
             let dictionary = route.dictionary,
             Revalidation.mayAsk(request, framing: requestFraming, facts),
             let match = dictionary.covers.matchValue(forPath: path, query: query, route: route.match)
@@ -15,10 +15,8 @@ extension Exchange {
         let found = proxy.index.newestWithHead(chain: chain, url: storedURL) { name in
             HeaderName(name).flatMap { request.headers.joined($0) }
         }
-        guard let (version, bytes) = found, let head = Revalidation.head(bytes),
-            let tag = Revalidation.strongTag(head.headers)
-        else { return }
-        storedAnswer = StoredAnswer(version: version, tag: tag, head: head)
+        guard let version = found, let kept = version.head?.reading(KeptHead.init) else { return }
+        storedAnswer = StoredAnswer(version: version, kept: kept)
         readStoredBody(of: version)
     }
 
@@ -58,7 +56,7 @@ extension Exchange {
     /// The 304 has come whole: sends the stored answer, or asks for the whole one.
     func settleStoredAnswer() {
         guard let stored = storedAnswer, let notModified = stored.notModified else { return }
-        guard Revalidation.confirms(notModified, stored.tag) else {
+        guard Revalidation.confirms(notModified, stored.kept.tag) else {
             // Neither now nor later: what the upstream means by its tags is not what a tag is for.
             stored.version.head?.refuse()
             return askForWhole()
@@ -68,7 +66,9 @@ extension Exchange {
             core.setDeadline(token, nil)
             storedAnswer = nil
             record.revalidation = .hit
-            planStored(Revalidation.updated(stored.head, by: notModified), body)
+            planStored(
+                Revalidation.updated(stored.kept.head, by: notModified), body,
+                isKept: Revalidation.isUnchanged(stored.kept.head, by: notModified))
         case .loading: core.setDeadline(token, core.now + Self.holdMilliseconds)
         case .lost: askForWhole()
         }
@@ -87,14 +87,16 @@ extension Exchange {
     }
 
     /// Goes on as if the upstream had sent the body whole; what it is needs neither reading nor hashing.
-    private func planStored(_ head: ResponseHead, _ body: Body) {
+    ///
+    /// `isKept` says that the head is kept as it is already.
+    private func planStored(_ head: ResponseHead, _ body: Body, isKept: Bool) {
         var head = head
         if context.configuration.explain { head.headers.remove(.dictumExplain) }
         heedSwitch()
         let framing = BodyFraming.length(UInt64(body.count))
         let answer = Answer(head, framing: framing, facts: ResponseFacts(head, framing: framing))
         self.answer = answer
-        keepHead(of: answer)
+        if !isKept { keepHead(of: answer) }
         setCacheControl(answer)
         answer.stored = body
         answer.collected = body.bytes

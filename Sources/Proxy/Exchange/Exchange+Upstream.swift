@@ -7,7 +7,7 @@ extension Exchange {
     /// Looks up the dictionary that the client offers, and has it read while the upstream works.
     func findDictionary() {
         guard let digest = facts.availableDictionary, facts.dictionarySwitch == nil,
-            let authority = request.authority, let scope,
+            let authority, let scope,
             scope == .public || CrossOrigin.allowsPrivateDictionary(request: facts)
         else { return }
         guard
@@ -44,7 +44,7 @@ extension Exchange {
             peer: peer, route: route, acceptEncoding: context.configuration.upstream.acceptEncoding,
             upstreamAuthority: context.upstreamAuthority, isTLS: peer.isTLS ?? false)
         var head = UpstreamRequest.head(from: request, framing: requestFraming, surroundings)
-        if let storedAnswer { head.headers.append(.ifNoneMatch, storedAnswer.tag.serialized) }
+        if let storedAnswer { head.headers.append(.ifNoneMatch, storedAnswer.kept.tag.serialized) }
         upstreamHead = head
         askUpstream(head)
     }

@@ -16,6 +16,8 @@ final class Exchange: Handler {
     let path: String
     let query: String?
     let peer: ClientPeer
+    /// The host, and the port if given, that the request is for; nil in HTTP/1.0 without Host.
+    private(set) lazy var authority = request.authority
     /// The stored version that this request asks for by its own URL.
     let linked: LinkedDictionary?
     let route: Route

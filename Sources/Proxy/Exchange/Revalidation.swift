@@ -16,16 +16,15 @@ enum Revalidation {
         else { return false }
         let headers = request.headers
         // A client that asks for itself hears what the upstream says to that.
-        for name in [
-            HeaderName.range, .ifRange, .ifNoneMatch, .ifMatch, .ifModifiedSince, .ifUnmodifiedSince,
-            .upgrade,
-        ] where headers.contains(name) {
-            return false
-        }
+        guard !headers.containsAny(of: ownQuestions) else { return false }
         // RFC 9111 section 5.4: Pragma counts where there is no Cache-Control.
         if headers.contains(.cacheControl) { return !CacheControl(headers.values(.cacheControl)).noCache }
         return !headers.containsToken(.pragma, "no-cache")
     }
+
+    private static let ownQuestions: HeaderNameSet = [
+        .range, .ifRange, .ifNoneMatch, .ifMatch, .ifModifiedSince, .ifUnmodifiedSince, .upgrade,
+    ]
 
     private static func isNobodys(_ facts: RequestFacts) -> Bool {
         !facts.hasAuthorization && !facts.hasCookie && !facts.hasClientCertificate
@@ -50,7 +49,7 @@ enum Revalidation {
         else { return nil }
         var bytes: [UInt8] = []
         var kept = ResponseHead(status: .ok, headers: head.headers)
-        kept.headers.removeAll(where: ofOneAnswer.contains)
+        kept.headers.removeAll(ofOneAnswer)
         HeadWriter.write(kept, into: &bytes)
         return bytes.count <= StoredHead.bytesMax ? bytes : nil
     }
@@ -77,14 +76,16 @@ enum Revalidation {
     ]
 
     /// Fields that speak of one answer only, and those that are written anew.
-    private static let ofOneAnswer: Set<HeaderName> = {
-        let others = ["Clear-Site-Data", "Traceresponse", "X-Cache", "X-Runtime"].compactMap(HeaderName.init)
-        return Set(others).union([
+    private static let ofOneAnswer: HeaderNameSet = {
+        var names: HeaderNameSet = [
             .age, .connection, .contentEncoding, .contentLength, .contentRange, .date, .keepAlive,
             .proxyAuthenticate, .proxyConnection, .serverTiming, .setCookie, .te, .trailer,
-            .transferEncoding,
-            .upgrade, .via, .warning, .xRequestID,
-        ])
+            .transferEncoding, .upgrade, .via, .warning, .xRequestID,
+        ]
+        for name in ["Clear-Site-Data", "Traceresponse", "X-Cache", "X-Runtime"].compactMap(HeaderName.init) {
+            names.insert(name)
+        }
+        return names
     }()
 
     // MARK: What the upstream says to it
@@ -99,28 +100,19 @@ enum Revalidation {
     /// The head of the answer that a 304 stands for (RFC 9111 section 3.2): its fields replace those that are kept.
     static func updated(_ kept: ResponseHead, by notModified: ResponseHead) -> ResponseHead {
         var head = kept
-        var names: Set<HeaderName> = []
-        notModified.headers.forEach { name, _ in
-            if !notUpdated.contains(name) { names.insert(name) }
-        }
-        head.headers.removeAll(where: names.contains)
-        notModified.headers.forEach { name, value in
-            if names.contains(name) { head.headers.append(name, value) }
-        }
+        head.headers.update(with: notModified.headers, keeping: ofTheBody)
         return head
+    }
+
+    /// Whether a 304 says nothing of what is kept that is not kept already, which is the rule.
+    static func isUnchanged(_ kept: ResponseHead, by notModified: ResponseHead) -> Bool {
+        kept.headers.holdsLines(of: notModified.headers, ignoring: ofOneAnswer)
     }
 
     /// What tells of the body, which stays as it is.
-    private static let notUpdated: Set<HeaderName> = [
+    private static let ofTheBody: HeaderNameSet = [
         .contentEncoding, .contentLength, .contentRange, .trailer, .transferEncoding,
     ]
-
-    /// The head that was kept; nil for bytes that are none.
-    static func head(_ bytes: [UInt8]) -> ResponseHead? {
-        var parser = HeadParser(limits: MessageLimits(headBytes: StoredHead.bytesMax + 1))
-        guard let head = try? parser.parseResponse(bytes.span) else { return nil }
-        return head
-    }
 }
 
 /// What came of asking the upstream whether a stored answer still holds.

@@ -11,8 +11,7 @@ struct StoredAnswer {
     }
 
     let version: Dictionaries.Version
-    let tag: EntityTag
-    let head: ResponseHead
+    let kept: KeptHead
     var body = BodyState.loading
     /// The 304 that has come.
     var notModified: ResponseHead?
