@@ -18,7 +18,9 @@ extension Headers {
         return other.lines.allSatisfy { line in
             let text = otherBytes.extracting(Int(line.start)..<Int(line.end))
             return ignored.contains(id: line.id, otherBytes.extracting(line.name))
-                || lines.contains { $0.id == line.id && bytes.extracting(Int($0.start)..<Int($0.end)).equals(text) }
+                || lines.contains {
+                    $0.id == line.id && bytes.extracting(Int($0.start)..<Int($0.end)).equals(text)
+                }
         }
     }
 
