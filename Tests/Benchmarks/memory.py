@@ -18,7 +18,7 @@ from table import Row  # noqa: E402
 
 CHAINS = 5000
 VERSIONS = 20
-BUDGETS = {"store": {"memory": 16}, "compression": {"memory": 32, "prepared_memory": 16, "delta_memory": 16}}
+BUDGETS = {"store": {"memory": 64}, "compression": {"memory": 32, "prepared_memory": 16, "delta_memory": 16}}
 MEBIBYTE = 1 << 20
 
 

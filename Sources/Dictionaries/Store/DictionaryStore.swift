@@ -115,6 +115,7 @@ package final class DictionaryStore: Sendable {
         let index = publisher.index
         statistics.versions = index.versionCount
         statistics.chains = index.chainCount
+        statistics.indexBytes = index.memoryBytes
         statistics.memoryBytes = hot.withLock { $0.bytes + $0.reservedBytes } + heads.bytes
         (statistics.pendingWrites, statistics.chainsInProbation) = state.withLock {
             ($0.pending.count, $0.chainsInProbation)

@@ -1,4 +1,5 @@
-/// The bodies in memory, the least recently used first to go, within one budget with the copies being admitted.
+/// The bodies in memory, the least recently used first to go, within one budget with the index and the copies being
+/// admitted.
 ///
 /// A pinned body is not on disk yet and stays until it is unpinned or given up. A value; the store keeps it
 /// behind a lock. Every operation is O(1) but for the bodies that it frees.
@@ -12,7 +13,9 @@ struct HotBodies: Sendable {
         var newer: Int?
     }
 
-    let bytesMax: Int
+    private let budget: Int
+    /// What the index leaves of the budget: a quarter at least, or nothing could be admitted any more.
+    private(set) var bytesMax: Int
     /// What the bodies take, with a little for each, so that very small ones are bounded too.
     private(set) var bytes = 0
     private(set) var pinnedBytes = 0
@@ -29,7 +32,13 @@ struct HotBodies: Sendable {
     var count: Int { places.count }
 
     init(bytesMax: Int) {
-        self.bytesMax = bytesMax
+        (budget, self.bytesMax) = (bytesMax, bytesMax)
+    }
+
+    /// Leaves the index what it takes.
+    mutating func makeRoom(forIndex bytes: Int) {
+        bytesMax = max(budget - bytes, budget / 4)
+        shrink()
     }
 
     // MARK: Bodies

@@ -28,6 +28,8 @@ package struct StoreStatistics: Sendable, Equatable {
     package var chainsInProbation = 0
     /// Hot bodies and reserved copies.
     package var memoryBytes = 0
+    /// What the index takes of the same budget, within a tenth.
+    package var indexBytes = 0
     /// Database, log and the index over it; as of the last write.
     package var diskBytes = 0
     /// Changes that are not on disk yet.

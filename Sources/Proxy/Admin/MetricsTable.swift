@@ -77,7 +77,7 @@ package enum MetricsTable {
         "Those of the chains that nobody has asked for again; they share a fifth of the store.")
     static let storeBytes = Metric(
         "dictum_store_bytes", .gauge, labels: ["place"],
-        "Bytes of the store: hot bodies and copies in memory, database and log on disk.")
+        "Bytes of the store: hot bodies and copies in memory, the index, database and log on disk.")
     static let storeEvictions = Metric(
         "dictum_store_evictions_total", .counter, labels: ["reason"], "Versions that left the store.")
     static let storeWriteErrors = Metric(

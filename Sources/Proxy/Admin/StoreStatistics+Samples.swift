@@ -8,6 +8,7 @@ extension StoreStatistics {
             MetricSample(MetricsTable.storeChains, [], chains),
             MetricSample(MetricsTable.storeChainsInProbation, [], chainsInProbation),
             MetricSample(MetricsTable.storeBytes, ["memory"], memoryBytes),
+            MetricSample(MetricsTable.storeBytes, ["index"], indexBytes),
             MetricSample(MetricsTable.storeBytes, ["disk"], diskBytes),
             MetricSample(MetricsTable.storeWriteErrors, [], writeErrors),
             MetricSample(MetricsTable.storeSetAsides, [], setAsides),

@@ -90,7 +90,12 @@ enum Settings {
             is all that paths get before somebody asks for them again.
             """),
         .value("max_chains", \.maxChains, .count(1...10_000_000), "How many chains are kept."),
-        .value("memory", \.memory, .size(mebibyte...tebibyte), "For hot bodies and copies being admitted."),
+        .value(
+            "memory", \.memory, .size(mebibyte...tebibyte),
+            """
+            For hot bodies and copies being admitted, and for the index, which takes 0.6 KB a version; a quarter stays \
+            for the bodies.
+            """),
         .value(
             "write_rate", \.writeRate, .size(1 << 10...tebibyte),
             "What is written per second; answers beyond it are not kept, and offer nothing."),

@@ -93,6 +93,23 @@ import Testing
         #expect(hot.pinnedBeyond(100_000).isEmpty)
     }
 
+    @Test func `what the index takes is the loss of the bodies, down to a quarter`() {
+        let bodies = (0..<4).map { sampleBody($0) }
+        let size = bodies[0].bytes.count + 256
+        var hot = HotBodies(bytesMax: 8 * size)
+        for body in bodies { hot.keep(body, as: name(body)) }
+        #expect(hot.count == 4)
+        hot.makeRoom(forIndex: 5 * size)
+        #expect(hot.count == 3)
+        hot.makeRoom(forIndex: 100 * size)
+        #expect(hot.bytesMax == 2 * size && hot.count == 2)
+        let isTooMuch = hot.reserve(2 * size + 1)
+        #expect(!isTooMuch)
+        hot.makeRoom(forIndex: 0)
+        let fits = hot.reserve(7 * size)
+        #expect(fits)
+    }
+
     @Test func `a thousand random steps keep the sums right`() {
         var hot = HotBodies(bytesMax: 20_000)
         let bodies = (0..<40).map { sampleBody($0, count: 100 + $0 * 37) }
