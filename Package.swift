@@ -32,7 +32,7 @@ let package = Package(
         .systemLibrary(name: "CZlib", pkgConfig: "zlib"),
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl"),
 
-        .target(name: "HTTP", dependencies: ["CLinux"], swiftSettings: strict),
+        .target(name: "HTTP", dependencies: ["CLinux", "COpenSSL"], swiftSettings: strict),
         .target(
             name: "Dictionaries",
             dependencies: [

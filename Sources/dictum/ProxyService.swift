@@ -25,7 +25,7 @@ struct ProxyService {
             loopCount: cores)
         server = try ProxyServer(
             context: context, accessLog: accessLog ? AccessLogOutput(sink: sink, isJSON: isJSON) : nil)
-        for endpoint in server.endpoints { log.info("listening on \(endpoint.urlText)") }
+        for url in server.urls { log.info("listening on \(url)") }
     }
 
     /// Drains and stops; blocks until all is written.
@@ -46,13 +46,11 @@ struct ProxyService {
     }
 
     private func reload(_ configuration: Configuration) {
-        let former = Set(server.endpoints)
+        let former = Set(server.urls)
         do throws(StartError) {
             let late = try server.reload(configuration)
             threshold.level = Self.level(configuration.log.level)
-            for endpoint in server.endpoints where !former.contains(endpoint) {
-                log.info("listening on \(endpoint.urlText)")
-            }
+            for url in server.urls where !former.contains(url) { log.info("listening on \(url)") }
             if !late.isEmpty {
                 log.warning("a change of \(late.joined(separator: ", ")) takes effect at the next start only")
             }

@@ -9,24 +9,20 @@ internal import COpenSSL
     /// Takes the key, of any length.
     init(key: [UInt8]) {
         // All of this fails only when memory is exhausted, where Swift's own allocations trap as well.
-        var digest = Array("SHA256".utf8CString)
         // Safe: parameters and key are read during the calls only, and both outlive them; the context keeps its own
         // reference to the algorithm.
-        let context: OpaquePointer? = unsafe digest.withUnsafeMutableBufferPointer { digest in
+        let context: OpaquePointer? = {
             guard let algorithm = unsafe EVP_MAC_fetch(nil, "HMAC", nil) else { return nil }
             defer { unsafe EVP_MAC_free(algorithm) }
             guard let context = unsafe EVP_MAC_CTX_new(algorithm) else { return nil }
-            let parameters = unsafe [
-                OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, digest.baseAddress, 0),
-                OSSL_PARAM_construct_end(),
-            ]
+            let parameters = unsafe [dictum_param_mac_sha256(), OSSL_PARAM_construct_end()]
             let code = unsafe EVP_MAC_init(context, key, key.count, parameters)
             guard code == 1 else {
                 unsafe EVP_MAC_CTX_free(context)
                 return nil
             }
             return unsafe context
-        }
+        }()
         guard let context = unsafe context else { preconditionFailure("HMAC-SHA256 is not available") }
         unsafe keyed = context
     }

@@ -22,6 +22,8 @@ package final class ClientConnection: Handler {
     private var pending: [UInt8] = []
     private var interimCount = 0
     private var isReadable = false
+    /// Whether reading waits for room to write.
+    private var readsOnceWritable = false
     private var endIsNear = false
     private var isPaused = false
     private var isFull = false
@@ -148,6 +150,10 @@ package final class ClientConnection: Handler {
     package func ready(_ events: Readiness, _ core: EventLoop.Core) {
         if !events.isDisjoint(with: [.readable, .peerClosed, .broken]) { isReadable = true }
         if !events.isDisjoint(with: [.peerClosed, .broken]) { endIsNear = true }
+        if readsOnceWritable, events.contains(.writable) {
+            readsOnceWritable = false
+            isReadable = true
+        }
         if state.phase == .connecting, !connected(events) { return }
         serve()
     }
@@ -252,10 +258,14 @@ package final class ClientConnection: Handler {
                 core.readBuffer.withBytes(count) { take($0) }
             case .wouldBlock:
                 isReadable = false
+            case .wouldBlockUntilWritable:
+                isReadable = false
+                readsOnceWritable = true
             case .end:
                 isReadable = false
                 ended()
-            case .failed:
+            // RFC 9112 section 9.8: what ends with the connection is not whole then.
+            case .cutOff, .failed:
                 isReadable = false
                 lose(nil)
             }

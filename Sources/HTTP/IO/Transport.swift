@@ -9,10 +9,16 @@ package protocol Transport: AnyObject {
     func read(into buffer: UnsafeMutableRawBufferPointer) -> ReadOutcome
     /// Writes as much as goes of two pieces, one behind the other; either may be empty.
     func write(_ first: Span<UInt8>, _ second: Span<UInt8>) -> WriteOutcome
+    /// Works on until bytes can pass; called again at every event until it is done or has failed.
+    func establish() -> TLSHandshakeOutcome
     /// Tells the peer that nothing more will come.
     func closeWriting()
     /// Makes the end of the connection look like the failure it is, not like an end of the data.
     func resetOnClose()
+}
+
+extension Transport {
+    package func establish() -> TLSHandshakeOutcome { .done }
 }
 
 /// What a read gave.
@@ -20,8 +26,12 @@ package enum ReadOutcome: Equatable, Sendable {
     /// So many bytes, and whether there may be more without another event.
     case bytes(Int, mayHaveMore: Bool)
     case wouldBlock
+    /// Nothing before something has been written, for which there is no room.
+    case wouldBlockUntilWritable
     /// The peer sends no more.
     case end
+    /// The connection ended without the end that its protection has: what came may not be all (RFC 8446 section 6.1).
+    case cutOff
     case failed(SystemError)
 }
 

@@ -14,13 +14,17 @@ package final class Listener: Handler {
     private var refused: Set<ObjectIdentifier> = []
     /// Connections whose PROXY protocol header has not come yet.
     private var waiting: [ObjectIdentifier: ProxyHeaderReader] = [:]
+    /// Connections whose TLS handshake is under way.
+    private var handshakes: [ObjectIdentifier: TLSHandshake] = [:]
     private var isStopping = false
     private var onDrained: (() -> Void)?
 
     /// Connections accepted since the start.
     package private(set) var acceptedConnections = 0
+    /// What has become of TLS handshakes since the start.
+    package private(set) var handshakeCounts = TLSHandshakeCounts()
     /// Connections that are open now.
-    package var openConnections: Int { connections.count }
+    package var openConnections: Int { connections.count + handshakes.count }
     /// Connections with a request under way; O(n).
     package var activeConnections: Int { connections.values.count { $0.state.isExchanging } }
 
@@ -78,14 +82,16 @@ package final class Listener: Handler {
     {
         acceptedConnections += 1
         let isWithinLimit = count.enter(limit: settings.connectionsMax)
-        guard isWithinLimit || refused.count < Self.refusedMax else { return }
+        // A word to whom it would not reach without a handshake first is not worth one.
+        guard isWithinLimit || refused.count < Self.refusedMax && settings.tls == nil else { return }
         let endpoint: Endpoint? =
             IPAddress(peer).map { .ip($0, port: peer.port) } ?? (peer.family == 1 ? .unix(path: "") : nil)
         if let accepts = settings.acceptsProxyHeader, isWithinLimit {
             guard accepts(endpoint) else { return refuseHeader(from: endpoint) }
             return awaitHeader(descriptor, from: endpoint, core)
         }
-        let connection = open(descriptor, peer: endpoint, core)
+        if let tls = settings.tls { return shakeHands(descriptor, tls, peer: endpoint, core) }
+        let connection = open(PlainTransport(descriptor), peer: endpoint, core)
         guard !isWithinLimit else { return connection.start() }
         refused.insert(ObjectIdentifier(connection))
         connection.start()
@@ -93,11 +99,12 @@ package final class Listener: Handler {
     }
 
     private func open(
-        _ descriptor: consuming Descriptor, peer: Endpoint?, isPeerTLS: Bool? = nil, _ core: EventLoop.Core
+        _ transport: any Transport, peer: Endpoint?, isPeerTLS: Bool? = nil, tls: TLSFacts? = nil,
+        _ core: EventLoop.Core
     ) -> ServerConnection {
         let connection = ServerConnection(
-            transport: PlainTransport(descriptor), peer: peer, application: application, settings: settings,
-            core: core, isPeerTLS: isPeerTLS, onClose: { [unowned self] in closed($0) })
+            transport: transport, peer: peer, application: application, settings: settings,
+            core: core, isPeerTLS: isPeerTLS, tls: tls, onClose: { [unowned self] in closed($0) })
         connections[ObjectIdentifier(connection)] = connection
         return connection
     }
@@ -113,7 +120,9 @@ package final class Listener: Handler {
         ) { [unowned self] descriptor, header in
             if let name { waiting[name] = nil }
             guard let descriptor, let header else { return refuseHeader(from: peer) }
-            open(descriptor, peer: header.client ?? peer, isPeerTLS: header.isClientTLS, core).start()
+            let client = header.client ?? peer
+            if let tls = settings.tls { return shakeHands(descriptor, tls, peer: client, core) }
+            open(PlainTransport(descriptor), peer: client, isPeerTLS: header.isClientTLS, core).start()
         }
         name = ObjectIdentifier(reader)
         waiting[ObjectIdentifier(reader)] = reader
@@ -123,6 +132,23 @@ package final class Listener: Handler {
     private func refuseHeader(from peer: Endpoint?) {
         count.leave()
         if !isStopping { _ = application.refuse(.badProxyHeader, from: peer) }
+    }
+
+    // MARK: TLS
+
+    private func shakeHands(
+        _ descriptor: consuming Descriptor, _ tls: TLSServer, peer: Endpoint?, _ core: EventLoop.Core
+    ) {
+        guard let transport = TLSTransport(descriptor, serving: tls.current) else { return count.leave() }
+        let handshake = TLSHandshake(transport, core: core, deadline: core.now + settings.headTimeout)
+        let name = ObjectIdentifier(handshake)
+        handshakes[name] = handshake
+        handshake.start { [unowned self] outcome in
+            handshakes[name] = nil
+            handshakeCounts.count(outcome)
+            guard case .success(let facts) = outcome else { return count.leave() }
+            open(transport, peer: peer, tls: facts, core).start()
+        }
     }
 
     /// Connections beyond the limit that get a word before they are closed; further ones are closed at once.
@@ -145,6 +171,7 @@ package final class Listener: Handler {
         socket = nil
         core.remove(token)
         for reader in Array(waiting.values) { reader.cancel() }
+        for handshake in Array(handshakes.values) { handshake.cancel() }
         for connection in Array(connections.values) { connection.stop() }
         if connections.isEmpty { finishStopping() }
     }

@@ -7,8 +7,10 @@ package final class ServerConnection: Handler {
     ///
     /// Behind a proxy that speaks the PROXY protocol: who connected to that.
     package let peer: Endpoint?
-    /// Whether the client's connection was TLS, by the word of such a proxy; nil where there is none.
+    /// Whether the client's connection was TLS: to us, or by the word of such a proxy; nil where there is none.
     package let isPeerTLS: Bool?
+    /// What its own TLS has shown; nil without.
+    package let tls: TLSFacts?
     /// The loop it lives on.
     package let core: EventLoop.Core
     /// What the application wants to remember of the connection from one request to the next.
@@ -36,6 +38,8 @@ package final class ServerConnection: Handler {
     private var parser: HeadParser
     private var pending: [UInt8] = []
     private var isReadable = false
+    /// Whether reading waits for room to write.
+    private var readsOnceWritable = false
     /// The peer's end has been reported, and is not reported again: only reading on finds it.
     private var endIsNear = false
     private var isPaused = false
@@ -48,9 +52,11 @@ package final class ServerConnection: Handler {
 
     init(
         transport: any Transport, peer: Endpoint?, application: any Application, settings: ServerSettings,
-        core: EventLoop.Core, isPeerTLS: Bool? = nil, onClose: @escaping (ServerConnection) -> Void
+        core: EventLoop.Core, isPeerTLS: Bool? = nil, tls: TLSFacts? = nil,
+        onClose: @escaping (ServerConnection) -> Void
     ) {
-        self.isPeerTLS = isPeerTLS
+        self.isPeerTLS = tls == nil ? isPeerTLS : true
+        self.tls = tls
         self.transport = transport
         self.peer = peer
         self.application = application
@@ -66,6 +72,11 @@ package final class ServerConnection: Handler {
     func start() {
         guard let transport else { return }
         token = core.add(self, descriptor: transport.descriptor, events: Readiness.edges)
+        if tls != nil {
+            // What came with the end of the handshake has been read from the socket already.
+            isReadable = true
+            core.attend(token)
+        }
         updateDeadline()
     }
 
@@ -74,6 +85,10 @@ package final class ServerConnection: Handler {
     package func ready(_ events: Readiness, _ core: EventLoop.Core) {
         if !events.isDisjoint(with: [.readable, .peerClosed, .broken]) { isReadable = true }
         if !events.isDisjoint(with: [.peerClosed, .broken]) { endIsNear = true }
+        if readsOnceWritable, events.contains(.writable) {
+            readsOnceWritable = false
+            isReadable = true
+        }
         if !state.wantsInput {
             // What is not read now cannot tell of the end by itself.
             if events.contains(.broken) { return lose(.closed) }
@@ -147,9 +162,16 @@ package final class ServerConnection: Handler {
                 core.readBuffer.withBytes(count) { take($0) }
             case .wouldBlock:
                 isReadable = false
+            case .wouldBlockUntilWritable:
+                isReadable = false
+                readsOnceWritable = true
             case .end:
                 isReadable = false
                 peerClosed()
+            case .cutOff:
+                isReadable = false
+                // A message has its own end; what passes after a change of protocol has none.
+                if isTunnel { lose(.closed) } else { peerClosed() }
             case .failed:
                 lose(.closed)
             }

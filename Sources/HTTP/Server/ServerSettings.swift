@@ -15,6 +15,8 @@ package struct ServerSettings: Sendable {
     package var tunnelTimeout: Int64 = 600_000
     /// Who may, and must, begin a connection with a PROXY protocol header; nil where none is expected.
     package var acceptsProxyHeader: (@Sendable (Endpoint?) -> Bool)?
+    /// What connections are protected with; nil for plain ones.
+    package var tls: TLSServer?
     /// Connections at a time, of all loops together.
     package var connectionsMax = 10_000
 

@@ -1,4 +1,5 @@
 internal import Dictionaries
+internal import HTTP
 
 /// The counters of one loop, or of several summed.
 package struct MetricsSnapshot: Sendable {
@@ -28,6 +29,7 @@ package struct MetricsSnapshot: Sendable {
     private var durationMicroseconds = 0
     var clientConnections = ConnectionCounts()
     var upstreamConnections = ConnectionCounts()
+    var handshakes = TLSHandshakeCounts()
     var rejected: [RejectionReason: Int] = [:]
     var upstreamErrors: [UpstreamErrorKind: Int] = [:]
     var aborted = 0
@@ -100,6 +102,7 @@ package struct MetricsSnapshot: Sendable {
         durationMicroseconds += other.durationMicroseconds
         clientConnections.add(other.clientConnections)
         upstreamConnections.add(other.upstreamConnections)
+        handshakes.add(other.handshakes)
         rejected.merge(other.rejected, uniquingKeysWith: +)
         upstreamErrors.merge(other.upstreamErrors, uniquingKeysWith: +)
         aborted += other.aborted
@@ -150,7 +153,7 @@ extension MetricsSnapshot {
             let seconds = Double(compressionNanoseconds[index]) / 1e9
             samples.append(.init(MetricsTable.compressionSeconds, [coding.rawValue], seconds))
         }
-        return samples + durationSamples + connectionSamples + eventSamples
+        return samples + durationSamples + connectionSamples + handshakeSamples + eventSamples
     }
 
     private var durationSamples: [MetricSample] {
@@ -177,6 +180,15 @@ extension MetricsSnapshot {
                 MetricSample(MetricsTable.connectionsOpened, [side.rawValue], counts.opened),
             ]
         }
+    }
+
+    private var handshakeSamples: [MetricSample] {
+        [
+            MetricSample(MetricsTable.handshakes, ["full"], handshakes.full),
+            MetricSample(MetricsTable.handshakes, ["resumed"], handshakes.resumed),
+            MetricSample(MetricsTable.handshakes, ["failed"], handshakes.failed),
+            MetricSample(MetricsTable.handshakes, ["timed-out"], handshakes.timedOut),
+        ]
     }
 
     private var eventSamples: [MetricSample] {

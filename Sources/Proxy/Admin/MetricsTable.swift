@@ -44,6 +44,9 @@ package enum MetricsTable {
         "dictum_connections", .gauge, labels: ["side", "state"], "Open connections.")
     static let connectionsOpened = Metric(
         "dictum_connections_total", .counter, labels: ["side"], "Connections opened.")
+    static let handshakes = Metric(
+        "dictum_tls_handshakes_total", .counter, labels: ["result"],
+        "TLS handshakes of clients: full ones, resumed ones, and those that came to nothing.")
     static let rejectedRequests = Metric(
         "dictum_rejected_requests_total", .counter, labels: ["reason"],
         "Requests that Dictum refused before they reached an upstream.")
@@ -118,6 +121,7 @@ package enum MetricsTable {
         requests, responses, bodyBytes, compressionSeconds, compressionBusy, deltaCacheLookups,
         deltaCacheBytes, deltaCacheEvictions, preparedUses, preparedBytes, preparedEvictions, verifyChecks,
         verifyFailures, strongestPasses, requestDuration, connections, connectionsOpened,
+        handshakes,
         rejectedRequests, upstreamErrors, abortedResponses, admissions, admissionRefusals,
         offers, unkeptOffers, revalidations,
         upgrades, logLinesDropped, storeVersions, storeChains, storeChainsInProbation,

@@ -50,6 +50,8 @@ extension Configuration {
 
         /// Whether connections begin with a PROXY protocol header.
         package var proxyProtocol = false
+        /// How it speaks TLS; nil where it does not.
+        package var tls: TLS?
 
         /// Makes a listener.
         package init(address: ListenAddress) { self.address = address }

@@ -1,7 +1,7 @@
 internal import HTTP
 
 /// Where a listener accepts connections.
-package enum ListenAddress: Sendable, Equatable, CustomStringConvertible {
+package enum ListenAddress: Sendable, Hashable, CustomStringConvertible {
     /// A host (an IPv4 address, an IPv6 address without brackets, or a name) and a port; port 0 takes a free one.
     case tcp(host: String, port: UInt16)
     /// The path of a Unix socket.

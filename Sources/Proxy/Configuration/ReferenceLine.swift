@@ -8,7 +8,7 @@ struct ReferenceLine: Sendable {
 
     private enum Value: Sendable {
         case text(String, isGiven: Bool)
-        case lines([ReferenceLine], isItem: Bool)
+        case lines([ReferenceLine], isItem: Bool, isGiven: Bool)
     }
 
     /// The lines of a table, with the values that `target` has.
@@ -17,7 +17,8 @@ struct ReferenceLine: Sendable {
             let value: Value =
                 switch setting.sample(target) {
                 case .value(let text, let isGiven): .text(text, isGiven: isGiven)
-                case .section(let lines, let isItem): .lines(lines, isItem: isItem)
+                case .section(let lines, let isItem, let isGiven):
+                    .lines(lines, isItem: isItem, isGiven: isGiven)
                 }
             return ReferenceLine(
                 key: setting.key, prose: setting.prose, expectation: setting.expectation,
@@ -38,11 +39,14 @@ struct ReferenceLine: Sendable {
             let mark = isGiven ? "" : "# "
             let body = text.isEmpty ? "\(mark)\(key):" : "\(mark)\(key): \(text)"
             return Self.comment(prose, margin) + takes + [margin + body]
-        case .lines(let lines, let isItem):
+        case .lines(let lines, let isItem, let isGiven):
             var inner = Self.yaml(lines, indent: indent + (isItem ? 2 : 1)).filter { !$0.isEmpty }
             if isItem, let first = inner.firstIndex(where: { !$0.trimmed.hasPrefix("#") }) {
                 // The dash goes before the item's first key; the comments above it stay where they are.
                 inner[first] = margin + "  - " + inner[first].trimmed
+            }
+            guard isGiven else {
+                return Self.comment(prose, margin) + ["\(margin)# \(key):"] + inner.map(\.commentedOut)
             }
             return Self.comment(prose, margin) + ["\(margin)\(key):"] + inner
         }
@@ -65,4 +69,10 @@ struct ReferenceLine: Sendable {
 
 extension String {
     fileprivate var trimmed: String { String(drop { $0 == " " }) }
+
+    /// The line as a comment, with its margin.
+    fileprivate var commentedOut: String {
+        let text = trimmed
+        return text.hasPrefix("#") ? self : String(repeating: " ", count: count - text.count) + "# " + text
+    }
 }

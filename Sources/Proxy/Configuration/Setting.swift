@@ -6,8 +6,9 @@ struct Setting<Target>: Sendable {
     enum Sample: Sendable {
         /// `key: text`, commented out if `isGiven` is false.
         case value(String, isGiven: Bool)
-        /// The lines of a section, one level deeper; `isItem` makes them the first item of a list.
-        case section([ReferenceLine], isItem: Bool)
+        /// The lines of a section, one level deeper; `isItem` makes them the first item of a list, and without
+        /// `isGiven` they are commented out.
+        case section([ReferenceLine], isItem: Bool, isGiven: Bool = true)
     }
 
     /// The name in the file.
@@ -77,8 +78,10 @@ struct Setting<Target>: Sendable {
                 target[keyPath: path] = value
             },
             sample: { target in
-                let value = target[keyPath: path] ?? fresh
-                return .section(ReferenceLine.lines(of: settings, in: value), isItem: false)
+                let value = target[keyPath: path]
+                return .section(
+                    ReferenceLine.lines(of: settings, in: value ?? fresh), isItem: false,
+                    isGiven: value != nil)
             })
     }
 

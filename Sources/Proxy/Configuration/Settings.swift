@@ -1,4 +1,5 @@
 internal import Dictionaries
+internal import HTTP
 
 /// The one table of all settings: it reads files, bounds values, words the errors and makes the reference.
 ///
@@ -12,7 +13,7 @@ enum Settings {
     static let all: [Setting<Configuration>] = [
         .list(
             "listeners", \.listeners, listener, fresh: .standard,
-            countMax: 64, "Where connections are accepted."),
+            countMax: 64, "Where connections are accepted.", check: { $0.check(&$1) }),
         .value(
             "trusted_proxies", \.trustedProxies, .list(.network, 0...256),
             "Peers whose X-Forwarded-* and Forwarded fields count; those of all others are replaced."),
@@ -20,8 +21,8 @@ enum Settings {
             "secure_transport", \.secureTransport,
             .choice(["auto": .auto, "assume": .assume, "never": .never]),
             """
-            Dictionaries are used only where the client's transport is secure (RFC 9842 section 8). auto: https by a \
-            trusted peer, or a loopback peer that forwards for nobody; assume: always; never.
+            Dictionaries are used only where the client's transport is secure (RFC 9842 section 8). auto: TLS here, \
+            https by a trusted peer, or a loopback peer that forwards for nobody; assume: always; never.
             """),
         .section("upstream", \.upstream, upstream, required: true, "Where answers come from."),
         .section("store", \.store, store, "Where dictionaries are kept."),
@@ -55,7 +56,36 @@ enum Settings {
             Connections begin with a PROXY protocol header, version 1 or 2, and come from trusted_proxies; what it \
             says of the client counts.
             """),
-        .notYet("tls", "The certificate and private_key with which it speaks TLS."),
+        .sectionOrOff(
+            "tls", \.tls, tls, fresh: Configuration.TLS(),
+            "How it speaks TLS. The files are read again on SIGHUP, and when they have changed."),
+    ]
+
+    static let tls: [Setting<Configuration.TLS>] = [
+        .value(
+            "certificate", \.certificate, .pathOrNone, example: "/etc/dictum/tls/fullchain.pem",
+            "The certificate in PEM, and those that lead from it to the root behind it."),
+        .value(
+            "private_key", \.privateKey, .pathOrNone, example: "/etc/dictum/tls/privkey.pem",
+            "The key of the certificate in PEM, without a passphrase."),
+        .value(
+            "ocsp", \.ocsp, .pathOrNone, example: "/etc/dictum/tls/ocsp.der",
+            "An OCSP response in DER, which clients get with the certificate."),
+        .list(
+            "certificates", \.certificates, certificate, fresh: Configuration.TLS.Certificate(), countMax: 64,
+            """
+            Further certificates: a client gets the first that has the name it asks for, else one whose wildcard fits, \
+            else the first of all.
+            """),
+        .value(
+            "min_version", \.minVersion, .choice(["1.2": .tls12, "1.3": .tls13]),
+            "The oldest version of TLS that is spoken."),
+    ]
+
+    static let certificate: [Setting<Configuration.TLS.Certificate>] = [
+        .value("certificate", \.certificate, .path, required: true, "As above."),
+        .value("private_key", \.privateKey, .path, required: true, "As above."),
+        .value("ocsp", \.ocsp, .pathOrNone, example: "", "As above."),
     ]
 
     static let admin: [Setting<Configuration.Admin>] = [

@@ -26,7 +26,7 @@ extension ProxyContext {
         } catch {
             throw .store(error.description)
         }
-        return ProxyContext(
+        return try ProxyContext(
             configuration: configuration, store: store, loopCount: loopCount, upstreams: upstreams,
             compressionPool: CompressionPool(width: loopCount), report: log, deltaFault: deltaFault)
     }

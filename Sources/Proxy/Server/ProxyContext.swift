@@ -17,16 +17,21 @@ package final class ProxyContext: Sendable {
     /// The addresses of the upstream, in the order they are tried.
     let upstreams: [Endpoint]
     let upstreamAuthority: String
+    /// The TLS of the listeners.
+    let tls: TLSServers
 
     /// - Parameter deltaFault: for tests of the verification, see `Deltas`; nothing in a configuration leads here.
     package init(
         configuration: Configuration, store: DictionaryStore, loopCount: Int, upstreams: [Endpoint],
         compressionPool: CompressionPool, report: @escaping @Sendable (StoreEvent) -> Void = { _ in },
         deltaFault: Deltas.Fault? = nil
-    ) {
+    ) throws(StartError) {
+        let ticketKeys = TLSTicketKeys()
+        tls = try TLSServers(configuration.listeners, ticketKeys: ticketKeys)
         shared = SharedParts(
             store: store, loopCount: loopCount, compressionPool: compressionPool,
-            compression: configuration.compression, report: report, deltaFault: deltaFault)
+            compression: configuration.compression, report: report, ticketKeys: ticketKeys,
+            deltaFault: deltaFault)
         generation = 0
         self.configuration = configuration
         self.upstreams = upstreams
@@ -36,7 +41,10 @@ package final class ProxyContext: Sendable {
     }
 
     /// The same proxy under another configuration.
-    init(_ configuration: Configuration, upstreams: [Endpoint], after former: ProxyContext) {
+    init(
+        _ configuration: Configuration, upstreams: [Endpoint], after former: ProxyContext
+    ) throws(StartError) {
+        tls = try TLSServers(configuration.listeners, ticketKeys: former.shared.ticketKeys)
         shared = former.shared
         generation = former.generation + 1
         self.configuration = configuration
@@ -64,7 +72,10 @@ package final class ProxyContext: Sendable {
 
     /// What is to be done every second, beside the loops: versions whose time has come leave the store.
     func maintain() {
-        shared.maintenance.async { [store] in store.sweep(now: Clock.unixSeconds) }
+        shared.maintenance.async { [store, tls, report] in
+            store.sweep(now: Clock.unixSeconds)
+            tls.refresh(report)
+        }
     }
 
     /// A delta did not decode to its body: says so, and turns dictionaries off for its route.

@@ -12,6 +12,8 @@ final class ProxyLoop: Handler {
     private var leaving: [Listener] = []
     /// Connections of listeners that are no more.
     private var formerConnections = 0
+    /// The TLS handshakes of those.
+    private var formerHandshakes = TLSHandshakeCounts()
     private let accessLog: AccessLogOutput?
     private var onDrained: (() -> Void)?
     /// Whether this loop sees to what is to be done every second.
@@ -46,7 +48,7 @@ final class ProxyLoop: Handler {
         for (number, opened) in sockets {
             let listener = Listener(
                 socket: opened.socket, application: proxy,
-                settings: ServerSettings(opened.configuration, in: context.configuration),
+                settings: ServerSettings(opened.configuration, in: context),
                 count: context.shared.connectionCount)
             listeners[number] = listener
             listener.start(on: core)
@@ -62,7 +64,7 @@ final class ProxyLoop: Handler {
         proxy.adopt(context, log: accessLog?.log(for: context))
         for (number, listener) in listeners {
             if let configuration = kept[number] {
-                listener.adopt(ServerSettings(configuration, in: context.configuration))
+                listener.adopt(ServerSettings(configuration, in: context))
             } else {
                 listeners[number] = nil
                 leave(listener, core)
@@ -78,6 +80,7 @@ final class ProxyLoop: Handler {
 
     private func left(_ listener: Listener) {
         formerConnections += listener.acceptedConnections
+        formerHandshakes.add(listener.handshakeCounts)
         leaving.removeAll { $0 === listener }
         reportDrained()
     }
@@ -109,8 +112,10 @@ final class ProxyLoop: Handler {
     var snapshot: MetricsSnapshot {
         var snapshot = proxy.metrics.snapshot
         snapshot.clientConnections.opened += formerConnections
+        snapshot.handshakes.add(formerHandshakes)
         for listener in leaving + listeners.values {
             let active = listener.activeConnections
+            snapshot.handshakes.add(listener.handshakeCounts)
             snapshot.clientConnections.add(
                 ConnectionCounts(
                     active: active, idle: listener.openConnections - active,

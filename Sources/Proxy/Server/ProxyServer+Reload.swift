@@ -29,7 +29,7 @@ extension ProxyServer {
         let refused = Restart.required(from: former.context.configuration, to: configuration)
         guard refused.isEmpty else { throw .needsRestart(refused) }
         let upstreams = try ProxyContext.upstreams(of: configuration)
-        let context = ProxyContext(configuration, upstreams: upstreams, after: former.context)
+        let context = try ProxyContext(configuration, upstreams: upstreams, after: former.context)
         // Every new socket before any change: what cannot be had leaves all as it is.
         let change = try ListenerChange(from: former, to: configuration)
         let admin = try AdminChange(from: former, to: configuration)

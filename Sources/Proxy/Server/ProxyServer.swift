@@ -59,6 +59,16 @@ package final class ProxyServer: Sendable {
     package var context: ProxyContext { state.withLock { $0.context } }
     /// Where clients connect, with the ports the system chose where none was given.
     package var endpoints: [Endpoint] { state.withLock { $0.listeners.map(\.endpoint) } }
+    /// The URLs that lead to the listeners.
+    package var urls: [String] {
+        state.withLock { state in
+            state.listeners.map { listener in
+                let url = listener.endpoint.urlText
+                let isPlain = listener.configuration.tls == nil || !url.hasPrefix("http:")
+                return isPlain ? url : "https" + url.dropFirst(4)
+            }
+        }
+    }
     /// Where the admin listener is, if there is one.
     package var adminEndpoint: Endpoint? { state.withLock { $0.adminEndpoint } }
 
@@ -166,8 +176,10 @@ package final class ProxyServer: Sendable {
 }
 
 extension ServerSettings {
-    init(_ listener: Configuration.Listener, in configuration: Configuration) {
+    init(_ listener: Configuration.Listener, in context: ProxyContext) {
         self.init()
+        let configuration = context.configuration
+        tls = context.tls[listener.address]
         if listener.proxyProtocol {
             acceptsProxyHeader = { [networks = configuration.trustedProxies] in networks.contains($0) }
         }

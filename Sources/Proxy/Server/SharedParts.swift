@@ -20,6 +20,8 @@ final class SharedParts: Sendable {
     let linkDesk: LinkDesk
     let dictionarySwitch = DictionarySwitch()
     let connectionCount = ConnectionCount()
+    /// What TLS sessions of clients are resumed with.
+    let ticketKeys: TLSTicketKeys
     let maintenance = DispatchQueue(label: "dictum.maintenance", qos: .utility)
     /// Is told what an operator should know; on any thread.
     let report: @Sendable (StoreEvent) -> Void
@@ -27,8 +29,9 @@ final class SharedParts: Sendable {
     init(
         store: DictionaryStore, loopCount: Int, compressionPool: CompressionPool,
         compression: Configuration.Compression, report: @escaping @Sendable (StoreEvent) -> Void,
-        deltaFault: Deltas.Fault?
+        ticketKeys: TLSTicketKeys, deltaFault: Deltas.Fault?
     ) {
+        self.ticketKeys = ticketKeys
         self.store = store
         self.loopCount = max(1, loopCount)
         self.compressionPool = compressionPool

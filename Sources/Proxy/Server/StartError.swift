@@ -2,6 +2,8 @@
 package enum StartError: Error, Equatable, CustomStringConvertible {
     /// An address is taken, not ours, or none.
     case cannotListen(String, String)
+    /// The TLS of a listener cannot be set up.
+    case tls(String, String)
     /// The upstream's name has no address.
     case unknownUpstream(String)
     /// The store refuses to be opened.
@@ -13,6 +15,8 @@ package enum StartError: Error, Equatable, CustomStringConvertible {
         switch self {
         case .cannotListen(let address, let why):
             "cannot listen on \(address): \(why); choose another address in `listeners`, or stop who uses it"
+        case .tls(let address, let why):
+            "cannot speak TLS on \(address): \(why); check `tls` of this listener"
         case .unknownUpstream(let host):
             "the upstream's name \(host) has no address; check `upstream.urls` and the name service"
         case .store(let why):

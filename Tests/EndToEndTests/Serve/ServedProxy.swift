@@ -13,16 +13,20 @@ final class ServedProxy {
     /// The admin listener's, of which each process on one folder has its own.
     private let adminSocket: String
 
-    /// Starts on a free port; `launcher` is a command that becomes the program named behind it.
+    /// What is spoken there.
+    let scheme: String
+
+    /// Starts on a free port; `launcher` is a command that becomes the program named behind it, and `listener` what is
+    /// set of where it listens.
     init(
         _ origin: Origin, in folder: TemporaryFolder, _ settings: String = "", store: String? = nil,
-        launcher: [String] = []
+        listener: String = "", launcher: [String] = []
     ) throws {
         self.origin = origin
         self.folder = folder
         adminSocket = "\(folder.path)/admin\(origin.port).sock"
         let text = """
-            listeners: [{address: "127.0.0.1:0"}]
+            listeners: [{address: "127.0.0.1:0"\(listener.isEmpty ? "" : ", \(listener)")}]
             upstream: {urls: ["http://127.0.0.1:\(origin.port)"]}
             store: {path: "\(store ?? "\(folder.path)/store.sqlite")"}
             admin: {address: "unix:\(adminSocket)"}
@@ -32,18 +36,24 @@ final class ServedProxy {
         try folder.write(Array(text.utf8), to: "dictum.yaml")
         let command = launcher + [RunningProcess.dictum, "serve", "--config", "\(folder.path)/dictum.yaml"]
         process = try RunningProcess(Array(command.dropFirst()), of: command[0])
-        let errors = try process.waitFor("listening on http://127.0.0.1:")
-        let match = try #require(errors.firstMatch(of: /listening on http:\/\/127.0.0.1:([0-9]+)/))
-        port = try #require(UInt16(match.output.1))
+        let errors = try process.waitFor("://127.0.0.1:")
+        let match = try #require(errors.firstMatch(of: /listening on (https?):\/\/127.0.0.1:([0-9]+)/))
+        scheme = String(match.output.1)
+        port = try #require(UInt16(match.output.2))
     }
 
     deinit { process.stop() }
 
     /// The address of a path.
-    func url(_ path: String) -> String { "http://127.0.0.1:\(port)\(path)" }
+    func url(_ path: String) -> String { "\(scheme)://127.0.0.1:\(port)\(path)" }
 
     /// What curl makes of a path of api.test.
     func curl(_ path: String, _ arguments: String...) throws -> CurlAnswer {
+        try curl(path, arguments: arguments)
+    }
+
+    /// What curl makes of a path of api.test.
+    func curl(_ path: String, arguments: [String]) throws -> CurlAnswer {
         let result = try RunningProcess.run(
             ["curl", "-sS", "--max-time", "20", "-H", "Host: api.test", "-D", "head", "-o", "body"]
                 + arguments + [url(path)],

@@ -134,14 +134,6 @@ private func mistakes(inWhole bytes: [UInt8]) -> [String] {
     }
 
     @Test(arguments: [
-        ("listeners: [{address: a:1, tls: {certificate: c}}]", "2:28: tls is not supported yet")
-    ])
-    func `what comes in a later version is refused, never ignored`(text: String, expected: String) {
-        #expect(mistakes(text).count == 1)
-        #expect(mistakes(text).first?.contains(expected) == true)
-    }
-
-    @Test(arguments: [
         ("[https://u]", "1:19: TLS to the upstream is not supported yet: expected an http:// URL"),
         ("[http://u, http://v]", "1:29: more than one upstream is not supported yet: expected one URL"),
         ("[http://u/base]", "(more than a host and a port)"),

@@ -17,7 +17,7 @@ internal import Testing
             configuration: StoreConfiguration(
                 path: ":memory:", maxBytes: 1 << 24, maxChains: 10, memoryBytes: 1 << 24, log: { _ in }))
         let loopback = try #require(IPAddress("127.0.0.1"))
-        let context = ProxyContext(
+        let context = try ProxyContext(
             configuration: configuration, store: store, loopCount: 1,
             upstreams: [.ip(loopback, port: refusing), .ip(loopback, port: origin.port)],
             compressionPool: CompressionPool(width: 1))

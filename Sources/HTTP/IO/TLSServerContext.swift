@@ -1,0 +1,168 @@
+internal import COpenSSL
+
+/// What a listener speaks TLS with, as its files were when they were read.
+///
+/// Safe from any thread; connections hold the one they began with.
+// @unchecked proof: nothing of it changes after `init`, and OpenSSL's contexts count references and lock for themselves.
+@safe package final class TLSServerContext: @unchecked Sendable {
+    /// One certificate and OpenSSL's context for it.
+    @safe private struct Choice {
+        let identity: TLSIdentity
+        let context: OpaquePointer
+        let ocsp: [UInt8]
+    }
+
+    // Owned: made in `init`, freed in `deinit`.
+    private var choices: [Choice] = []
+    private let ticketKeys: TLSTicketKeys
+    /// Whether requests are taken before the handshake is whole.
+    let takesEarlyData: Bool
+
+    /// Reads every file; throws what is wrong with the first that is.
+    package init(_ settings: TLSServerSettings, ticketKeys: TLSTicketKeys) throws(TLSError) {
+        self.ticketKeys = ticketKeys
+        takesEarlyData = settings.earlyData
+        let clients = try settings.clientAuthority.map { file throws(TLSError) in try TLSClientAuthority(file)
+        }
+        for files in settings.certificates {
+            let identity = try TLSIdentity(files)
+            let ocsp = try files.ocsp.map { file throws(TLSError) in try TLSFile.read(file) } ?? []
+            TLSErrorQueue.clear()
+            guard let context = unsafe SSL_CTX_new(TLS_server_method()) else {
+                throw TLSError(nil, "OpenSSL makes no context (\(TLSErrorQueue.take()))")
+            }
+            unsafe choices.append(Choice(identity: identity, context: context, ocsp: ocsp))
+            try unsafe Self.configure(context, settings)
+            try unsafe clients?.serve(context, settings.clientAuthentication)
+            guard unsafe identity.serve(context) else {
+                throw TLSError(files.certificate, "is not accepted by OpenSSL (\(TLSErrorQueue.take()))")
+            }
+            unsafe ticketKeys.serve(context)
+            if !ocsp.isEmpty {
+                unsafe dictum_ssl_on_status(context, Self.staple, Unmanaged.passUnretained(self).toOpaque())
+            }
+        }
+        if choices.count > 1, let first = choices.first {
+            // Safe: who holds a connection of the context holds this object.
+            unsafe dictum_ssl_on_server_name(
+                first.context, Self.choose, Unmanaged.passUnretained(self).toOpaque())
+        }
+    }
+
+    deinit {
+        for choice in choices { unsafe SSL_CTX_free(choice.context) }
+    }
+
+    /// When the first of the certificates ends, in seconds since 1970.
+    package var endSeconds: Int { choices.map(\.identity.endSeconds).min() ?? 0 }
+
+    /// The state of a new connection, which belongs to the caller; nil without memory.
+    func makeConnection() -> OpaquePointer? {
+        guard let first = choices.first, let connection = unsafe SSL_new(first.context) else { return nil }
+        unsafe SSL_set_accept_state(connection)
+        return unsafe connection
+    }
+
+    // MARK: Settings
+
+    /// Mozilla's "intermediate" of TLS 1.2 without the finite fields: forward secret, authenticated encryption.
+    private static let ciphers = """
+        ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256:ECDHE-ECDSA-AES256-GCM-SHA384:\
+        ECDHE-RSA-AES256-GCM-SHA384:ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-RSA-CHACHA20-POLY1305
+        """
+    private static let groups = "X25519:P-256:P-384"
+    /// For how long a session may be resumed: as long as the keys of its ticket are sure to be kept.
+    private static let sessionSeconds =
+        Int(TLSTicketKeys.periodMilliseconds / 1000) * TLSTicketKeyRing.formerMax
+    private static let earlyDataBytesMax: UInt32 = 16 * 1024
+    /// By which sessions of another program are told apart; those of clients with certificates have their own.
+    private static let sessionContext = Array("dictum".utf8)
+
+    private static func configure(_ context: OpaquePointer, _ settings: TLSServerSettings) throws(TLSError) {
+        unsafe SSL_CTX_set_options(context, dictum_ssl_options())
+        let modes =
+            SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER
+        unsafe dictum_ssl_set_mode(context, Int(modes))
+        // One system call for a record, not one for its head and one for the rest.
+        unsafe dictum_ssl_set_read_ahead(context)
+        let version = settings.minVersion == .tls13 ? TLS1_3_VERSION : TLS1_2_VERSION
+        let isSet =
+            unsafe dictum_ssl_set_min_version(context, version) == 1
+            && SSL_CTX_set_cipher_list(context, ciphers) == 1 && dictum_ssl_set_groups(context, groups) == 1
+            && SSL_CTX_set_session_id_context(context, sessionContext, UInt32(sessionContext.count)) == 1
+        guard isSet else { throw TLSError(nil, "OpenSSL refuses the settings (\(TLSErrorQueue.take()))") }
+        unsafe SSL_CTX_set_timeout(context, sessionSeconds)
+        unsafe SSL_CTX_set_alpn_select_cb(context, selectProtocol, nil)
+        if settings.earlyData {
+            // RFC 8446 section 8: a ticket is taken once. OpenSSL then keeps sessions here, not in tickets.
+            unsafe SSL_CTX_set_max_early_data(context, earlyDataBytesMax)
+            unsafe SSL_CTX_set_recv_max_early_data(context, earlyDataBytesMax)
+            unsafe dictum_ssl_set_cache_mode(context, Int(SSL_SESS_CACHE_SERVER))
+        } else {
+            // All that a session needs is in its ticket.
+            unsafe dictum_ssl_set_cache_mode(context, Int(SSL_SESS_CACHE_OFF))
+        }
+    }
+
+    // MARK: What OpenSSL asks during a handshake
+
+    /// What is spoken here, by the names of ALPN, the best first; curl asks for HTTP/1.0 by its own.
+    private static let protocols = [Array("http/1.1".utf8), Array("http/1.0".utf8)]
+
+    /// RFC 7301 section 3.2: the best that the client speaks too, or a fatal alert where it speaks only others.
+    private static let selectProtocol:
+        @convention(c) (
+            OpaquePointer?, UnsafeMutablePointer<UnsafePointer<UInt8>?>?, UnsafeMutablePointer<UInt8>?,
+            UnsafePointer<UInt8>?, UInt32, UnsafeMutableRawPointer?
+        ) -> Int32 = { _, chosen, chosenCount, offered, offeredCount, _ in
+            // Safe: OpenSSL gives the client's list, whose form it has checked, and copies what is chosen of it.
+            let list = unsafe UnsafeBufferPointer(start: offered, count: Int(offeredCount))
+            for wanted in protocols {
+                var place = 0
+                while place < list.count {
+                    let name =
+                        unsafe min(place + 1, list.count)..<min(list.count, place + 1 + Int(list[place]))
+                    if unsafe list[name].elementsEqual(wanted) {
+                        unsafe chosen?.pointee = offered?.advanced(by: name.lowerBound)
+                        unsafe chosenCount?.pointee = UInt8(name.count)
+                        return SSL_TLSEXT_ERR_OK
+                    }
+                    place = name.upperBound
+                }
+            }
+            return SSL_TLSEXT_ERR_ALERT_FATAL
+        }
+
+    /// RFC 6066 section 3: the certificate with the client's name for the host, the first where none has it.
+    private static let choose:
+        @convention(c) (OpaquePointer?, UnsafeMutablePointer<Int32>?, UnsafeMutableRawPointer?) -> Int32 = {
+            connection, _, data in
+            guard let data = unsafe data,
+                let host = unsafe SSL_get_servername(connection, TLSEXT_NAMETYPE_host_name)
+            else { return SSL_TLSEXT_ERR_NOACK }
+            // Safe: the object lives as long as the connection, whose owner holds both.
+            let own = unsafe Unmanaged<TLSServerContext>.fromOpaque(data).takeUnretainedValue()
+            let choice =
+                own.choices.first { unsafe $0.identity.covers(host, isExact: true) }
+                ?? own.choices.first { unsafe $0.identity.covers(host, isExact: false) }
+            guard let choice else { return SSL_TLSEXT_ERR_NOACK }
+            unsafe SSL_set_SSL_CTX(connection, choice.context)
+            return SSL_TLSEXT_ERR_OK
+        }
+
+    /// RFC 6066 section 8: the response of the certificate in use.
+    private static let staple: @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?) -> Int32 = {
+        connection, data in
+        guard let data = unsafe data, let context = unsafe SSL_get_SSL_CTX(connection) else {
+            return SSL_TLSEXT_ERR_NOACK
+        }
+        // Safe: as in `choose`; OpenSSL takes the memory over, which is of its own kind.
+        let own = unsafe Unmanaged<TLSServerContext>.fromOpaque(data).takeUnretainedValue()
+        guard let response = own.choices.first(where: { unsafe $0.context == context })?.ocsp,
+            !response.isEmpty, let copy = unsafe dictum_openssl_malloc(response.count)
+        else { return SSL_TLSEXT_ERR_NOACK }
+        unsafe copy.copyMemory(from: response, byteCount: response.count)
+        unsafe dictum_ssl_set_ocsp_response(connection, copy, response.count)
+        return SSL_TLSEXT_ERR_OK
+    }
+}

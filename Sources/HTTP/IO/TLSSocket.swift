@@ -1,0 +1,99 @@
+internal import CLinux
+internal import COpenSSL
+internal import Glibc
+
+/// The socket under OpenSSL: what its calls found, which OpenSSL does not pass on.
+struct TLSSocket {
+    let descriptor: Int32
+    /// Whether the kernel may have more than it gave last.
+    var mayHaveMore = true
+    /// Whether the peer has closed its side.
+    var isAtEnd = false
+    /// The error that ended the connection; 0 for none.
+    var error: Int32 = 0
+
+    init(_ descriptor: Int32) {
+        self.descriptor = descriptor
+    }
+}
+
+/// How OpenSSL reads and writes the socket: as `PlainTransport` does, without signals, and noting what it finds.
+///
+/// OpenSSL's own method for sockets raises SIGPIPE, and does not tell a socket that is empty from one that gave as
+/// much as was asked.
+// @unchecked proof: made once, read by all afterwards, never freed.
+@safe final class TLSSocketMethod: @unchecked Sendable {
+    static let shared = TLSSocketMethod()
+
+    private let method: OpaquePointer?
+
+    private init() {
+        let type = BIO_get_new_index() | BIO_TYPE_SOURCE_SINK
+        unsafe method = BIO_meth_new(type, "dictum socket")
+        guard let method = unsafe method else { return }
+        unsafe BIO_meth_set_read_ex(method, Self.read)
+        unsafe BIO_meth_set_write_ex(method, Self.write)
+        unsafe BIO_meth_set_ctrl(method, Self.control)
+    }
+
+    /// A BIO on a socket, which must outlive it; nil without memory.
+    func open(_ socket: UnsafeMutablePointer<TLSSocket>) -> OpaquePointer? {
+        guard let method = unsafe method, let bio = unsafe BIO_new(method) else { return nil }
+        unsafe BIO_set_data(bio, socket)
+        unsafe BIO_set_init(bio, 1)
+        return unsafe bio
+    }
+
+    private static func socket(_ bio: OpaquePointer?) -> UnsafeMutablePointer<TLSSocket>? {
+        // Safe: what `open` put there.
+        unsafe BIO_get_data(bio)?.assumingMemoryBound(to: TLSSocket.self)
+    }
+
+    private static let read:
+        @convention(c) (
+            OpaquePointer?, UnsafeMutablePointer<CChar>?, Int, UnsafeMutablePointer<Int>?
+        ) -> Int32 = { bio, into, capacity, taken in
+            guard let socket = unsafe socket(bio), let into = unsafe into else { return 0 }
+            unsafe dictum_bio_clear_retry(bio)
+            // Safe: OpenSSL gives room for `capacity` bytes.
+            let count = unsafe CLinux_receive(socket.pointee.descriptor, into, capacity)
+            unsafe socket.pointee.mayHaveMore = count == capacity
+            if count > 0 {
+                unsafe taken?.pointee = count
+                return 1
+            }
+            if count == 0 {
+                unsafe socket.pointee.isAtEnd = true
+            } else if errno == EAGAIN || errno == EINTR {
+                unsafe dictum_bio_set_retry_read(bio)
+            } else {
+                unsafe socket.pointee.error = errno
+            }
+            return 0
+        }
+
+    private static let write:
+        @convention(c) (OpaquePointer?, UnsafePointer<CChar>?, Int, UnsafeMutablePointer<Int>?) -> Int32 = {
+            bio, from, count, taken in
+            guard let socket = unsafe socket(bio), let from = unsafe from else { return 0 }
+            unsafe dictum_bio_clear_retry(bio)
+            // Safe: OpenSSL gives `count` bytes.
+            let sent = unsafe CLinux_send(socket.pointee.descriptor, from, count, nil, 0)
+            if sent > 0 {
+                unsafe taken?.pointee = sent
+                return 1
+            }
+            if errno == EAGAIN || errno == EINTR {
+                unsafe dictum_bio_set_retry_write(bio)
+            } else {
+                unsafe socket.pointee.error = errno
+            }
+            return 0
+        }
+
+    /// Nothing is kept back here, so that there is nothing to flush; the rest OpenSSL can do without.
+    private static let control: @convention(c) (OpaquePointer?, Int32, Int, UnsafeMutableRawPointer?) -> Int =
+        { _, command, _, _ in
+            command == BIO_CTRL_FLUSH ? 1 : 0
+        }
+}

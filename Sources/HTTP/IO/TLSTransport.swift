@@ -1,0 +1,228 @@
+internal import CLinux
+internal import COpenSSL
+internal import Glibc
+
+/// A socket under TLS.
+///
+/// OpenSSL works on the socket itself, so that a body's bytes are copied once, by the cipher.
+@safe final class TLSTransport: Transport {
+    /// The most that one record carries (RFC 8446 section 5.1).
+    private static let recordBytes = 16 * 1024
+
+    private let owned: Descriptor
+    // Owned: made in `init`, freed in `deinit`.
+    private let connection: OpaquePointer
+    private let socket: UnsafeMutablePointer<TLSSocket>
+    /// What OpenSSL's callbacks need, as long as the connection lives.
+    private let context: AnyObject
+    private var isEstablished = false
+    /// Whether the connection has failed: nothing more may be sent then, not even its end.
+    private var isBroken = false
+    private var isEndSent = false
+    /// Whether the end is still to be sent, for which the socket had no room.
+    private var owesEnd = false
+
+    /// Takes the socket over; `make` gives the state of the connection.
+    ///
+    /// Nil without memory.
+    private init?(_ descriptor: consuming Descriptor, context: AnyObject, make: () -> OpaquePointer?) {
+        guard let connection = unsafe make() else { return nil }
+        let socket = UnsafeMutablePointer<TLSSocket>.allocate(capacity: 1)
+        unsafe socket.initialize(to: TLSSocket(descriptor.raw))
+        guard let bio = unsafe TLSSocketMethod.shared.open(socket) else {
+            unsafe SSL_free(connection)
+            unsafe socket.deallocate()
+            return nil
+        }
+        // Safe: the connection owns the BIO from here on, once for both directions.
+        unsafe SSL_set_bio(connection, bio, bio)
+        owned = descriptor
+        unsafe self.connection = connection
+        unsafe self.socket = socket
+        self.context = context
+    }
+
+    /// The server's side of a connection that has just been accepted; nil without memory.
+    convenience init?(_ descriptor: consuming Descriptor, serving context: TLSServerContext) {
+        unsafe self.init(descriptor, context: context) { unsafe context.makeConnection() }
+    }
+
+    deinit {
+        if isEstablished, !isBroken, !isEndSent {
+            TLSErrorQueue.clear()
+            unsafe SSL_shutdown(connection)
+        } else {
+            // Or else OpenSSL takes the session for broken and never resumes it.
+            unsafe SSL_set_shutdown(connection, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN)
+        }
+        unsafe SSL_free(connection)
+        unsafe socket.deallocate()
+    }
+
+    var descriptor: Int32 { owned.raw }
+
+    /// What the handshake has shown.
+    var facts: TLSFacts {
+        TLSFacts(isResumed: unsafe SSL_session_reused(connection) == 1, clientSubject: peerSubject)
+    }
+
+    private var peerSubject: String? {
+        // Safe: the certificate belongs to the connection, and the text is copied before the BIO goes.
+        guard let certificate = unsafe SSL_get0_peer_certificate(connection),
+            let bio = unsafe BIO_new(BIO_s_mem())
+        else { return nil }
+        defer { unsafe BIO_free(bio) }
+        guard
+            unsafe X509_NAME_print_ex(bio, X509_get_subject_name(certificate), 0, dictum_x509_name_form())
+                >= 0
+        else {
+            return nil
+        }
+        var start: UnsafeMutablePointer<CChar>?
+        let count = unsafe dictum_bio_memory(bio, &start)
+        let bytes = unsafe UnsafeRawBufferPointer(start: start, count: max(0, count))
+        return unsafe String(decoding: bytes, as: UTF8.self)
+    }
+
+    // MARK: The handshake
+
+    func establish() -> TLSHandshakeOutcome {
+        guard !isEstablished else { return .done }
+        TLSErrorQueue.clear()
+        let code = unsafe SSL_do_handshake(connection)
+        if code == 1 {
+            isEstablished = true
+            return .done
+        }
+        switch unsafe SSL_get_error(connection, code) {
+        case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE: return .wouldBlock
+        default:
+            isBroken = true
+            return .failed(failure)
+        }
+    }
+
+    private var failure: TLSFailure {
+        let reason = TLSErrorQueue.reason
+        if reason == SSL_R_HTTP_REQUEST || reason == SSL_R_HTTPS_PROXY_REQUEST { return .plainHTTP }
+        let verified = unsafe SSL_get_verify_result(connection)
+        if reason == SSL_R_CERTIFICATE_VERIFY_FAILED, verified != X509_V_OK {
+            // Safe: the text is static.
+            return .certificate(unsafe String(cString: X509_verify_cert_error_string(verified)))
+        }
+        if unsafe reason == 0 && (socket.pointee.isAtEnd || socket.pointee.error != 0) { return .closed }
+        return .refused(TLSErrorQueue.take())
+    }
+
+    /// Says something without TLS to a peer that does not speak it, and nothing more.
+    func sayInClear(_ bytes: [UInt8]) {
+        // Safe: the kernel reads within the array and keeps no pointer.
+        _ = unsafe CLinux_send(descriptor, bytes, bytes.count, nil, 0)
+        shutdown(descriptor, Int32(SHUT_WR))
+    }
+
+    // MARK: Bytes
+
+    func read(into buffer: UnsafeMutableRawBufferPointer) -> ReadOutcome {
+        guard let base = buffer.baseAddress else { return .wouldBlock }
+        if owesEnd { closeWriting() }
+        TLSErrorQueue.clear()
+        var total = 0
+        while total < buffer.count {
+            var count = 0
+            // Safe: room for as many bytes as are left of the buffer.
+            let code = unsafe SSL_read_ex(connection, base.advanced(by: total), buffer.count - total, &count)
+            guard code == 1 else {
+                let outcome = readOutcome(code)
+                // What ended the connection is found again by the next read.
+                return total == 0 ? outcome : .bytes(total, mayHaveMore: outcome != .wouldBlock)
+            }
+            total += count
+            let isDrained = unsafe SSL_has_pending(connection) == 0 && !socket.pointee.mayHaveMore
+            if isDrained { return .bytes(total, mayHaveMore: false) }
+        }
+        return .bytes(total, mayHaveMore: true)
+    }
+
+    private func readOutcome(_ code: Int32) -> ReadOutcome {
+        switch unsafe SSL_get_error(connection, code) {
+        case SSL_ERROR_WANT_READ: return owesEnd ? .wouldBlockUntilWritable : .wouldBlock
+        case SSL_ERROR_WANT_WRITE: return .wouldBlockUntilWritable
+        case SSL_ERROR_ZERO_RETURN: return .end
+        default:
+            if unsafe socket.pointee.isAtEnd { return .cutOff }
+            isBroken = true
+            return .failed(
+                SystemError(code: unsafe socket.pointee.error == 0 ? EPROTO : socket.pointee.error))
+        }
+    }
+
+    func write(_ first: Span<UInt8>, _ second: Span<UInt8>) -> WriteOutcome {
+        TLSErrorQueue.clear()
+        var written = 0
+        while written < first.count + second.count {
+            var count = 0
+            let code = push(first, second, from: written, &count)
+            guard code == 1 else { return written > 0 ? .wrote(written) : writeOutcome(code) }
+            written += count
+        }
+        return .wrote(written)
+    }
+
+    /// Writes one record.
+    ///
+    /// Always as much as a record takes of what there is: what OpenSSL could not write it wants again, from the first
+    /// byte on and no less of it.
+    private func push(_ first: Span<UInt8>, _ second: Span<UInt8>, from offset: Int, _ count: inout Int)
+        -> Int32
+    {
+        let left = first.count - offset
+        if left <= 0 { return push(second, from: -left, &count) }
+        if left >= Self.recordBytes || second.isEmpty { return push(first, from: offset, &count) }
+        // A head alone would be a record and a packet of its own.
+        var record: [UInt8] = []
+        record.reserveCapacity(Self.recordBytes)
+        record.append(first.extracting(offset..<first.count))
+        record.append(second.extracting(0..<min(second.count, Self.recordBytes - left)))
+        return push(record.span, from: 0, &count)
+    }
+
+    private func push(_ bytes: Span<UInt8>, from offset: Int, _ count: inout Int) -> Int32 {
+        let piece = bytes.extracting(offset..<min(bytes.count, offset + Self.recordBytes))
+        // Safe: OpenSSL reads within the span and keeps no pointer that it would read from.
+        return unsafe piece.withUnsafeBytes {
+            unsafe SSL_write_ex(connection, $0.baseAddress, $0.count, &count)
+        }
+    }
+
+    private func writeOutcome(_ code: Int32) -> WriteOutcome {
+        switch unsafe SSL_get_error(connection, code) {
+        case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE: return .wouldBlock
+        default:
+            isBroken = true
+            return .failed(
+                SystemError(code: unsafe socket.pointee.error == 0 ? EPROTO : socket.pointee.error))
+        }
+    }
+
+    // MARK: Ends
+
+    func closeWriting() {
+        if isEstablished, !isBroken, !isEndSent {
+            TLSErrorQueue.clear()
+            let code = unsafe SSL_shutdown(connection)
+            if code < 0, unsafe SSL_get_error(connection, code) == SSL_ERROR_WANT_WRITE {
+                owesEnd = true
+                return
+            }
+        }
+        owesEnd = false
+        isEndSent = true
+        shutdown(descriptor, Int32(SHUT_WR))
+    }
+
+    func resetOnClose() {
+        isBroken = true
+        CLinux_reset_on_close(descriptor)
+    }
+}

@@ -1,0 +1,90 @@
+internal import CLinux
+
+/// Takes one accepted connection through its TLS handshake, within the time for it.
+///
+/// Confined to its loop. Its owner holds it until the ending is called, once.
+final class TLSHandshake: Handler {
+    typealias Ending = (Result<TLSFacts, TLSFailure>) -> Void
+
+    private let transport: TLSTransport
+    private let core: EventLoop.Core
+    private var token = Token.none
+    private var onEnd: Ending?
+
+    /// Waits until `deadline` at most, in milliseconds of the loop's clock.
+    init(_ transport: TLSTransport, core: EventLoop.Core, deadline: Int64) {
+        self.transport = transport
+        self.core = core
+        token = core.add(self, descriptor: transport.descriptor, events: Readiness.edges)
+        core.setDeadline(token, deadline)
+    }
+
+    /// Begins; the first event comes from the loop.
+    func start(onEnd: @escaping Ending) {
+        self.onEnd = onEnd
+    }
+
+    func ready(_ events: Readiness, _ core: EventLoop.Core) {
+        switch transport.establish() {
+        case .wouldBlock: break
+        case .done: end(.success(transport.facts))
+        case .failed(let failure):
+            if failure == .plainHTTP { transport.sayInClear(Self.plainAnswer) }
+            end(.failure(failure))
+        }
+    }
+
+    func expired(_ core: EventLoop.Core) { end(.failure(.timedOut)) }
+
+    /// Gives up: the listener stops.
+    func cancel() { end(.failure(.closed)) }
+
+    private func end(_ result: Result<TLSFacts, TLSFailure>) {
+        guard let onEnd else { return }
+        self.onEnd = nil
+        // The socket gets a name of its own on the loop, if it goes on.
+        core.unwatch(transport.descriptor)
+        core.remove(token)
+        onEnd(result)
+    }
+
+    private static let plainAnswer = {
+        let text = "400 Bad Request: this port speaks TLS; use https.\n"
+        let head = """
+            HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\n\
+            Content-Length: \(text.utf8.count)\r\nConnection: close\r\n\r\n
+            """
+        return Array((head + text).utf8)
+    }()
+}
+
+/// What has become of the TLS handshakes of one listener.
+package struct TLSHandshakeCounts: Equatable, Sendable {
+    /// Handshakes with a new session.
+    package var full = 0
+    /// Handshakes that went on from an earlier session.
+    package var resumed = 0
+    /// Handshakes that came to nothing.
+    package var failed = 0
+    /// Handshakes that did not end in time.
+    package var timedOut = 0
+
+    package init() {}
+
+    /// Adds those of another listener.
+    package mutating func add(_ other: TLSHandshakeCounts) {
+        full += other.full
+        resumed += other.resumed
+        failed += other.failed
+        timedOut += other.timedOut
+    }
+
+    mutating func count(_ outcome: Result<TLSFacts, TLSFailure>) {
+        switch outcome {
+        case .success(let facts) where facts.isResumed: resumed += 1
+        case .success: full += 1
+        case .failure(.timedOut): timedOut += 1
+        case .failure: failed += 1
+        }
+    }
+}

@@ -1,0 +1,40 @@
+internal import Dictionaries
+internal import HTTP
+
+/// The TLS of the listeners of one configuration.
+///
+/// Safe from any thread.
+final class TLSServers: Sendable {
+    /// By the addresses of the listeners.
+    private let servers: [ListenAddress: TLSServer]
+
+    /// Reads the files of every listener that speaks TLS.
+    init(_ listeners: [Configuration.Listener], ticketKeys: TLSTicketKeys) throws(StartError) {
+        var servers: [ListenAddress: TLSServer] = [:]
+        for listener in listeners {
+            guard let tls = listener.tls else { continue }
+            do throws(TLSError) {
+                servers[listener.address] = try TLSServer(tls.settings, ticketKeys: ticketKeys)
+            } catch {
+                throw .tls(listener.address.description, error.text)
+            }
+        }
+        self.servers = servers
+    }
+
+    /// The TLS of the listener at an address; nil where it speaks none.
+    subscript(address: ListenAddress) -> TLSServer? { servers[address] }
+
+    /// Reads again what has changed on disk; blocks.
+    func refresh(_ report: (StoreEvent) -> Void) {
+        for (address, server) in servers {
+            switch server.refresh() {
+            case .unchanged: break
+            case .read:
+                report(.info("\(address): the certificates have changed, and new connections get them"))
+            case .refused(let error):
+                report(.error("\(address): tls: \(error.text); the former certificate stays in use"))
+            }
+        }
+    }
+}

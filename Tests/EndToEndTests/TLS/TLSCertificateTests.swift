@@ -1,0 +1,181 @@
+internal import Foundation
+internal import TestSupport
+internal import Testing
+
+/// Which certificate a client gets, and what becomes of its files.
+@Suite(.timeLimit(.minutes(10))) struct TLSCertificateTests {
+    private static func origin() throws -> Origin {
+        try Origin(wire("HTTP/1.1 200 OK", "Content-Type: text/plain", body: Array("hello\n".utf8)))
+    }
+
+    private func served(_ certificates: TestCertificates, _ tls: String = "") throws -> SecureClient {
+        let proxy = try ServedProxy(
+            Self.origin(), in: TemporaryFolder(), listener: certificates.settings("server", tls))
+        return SecureClient(proxy: proxy, certificates: certificates)
+    }
+
+    private func pair(_ name: String, of certificates: TestCertificates) -> String {
+        let file = certificates.file(name)
+        return "{certificate: \"\(file).pem\", private_key: \"\(file).key\"}"
+    }
+
+    @Test func `the certificate is chosen by the name that the client asks for`() throws {
+        let certificates = try TestCertificates()
+        try certificates.issue("wild", names: "DNS:*.wild.test")
+        try certificates.issue("exact", names: "DNS:one.wild.test")
+        let list = "certificates: [\(pair("wild", of: certificates)), \(pair("exact", of: certificates))]"
+        let client = try served(certificates, ", \(list)")
+        let expected = [
+            "two.wild.test": "wild", "one.wild.test": "exact", "ONE.wild.TEST": "exact",
+            "localhost": "server",
+            // A wildcard stands for one label, and for none of the parent's own (RFC 6125 section 6.4.3).
+            "a.two.wild.test": "server", "wild.test": "server", "unknown.test": "server",
+        ]
+        for (host, name) in expected {
+            let said = try client.sClient("-servername", host)
+            #expect(said.contains("subject=CN = \(name)"), "\(host)")
+        }
+        #expect(try client.sClient("-noservername").contains("subject=CN = server"))
+        for version in ["1.2", "1.3"] {
+            let answer = try client.proxy.curl(
+                "/", "--cacert", certificates.file("ca.pem"), "--tls-max", version, "--connect-to",
+                "two.wild.test:443:127.0.0.1:\(client.proxy.port)", "https://two.wild.test/")
+            #expect(answer.code == 0)
+        }
+    }
+
+    @Test func `a certificate that changes on disk is read, and no connection is dropped`() throws {
+        let certificates = try TestCertificates()
+        let client = try served(certificates)
+        let script = """
+            import socket, ssl, sys
+            context = ssl.create_default_context(cafile="ca.pem")
+            with socket.create_connection(("127.0.0.1", int(sys.argv[1])), timeout=60) as peer:
+                with context.wrap_socket(peer, server_hostname="localhost") as tls:
+                    for turn in range(2):
+                        tls.sendall(b"GET / HTTP/1.1\\r\\nHost: a\\r\\n\\r\\n")
+                        data = b""
+                        while not data.endswith(b"hello\\n"):
+                            piece = tls.recv(4096)
+                            assert piece
+                            data += piece
+                        print("answer", turn, flush=True)
+                        if turn == 0:
+                            input()
+            """
+        try certificates.write(script, to: "kept.py")
+        // The old connection asks again once the new certificate is there.
+        let kept = try RunningProcess(
+            ["-c", "(until [ -e go ]; do sleep 0.05; done; echo) | python3 kept.py \(client.proxy.port)"],
+            of: "/bin/bash", in: certificates.path)
+        _ = try kept.waitFor("answer 0")
+        try certificates.issue("server", names: "DNS:localhost,IP:127.0.0.1", subject: "/CN=renewed")
+        _ = try client.proxy.process.waitFor("the certificates have changed")
+        #expect(try client.sClient().contains("subject=CN = renewed"))
+        try certificates.write("", to: "go")
+        #expect(try kept.result().text.contains("answer 1"))
+    }
+
+    @Test func `a file that becomes useless leaves the former certificate, and is told of`() throws {
+        let certificates = try TestCertificates()
+        let client = try served(certificates)
+        try certificates.issue("other", names: "DNS:localhost")
+        try certificates.copy("other.key", to: "server.key")
+        let said = try client.proxy.process.waitFor("the former certificate stays in use")
+        #expect(said.contains("is not the key of the certificate"))
+        #expect(try client.curl("/").code == 0)
+        // The certificate of that key makes it whole again.
+        try certificates.copy("other.pem", to: "server.pem")
+        _ = try client.proxy.process.waitFor("the certificates have changed")
+        #expect(try client.sClient("-servername", "localhost").contains("subject=CN = other"))
+    }
+
+    @Test func `SIGHUP reads the files again, and refuses useless ones with file and reason`() throws {
+        let certificates = try TestCertificates()
+        let client = try served(certificates)
+        try certificates.write("none", to: "server.pem")
+        client.proxy.process.signal(SIGHUP)
+        let said = try client.proxy.process.waitFor("so the former one stays")
+        #expect(said.contains("server.pem: has no certificate in PEM"))
+        #expect(try client.curl("/").code == 0)
+        try certificates.issue("server", names: "IP:127.0.0.1", subject: "/CN=renewed")
+        client.proxy.process.signal(SIGHUP)
+        _ = try client.proxy.process.waitFor("is in effect")
+        #expect(try client.sClient().contains("subject=CN = renewed"))
+    }
+
+    @Test(arguments: [
+        (
+            "missing.pem", "server.key", "missing.pem: cannot be read (No such file or directory)",
+            "certificate"
+        ),
+        (
+            "server.pem", "missing.key", "missing.key: cannot be read (No such file or directory)",
+            "private_key"
+        ),
+        ("server.key", "server.key", "server.key: has no certificate in PEM", "certificate"),
+        ("server.pem", "copy.pem", "copy.pem: has no private key in PEM", "private_key"),
+        ("server.pem", "other.key", "is not the key of the certificate in", "private_key"),
+        ("expired.pem", "expired.key", "expired.pem: expired on ", "certificate"),
+        (
+            "server.pem", "locked.key", "locked.key: is encrypted; a key without a passphrase is needed",
+            "private_key"
+        ),
+        ("damaged.pem", "server.key", "damaged.pem: has a damaged certificate", "certificate"),
+    ])
+    func `useless files are mistakes with place, file and reason, in check and at the start`(
+        certificate: String, key: String, expected: String, at setting: String
+    ) throws {
+        let certificates = try TestCertificates()
+        try certificates.copy("server.pem", to: "copy.pem")
+        try certificates.issue("other", names: "DNS:localhost")
+        try certificates.issue("expired", names: "DNS:localhost", days: -1)
+        try certificates.openssl("ec -in server.key -aes128 -passout pass:secret -out locked.key")
+        let whole = try #require(
+            FileManager.default.contents(atPath: certificates.file("server.pem")).map {
+                String(decoding: $0, as: UTF8.self)
+            })
+        try certificates.write(whole.replacing("MII", with: "MIJ"), to: "damaged.pem")
+        try certificates.write(
+            """
+            listeners:
+              - address: 127.0.0.1:0
+                tls:
+                  certificate: \(certificates.file(certificate))
+                  private_key: \(certificates.file(key))
+            upstream: {urls: ["http://127.0.0.1:9"]}
+            store: {path: ":memory:"}
+            """, to: "dictum.yaml")
+        let place = setting == "certificate" ? "dictum.yaml:4:20: tls: " : "dictum.yaml:5:20: tls: "
+        for command in ["check", "serve"] {
+            let result = try RunningProcess.run([command, "--config", "dictum.yaml"], in: certificates.path)
+            #expect(result.status == 78)
+            #expect(result.errorLines.count == 1, "\(result.errors)")
+            #expect(result.errors.contains(expected), "\(result.errors)")
+            #expect(result.errors.hasPrefix(place), "\(result.errors)")
+        }
+    }
+
+    @Test(arguments: [
+        (
+            "{}",
+            "tls is a mapping (without a pair): expected certificate and private_key, both, or certificates"
+        ),
+        ("{certificate: a}", "without a pair"), ("{private_key: a}", "without a pair"),
+        ("on", "expected off, or a mapping"),
+        ("{min_version: 1.1}", "expected 1.2 or 1.3"), ("{certificates: []}", "expected a list of 1 to 64"),
+        ("{certificates: [{certificate: a}]}", "private_key is missing"),
+        ("{certificates: [{certificate: /none, private_key: /none}], ocsp: /none}", "without a pair"),
+    ])
+    func `a section without what it needs is a mistake`(section: String, expected: String) throws {
+        let folder = try TemporaryFolder()
+        let text = """
+            listeners: [{address: "127.0.0.1:0", tls: \(section)}]
+            upstream: {urls: ["http://127.0.0.1:9"]}
+            """
+        try folder.write(Array(text.utf8), to: "dictum.yaml")
+        let result = try RunningProcess.run(["check", "--config", "dictum.yaml"], in: folder.path)
+        #expect(result.status == 78)
+        #expect(result.errors.contains(expected), "\(result.errors)")
+    }
+}

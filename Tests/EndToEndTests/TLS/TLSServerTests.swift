@@ -1,0 +1,123 @@
+internal import Foundation
+internal import TestSupport
+internal import Testing
+
+private let body = Feed.bytes(version: 3, items: 200)
+
+/// curl, OpenSSL's own client and Python's before a listener that speaks TLS.
+@Suite(.timeLimit(.minutes(10))) struct TLSServerTests {
+    private func served(
+        _ origin: Origin? = nil, _ settings: String = "", tls: String = "", listener: String = ""
+    ) throws -> SecureClient {
+        let certificates = try TestCertificates()
+        let origin =
+            try origin ?? Origin(wire("HTTP/1.1 200 OK", "Content-Type: application/json", body: body))
+        let proxy = try ServedProxy(
+            origin, in: TemporaryFolder(), settings, listener: certificates.settings("server", tls) + listener
+        )
+        return SecureClient(proxy: proxy, certificates: certificates)
+    }
+
+    @Test(arguments: ["1.2", "1.3"])
+    func `curl gets the answer, and the upstream hears of https`(version: String) throws {
+        let client = try served()
+        let answer = try client.curl("/feed", "--tls-max", version, "--tlsv\(version)")
+        #expect(answer.carries(body))
+        #expect(client.proxy.origin.requests.first?["X-Forwarded-Proto"] == "https")
+        #expect(try client.curl("/feed", "--compressed").carries(body))
+    }
+
+    @Test func `the transport is secure, so that dictionaries are used`() throws {
+        let client = try served(nil, "explain: on\nroutes: [{match: \"/*\"}]")
+        let answer = try client.curl("/feed")
+        #expect(answer.head["Use-As-Dictionary"] != nil)
+    }
+
+    @Test(arguments: ["-tls1 -cipher ALL:@SECLEVEL=0", "-tls1_1 -cipher ALL:@SECLEVEL=0"])
+    func `what is older than TLS 1.2 is refused`(options: String) throws {
+        #expect(try served().sClient(options).contains("protocol version"))
+    }
+
+    @Test func `min_version 1.3 refuses TLS 1.2`() throws {
+        let client = try served(tls: ", min_version: \"1.3\"")
+        #expect(try client.sClient("-tls1_2").contains("protocol version"))
+        #expect(try client.curl("/feed").carries(body))
+    }
+
+    @Test(arguments: ["AES128-SHA", "ECDHE-ECDSA-AES128-SHA", "AES128-GCM-SHA256", "NULL-SHA256"])
+    func `ciphers without forward secrecy or without authenticated encryption are refused`(name: String)
+        throws
+    {
+        #expect(
+            try served().sClient("-tls1_2", "-cipher", "\(name):@SECLEVEL=0").contains("handshake failure"))
+    }
+
+    @Test func `ALPN takes http/1.1 among others, and refuses a client that speaks only others`() throws {
+        let client = try served()
+        #expect(try client.sClient("-alpn", "h2,http/1.1").contains("ALPN protocol: http/1.1"))
+        #expect(try client.sClient("-alpn", "http/1.0,http/1.1").contains("ALPN protocol: http/1.1"))
+        // RFC 7301 section 3.2.
+        #expect(try client.sClient("-alpn", "h2,spdy/3").contains("no application protocol"))
+        #expect(try client.sClient().contains("No ALPN negotiated"))
+    }
+
+    @Test func `a body that ends with the connection ends with close_notify, and one cut off does not`()
+        throws
+    {
+        let origin = try Origin { request, connection in
+            connection.send(
+                wire("HTTP/1.1 200 OK", "Content-Type: application/json", "Transfer-Encoding: chunked"))
+            connection.send(chunk(body))
+            if request.target == "/whole" { connection.send(chunk([])) } else { connection.finish() }
+        }
+        let client = try served(origin, "compression: {types: []}")
+        #expect(try client.curl("/whole", "--http1.0").carries(body))
+        // RFC 8446 section 6.1: without it the body may have been cut off by anybody.
+        #expect(try client.curl("/cut", "--http1.0").code != 0)
+    }
+
+    @Test(arguments: ["1.2", "1.3"])
+    func `large bodies pass both ways, to a slow reader too`(version: String) throws {
+        let large = Noise.bytes(6_000_000, seed: 5)
+        let origin = try Origin { request, connection in
+            let answer = request.method == "POST" ? request.body : large
+            connection.send(wire("HTTP/1.1 200 OK", "Content-Type: image/png", body: answer))
+        }
+        let client = try served(origin)
+        #expect(try client.curl("/large", "--tls-max", version).carries(large))
+        #expect(try client.curl("/large", "--limit-rate", "4M", "--tls-max", version).carries(large))
+        try client.proxy.folder.write(large, to: "upload")
+        #expect(try client.curl("/large", "--data-binary", "@upload", "--tls-max", version).carries(large))
+    }
+
+    @Test func `HTTP without TLS is told so in clear`() throws {
+        let client = try served()
+        let socket = try WireSocket(port: client.proxy.port)
+        socket.send(wire("GET / HTTP/1.1", "Host: a"))
+        let answer = try socket.receive()
+        #expect(answer.status == 400)
+        #expect(answer.text.contains("use https"))
+        #expect(socket.receiveAll().isEmpty)
+        #expect(client.proxy.origin.requests.isEmpty)
+    }
+
+    @Test func `a PROXY protocol header comes before TLS, in clear`() throws {
+        let client = try served(listener: ", proxy_protocol: on")
+        #expect(try client.curl("/feed", "--haproxy-protocol").carries(body))
+        #expect(client.proxy.origin.requests.first?["X-Forwarded-Proto"] == "https")
+        #expect(try client.curl("/feed").code != 0)
+    }
+
+    @Test(arguments: ["1_2", "1_3"])
+    func `a session is resumed, over a reload too`(version: String) throws {
+        let client = try served(nil, "explain: off")
+        let head = "GET / HTTP/1.0\r\n\r\n"
+        #expect(try client.sClient("-tls\(version)", "-sess_out session", input: head).contains("New, TLS"))
+        #expect(try client.sClient("-tls\(version)", "-sess_in session", input: head).contains("Reused, TLS"))
+        client.proxy.process.signal(SIGHUP)
+        _ = try client.proxy.process.waitFor("is in effect")
+        #expect(try client.sClient("-tls\(version)", "-sess_in session", input: head).contains("Reused, TLS"))
+        #expect(try client.proxy.metric("dictum_tls_handshakes_total", where: "full") == 1)
+        #expect(try client.proxy.metric("dictum_tls_handshakes_total", where: "resumed") == 2)
+    }
+}

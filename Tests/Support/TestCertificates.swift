@@ -1,0 +1,79 @@
+internal import Foundation
+
+/// A folder with an authority and what it has signed, all made by the openssl command; goes with its last reference.
+package final class TestCertificates: Sendable {
+    /// The folder's path.
+    package let path: String
+
+    /// Makes the authority `ca.pem`, and for 127.0.0.1 and localhost `server.pem` with `server.key`.
+    package init() throws {
+        path = FileManager.default.temporaryDirectory.appending(path: "dictum-tls-\(UUID().uuidString)").path
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        try openssl(
+            "req -x509 \(Self.newKey) -keyout ca.key -out ca.pem -days 30 -subj /CN=Authority "
+                + "-addext keyUsage=critical,keyCertSign,cRLSign")
+        try issue("server", names: "DNS:localhost,DNS:api.test,IP:127.0.0.1")
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    private static let newKey = "-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes"
+
+    /// The path of a file.
+    package func file(_ name: String) -> String { "\(path)/\(name)" }
+
+    /// Makes `NAME.pem` and `NAME.key`, signed by the authority, for names such as `DNS:a.test`.
+    ///
+    /// `days` is how long it is valid; `-1` ended yesterday.
+    package func issue(_ name: String, names: String, days: Int = 30, subject: String? = nil) throws {
+        try openssl(
+            "req \(Self.newKey) -keyout \(name).key -out \(name).csr -subj \(subject ?? "/CN=\(name)")")
+        let text = "subjectAltName=\(names)\nextendedKeyUsage=serverAuth,clientAuth\n"
+        try Data(text.utf8).write(to: URL(filePath: file("\(name).ext")))
+        try openssl(
+            "x509 -req -in \(name).csr -CA ca.pem -CAkey ca.key -CAcreateserial -days \(days) "
+                + "-extfile \(name).ext -out \(name).new")
+        // In one step, so that nobody reads half of it.
+        try FileManager.default.moveReplacing(file("\(name).new"), file("\(name).pem"))
+    }
+
+    /// Copies a file over another.
+    package func copy(_ name: String, to other: String) throws {
+        let bytes = try Data(contentsOf: URL(filePath: file(name)))
+        try bytes.write(to: URL(filePath: file(other)), options: .atomic)
+    }
+
+    /// Writes a file.
+    package func write(_ text: String, to name: String) throws {
+        try Data(text.utf8).write(to: URL(filePath: file(name)))
+    }
+
+    /// The settings of a listener that has such a certificate, as YAML within one line.
+    package func settings(_ name: String = "server", _ more: String = "") -> String {
+        "tls: {certificate: \"\(file(name)).pem\", private_key: \"\(file(name)).key\"\(more)}"
+    }
+
+    /// Runs the openssl command in the folder.
+    package func openssl(_ arguments: String) throws {
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = ["openssl"] + arguments.split(separator: " ").map(String.init)
+        process.currentDirectoryURL = URL(filePath: path)
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else {
+            throw ForeignTool.Failure(
+                description: "openssl \(arguments) ended with \(process.terminationStatus)")
+        }
+    }
+}
+
+extension FileManager {
+    fileprivate func moveReplacing(_ source: String, _ target: String) throws {
+        let bytes = try Data(contentsOf: URL(filePath: source))
+        try bytes.write(to: URL(filePath: target), options: .atomic)
+        try removeItem(atPath: source)
+    }
+}
