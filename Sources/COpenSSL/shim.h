@@ -43,6 +43,8 @@ static inline void dictum_ssl_set_ocsp_response(SSL *connection, void *owned, lo
 static inline int dictum_ssl_set_host_name(SSL *connection, const char *name) {
     return (int)SSL_set_tlsext_host_name(connection, name);
 }
+static inline void dictum_ssl_set_data(SSL *connection, void *data) { SSL_set_app_data(connection, data); }
+static inline void *dictum_ssl_data(const SSL *connection) { return SSL_get_app_data(connection); }
 static inline unsigned long dictum_x509_name_form(void) { return XN_FLAG_RFC2253; }
 static inline void *dictum_openssl_malloc(size_t count) { return OPENSSL_malloc(count); }
 static inline void dictum_bio_clear_retry(BIO *bio) { BIO_clear_retry_flags(bio); }

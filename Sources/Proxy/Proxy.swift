@@ -43,6 +43,7 @@ package final class ReverseProxy: Application, Handler {
     private var holding: [Exchange] = []
     /// The place of the upstream address that answered last, where several have the name.
     private(set) var answeringUpstream = 0
+    private var nextHandshakeReport: Int64 = 0
 
     package init(context: ProxyContext, log: AccessLog?, core: EventLoop.Core) {
         self.context = context
@@ -86,6 +87,15 @@ package final class ReverseProxy: Application, Handler {
         record.bodyBytesBefore = body.count
         account(record)
         return (head, body)
+    }
+
+    /// Says why the TLS of the upstream cannot be used, at most every ten seconds.
+    func report(_ failure: TLSFailure) {
+        guard core.now >= nextHandshakeReport else { return }
+        nextHandshakeReport = core.now + 10_000
+        context.report(
+            .warning(
+                "no TLS with the upstream \(context.upstreamAuthority): \(failure.text); see `upstream.tls`"))
     }
 
     /// Whether requests may be logged.
@@ -136,6 +146,7 @@ extension ClientSettings {
     init(_ context: ProxyContext) {
         self.init()
         let upstream = context.configuration.upstream
+        if let tls = context.upstreamTLS, let url = upstream.urls.first { self.tls = (tls, url.host) }
         connectTimeout = Int64(upstream.connectTimeout)
         responseTimeout = Int64(upstream.responseTimeout)
         idleTimeout = Int64(upstream.idleTimeout)

@@ -8,7 +8,8 @@ struct FetchCommand: ParsableCommand {
         commandName: "fetch", abstract: "Fetches a URL as a client that speaks dictionaries (RFC 9842).",
         discussion: """
             Keeps the dictionaries that servers offer, advertises the right one, decodes and verifies the answer, \
-            and says on standard error what it cost. Bytes on the wire are those of the coded body.
+            and says on standard error what it cost. Bytes on the wire are those of the coded body. The authorities that
+            an https URL's certificate must lead to are the system's, or those in the file SSL_CERT_FILE names.
             """)
 
     @Argument(help: "What to fetch, such as http://127.0.0.1:8080/api/feed.")
@@ -46,11 +47,12 @@ struct FetchCommand: ParsableCommand {
         signal(SIGPIPE, SIG_IGN)
         do {
             let directory = try cache ?? Self.defaultCache()
-            var fetcher = Fetcher(cache: DictionaryCache(directory: directory))
+            let url = try FetchURL(url)
+            var fetcher = try Fetcher(cache: DictionaryCache(directory: directory), from: url)
             fetcher.accepted = accept
             fetcher.isVerbose = verbose
             fetcher.secondsMax = maxTime
-            let fetched = try fetcher.fetch(FetchURL(url))
+            let fetched = try fetcher.fetch(url)
             for warning in fetched.warnings { StandardError.write("dictum: \(warning)") }
             try write(fetched.body)
             StandardError.write("dictum: \(fetched.report.line)")

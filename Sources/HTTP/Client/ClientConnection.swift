@@ -21,6 +21,8 @@ package final class ClientConnection: Handler {
     private var body: BodyDecoder?
     private var pending: [UInt8] = []
     private var interimCount = 0
+    /// Whether the socket is connected; what protects it may not be done yet.
+    private var isReached = false
     private var isReadable = false
     /// Whether reading waits for room to write.
     private var readsOnceWritable = false
@@ -173,10 +175,21 @@ package final class ClientConnection: Handler {
     }
 
     private func connected(_ events: Readiness) -> Bool {
-        guard let transport, !events.isDisjoint(with: [.writable, .broken]) else { return false }
-        let error = CLinux_socket_error(transport.descriptor)
-        guard error == 0 else {
-            lose(.connectFailed(SystemError(code: error)))
+        guard let transport else { return false }
+        if !isReached {
+            guard !events.isDisjoint(with: [.writable, .broken]) else { return false }
+            let error = CLinux_socket_error(transport.descriptor)
+            guard error == 0 else {
+                lose(.connectFailed(SystemError(code: error)))
+                return false
+            }
+            isReached = true
+        }
+        switch transport.establish() {
+        case .done: break
+        case .wouldBlock: return false
+        case .failed(let failure):
+            lose(.handshakeFailed(failure))
             return false
         }
         state.connected()

@@ -1,4 +1,5 @@
 internal import CLinux
+internal import Glibc
 
 /// The connections of one loop to its upstreams: those under way and those kept alive for the next request.
 ///
@@ -9,6 +10,7 @@ package final class ConnectionPool {
     /// Where connections are kept for; nil for anywhere.
     private var endpoints: Set<Endpoint>?
     private var idle: [Endpoint: [ClientConnection]] = [:]
+    private let sessions = TLSSessions()
     /// Idle connections, of all upstreams.
     package private(set) var idleCount = 0
     /// Connections with an exchange under way, of all upstreams.
@@ -34,11 +36,21 @@ package final class ConnectionPool {
             activeCount += 1
             return kept
         }
-        let transport = PlainTransport(try Self.connect(to: endpoint))
+        let transport = try transport(to: endpoint)
         activeCount += 1
         openedCount += 1
         return ClientConnection(
             endpoint: endpoint, transport: transport, settings: settings, pool: self, core: core)
+    }
+
+    private func transport(to endpoint: Endpoint) throws(SystemError) -> any Transport {
+        let descriptor = try Self.connect(to: endpoint)
+        guard let tls = settings.tls else { return PlainTransport(descriptor) }
+        let place = TLSSessions.Place(host: tls.host, endpoint: endpoint)
+        guard let transport = TLSTransport(descriptor, to: place, by: tls.context, sessions) else {
+            throw SystemError(code: ENOMEM)
+        }
+        return transport
     }
 
     private static func connect(to endpoint: Endpoint) throws(SystemError) -> Descriptor {
@@ -62,6 +74,8 @@ package final class ConnectionPool {
     package func adopt(_ settings: ClientSettings, endpoints: [Endpoint]) {
         self.settings = settings
         self.endpoints = Set(endpoints)
+        // They were begun under the former authorities.
+        sessions.forgetAll()
         closeIdle()
     }
 

@@ -24,6 +24,8 @@ package protocol ResponseHandler: AnyObject {
 package enum UpstreamError: Error, Equatable, Sendable {
     /// No connection: refused, unreachable, or out of descriptors.
     case connectFailed(SystemError)
+    /// The upstream's TLS is none that can be used; nothing of the request was sent.
+    case handshakeFailed(TLSFailure)
     /// No connection within the time for it.
     case connectTimeout
     /// A connection that had been kept alive turned out closed before it gave any byte of an answer.
@@ -51,6 +53,7 @@ package enum UpstreamError: Error, Equatable, Sendable {
     package var label: String {
         switch self {
         case .connectFailed: "connect"
+        case .handshakeFailed: "tls"
         case .connectTimeout: "connect-timeout"
         case .stale: "stale"
         case .closedBeforeHead: "closed"

@@ -80,9 +80,7 @@ internal import COpenSSL
 
     private static func configure(_ context: OpaquePointer, _ settings: TLSServerSettings) throws(TLSError) {
         unsafe SSL_CTX_set_options(context, dictum_ssl_options())
-        let modes =
-            SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER
-        unsafe dictum_ssl_set_mode(context, Int(modes))
+        unsafe dictum_ssl_set_mode(context, TLSTransport.modes)
         // One system call for a record, not one for its head and one for the rest.
         unsafe dictum_ssl_set_read_ahead(context)
         let version = settings.minVersion == .tls13 ? TLS1_3_VERSION : TLS1_2_VERSION

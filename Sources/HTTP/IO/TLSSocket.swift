@@ -3,7 +3,7 @@ internal import COpenSSL
 internal import Glibc
 
 /// The socket under OpenSSL: what its calls found, which OpenSSL does not pass on.
-struct TLSSocket {
+@safe struct TLSSocket {
     let descriptor: Int32
     /// Whether the kernel may have more than it gave last.
     var mayHaveMore = true
@@ -11,6 +11,8 @@ struct TLSSocket {
     var isAtEnd = false
     /// The error that ended the connection; 0 for none.
     var error: Int32 = 0
+    /// A session that the other side has offered and nobody has taken yet; belongs to who takes it.
+    var session: OpaquePointer?
 
     init(_ descriptor: Int32) {
         self.descriptor = descriptor

@@ -8,6 +8,9 @@ internal import Glibc
 @safe final class TLSTransport: Transport {
     /// The most that one record carries (RFC 8446 section 5.1).
     private static let recordBytes = 16 * 1024
+    /// Idle connections hold no buffers; a write may take a part, and be repeated from elsewhere in memory.
+    static let modes = Int(
+        SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER)
 
     private let owned: Descriptor
     // Owned: made in `init`, freed in `deinit`.
@@ -15,6 +18,8 @@ internal import Glibc
     private let socket: UnsafeMutablePointer<TLSSocket>
     /// What OpenSSL's callbacks need, as long as the connection lives.
     private let context: AnyObject
+    /// Where sessions go; nil on the server's side.
+    private let sessions: (store: TLSSessions, place: TLSSessions.Place)?
     private var isEstablished = false
     /// Whether the connection has failed: nothing more may be sent then, not even its end.
     private var isBroken = false
@@ -25,7 +30,10 @@ internal import Glibc
     /// Takes the socket over; `make` gives the state of the connection.
     ///
     /// Nil without memory.
-    private init?(_ descriptor: consuming Descriptor, context: AnyObject, make: () -> OpaquePointer?) {
+    private init?(
+        _ descriptor: consuming Descriptor, context: AnyObject,
+        sessions: (store: TLSSessions, place: TLSSessions.Place)? = nil, make: () -> OpaquePointer?
+    ) {
         guard let connection = unsafe make() else { return nil }
         let socket = UnsafeMutablePointer<TLSSocket>.allocate(capacity: 1)
         unsafe socket.initialize(to: TLSSocket(descriptor.raw))
@@ -40,6 +48,7 @@ internal import Glibc
         unsafe self.connection = connection
         unsafe self.socket = socket
         self.context = context
+        self.sessions = sessions
     }
 
     /// The server's side of a connection that has just been accepted; nil without memory.
@@ -47,7 +56,23 @@ internal import Glibc
         unsafe self.init(descriptor, context: context) { unsafe context.makeConnection() }
     }
 
+    /// The client's side of a connection that is being made, going on from an earlier session where there is one.
+    ///
+    /// Nil without memory.
+    convenience init?(
+        _ descriptor: consuming Descriptor, to place: TLSSessions.Place, by context: TLSClientContext,
+        _ store: TLSSessions
+    ) {
+        unsafe self.init(descriptor, context: context, sessions: (store, place)) {
+            unsafe context.makeConnection(to: place.host)
+        }
+        unsafe dictum_ssl_set_data(connection, socket)
+        // Safe: the connection counts a reference of its own.
+        if let session = unsafe store.find(place) { unsafe SSL_set_session(connection, session) }
+    }
+
     deinit {
+        takeSession()
         if isEstablished, !isBroken, !isEndSent {
             TLSErrorQueue.clear()
             unsafe SSL_shutdown(connection)
@@ -84,6 +109,13 @@ internal import Glibc
         return unsafe String(decoding: bytes, as: UTF8.self)
     }
 
+    /// Hands on a session that has come; with TLS 1.3 that is after the handshake.
+    private func takeSession() {
+        guard let sessions, let session = unsafe socket.pointee.session else { return }
+        unsafe socket.pointee.session = nil
+        unsafe sessions.store.put(session, at: sessions.place)
+    }
+
     // MARK: The handshake
 
     func establish() -> TLSHandshakeOutcome {
@@ -92,6 +124,7 @@ internal import Glibc
         let code = unsafe SSL_do_handshake(connection)
         if code == 1 {
             isEstablished = true
+            takeSession()
             return .done
         }
         switch unsafe SSL_get_error(connection, code) {
@@ -127,6 +160,7 @@ internal import Glibc
         guard let base = buffer.baseAddress else { return .wouldBlock }
         if owesEnd { closeWriting() }
         TLSErrorQueue.clear()
+        defer { takeSession() }
         var total = 0
         while total < buffer.count {
             var count = 0

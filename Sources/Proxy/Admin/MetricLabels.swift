@@ -18,6 +18,7 @@ package enum RejectionReason: String, Sendable, CaseIterable {
 /// What went wrong with an upstream.
 package enum UpstreamErrorKind: String, Sendable, CaseIterable {
     case connect
+    case tls
     case connectTimeout = "connect-timeout"
     case responseTimeout = "response-timeout"
     case idleTimeout = "idle-timeout"

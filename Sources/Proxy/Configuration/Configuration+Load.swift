@@ -29,6 +29,7 @@ extension Configuration {
         var configuration = Configuration()
         if let root = document.parse(text) {
             reader.read(root, by: Settings.all, into: &configuration)
+            configuration.checkUpstreamTLS(&reader)
         }
         let problems = document.problems + reader.problems
         guard problems.isEmpty else { throw ConfigurationError(problems) }

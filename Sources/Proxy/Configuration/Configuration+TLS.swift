@@ -40,6 +40,31 @@ extension Configuration {
     }
 }
 
+extension Configuration {
+    /// How the upstream is spoken to by TLS.
+    package typealias UpstreamTLS = TLSClientSettings
+
+    /// Looks at the files of the upstream's TLS, once all settings are read.
+    func checkUpstreamTLS(_ reader: inout SettingsReader) {
+        let tls = upstream.tls
+        guard tls != UpstreamTLS(), let section = reader.node(of: "upstream.tls") else { return }
+        guard (tls.certificate == nil) == (tls.privateKey == nil) else {
+            return reader.report(
+                "upstream.tls has one of two: expected certificate and private_key", at: section.position)
+        }
+        do throws(TLSError) {
+            _ = try TLSClientContext(tls)
+        } catch {
+            let keys = [
+                ("ca", tls.authority), ("certificate", tls.certificate), ("private_key", tls.privateKey),
+            ]
+            let key = keys.first { $0.1 == error.file }?.0
+            let node = key.flatMap { reader.node(of: "upstream.tls.\($0)") } ?? section
+            reader.report("upstream.tls: \(error.text): expected a valid file", at: node.position)
+        }
+    }
+}
+
 extension Configuration.Listener {
     /// Looks at what its settings say together, once all are read, and at the files that they name.
     mutating func check(_ reader: inout SettingsReader) {

@@ -1,4 +1,5 @@
 package import Dictionaries
+internal import HTTP
 
 /// Everything an operator can set, with the defaults; `Settings` is the table that reads it.
 ///
@@ -85,6 +86,8 @@ extension Configuration {
     package struct Upstream: Sendable, Equatable {
         /// The upstreams; in a configuration that was read, at least one.
         package var urls: [UpstreamURL] = []
+        /// How it is spoken to by TLS, where its URL says https.
+        package var tls = UpstreamTLS()
         /// What the upstream is told about codings.
         package var acceptEncoding = AcceptEncoding.identity
         /// The time to connect.

@@ -62,9 +62,6 @@ extension SettingType where Value == UpstreamURL {
             guard let text = reader.text(node, expected: expectedURL) else { return nil }
             do throws(UpstreamURL.Mistake) {
                 return try UpstreamURL(text)
-            } catch .notYet {
-                let expected = "an http:// URL"
-                reader.reportNotYet("TLS to the upstream", expected: expected, at: node.position)
             } catch .hasMore {
                 let reason = "more than a host and a port"
                 reader.reportUnexpected(node, expected: expectedURL, because: reason)

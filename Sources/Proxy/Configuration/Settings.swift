@@ -109,6 +109,22 @@ enum Settings {
             "idle_timeout", \.idleTimeout, .duration(1...day),
             "The time between two bytes, of the upstream's and of a client's bodies alike."),
         .value("keep_alive", \.keepAlive, .count(0...100_000), "How many idle connections are kept."),
+        .section("tls", \.tls, upstreamTLS, "How https:// URLs are spoken to; read again on SIGHUP."),
+    ]
+
+    static let upstreamTLS: [Setting<Configuration.UpstreamTLS>] = [
+        .value(
+            "ca", \.authority, .pathOrNone, example: "/etc/dictum/tls/upstream-ca.pem",
+            "The authorities that its certificate must lead to, in PEM; without it those of the system."),
+        .value(
+            "certificate", \.certificate, .pathOrNone, example: "/etc/dictum/tls/client.pem",
+            "The certificate that it is shown, in PEM, if it asks for one."),
+        .value(
+            "private_key", \.privateKey, .pathOrNone, example: "/etc/dictum/tls/client.key",
+            "The key of that certificate, in PEM."),
+        .value(
+            "verify", \.verifies, .flag,
+            "off: anybody on the way can be the upstream, since its certificate is not looked at."),
     ]
 
     static let store: [Setting<Configuration.Store>] = [

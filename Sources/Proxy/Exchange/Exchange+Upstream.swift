@@ -75,7 +75,7 @@ extension Exchange {
     private func retry(_ error: UpstreamError, after failed: ClientConnection?) -> Bool {
         guard let head = upstreamHead else { return false }
         switch error {
-        case .connectFailed, .connectTimeout:
+        case .connectFailed, .handshakeFailed, .connectTimeout:
             guard tries + 1 < context.upstreams.count else { return false }
             tries += 1
             connect { [requestFraming] connection in
@@ -138,6 +138,7 @@ extension Exchange: ResponseHandler {
         let connection = upstream
         upstream = nil
         if isTunnel { return breakTunnel() }
+        if case .handshakeFailed(let failure) = error { proxy.report(failure) }
         if retry(error, after: connection) { return }
         proxy.metrics.countUpstreamError(UpstreamErrorKind(error))
         if answer?.isStarted == true { return abort() }
@@ -150,6 +151,7 @@ extension UpstreamErrorKind {
     init(_ error: UpstreamError) {
         switch error {
         case .connectFailed: self = .connect
+        case .handshakeFailed: self = .tls
         case .connectTimeout: self = .connectTimeout
         case .headTimeout: self = .responseTimeout
         case .idleTimeout: self = .idleTimeout

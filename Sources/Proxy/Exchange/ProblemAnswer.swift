@@ -44,7 +44,7 @@ extension ProblemAnswer {
                 status: .gatewayTimeout, detail: "The upstream did not answer in time; try again later.")
         case .malformed:
             self.init(status: .badGateway, detail: "The upstream sent a malformed response.")
-        case .connectFailed:
+        case .connectFailed, .handshakeFailed:
             self.init(status: .badGateway, detail: "The upstream cannot be reached; try again later.")
         case .stale, .closedBeforeHead, .truncated:
             self.init(

@@ -17,6 +17,8 @@ package final class ProxyContext: Sendable {
     /// The addresses of the upstream, in the order they are tried.
     let upstreams: [Endpoint]
     let upstreamAuthority: String
+    /// What the upstream is spoken to by TLS with; nil where it is not.
+    let upstreamTLS: TLSClientContext?
     /// The TLS of the listeners.
     let tls: TLSServers
 
@@ -27,6 +29,7 @@ package final class ProxyContext: Sendable {
         deltaFault: Deltas.Fault? = nil
     ) throws(StartError) {
         let ticketKeys = TLSTicketKeys()
+        upstreamTLS = try Self.upstreamTLS(configuration, report)
         tls = try TLSServers(configuration.listeners, ticketKeys: ticketKeys)
         shared = SharedParts(
             store: store, loopCount: loopCount, compressionPool: compressionPool,
@@ -44,6 +47,7 @@ package final class ProxyContext: Sendable {
     init(
         _ configuration: Configuration, upstreams: [Endpoint], after former: ProxyContext
     ) throws(StartError) {
+        upstreamTLS = try Self.upstreamTLS(configuration, former.shared.report)
         tls = try TLSServers(configuration.listeners, ticketKeys: former.shared.ticketKeys)
         shared = former.shared
         generation = former.generation + 1
@@ -92,6 +96,21 @@ package final class ProxyContext: Sendable {
                 a \(coding.token) delta of route \(route.text) did not decode to its body\(names) \
                 and was not sent\(isFirst ? "; dictionaries are off for this route until a reload" : "")
                 """))
+    }
+
+    private static func upstreamTLS(
+        _ configuration: Configuration, _ report: (StoreEvent) -> Void
+    ) throws(StartError) -> TLSClientContext? {
+        let upstream = configuration.upstream
+        guard upstream.urls.contains(where: \.isTLS) else { return nil }
+        if !upstream.tls.verifies {
+            report(.warning("upstream.tls.verify is off: anybody on the way to the upstream can be it"))
+        }
+        do throws(TLSError) {
+            return try TLSClientContext(upstream.tls)
+        } catch {
+            throw .upstreamTLS(error.text)
+        }
     }
 
     private static func authority(of configuration: Configuration) -> String {

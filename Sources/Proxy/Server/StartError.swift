@@ -4,6 +4,8 @@ package enum StartError: Error, Equatable, CustomStringConvertible {
     case cannotListen(String, String)
     /// The TLS of a listener cannot be set up.
     case tls(String, String)
+    /// The TLS to the upstream cannot be set up.
+    case upstreamTLS(String)
     /// The upstream's name has no address.
     case unknownUpstream(String)
     /// The store refuses to be opened.
@@ -17,6 +19,8 @@ package enum StartError: Error, Equatable, CustomStringConvertible {
             "cannot listen on \(address): \(why); choose another address in `listeners`, or stop who uses it"
         case .tls(let address, let why):
             "cannot speak TLS on \(address): \(why); check `tls` of this listener"
+        case .upstreamTLS(let why):
+            "cannot speak TLS to the upstream: \(why); check `upstream.tls`"
         case .unknownUpstream(let host):
             "the upstream's name \(host) has no address; check `upstream.urls` and the name service"
         case .store(let why):

@@ -11,11 +11,13 @@ final class FetchClient: Sendable {
     private let token: Token
 
     /// Starts the loop.
-    init() {
+    ///
+    /// With `tls` every connection is protected, and the host of that name at its end.
+    init(tls: (context: TLSClientContext, host: String)? = nil) {
         let made = Guarded<Token>(.none)
         let started = DispatchSemaphore(value: 0)
         loop.execute { core in
-            let token = core.add(FetchLoop(core: core))
+            let token = core.add(FetchLoop(tls: tls, core: core))
             made.withLock { $0 = token }
             started.signal()
         }
@@ -41,7 +43,8 @@ final class FetchClient: Sendable {
             } catch {
                 failure = error
                 switch error {
-                case .exchange(.connectFailed), .exchange(.connectTimeout): continue
+                case .exchange(.connectFailed), .exchange(.connectTimeout), .exchange(.handshakeFailed):
+                    continue
                 default: throw error
                 }
             }

@@ -5,8 +5,8 @@ internal import HTTP
 enum FetchError: Error, Equatable, CustomStringConvertible {
     /// The text is no URL.
     case notAURL(String)
-    /// The URL is of a scheme that needs TLS.
-    case needsTLS
+    /// OpenSSL cannot be set up.
+    case tls(String)
     /// The host has no address.
     case unknownHost(String)
     /// The exchange failed.
@@ -27,8 +27,7 @@ enum FetchError: Error, Equatable, CustomStringConvertible {
     var description: String {
         switch self {
         case .notAURL(let text): "\(text) is no URL; expected one such as http://127.0.0.1:8080/api/feed"
-        case .needsTLS:
-            "https is not spoken yet: TLS comes in a later version; use http:// on a trusted network"
+        case .tls(let why): "TLS cannot be set up: \(why)"
         case .unknownHost(let host): "the name \(host) has no address; check it and the name service"
         case .exchange(let error): Self.text(of: error)
         case .tooSlow(let seconds): "no whole answer within \(seconds) s; allow more with --max-time SECONDS"
@@ -45,6 +44,7 @@ enum FetchError: Error, Equatable, CustomStringConvertible {
     private static func text(of error: UpstreamError) -> String {
         switch error {
         case .connectFailed(let cause): "cannot connect: \(cause.text); check that the server runs there"
+        case .handshakeFailed(let cause): "no TLS with the server: \(cause.text); nothing was sent"
         case .connectTimeout: "cannot connect: no answer in time; check that the server runs there"
         case .stale, .closedBeforeHead: "the server closed the connection without an answer"
         case .malformed(let cause): "the answer is no HTTP: \(cause.text)"

@@ -5,8 +5,10 @@ final class FetchLoop: Handler {
     let pool: ConnectionPool
     var exchange: FetchExchange?
 
-    init(core: EventLoop.Core) {
+    /// With `tls` every connection is protected, and the host of that name at its end.
+    init(tls: (context: TLSClientContext, host: String)?, core: EventLoop.Core) {
         var settings = ClientSettings()
+        settings.tls = tls
         settings.connectTimeout = 10_000
         pool = ConnectionPool(settings: settings, core: core)
     }

@@ -1,7 +1,9 @@
 internal import HTTP
 
-/// The URL of a fetch: `http`, with host, port, path and query taken apart.
+/// The URL of a fetch: `http` or `https`, with host, port, path and query taken apart.
 struct FetchURL: Sendable, Hashable {
+    /// Whether it is fetched by TLS.
+    let isTLS: Bool
     /// The host; an IPv6 address without its brackets.
     let host: String
     let port: UInt16
@@ -15,20 +17,21 @@ struct FetchURL: Sendable, Hashable {
     /// Reads a URL; without a scheme it is taken for http, and a fragment is dropped since it never reaches a server.
     init(_ text: String) throws(FetchError) {
         let written = text.prefix { $0 != "#" }
-        if written.lowercased().hasPrefix("https://") { throw .needsTLS }
+        isTLS = written.lowercased().hasPrefix("https://")
+        let own: UInt16 = isTLS ? 443 : 80
         let whole = written.contains("://") ? String(written) : "http://\(written)"
         guard let target = try? RequestTarget(whole), let authority = target.authority,
             let (host, port) = Self.parts(of: authority), port != 0
         else { throw .notAURL(text) }
         self.host = host
-        self.port = port ?? 80
-        self.authority = port == 80 ? String(authority.dropLast(3)) : authority
+        self.port = port ?? own
+        self.authority = port == own ? String(authority.dropLast("\(own)".count + 1)) : authority
         path = target.path
         query = target.query
     }
 
     /// Scheme, host and port: what dictionaries are confined to (RFC 9842 section 2.1.1).
-    var origin: String { "http://\(authority)" }
+    var origin: String { "\(isTLS ? "https" : "http")://\(authority)" }
 
     /// Path and query as they are sent.
     var pathAndQuery: String { query.map { "\(path)?\($0)" } ?? path }

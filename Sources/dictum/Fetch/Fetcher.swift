@@ -7,12 +7,26 @@ struct Fetcher: Sendable {
     /// Links of one answer that are followed.
     private static let linksMax = 4
 
-    let client = FetchClient()
+    private let client: FetchClient
     let cache: DictionaryCache
     var accepted = CodingList.all
     var isVerbose = false
     /// The time for one fetch, its Links included.
     var secondsMax = 60
+
+    /// Fetches from the origin of `url`, by https where that says so, or by http from anywhere.
+    init(cache: DictionaryCache, from url: FetchURL? = nil) throws(FetchError) {
+        self.cache = cache
+        guard let url, url.isTLS else {
+            client = FetchClient()
+            return
+        }
+        do throws(TLSError) {
+            client = FetchClient(tls: (try TLSClientContext(TLSClientSettings()), url.host))
+        } catch {
+            throw .tls(error.text)
+        }
+    }
 
     /// Fetches a URL: offers the best dictionary, decodes, keeps the answer if it is one, follows its Links.
     func fetch(_ url: FetchURL) throws(FetchError) -> Fetched {

@@ -17,17 +17,17 @@ final class ServedProxy {
     let scheme: String
 
     /// Starts on a free port; `launcher` is a command that becomes the program named behind it, and `listener` what is
-    /// set of where it listens.
+    /// set of where it listens; `upstream` stands for the origin.
     init(
         _ origin: Origin, in folder: TemporaryFolder, _ settings: String = "", store: String? = nil,
-        listener: String = "", launcher: [String] = []
+        listener: String = "", upstream: String? = nil, launcher: [String] = []
     ) throws {
         self.origin = origin
         self.folder = folder
         adminSocket = "\(folder.path)/admin\(origin.port).sock"
         let text = """
             listeners: [{address: "127.0.0.1:0"\(listener.isEmpty ? "" : ", \(listener)")}]
-            upstream: {urls: ["http://127.0.0.1:\(origin.port)"]}
+            upstream: \(upstream ?? "{urls: [\"http://127.0.0.1:\(origin.port)\"]}")
             store: {path: "\(store ?? "\(folder.path)/store.sqlite")"}
             admin: {address: "unix:\(adminSocket)"}
             log: {format: json}

@@ -134,7 +134,6 @@ private func mistakes(inWhole bytes: [UInt8]) -> [String] {
     }
 
     @Test(arguments: [
-        ("[https://u]", "1:19: TLS to the upstream is not supported yet: expected an http:// URL"),
         ("[http://u, http://v]", "1:29: more than one upstream is not supported yet: expected one URL"),
         ("[http://u/base]", "(more than a host and a port)"),
         ("[\"http://u?q\"]", "(more than a host and a port)"),

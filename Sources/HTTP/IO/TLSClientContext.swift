@@ -1,0 +1,94 @@
+internal import COpenSSL
+
+/// What upstreams are spoken to by TLS with.
+///
+/// Safe from any thread.
+// @unchecked proof: nothing of it changes after `init`, and OpenSSL's context counts references and locks for itself.
+@safe package final class TLSClientContext: @unchecked Sendable {
+    // Owned: made in `init`, freed in `deinit`.
+    private let context: OpaquePointer
+    private let verifies: Bool
+
+    /// Reads every file; throws what is wrong with the first that is.
+    package init(_ settings: TLSClientSettings) throws(TLSError) {
+        TLSErrorQueue.clear()
+        guard let context = unsafe SSL_CTX_new(TLS_client_method()) else {
+            throw TLSError(nil, "OpenSSL makes no context (\(TLSErrorQueue.take()))")
+        }
+        unsafe self.context = context
+        verifies = settings.verifies
+        unsafe SSL_CTX_set_options(context, dictum_ssl_options())
+        unsafe dictum_ssl_set_mode(context, TLSTransport.modes)
+        unsafe dictum_ssl_set_read_ahead(context)
+        guard unsafe dictum_ssl_set_min_version(context, TLS1_2_VERSION) == 1 else {
+            throw TLSError(nil, "OpenSSL refuses the settings (\(TLSErrorQueue.take()))")
+        }
+        // Sessions go to who resumes them, and nowhere else.
+        unsafe dictum_ssl_set_cache_mode(
+            context, Int(SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL_STORE))
+        unsafe SSL_CTX_sess_set_new_cb(context, Self.keep)
+        unsafe SSL_CTX_set_verify(context, verifies ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, nil)
+        if verifies { try trust(settings.authority) }
+        if let certificate = settings.certificate, let key = settings.privateKey {
+            let identity = try TLSIdentity(certificate: certificate, privateKey: key)
+            guard unsafe identity.serve(context) else {
+                throw TLSError(certificate, "is not accepted by OpenSSL (\(TLSErrorQueue.take()))")
+            }
+        }
+    }
+
+    deinit { unsafe SSL_CTX_free(context) }
+
+    private func trust(_ file: String?) throws(TLSError) {
+        guard let file else {
+            guard unsafe SSL_CTX_set_default_verify_paths(context) == 1 else {
+                throw TLSError(nil, "the system's authorities cannot be read (\(TLSErrorQueue.take()))")
+            }
+            return
+        }
+        let found = try unsafe TLSPEM.certificates(TLSFile.read(file), of: file)
+        defer { unsafe found.forEach { unsafe X509_free($0) } }
+        // Safe: the store counts references of its own.
+        let store = unsafe SSL_CTX_get_cert_store(context)
+        guard unsafe found.allSatisfy({ unsafe X509_STORE_add_cert(store, $0) == 1 }) else {
+            throw TLSError(file, "is not accepted by OpenSSL (\(TLSErrorQueue.take()))")
+        }
+    }
+
+    /// The state of a new connection to a host, which belongs to the caller; nil without memory.
+    func makeConnection(to host: String) -> OpaquePointer? {
+        guard let connection = unsafe SSL_new(context) else { return nil }
+        let isAddress = IPAddress(host) != nil
+        let http11 = [8] + Array("http/1.1".utf8)
+        // Safe: OpenSSL copies name and list within the calls.
+        var isSet = unsafe SSL_set_alpn_protos(connection, http11, UInt32(http11.count)) == 0
+        // RFC 6066 section 3: addresses are no names.
+        if !isAddress { isSet = unsafe dictum_ssl_set_host_name(connection, host) == 1 && isSet }
+        if verifies {
+            unsafe SSL_set_hostflags(connection, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS))
+            let isNamed =
+                isAddress
+                ? unsafe X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(connection), host)
+                : unsafe SSL_set1_host(connection, host)
+            isSet = isSet && isNamed == 1
+        }
+        // Without its name there would be no check of it.
+        guard isSet else {
+            unsafe SSL_free(connection)
+            return nil
+        }
+        unsafe SSL_set_connect_state(connection)
+        return unsafe connection
+    }
+
+    /// Puts a session where its connection finds it; 1 says that the reference is ours now.
+    private static let keep: @convention(c) (OpaquePointer?, OpaquePointer?) -> Int32 = {
+        connection, session in
+        // Safe: what the transport put there, which outlives the connection.
+        guard let data = unsafe dictum_ssl_data(connection), let session = unsafe session else { return 0 }
+        let socket = unsafe data.assumingMemoryBound(to: TLSSocket.self)
+        unsafe SSL_SESSION_free(socket.pointee.session)
+        unsafe socket.pointee.session = unsafe session
+        return 1
+    }
+}

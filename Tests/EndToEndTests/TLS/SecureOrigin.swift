@@ -1,0 +1,74 @@
+internal import Foundation
+internal import TestSupport
+internal import Testing
+
+/// An upstream that speaks TLS: Python's, so that OpenSSL is asked by somebody else.
+///
+/// `/info` says what it knows of the connection, `/open` and `/cut` have no length, and only the first ends with close_notify.
+final class SecureOrigin {
+    let process: RunningProcess
+    let port: UInt16
+
+    /// Starts with a certificate of the folder; `asks` for one of the client's.
+    init(
+        _ certificates: TestCertificates, _ name: String = "server", asks: Bool = false, version: String = ""
+    ) throws {
+        try certificates.write(Self.script, to: "origin.py")
+        process = try RunningProcess(
+            ["-u", "origin.py", name, asks ? "asks" : "", version], of: "/usr/bin/python3",
+            in: certificates.path)
+        let said = try process.waitFor("port ")
+        let match = try #require(said.firstMatch(of: /port ([0-9]+)/))
+        port = try #require(UInt16(match.output.1))
+    }
+
+    deinit { process.stop() }
+
+    private static let script = """
+        import socket, ssl, sys, threading
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(sys.argv[1] + ".pem", sys.argv[1] + ".key")
+        context.set_alpn_protocols(["http/1.1"])
+        if sys.argv[2]:
+            context.verify_mode = ssl.CERT_REQUIRED
+            context.load_verify_locations("ca.pem")
+        if sys.argv[3]:
+            context.maximum_version = ssl.TLSVersion[sys.argv[3]]
+        names = {}
+        def named(connection, name, context):
+            names[id(connection)] = name
+        context.sni_callback = named
+        listener = socket.create_server(("127.0.0.1", 0), backlog=64)
+        print("port", listener.getsockname()[1])
+
+        def serve(plain):
+            try:
+                tls = context.wrap_socket(plain, server_side=True)
+            except (ssl.SSLError, OSError):
+                return plain.close()
+            request = b""
+            while b"\\r\\n\\r\\n" not in request:
+                piece = tls.recv(65536)
+                if not piece:
+                    return tls.close()
+                request += piece
+            path = request.split(b" ")[1]
+            head = b"HTTP/1.1 200 OK\\r\\nContent-Type: text/plain\\r\\nConnection: close\\r\\n"
+            if path == b"/info":
+                subject = tls.getpeercert() and tls.getpeercert()["subject"]
+                text = f"{tls.version()} sni={names.get(id(tls))} subject={subject} reused={tls.session_reused} "
+                text = (text + f"alpn={tls.selected_alpn_protocol()}\\n").encode()
+                tls.sendall(head + b"Content-Length: %d\\r\\n\\r\\n" % len(text) + text)
+            else:
+                tls.sendall(head + b"\\r\\n" + b"hello " * 5000)
+            if path != b"/cut":
+                try:
+                    tls.unwrap()
+                except (ssl.SSLError, OSError):
+                    pass
+            tls.close()
+
+        while True:
+            threading.Thread(target=serve, args=(listener.accept()[0],), daemon=True).start()
+        """
+}
