@@ -17,6 +17,7 @@ internal import COpenSSL
 
     deinit { forgetAll() }
 
+    // Safe, here and below: a session is freed when it leaves the dictionary, and in no other place.
     /// The latest session; it stays this object's.
     func find(_ place: Place) -> OpaquePointer? { unsafe sessions[place] }
 

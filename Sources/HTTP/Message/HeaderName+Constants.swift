@@ -42,6 +42,7 @@ extension HeaderName {
     package static let keepAlive = HeaderName(literal: "Keep-Alive")
     package static let lastModified = HeaderName(literal: "Last-Modified")
     package static let link = HeaderName(literal: "Link")
+    package static let strictTransportSecurity = HeaderName(literal: "Strict-Transport-Security")
     package static let location = HeaderName(literal: "Location")
     package static let maxForwards = HeaderName(literal: "Max-Forwards")
     package static let origin = HeaderName(literal: "Origin")

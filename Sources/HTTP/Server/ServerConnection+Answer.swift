@@ -54,6 +54,12 @@ extension ServerConnection {
         } else if clientVersion < .http11 {
             head.headers.append(.connection, "keep-alive")
         }
+        // RFC 6797 section 7.2: never without TLS, and once.
+        if tls != nil, let policy = settings.strictTransportSecurity,
+            !head.headers.contains(.strictTransportSecurity)
+        {
+            head.headers.append(.strictTransportSecurity, policy)
+        }
         if !head.headers.contains(.date) { head.headers.append(.date, core.date) }
         answerFraming = framing
         output.append { HeadWriter.write(head, into: &$0) }

@@ -15,7 +15,7 @@ package final class ServerConnection: Handler {
     package let core: EventLoop.Core
     /// What the application wants to remember of the connection from one request to the next.
     package var attachment: AnyObject?
-    let settings: ServerSettings
+    package let settings: ServerSettings
     var transport: (any Transport)?
     var token = Token.none
     var state = ServerStateMachine()

@@ -17,6 +17,12 @@ package struct ServerSettings: Sendable {
     package var acceptsProxyHeader: (@Sendable (Endpoint?) -> Bool)?
     /// What connections are protected with; nil for plain ones.
     package var tls: TLSServer?
+    /// The request field for the subject of the client's certificate; nil for none.
+    package var clientSubjectField: HeaderName?
+    /// The Strict-Transport-Security of every answer by TLS (RFC 6797); nil for none.
+    package var strictTransportSecurity: String?
+    /// The port where this server speaks TLS, to which plain requests are sent on; nil where they are answered.
+    package var redirectPort: UInt16?
     /// Connections at a time, of all loops together.
     package var connectionsMax = 10_000
 

@@ -24,6 +24,13 @@ extension Configuration {
         /// The oldest version that is spoken.
         package var minVersion = TLSServerSettings.Version.tls12
 
+        /// The authorities whose certificates clients may show, in PEM; nil where they are not asked.
+        package var clientAuthority: String?
+        /// Whether clients must show one.
+        package var clientAuthentication = TLSServerSettings.ClientAuthentication.required
+        /// The request field in which the upstream finds the subject of the client's certificate.
+        package var clientSubjectField: String?
+
         /// All of that for OpenSSL.
         package var settings: TLSServerSettings {
             var all = certificates
@@ -35,6 +42,8 @@ extension Configuration {
                     .init(certificate: $0.certificate, privateKey: $0.privateKey, ocsp: $0.ocsp)
                 })
             settings.minVersion = minVersion
+            settings.clientAuthority = clientAuthority
+            settings.clientAuthentication = clientAuthentication
             return settings
         }
     }
@@ -68,12 +77,23 @@ extension Configuration {
 extension Configuration.Listener {
     /// Looks at what its settings say together, once all are read, and at the files that they name.
     mutating func check(_ reader: inout SettingsReader) {
+        if tls != nil, let node = reader.node(of: "redirect"), redirectPort != nil {
+            reader.report("redirect has no use beside tls: expected one of them", at: node.position)
+        }
+        if tls == nil, let node = reader.node(of: "hsts") {
+            reader.report(
+                "hsts has no use without tls: expected both (RFC 6797 section 7.2)", at: node.position)
+        }
         guard let tls, let section = reader.node(of: "tls") else { return }
         let expected = "certificate and private_key, both, or certificates"
         guard tls.hasWholePairs else {
             return reader.descend("tls") {
                 $0.reportUnexpected(section, expected: expected, because: "without a pair")
             }
+        }
+        if tls.clientAuthority == nil, let node = reader.node(of: "tls.client_subject_field") {
+            reader.report(
+                "tls.client_subject_field has no use without client_ca: expected both", at: node.position)
         }
         do throws(TLSError) {
             _ = try TLSServerContext(tls.settings, ticketKeys: TLSTicketKeys())
@@ -96,7 +116,10 @@ extension Configuration.TLS {
 
     /// The settings that name files, with what they name.
     fileprivate var keys: [(key: String, path: String?)] {
-        [("certificate", certificate), ("private_key", privateKey), ("ocsp", ocsp)]
+        [
+            ("certificate", certificate), ("private_key", privateKey), ("ocsp", ocsp),
+            ("client_ca", clientAuthority),
+        ]
             + certificates.enumerated().flatMap { index, one in
                 [("certificate", one.certificate), ("private_key", one.privateKey), ("ocsp", one.ocsp)].map {
                     ("certificates[\(index)].\($0.0)", $0.1)

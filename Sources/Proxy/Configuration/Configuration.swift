@@ -53,6 +53,10 @@ extension Configuration {
         package var proxyProtocol = false
         /// How it speaks TLS; nil where it does not.
         package var tls: TLS?
+        /// The port to which plain requests are sent on by https; nil where they are answered.
+        package var redirectPort: UInt16?
+        /// The Strict-Transport-Security of its answers by TLS.
+        package var strictTransportSecurity: String?
 
         /// Makes a listener.
         package init(address: ListenAddress) { self.address = address }

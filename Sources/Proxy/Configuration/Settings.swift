@@ -59,6 +59,12 @@ enum Settings {
         .sectionOrOff(
             "tls", \.tls, tls, fresh: Configuration.TLS(),
             "How it speaks TLS. The files are read again on SIGHUP, and when they have changed."),
+        .value(
+            "redirect", \.redirectPort, .redirectOrOff, example: "https",
+            "Where it speaks no TLS: answers with the same URL by https, at another port if one is named."),
+        .value(
+            "hsts", \.strictTransportSecurity, .strictTransportSecurity, example: "max-age=31536000",
+            "The Strict-Transport-Security of its answers by TLS, unless the upstream sends one (RFC 6797)."),
     ]
 
     static let tls: [Setting<Configuration.TLS>] = [
@@ -80,6 +86,18 @@ enum Settings {
         .value(
             "min_version", \.minVersion, .choice(["1.2": .tls12, "1.3": .tls13]),
             "The oldest version of TLS that is spoken."),
+        .value(
+            "client_ca", \.clientAuthority, .pathOrNone, example: "/etc/dictum/tls/client-ca.pem",
+            "The authorities whose certificates clients may show, in PEM; without it they are not asked."),
+        .value(
+            "client_auth", \.clientAuthentication, .choice(["required": .required, "optional": .optional]),
+            "With client_ca: whether a client without a certificate is let in."),
+        .value(
+            "client_subject_field", \.clientSubjectField, .fieldNameOrNone, example: "x-client-subject",
+            """
+            The request field with the subject of the client's certificate (RFC 4514) for the upstream; taken from \
+            every request that brings it along.
+            """),
     ]
 
     static let certificate: [Setting<Configuration.TLS.Certificate>] = [

@@ -12,6 +12,9 @@ final class ClientPeer {
     /// Whether it connected with TLS to a proxy that says so by the PROXY protocol.
     let isTLS: Bool?
 
+    /// What its own TLS has shown; nil without.
+    let tls: TLSFacts?
+
     /// The address as X-Forwarded-For has it.
     let text: String
 
@@ -24,16 +27,19 @@ final class ClientPeer {
             return known
         }
         let peer = ClientPeer(
-            connection.peer, isTLS: connection.isPeerTLS, trusting: context.configuration.trustedProxies,
+            connection.peer, isTLS: connection.isPeerTLS, tls: connection.tls,
+            trusting: context.configuration.trustedProxies,
             generation: context.generation)
         connection.attachment = peer
         return peer
     }
 
     init(
-        _ peer: Endpoint?, isTLS: Bool? = nil, trusting networks: [TrustedNetwork], generation: Int = 0
+        _ peer: Endpoint?, isTLS: Bool? = nil, tls: TLSFacts? = nil, trusting networks: [TrustedNetwork],
+        generation: Int = 0
     ) {
         self.isTLS = isTLS
+        self.tls = tls
         self.generation = generation
         if case .ip(let address, _)? = peer { self.address = address } else { address = nil }
         text = address?.text ?? "unknown"

@@ -40,9 +40,11 @@ extension Exchange {
 
     /// Sends the request to the upstream.
     func forward() {
-        let surroundings = UpstreamRequest.Surroundings(
+        var surroundings = UpstreamRequest.Surroundings(
             peer: peer, route: route, acceptEncoding: context.configuration.upstream.acceptEncoding,
             upstreamAuthority: context.upstreamAuthority, isTLS: peer.isTLS ?? false)
+        surroundings.subjectFields = context.clientSubjectFields
+        surroundings.subjectField = connection.settings.clientSubjectField
         var head = UpstreamRequest.head(from: request, framing: requestFraming, surroundings)
         if let storedAnswer { head.headers.append(.ifNoneMatch, storedAnswer.kept.tag.serialized) }
         upstreamHead = head

@@ -95,12 +95,32 @@ final class Exchange: Handler {
     /// Begins: looks for reasons to answer at once, else goes to the upstream.
     func start() {
         if let problem = ownAnswer() { return refuse(problem.0, problem.1) }
+        if redirects() { return }
         if answersItself() { return }
         heedSwitch()
         if let linked { return serve(linked) }
         findDictionary()
         findStoredAnswer()
         forward()
+    }
+
+    /// Sends a plain request on to the same URL by https, where its listener is for that; returns whether it did.
+    private func redirects() -> Bool {
+        guard let port = connection.settings.redirectPort, peer.isTLS != true,
+            peer.forwardedProtocol(request.headers) != "https"
+        else { return false }
+        guard let location = Redirect.location(of: request, port: port) else {
+            refuse(ProblemAnswer(status: .badRequest, detail: "The request names no host."), .malformed)
+            return true
+        }
+        var headers = Headers()
+        headers.append(.location, location)
+        let isSafe = request.method == .get || request.method == .head
+        start(
+            ResponseHead(status: isSafe ? .movedPermanently : .permanentRedirect, headers: headers),
+            body: request.method == .head ? .none : .length(0))
+        complete()
+        return true
     }
 
     /// What Dictum itself has to say instead of an upstream.

@@ -28,6 +28,7 @@ extension RequestFacts {
             secFetchSite: headers.first(.secFetchSite), secFetchMode: headers.first(.secFetchMode),
             origin: headers.first(.origin), hasRange: headers.contains(.range),
             hasAuthorization: headers.contains(.authorization), hasCookie: headers.contains(.cookie),
+            hasClientCertificate: peer.tls?.clientSubject != nil,
             hasPersonalField: hasPersonalField, hasPersonalQuery: personal.hasPersonalQuery(query),
             noStore: cacheControl.noStore, noTransform: cacheControl.noTransform,
             isTransportSecure: peer.isTransportSecure(headers, setting: secureTransport),

@@ -14,6 +14,10 @@ enum UpstreamRequest {
         /// The upstream's own authority, for a client that names none (HTTP/1.0).
         let upstreamAuthority: String
         let isTLS: Bool
+        /// The fields that no client may send itself.
+        var subjectFields: [HeaderName] = []
+        /// The one for the subject of the client's certificate; nil where it has shown none, or nobody asks.
+        var subjectField: HeaderName?
     }
 
     static func head(
@@ -32,6 +36,7 @@ enum UpstreamRequest {
         }
         head.headers.append(.via, request.version < .http11 ? via.http10 : via.http11)
         setForwarding(&head.headers, request, surroundings)
+        setSubject(&head.headers, surroundings)
         if surroundings.route.policy.hasDictionary {
             setDictionaryFields(&head.headers, acceptEncoding: surroundings.acceptEncoding)
         }
@@ -96,6 +101,14 @@ enum UpstreamRequest {
             let host = request.target.authority ?? request.headers.first(.host)
         {
             headers.append(.xForwardedHost, host)
+        }
+    }
+
+    /// Whoever could send the field itself could be anybody.
+    private static func setSubject(_ headers: inout Headers, _ around: Surroundings) {
+        for name in around.subjectFields { headers.remove(name) }
+        if let name = around.subjectField, let subject = around.peer.tls?.clientSubject {
+            headers.append(name, subject)
         }
     }
 

@@ -19,6 +19,8 @@ package final class ProxyContext: Sendable {
     let upstreamAuthority: String
     /// What the upstream is spoken to by TLS with; nil where it is not.
     let upstreamTLS: TLSClientContext?
+    /// The fields that say whose certificate a client has shown, which no client may send itself.
+    let clientSubjectFields: [HeaderName]
     /// The TLS of the listeners.
     let tls: TLSServers
 
@@ -36,6 +38,7 @@ package final class ProxyContext: Sendable {
             compression: configuration.compression, report: report, ticketKeys: ticketKeys,
             deltaFault: deltaFault)
         generation = 0
+        clientSubjectFields = Self.clientSubjectFields(configuration)
         self.configuration = configuration
         self.upstreams = upstreams
         upstreamAuthority = Self.authority(of: configuration)
@@ -51,6 +54,7 @@ package final class ProxyContext: Sendable {
         tls = try TLSServers(configuration.listeners, ticketKeys: former.shared.ticketKeys)
         shared = former.shared
         generation = former.generation + 1
+        clientSubjectFields = Self.clientSubjectFields(configuration)
         self.configuration = configuration
         self.upstreams = upstreams
         upstreamAuthority = Self.authority(of: configuration)
@@ -96,6 +100,10 @@ package final class ProxyContext: Sendable {
                 a \(coding.token) delta of route \(route.text) did not decode to its body\(names) \
                 and was not sent\(isFirst ? "; dictionaries are off for this route until a reload" : "")
                 """))
+    }
+
+    private static func clientSubjectFields(_ configuration: Configuration) -> [HeaderName] {
+        configuration.listeners.compactMap { $0.tls?.clientSubjectField }.compactMap { HeaderName($0) }
     }
 
     private static func upstreamTLS(

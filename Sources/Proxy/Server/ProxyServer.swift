@@ -180,6 +180,9 @@ extension ServerSettings {
         self.init()
         let configuration = context.configuration
         tls = context.tls[listener.address]
+        redirectPort = listener.redirectPort
+        clientSubjectField = listener.tls?.clientSubjectField.flatMap { HeaderName($0) }
+        strictTransportSecurity = listener.strictTransportSecurity
         if listener.proxyProtocol {
             acceptsProxyHeader = { [networks = configuration.trustedProxies] in networks.contains($0) }
         }

@@ -1,0 +1,185 @@
+internal import Foundation
+internal import TestSupport
+internal import Testing
+
+private let body = Feed.bytes(version: 3, items: 200)
+
+/// What lies round TLS: certificates of clients, OCSP, plain HTTP beside it.
+@Suite(.timeLimit(.minutes(10))) struct TLSPolicyTests {
+    private let certificates: TestCertificates
+
+    init() throws {
+        certificates = try TestCertificates()
+    }
+
+    private func served(_ listener: String, _ settings: String = "", fields: String...) throws -> SecureClient
+    {
+        let head = ["HTTP/1.1 200 OK", "Content-Type: application/json"] + fields
+        let origin = try Origin(wire(head.joined(separator: "\r\n"), body: body))
+        let proxy = try ServedProxy(origin, in: TemporaryFolder(), settings, listener: listener)
+        return SecureClient(proxy: proxy, certificates: certificates)
+    }
+
+    /// What curl gets with the certificate of that name.
+    private func curl(_ client: SecureClient, as name: String, _ more: String...) throws -> CurlAnswer {
+        try client.proxy.curl(
+            "/feed",
+            arguments: [
+                "--cacert", certificates.file("ca.pem"), "--cert", certificates.file("\(name).pem"), "--key",
+                certificates.file("\(name).key"),
+            ] + more)
+    }
+
+    // MARK: Certificates of clients
+
+    private func clientAuthority(_ more: String = "") -> String {
+        certificates.settings("server", ", client_ca: \"\(certificates.file("ca.pem"))\"\(more)")
+    }
+
+    @Test func `a client without a certificate of the authority is not let in`() throws {
+        let client = try served(clientAuthority())
+        try certificates.issue("alice", names: "DNS:alice.test")
+        #expect(try curl(client, as: "alice").carries(body))
+        #expect(try client.curl("/feed").code != 0)
+        #expect(try client.curl("/feed", "--tls-max", "1.2").code != 0)
+        let others = try TestCertificates()
+        let stranger = try client.curl(
+            "/feed", "--cert", others.file("server.pem"), "--key", others.file("server.key"))
+        #expect(stranger.code != 0)
+        try certificates.issue("late", names: "DNS:late.test", days: -1)
+        #expect(try curl(client, as: "late").code != 0)
+        #expect(client.proxy.origin.requests.count == 1)
+    }
+
+    @Test(arguments: ["1.2", "1.3"])
+    func `the subject goes to the upstream, and nobody sends it himself`(version: String) throws {
+        let more = ", client_auth: optional, client_subject_field: X-Client-Subject"
+        let client = try served(clientAuthority(more))
+        try certificates.issue("alice", names: "DNS:alice.test", subject: "/O=Example/CN=alice")
+        #expect(
+            try curl(client, as: "alice", "-H", "X-Client-Subject: CN=root", "--tls-max", version).code == 0)
+        #expect(
+            try client.curl("/feed", "-H", "x-client-subject: CN=root", "--tls-max", version).carries(body))
+        let asked = client.proxy.origin.requests
+        #expect(asked.map { $0.values("X-Client-Subject") } == [["CN=alice,O=Example"], []])
+    }
+
+    @Test func `an answer to a client with a certificate is personal`() throws {
+        let settings = "explain: on\nroutes: [{match: \"/*\"}]"
+        let client = try served(clientAuthority(", client_auth: optional"), settings)
+        try certificates.issue("alice", names: "DNS:alice.test")
+        #expect(try curl(client, as: "alice").head["Use-As-Dictionary"] == nil)
+        #expect(try client.curl("/feed").head["Use-As-Dictionary"] != nil)
+    }
+
+    @Test func `a resumed session still has the client's certificate, and none let in anew without it`()
+        throws
+    {
+        let client = try served(clientAuthority(", client_subject_field: X-Client-Subject"))
+        try certificates.issue("alice", names: "DNS:alice.test")
+        let own = ["-cert alice.pem -key alice.key", "-tls1_2"]
+        #expect(try client.sClient(own[0], own[1], "-sess_out session").contains("New, TLS"))
+        #expect(try client.sClient(own[1], "-sess_in session").contains("Reused, TLS"))
+        #expect(client.proxy.origin.requests.map { $0["X-Client-Subject"] } == ["CN=alice", "CN=alice"])
+    }
+
+    // MARK: OCSP
+
+    @Test func `an OCSP response is stapled for who asks, and for its certificate only`() throws {
+        try certificates.issue("other", names: "DNS:other.test")
+        try certificates.write("", to: "index.txt")
+        try certificates.openssl("ocsp -issuer ca.pem -cert server.pem -reqout ask.der")
+        try certificates.openssl(
+            "ocsp -index index.txt -CA ca.pem -rsigner ca.pem -rkey ca.key -reqin ask.der -respout ocsp.der -ndays 7"
+        )
+        let other =
+            "{certificate: \"\(certificates.file("other.pem"))\", private_key: \"\(certificates.file("other.key"))\"}"
+        let more = ", ocsp: \"\(certificates.file("ocsp.der"))\", certificates: [\(other)]"
+        let client = try served(certificates.settings("server", more))
+        #expect(try client.sClient("-status").contains("OCSP Response Status: successful"))
+        #expect(
+            try client.sClient("-status", "-servername other.test").contains(
+                "OCSP response: no response sent"))
+        #expect(try !client.sClient().contains("OCSP Response Status"))
+    }
+
+    // MARK: Plain HTTP beside it
+
+    @Test(arguments: [
+        ("https", "GET /a/b?c=d HTTP/1.1\r\nHost: api.test", 301, "https://api.test/a/b?c=d"),
+        ("https", "GET / HTTP/1.1\r\nHost: api.test:8080", 301, "https://api.test/"),
+        ("https:8443", "GET / HTTP/1.1\r\nHost: api.test:8080", 301, "https://api.test:8443/"),
+        ("https:8443", "GET /a HTTP/1.1\r\nHost: [::1]:8080", 301, "https://[::1]:8443/a"),
+        ("https", "POST /a HTTP/1.1\r\nHost: api.test\r\nContent-Length: 0", 308, "https://api.test/a"),
+        ("https", "GET http://other.test/a HTTP/1.1\r\nHost: api.test", 301, "https://other.test/a"),
+        ("https", "GET /%0d%0aX:y HTTP/1.1\r\nHost: api.test", 301, "https://api.test/%0d%0aX:y"),
+        ("https", "GET /a HTTP/1.0", 400, nil),
+    ])
+    func `a plain request is sent on to the same URL by https`(
+        setting: String, head: String, status: Int, location: String?
+    ) throws {
+        let client = try served("redirect: \(setting)")
+        let socket = try WireSocket(port: client.proxy.port)
+        socket.send("\(head)\r\n\r\n")
+        let answer = try socket.receive()
+        #expect(answer.status == status)
+        #expect(answer["Location"] == location)
+        #expect(client.proxy.origin.requests.isEmpty)
+    }
+
+    @Test func `what a trusted peer says came by https is not sent on`() throws {
+        let client = try served("redirect: https")
+        #expect(try client.proxy.curl("/feed", "-H", "X-Forwarded-Proto: https").carries(body))
+        #expect(try client.proxy.curl("/feed", "-H", "X-Forwarded-Proto: http").head.status == 301)
+        let wary = try served("redirect: https", "trusted_proxies: []")
+        #expect(try wary.proxy.curl("/feed", "-H", "X-Forwarded-Proto: https").head.status == 301)
+    }
+
+    @Test func `Strict-Transport-Security is on every answer by TLS, once, and the upstream's counts`() throws
+    {
+        let hsts = certificates.settings() + ", hsts: \"max-age=300; includeSubDomains\""
+        let client = try served(hsts)
+        #expect(
+            try client.curl("/feed").head.values("Strict-Transport-Security") == [
+                "max-age=300; includeSubDomains"
+            ])
+        #expect(try client.curl("/.dictum/none").head["Strict-Transport-Security"] != nil)
+        let own = try served(hsts, fields: "Strict-Transport-Security: max-age=0")
+        #expect(try own.curl("/feed").head.values("Strict-Transport-Security") == ["max-age=0"])
+        #expect(try served(certificates.settings()).curl("/feed").head["Strict-Transport-Security"] == nil)
+    }
+
+    @Test(arguments: [
+        ("hsts: max-age=300", "hsts has no use without tls"),
+        ("redirect: http", "expected off, https or https:PORT"),
+        ("redirect: https:0", "expected off, https or https:PORT"),
+        ("redirect: https:65536", "expected off, https"),
+        ("hsts: 300", "expected a value of Strict-Transport-Security"),
+        ("hsts: \"max-age=1; max-age=2\"", "expected a value of Strict-Transport-Security"),
+        ("hsts: \"max-age=1\\r\\nx: y\"", "expected a value of Strict-Transport-Security"),
+        (
+            "tls: {certificate: /none, private_key: /none, client_subject_field: x}",
+            "no use without client_ca"
+        ),
+        (
+            "tls: {certificate: /none, private_key: /none, client_subject_field: \"a b\"}",
+            "expected the name of a field"
+        ),
+        (
+            "tls: {certificate: /none, private_key: /none, client_auth: perhaps}",
+            "expected required or optional"
+        ),
+        ("redirect: https, tls: {certificate: /none, private_key: /none}", "redirect has no use beside tls"),
+    ])
+    func `settings that make no sense are mistakes`(listener: String, expected: String) throws {
+        let folder = try TemporaryFolder()
+        let text = """
+            listeners: [{address: "127.0.0.1:0", \(listener)}]
+            upstream: {urls: ["http://127.0.0.1:9"]}
+            """
+        try folder.write(Array(text.utf8), to: "dictum.yaml")
+        let result = try RunningProcess.run(["check", "--config", "dictum.yaml"], in: folder.path)
+        #expect(result.status == 78)
+        #expect(result.errors.contains(expected), "\(result.errors)")
+    }
+}
