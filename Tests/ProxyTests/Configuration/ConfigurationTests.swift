@@ -152,7 +152,7 @@ func configuration(
 
     @Test func `mistakes of the command line are told all at once`() {
         let error = #expect(throws: ConfigurationError.self) {
-            try Configuration.implied(upstream: "https://u", listen: "80", store: "")
+            try Configuration.implied(upstream: "ftp://u", listen: "80", store: "")
         }
         #expect(error?.problems.map(\.line) == [1, 2, 3])
         #expect(error?.problems[1].text.hasPrefix("--listen is \"80\": expected an address such as") == true)
