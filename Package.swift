@@ -69,6 +69,13 @@ let package = Package(
             name: "Simulation", dependencies: ["Dictionaries", "TestSupport"],
             path: "Tests/Benchmarks/Simulation",
             swiftSettings: strict),
+        // The parsers with rules for every input; .ci/fuzz builds the driver with libFuzzer.
+        .target(
+            name: "FuzzTargets", dependencies: ["HTTP", "Dictionaries", "Proxy"], path: "Tests/Fuzz/Targets",
+            swiftSettings: strict),
+        .executableTarget(
+            name: "Fuzz", dependencies: ["FuzzTargets"], path: "Tests/Fuzz/Driver", swiftSettings: strict),
+        .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets"], swiftSettings: strict),
         .testTarget(name: "HTTPTests", dependencies: ["HTTP"], swiftSettings: strict),
         .testTarget(
             name: "DictionariesTests", dependencies: ["Dictionaries", "TestSupport"], swiftSettings: strict),

@@ -1,26 +1,26 @@
 /// What a PROXY protocol header says of the client behind a proxy: versions 1 and 2 of HAProxy's specification.
-struct ProxyHeader: Equatable, Sendable {
+package struct ProxyHeader: Equatable, Sendable {
     /// Who connected to the proxy; nil where it speaks for itself or does not say.
-    let client: Endpoint?
+    package let client: Endpoint?
     /// Whether the client's connection to the proxy was TLS; nil where the proxy does not say.
-    let isClientTLS: Bool?
+    package let isClientTLS: Bool?
     /// The length of the header; what follows is the client's.
-    let byteCount: Int
+    package let byteCount: Int
 
     /// The longest header that is taken: version 2 allows 64 KiB of additions that nobody sends.
-    static let byteCountMax = 4096
+    package static let byteCountMax = 4096
 
     /// Reads the header that a connection must begin with; nil where more of it is needed.
     ///
     /// Strict: a listener that expects the header takes nothing else, or any client could claim an address.
-    static func parse(_ bytes: Span<UInt8>) throws(ProxyHeaderError) -> ProxyHeader? {
+    package static func parse(_ bytes: Span<UInt8>) throws(ProxyHeaderError) -> ProxyHeader? {
         guard bytes.count > 0 else { return nil }
         return bytes[0] == signature[0] ? try parseVersion2(bytes) : try parseVersion1(bytes)
     }
 }
 
 /// The connection does not begin with a PROXY protocol header that can be understood.
-struct ProxyHeaderError: Error, Equatable {}
+package struct ProxyHeaderError: Error, Equatable {}
 
 // MARK: - Version 1: a line of text
 
