@@ -2,11 +2,12 @@
 # make build    build for release: .build/release/dictum
 # make run      setup, build, and start the demo
 # make test     setup, every test, then the HTTP and Proxy tests under the thread sanitizer
+# make fuzz     setup, every parser under libFuzzer, 5 minutes each: TIME=SECONDS and TARGET=PARSER say otherwise
 # make lint     format, layering, proofs of unsafe code, paths
 # make bench    setup, nginx, wrk, the comparison with them, and a simulated day of clients
 # make clean    remove what was built
 
-.PHONY: help setup build run test lint bench clean
+.PHONY: help setup build run test fuzz lint bench clean
 .NOTPARALLEL:
 
 # For a binary to install elsewhere: make build BUILD_FLAGS=--static-swift-stdlib
@@ -26,6 +27,12 @@ run: setup build
 
 test: setup
 	@.ci/test
+
+TIME = 300
+TARGET =
+
+fuzz: setup
+	@.ci/fuzz $(TIME) $(TARGET)
 
 lint:
 	@.ci/lint

@@ -6,23 +6,39 @@ package enum Vary {
         let known = names(upstream)
         if known.contains("*") { return "*" }
         let missing = adding.filter { !known.contains($0.lowercased()) }
-        let spelled = upstream.filter { line in
-            line.utf8.contains { $0 != UInt8(ascii: ",") && !FieldSyntax.isWhitespace($0) }
-        }
+        let spelled = upstream.compactMap(Self.spelled)
         return (spelled + missing).joined(separator: ", ")
+    }
+
+    /// A line as it is where it holds names only; else its names, so that nothing of the rest swallows what follows.
+    private static func spelled(_ line: String) -> String? {
+        let isPlain = line.utf8.allSatisfy {
+            FieldSyntax.isTokenByte($0) || FieldSyntax.isWhitespace($0) || $0 == UInt8(ascii: ",")
+        }
+        let members = members(of: line)
+        if members.isEmpty { return nil }
+        return isPlain ? line : members.joined(separator: ", ")
     }
 
     /// The names that the lines hold, in lower case and in order; `*` among them as it stands.
     package static func names(_ lines: [String]) -> [String] {
-        var names: [String] = []
-        for line in lines {
-            let bytes = line.utf8
-            let text = bytes.span
-            var members = ListMembers(0..<text.count)
-            while let member = members.next(in: text) {
-                names.append(FieldSyntax.string(member, in: text).lowercased())
+        lines.flatMap { members(of: $0) }.map { $0.lowercased() }
+    }
+
+    /// The names of one line: between commas, since no quotes belong here, and tokens only.
+    private static func members(of line: String) -> [String] {
+        let bytes = line.utf8
+        let text = bytes.span
+        var members: [String] = []
+        var start = 0
+        for index in 0...text.count where index == text.count || text[index] == UInt8(ascii: ",") {
+            let member = FieldSyntax.trimmed(start..<index, in: text)
+            start = index + 1
+            let end = FieldSyntax.tokenEnd(from: member.lowerBound, in: text, limit: member.upperBound)
+            if !member.isEmpty, end == member.upperBound {
+                members.append(FieldSyntax.string(member, in: text))
             }
         }
-        return names
+        return members
     }
 }

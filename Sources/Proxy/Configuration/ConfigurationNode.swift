@@ -45,7 +45,14 @@ extension String {
 
     /// The text on one line and at most so many characters long, for error texts.
     func shortened(to lengthMax: Int) -> String {
-        let line = String(map { $0.isNewline || $0 == "\0" ? " " : $0 })
+        var line = ""
+        for scalar in unicodeScalars {
+            // Nothing that ends a line, or that a terminal obeys.
+            let isControl =
+                scalar.properties.generalCategory == .control
+                || "\u{2028}\u{2029}".unicodeScalars.contains(scalar)
+            line.unicodeScalars.append(isControl ? " " : scalar)
+        }
         return line.count > lengthMax ? String(line.prefix(lengthMax)) + "…" : line
     }
 }

@@ -25,4 +25,13 @@ struct VaryTests {
     @Test func `names are read in lower case`() {
         #expect(Vary.names(["Origin,, X-A ", "*"]) == ["origin", "x-a", "*"])
     }
+
+    @Test func `what is no name is left out, and swallows no other`() {
+        #expect(Vary.merged(["\"Origin"], adding: Self.ours) == "Accept-Encoding, Available-Dictionary")
+        #expect(
+            Vary.merged(["\"a, X-B, c d", "Origin"], adding: Self.ours)
+                == "X-B, Origin, Accept-Encoding, Available-Dictionary")
+        #expect(Vary.names(["\"a, X-B, c d"]) == ["x-b"])
+        #expect(Vary.merged(["\"a, *"], adding: Self.ours) == "*")
+    }
 }

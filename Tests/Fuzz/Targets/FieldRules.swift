@@ -2,35 +2,61 @@ internal import Dictionaries
 
 /// The rules for fields: nothing traps, and what is written again reads as the same.
 enum FieldRules {
-    static func check(_ bytes: [UInt8]) {
+    static func check(_ bytes: [UInt8]) throws(BrokenRule) {
         let lines = bytes.split(separator: UInt8(ascii: "\n"), maxSplits: 3).map {
             String(decoding: $0, as: UTF8.self)
         }
-        let offer = UseAsDictionary.parse(lines)
-        if let offer {
-            require(UseAsDictionary.parse([offer.serialized]) == offer, "Use-As-Dictionary reads as written")
+        try checkDictionaryFields(lines)
+        try checkLists(lines)
+        for line in lines {
+            if let tag = EntityTag(line) {
+                try require(EntityTag(tag.serialized) == tag, "an entity tag reads as written")
+                try require(
+                    EntityTag.parseList([tag.serialized]).weakMatches(tag),
+                    "a list of one tag holds that tag")
+            }
+            _ = FieldDate.parse(line)
+            _ = NormalPath.isNormal(line)
+            if let digest = Digest(base64URL: line) {
+                try require(Digest(base64URL: digest.base64URL) == digest, "a digest reads as written")
+            }
+        }
+    }
+
+    private static func checkDictionaryFields(_ lines: [String]) throws(BrokenRule) {
+        if let offer = UseAsDictionary.parse(lines) {
+            try require(
+                UseAsDictionary.parse([offer.serialized]) == offer, "Use-As-Dictionary reads as written")
         }
         if let digest = AvailableDictionary.parse(lines) {
-            require(
+            try require(
                 AvailableDictionary.parse([":\(digest.base64):"]) == digest,
                 "Available-Dictionary reads as written")
         }
         _ = DictionaryID.parse(lines)
+        for target in LinkField.dictionaryTargets(lines) {
+            try require(!target.contains(">"), "the target of a Link ends at the first >")
+        }
+    }
+
+    private static func checkLists(_ lines: [String]) throws(BrokenRule) {
         let accepted = AcceptEncoding(lines)
         for coding in ContentCoding.allCases {
-            require((0...1000).contains(accepted.quality(of: coding)), "a weight is one")
+            try require((0...1000).contains(accepted.quality(of: coding)), "a weight is one")
         }
         _ = CacheControl(lines)
-        _ = LinkField.dictionaryTargets(lines)
+        _ = CacheControl.isWellFormed(lines.first ?? "")
         _ = EntityTag.parseList(lines)
-        _ = Vary.merged(lines, adding: ["Accept-Encoding"])
-        for line in lines {
-            if let tag = EntityTag(line) {
-                require(EntityTag(tag.serialized) == tag, "an entity tag reads as written")
-            }
-            _ = FieldDate.parse(line)
-            _ = NormalPath.isNormal(line)
-            _ = Digest(base64URL: line)
-        }
+        let vary = Vary.merged(lines, adding: ["Accept-Encoding"])
+        try require(
+            Vary.merged([vary], adding: ["Accept-Encoding"]) == vary, "what Vary has is not added again")
+        let dates = Array(lines.prefix(1))
+        let freshness = Freshness(
+            cacheControl: CacheControl(lines), age: lines, date: dates, expires: Array(lines.suffix(1)),
+            lastModified: dates, receivedAt: 1_000_000_000)
+        try require(
+            freshness.initialAgeSeconds >= 0 && freshness.lifetimeSeconds >= 0,
+            "no age and no lifetime is negative")
+        _ = freshness.remainingSeconds(at: 2_000_000_000)
     }
 }

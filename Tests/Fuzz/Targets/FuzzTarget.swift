@@ -1,6 +1,4 @@
 /// What is fuzzed: each parser that reads what strangers write, with the rules that hold for every input.
-///
-/// A rule that is broken stops the process, which is how a fuzzer learns of it.
 package enum FuzzTarget: String, CaseIterable, Sendable {
     case requestHead = "request-head"
     case responseHead = "response-head"
@@ -10,21 +8,16 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case pattern
     case configuration
 
-    /// Tries one input.
-    package func check(_ bytes: [UInt8]) {
+    /// Tries one input; throws the first rule that it breaks.
+    package func check(_ bytes: [UInt8]) throws(BrokenRule) {
         switch self {
-        case .requestHead: HeadRules.checkRequest(bytes)
-        case .responseHead: HeadRules.checkResponse(bytes)
-        case .chunked: ChunkedRules.check(bytes)
-        case .proxyHeader: ProxyHeaderRules.check(bytes)
-        case .fields: FieldRules.check(bytes)
-        case .pattern: PatternRules.check(bytes)
-        case .configuration: ConfigurationRules.check(bytes)
+        case .requestHead: try HeadRules.checkRequest(bytes)
+        case .responseHead: try HeadRules.checkResponse(bytes)
+        case .chunked: try ChunkedRules.check(bytes)
+        case .proxyHeader: try ProxyHeaderRules.check(bytes)
+        case .fields: try FieldRules.check(bytes)
+        case .pattern: try PatternRules.check(bytes)
+        case .configuration: try ConfigurationRules.check(bytes)
         }
     }
-}
-
-/// Stops the process where a rule is broken, in release builds too.
-func require(_ isTrue: Bool, _ rule: StaticString) {
-    precondition(isTrue, "broken: \(rule)")
 }

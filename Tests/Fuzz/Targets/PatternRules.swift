@@ -1,8 +1,9 @@
 internal import Dictionaries
 
-/// The rules for URL Patterns: the first line is a pattern, the others are URLs; a text that is escaped matches itself.
+/// The rules for URL Patterns: the first line is a pattern, the others are URLs; what captures also matches, and a text
+/// that is escaped matches itself and nothing else.
 enum PatternRules {
-    static func check(_ bytes: [UInt8]) {
+    static func check(_ bytes: [UInt8]) throws(BrokenRule) {
         let lines = bytes.split(separator: UInt8(ascii: "\n"), maxSplits: 8).map {
             String(decoding: $0, as: UTF8.self)
         }
@@ -10,13 +11,20 @@ enum PatternRules {
         if let pattern = try? URLPattern(text) {
             for url in lines.dropFirst() {
                 let parts = url.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-                _ = pattern.matches(path: String(parts[0]), query: parts.count > 1 ? String(parts[1]) : nil)
+                let (path, query) = (String(parts[0]), parts.count > 1 ? String(parts[1]) : nil)
+                let isMatch = pattern.matches(path: path, query: query)
+                let captures = pattern.captures(path: path, query: query)
+                try require(isMatch == (captures != nil), "a pattern captures where it matches")
             }
+            try require((try? URLPattern(pattern.text)) != nil, "a pattern's text is one")
+            _ = try? Covers(lines.last ?? "", route: pattern)
         }
         _ = try? Template(text, groupNames: ["name"])
         let path = "/" + text.utf8.map { String($0, radix: 16) }.joined(separator: "/")
         if let escaped = try? URLPattern(URLPattern.escaped(path)) {
-            require(escaped.matches(path: path, query: nil), "an escaped path matches itself")
+            try require(escaped.matches(path: path, query: nil), "an escaped path matches itself")
+            try require(
+                !escaped.matches(path: path + "x", query: nil), "an escaped path matches nothing else")
         }
     }
 }

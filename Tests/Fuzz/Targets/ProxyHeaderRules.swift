@@ -1,16 +1,36 @@
 internal import HTTP
 
-/// The rules for the PROXY protocol: every beginning of a header asks for more, and the header is never longer than allowed.
+/// The rules for the PROXY protocol: every beginning of a header asks for more, what follows it changes nothing, and the
+/// header is never longer than allowed.
 enum ProxyHeaderRules {
-    static func check(_ bytes: [UInt8]) {
-        guard let header = try? ProxyHeader.parse(bytes.span) else { return }
-        require(
+    static func check(_ bytes: [UInt8]) throws(BrokenRule) {
+        let all = outcome(bytes[...])
+        guard case .header(let header) = all else {
+            guard case .fault = all else { return }
+            return try require(
+                outcome(bytes + [0]) == .fault, "what is refused is refused whatever follows")
+        }
+        try require(
             header.byteCount <= min(bytes.count, ProxyHeader.byteCountMax), "a header lies within the bytes")
+        try require(outcome(bytes[..<header.byteCount]) == all, "what follows a header has no part in it")
         for end in 0..<header.byteCount {
-            let part = Result { try ProxyHeader.parse(bytes.span.extracting(0..<end)) }
-            guard case .success(nil) = part else {
-                return require(false, "a beginning of a header asks for more")
-            }
+            try require(outcome(bytes[..<end]) == .incomplete, "a beginning of a header asks for more")
+        }
+    }
+
+    private enum Outcome: Equatable {
+        case incomplete
+        case header(ProxyHeader)
+        case fault
+    }
+
+    private static func outcome(_ bytes: some Sequence<UInt8>) -> Outcome {
+        let bytes = Array(bytes)
+        do throws(ProxyHeaderError) {
+            guard let header = try ProxyHeader.parse(bytes.span) else { return .incomplete }
+            return .header(header)
+        } catch {
+            return .fault
         }
     }
 }

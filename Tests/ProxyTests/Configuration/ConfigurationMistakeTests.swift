@@ -22,6 +22,12 @@ private func mistakes(inWhole bytes: [UInt8]) -> [String] {
 }
 
 @Suite struct ConfigurationMistakeTests {
+    @Test func `a mistake repeats nothing that ends its line or that a terminal obeys`() {
+        #expect(
+            mistakes(#""\e[2J\tx\u2028y": 1"#).first?.hasPrefix("f:2:1: unknown key \" [2J x y\": expected")
+                == true)
+    }
+
     @Test func `all mistakes are told at once, in the order of the text`() {
         let text = """
             listenrs: 3
