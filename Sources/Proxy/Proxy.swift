@@ -150,6 +150,7 @@ extension ClientSettings {
         connectTimeout = Int64(upstream.connectTimeout)
         responseTimeout = Int64(upstream.responseTimeout)
         idleTimeout = Int64(upstream.idleTimeout)
+        bodyRate = context.configuration.limits.bodyRate
         // The setting counts the connections of all loops.
         keepAliveMax = (upstream.keepAlive + context.loopCount - 1) / context.loopCount
     }

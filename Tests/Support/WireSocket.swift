@@ -98,7 +98,7 @@ package final class WireSocket: @unchecked Sendable {
     /// The next response; `isBodiless` for the answer to a HEAD.
     package func receive(isBodiless: Bool = false) throws -> WireMessage {
         var message = try receiveHead()
-        if isBodiless || [204, 304].contains(message.status) {
+        if isBodiless || [204, 304].contains(message.status) || 100...199 ~= message.status {
             message.isWhole = true
         } else {
             receiveBody(&message, endsWithConnection: true)

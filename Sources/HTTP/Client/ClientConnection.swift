@@ -7,15 +7,15 @@ package final class ClientConnection: Handler {
     /// Where it leads.
     package let endpoint: Endpoint
 
-    private let core: EventLoop.Core
-    private let settings: ClientSettings
+    let core: EventLoop.Core
+    let settings: ClientSettings
     private unowned let pool: ConnectionPool
-    private var transport: (any Transport)?
-    private var token = Token.none
-    private var state = ClientStateMachine()
+    var transport: (any Transport)?
+    var token = Token.none
+    var state = ClientStateMachine()
     private var handler: (any ResponseHandler)?
     private var method = Method.get
-    private var output = OutputBuffer()
+    var output = OutputBuffer()
     private var framing = BodyFraming.none
     private var parser: HeadParser
     private var body: BodyDecoder?
@@ -27,17 +27,23 @@ package final class ClientConnection: Handler {
     /// Whether reading waits for room to write.
     private var readsOnceWritable = false
     private var endIsNear = false
-    private var isPaused = false
+    var isPaused = false
     private var isFull = false
     private var isBroken = false
     /// Whether the request under way asks to change the protocol.
     private var asksUpgrade = false
     /// Whether it has been changed: what passes is no message any more.
-    private var isTunnel = false
+    var isTunnel = false
     private var isWritingClosed = false
+    /// Whether the request under way says that it is the last.
+    private var isLast = false
+    /// Whether no byte of the request under way has gone.
+    package private(set) var hasSentNothing = true
     /// When the phase began that has a deadline of its own: connecting, awaiting the head, being idle.
-    private var phaseBegan: Int64
-    private var lastProgress: Int64
+    var phaseBegan: Int64
+    var lastProgress: Int64
+    /// How an answer of known length comes; one without may be a stream of events, and take its time.
+    var bodyPace: Pace?
 
     init(
         endpoint: Endpoint, transport: any Transport, settings: ClientSettings, pool: ConnectionPool,
@@ -67,12 +73,14 @@ package final class ClientConnection: Handler {
         self.framing = framing
         method = head.method
         asksUpgrade = head.headers.contains(.upgrade)
+        isLast = head.headers.containsToken(.connection, "close")
+        hasSentNothing = true
         interimCount = 0
         isPaused = false
         isFull = false
         phaseBegan = core.now
         lastProgress = core.now
-        state.begin()
+        state.begin(persists: !isLast)
         output.append { HeadWriter.write(head, into: &$0) }
         if framing == .none || framing == .length(0) { state.requestEnded() }
         core.attend(token)
@@ -85,9 +93,10 @@ package final class ClientConnection: Handler {
         framing = other.framing
         method = other.method
         asksUpgrade = other.asksUpgrade
+        isLast = other.isLast
         phaseBegan = core.now
         lastProgress = core.now
-        state.begin()
+        state.begin(persists: !isLast)
         if other.state.isRequestWhole { state.requestEnded() }
         output = other.output
         isFull = other.isFull
@@ -140,9 +149,11 @@ package final class ClientConnection: Handler {
         guard isPaused else { return }
         isPaused = false
         lastProgress = core.now
+        bodyPace?.restart(at: core.now, idleTimeout: settings.idleTimeout)
         core.attend(token)
     }
 
+    private static let input: Readiness = [.readable, .peerClosed, .broken]
     private static let highWaterBytes = 256 * 1024
     private static let lowWaterBytes = 64 * 1024
     private static let directBytes = 16 * 1024
@@ -150,13 +161,19 @@ package final class ClientConnection: Handler {
     // MARK: Events
 
     package func ready(_ events: Readiness, _ core: EventLoop.Core) {
-        if !events.isDisjoint(with: [.readable, .peerClosed, .broken]) { isReadable = true }
+        if !events.isDisjoint(with: Self.input) { isReadable = true }
         if !events.isDisjoint(with: [.peerClosed, .broken]) { endIsNear = true }
         if readsOnceWritable, events.contains(.writable) {
             readsOnceWritable = false
             isReadable = true
         }
         if state.phase == .connecting, !connected(events) { return }
+        // What came before any of the request has gone is no answer to it: the connection was of no use any more.
+        if isReused, hasSentNothing, state.phase == .awaitingHead(hasBytes: false),
+            !events.isDisjoint(with: Self.input)
+        {
+            return lose(nil)
+        }
         serve()
     }
 
@@ -198,35 +215,6 @@ package final class ClientConnection: Handler {
         return true
     }
 
-    package func expired(_ core: EventLoop.Core) {
-        switch state.phase {
-        case .connecting: lose(.connectTimeout)
-        case .idle: close()
-        case .awaitingHead where state.isRequestWhole && output.isEmpty: lose(.headTimeout)
-        case .awaitingHead, .body: lose(.idleTimeout)
-        case .closed: break
-        }
-    }
-
-    private func updateDeadline() {
-        guard transport != nil else { return }
-        core.setDeadline(token, deadline)
-    }
-
-    private var deadline: Int64? {
-        switch state.phase {
-        case .connecting: phaseBegan + settings.connectTimeout
-        case .idle: phaseBegan + settings.keepAliveTimeout
-        case .awaitingHead where state.isRequestWhole && output.isEmpty: phaseBegan + settings.responseTimeout
-        // The request's body is slow because its sender is: the other side watches over that.
-        case .awaitingHead: output.isEmpty ? nil : lastProgress + settings.idleTimeout
-        // How long a tunnel may be silent is for the client's side to say, which sees the bytes of both.
-        case .body where isTunnel: output.isEmpty ? nil : lastProgress + settings.idleTimeout
-        case .body: isPaused ? nil : lastProgress + settings.idleTimeout
-        case .closed: nil
-        }
-    }
-
     // MARK: Writing
 
     private func flush() {
@@ -246,6 +234,9 @@ package final class ClientConnection: Handler {
         switch outcome {
         case .wrote:
             lastProgress = core.now
+            hasSentNothing = false
+            // An answer may wait for the rest of its request, and that one's pace is its sender's.
+            if !state.isRequestWhole { bodyPace?.restart(at: core.now, idleTimeout: settings.idleTimeout) }
             if output.isEmpty, state.isRequestWhole { phaseBegan = core.now }
         case .wouldBlock: break
         // What the upstream sent before it stopped reading may still be an answer: read first.
@@ -267,6 +258,8 @@ package final class ClientConnection: Handler {
             switch core.readBuffer.fill(transport) {
             case .bytes(let count, let mayHaveMore):
                 lastProgress = core.now
+                bodyPace?.passed(
+                    count, at: core.now, idleTimeout: settings.idleTimeout, bytesPerSecond: settings.bodyRate)
                 isReadable = mayHaveMore || endIsNear
                 core.readBuffer.withBytes(count) { take($0) }
             case .wouldBlock:
@@ -335,7 +328,12 @@ package final class ClientConnection: Handler {
             return end
         }
         let framing = try BodyFraming.ofResponse(head, toRequest: method)
-        body = BodyDecoder(framing, limits: settings.limits)
+        let decoder = BodyDecoder(framing, limits: settings.limits)
+        body = decoder
+        if case .length = framing, !decoder.isComplete {
+            bodyPace = Pace()
+            bodyPace?.restart(at: core.now, idleTimeout: settings.idleTimeout)
+        }
         state.headCame(keepsAlive: head.keepsAlive, endsWithConnection: framing == .untilClose)
         handler?.receivedHead(head, framing: framing)
         if let body, body.isComplete { complete(hasSurplus: end < bytes.count) }
@@ -373,6 +371,7 @@ package final class ClientConnection: Handler {
     private func complete(hasSurplus: Bool) {
         let trailers = body?.trailers ?? Headers()
         body = nil
+        bodyPace = nil
         let handler = handler
         self.handler = nil
         if state.answerEnded(hasSurplus: hasSurplus || endIsNear || isBroken) {
@@ -392,7 +391,7 @@ package final class ClientConnection: Handler {
     }
 
     /// The connection is lost; `error` says why where the state does not.
-    private func lose(_ error: UpstreamError?) {
+    func lose(_ error: UpstreamError?) {
         guard transport != nil else { return }
         let meaning = state.lost()
         let handler = handler

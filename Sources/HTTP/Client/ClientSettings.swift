@@ -8,6 +8,8 @@ package struct ClientSettings: Sendable {
     package var responseTimeout: Int64 = 30_000
     /// Between two bytes, either way.
     package var idleTimeout: Int64 = 60_000
+    /// Bytes in a second of an answer whose length is known, below which `idleTimeout` runs out as if none came; 0 for any.
+    package var bodyRate = 240
     /// How long an idle connection is kept.
     package var keepAliveTimeout: Int64 = 60_000
     /// Idle connections kept by one loop.

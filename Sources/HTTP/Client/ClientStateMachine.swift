@@ -31,10 +31,11 @@ struct ClientStateMachine: Sendable {
         if phase == .connecting { phase = .awaitingHead(hasBytes: false) }
     }
 
-    mutating func begin() {
+    /// A request begins; whether another may follow it.
+    mutating func begin(persists: Bool = true) {
         if phase == .idle { phase = .awaitingHead(hasBytes: false) }
         isRequestWhole = false
-        isPersistent = true
+        isPersistent = persists
     }
 
     mutating func requestEnded() {
@@ -47,7 +48,7 @@ struct ClientStateMachine: Sendable {
 
     mutating func headCame(keepsAlive: Bool, endsWithConnection: Bool) {
         phase = .body
-        isPersistent = keepsAlive && !endsWithConnection
+        isPersistent = isPersistent && keepsAlive && !endsWithConnection
     }
 
     /// The connection has changed its protocol: bytes both ways from here on, until it ends.

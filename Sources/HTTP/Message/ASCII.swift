@@ -22,6 +22,10 @@ enum ASCII {
         return byte < 128 && (word >> UInt64(byte & 63)) & 1 == 1
     }
 
+    /// Tells a letter, a digit or a hyphen, the bytes that nearly all field names are made of.
+    @inline(__always)
+    static func isPlainName(_ byte: UInt8) -> Bool { isLetter(byte) || byte == 0x2d || isDigit(byte) }
+
     /// Tells a byte of a field value: HTAB, SP, VCHAR and obs-text (RFC 9110 section 5.5).
     @inline(__always)
     static func isFieldValue(_ byte: UInt8) -> Bool {

@@ -12,7 +12,10 @@ package enum BodyFraming: Equatable, Sendable {
 
     /// The framing of a request.
     package static func ofRequest(_ head: borrowing RequestHead) throws(ParseError) -> BodyFraming {
-        try declared(by: head.headers, version: head.version) ?? .none
+        let framing = try declared(by: head.headers, version: head.version) ?? .none
+        // RFC 9110 8.6 allows zeros before the number; but others may read it as octal, and no client sends them.
+        guard !head.headers.isZeroPadded(.contentLength) else { throw .malformedContentLength }
+        return framing
     }
 
     /// The framing of the response to a request with that method; any error means a bad upstream.

@@ -56,6 +56,12 @@ extension Headers {
         for line in lines { body(bytes.extracting(line.name)) }
     }
 
+    /// Tells whether the first value of that name has a zero before its first digit.
+    func isZeroPadded(_ name: HeaderName) -> Bool {
+        guard let line = firstLine(of: name), line.value.count > 1 else { return false }
+        return block[line.value.lowerBound] == 0x30
+    }
+
     private func firstLine(of name: HeaderName) -> Line? {
         let bytes = block.span
         for line in lines where name.matches(id: line.id, bytes.extracting(line.name)) { return line }

@@ -44,6 +44,9 @@ package struct RequestTarget: Sendable {
         try self.init(target.utf8.span, method: method)
     }
 
+    /// Tells whether an absolute form names an authority and nothing else.
+    package var isBareAuthority: Bool { form == .absolute && pathStart == bytes.count }
+
     /// The path as received, `/` where an absolute form has none, `*` for the asterisk, empty for an authority.
     package var path: String {
         let end = queryStart ?? bytes.count

@@ -139,7 +139,10 @@ extension ServerConnection {
 
     private func noteWrite(_ outcome: WriteOutcome) {
         switch outcome {
-        case .wrote: lastWrite = core.now
+        case .wrote(let count):
+            lastWrite = core.now
+            if isOutputLate { note(count, in: &outputPace) }
+            if case .body = state.input { note(count, in: &bodyPace) }
         case .wouldBlock: break
         case .failed: isBroken = true
         }

@@ -32,6 +32,12 @@ package final class ServerConnection: Handler {
     /// What the request's body is read with; nil where none is awaited.
     var body: BodyDecoder?
     var lastRead: Int64
+    /// How the request's body comes, or passes while its answer does.
+    var bodyPace = Pace()
+    /// How the client takes what waits for it.
+    var outputPace = Pace()
+    /// Whether something has been waiting for the client since the last event.
+    var isOutputLate = false
 
     private let application: any Application
     private let onClose: (ServerConnection) -> Void
@@ -124,11 +130,11 @@ package final class ServerConnection: Handler {
         if case .discarded = state.input, afterFlush == nil {
             return min(lastRead + Self.lingerIdleMilliseconds, lingerUntil)
         }
-        if !output.isEmpty { return max(lastRead, lastWrite) + settings.idleTimeout }
+        if !output.isEmpty { return outputPace.deadline }
         switch state.input {
         case .head: return headDeadline
         case .body where isTunnel: return max(lastRead, lastWrite) + settings.tunnelTimeout
-        case .body: return isPaused ? nil : max(lastRead, lastWrite) + settings.idleTimeout
+        case .body: return isPaused ? nil : bodyPace.deadline
         case .complete:
             // Half-closed or gone: only an answer could tell. A short grace serves the one without working long
             // for the other.
@@ -143,6 +149,12 @@ package final class ServerConnection: Handler {
 
     func updateDeadline() {
         guard transport != nil else { return }
+        if output.isEmpty {
+            isOutputLate = false
+        } else if !isOutputLate {
+            isOutputLate = true
+            outputPace.restart(at: core.now, idleTimeout: settings.idleTimeout)
+        }
         core.setDeadline(token, deadline)
     }
 
@@ -158,6 +170,7 @@ package final class ServerConnection: Handler {
             switch core.readBuffer.fill(transport) {
             case .bytes(let count, let mayHaveMore):
                 lastRead = core.now
+                if case .body = state.input { note(count, in: &bodyPace) }
                 isReadable = mayHaveMore || endIsNear
                 core.readBuffer.withBytes(count) { take($0) }
             case .wouldBlock:
@@ -250,6 +263,7 @@ package final class ServerConnection: Handler {
         clientVersion = head.version
         isPaused = false
         isFull = false
+        if body != nil { bodyPace.restart(at: core.now, idleTimeout: settings.idleTimeout) }
         state.begin(hasBody: body != nil, keepsAlive: head.keepsAlive)
         handler = application.begin(head, framing: framing, on: self)
         if transport == nil || !state.isExchanging { handler = nil }
@@ -285,7 +299,14 @@ package final class ServerConnection: Handler {
         guard isPaused else { return }
         isPaused = false
         lastRead = core.now
+        bodyPace.restart(at: core.now, idleTimeout: settings.idleTimeout)
         core.attend(token)
+    }
+
+    /// Bytes have passed either way.
+    func note(_ bytes: Int, in pace: inout Pace) {
+        pace.passed(
+            bytes, at: core.now, idleTimeout: settings.idleTimeout, bytesPerSecond: settings.bodyRate)
     }
 
     // MARK: Ends

@@ -11,6 +11,8 @@ package struct ServerSettings: Sendable {
     package var keepAliveTimeout: Int64 = 75_000
     /// Between two bytes of a body, either way.
     package var idleTimeout: Int64 = 60_000
+    /// Bytes of a body in a second, either way, below which `idleTimeout` runs out as if none came; 0 for any.
+    package var bodyRate = 240
     /// For how long a connection that has changed its protocol may be silent both ways.
     package var tunnelTimeout: Int64 = 600_000
     /// Who may, and must, begin a connection with a PROXY protocol header; nil where none is expected.

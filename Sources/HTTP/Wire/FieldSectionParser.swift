@@ -43,27 +43,32 @@ struct FieldSectionParser: Sendable {
         guard !ASCII.isBlank(line[0]) else { throw .foldedField }
         // RFC 9112 5.1: no white space between the name and the colon.
         var colon = 0
-        var hasUnderscore = false
+        var isPlain = true
         while ASCII.isToken(line[colon]) {
-            if line[colon] == Self.underscore { hasUnderscore = true }
+            if !ASCII.isPlainName(line[colon]) { isPlain = false }
             colon += 1
         }
         guard colon > 0, line[colon] == ASCII.colon else { throw .malformedFieldName }
-        if hasUnderscore, Self.disguisesFraming(line.extracting(0..<colon)) { throw .disguisedFramingField }
+        if !isPlain { try Self.checkDisguise(line.extracting(0..<colon)) }
         let value = line.trimmedRange(colon + 1..<line.count - 2)
         headers.append(checkedLine: line, colon: colon, value: value)
     }
 
-    // Servers that hand fields on as CGI variables take `Content_Length` for Content-Length.
-    private static func disguisesFraming(_ name: Span<UInt8>) -> Bool {
+    // Servers that hand fields on as variables take `Content_Length`, and some `Content.Length`, for Content-Length.
+    private static func checkDisguise(_ name: Span<UInt8>) throws(ParseError) {
         var squeezed: [UInt8] = []
-        for index in name.indices where name[index] != underscore && name[index] != hyphen {
+        for index in name.indices where ASCII.isLetter(name[index]) || ASCII.isDigit(name[index]) {
             squeezed.append(name[index])
         }
         let span = squeezed.span
-        return span.equalsIgnoringCase("contentlength") || span.equalsIgnoringCase("transferencoding")
+        if span.equalsIgnoringCase("contentlength") || span.equalsIgnoringCase("transferencoding") {
+            throw .disguisedFramingField
+        }
+        // Those that a proxy replaces, so that nobody can claim an address.
+        if span.equalsIgnoringCase("xforwardedfor") || span.equalsIgnoringCase("xforwardedproto")
+            || span.equalsIgnoringCase("xforwardedhost") || span.equalsIgnoringCase("forwarded")
+        {
+            throw .disguisedForwardingField
+        }
     }
-
-    private static let underscore: UInt8 = 0x5f
-    private static let hyphen: UInt8 = 0x2d
 }

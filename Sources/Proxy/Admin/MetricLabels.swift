@@ -3,12 +3,16 @@ package enum ConnectionSide: String, Sendable {
     case client, upstream
 }
 
-/// Why Dictum refused a request before it reached an upstream.
+/// Why Dictum refused a request, or gave it up for its client's sake.
 package enum RejectionReason: String, Sendable, CaseIterable {
     case malformed
     case headTooLarge = "head-too-large"
     case headTimeout = "head-timeout"
     case bodyTooLarge = "body-too-large"
+    /// The request's body came too slowly.
+    case bodyTimeout = "body-timeout"
+    /// The client took the answer too slowly.
+    case answerTimeout = "answer-timeout"
     case unsupported
     case tooManyConnections = "too-many-connections"
     case badProxyHeader = "bad-proxy-header"

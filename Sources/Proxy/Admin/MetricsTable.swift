@@ -49,7 +49,7 @@ package enum MetricsTable {
         "TLS handshakes of clients: full ones, resumed ones, and those that came to nothing.")
     static let rejectedRequests = Metric(
         "dictum_rejected_requests_total", .counter, labels: ["reason"],
-        "Requests that Dictum refused before they reached an upstream.")
+        "Requests that Dictum refused, or gave up for their client's sake.")
     static let upstreamErrors = Metric(
         "dictum_upstream_errors_total", .counter, labels: ["kind"], "Failures of upstreams.")
     static let abortedResponses = Metric(

@@ -169,6 +169,8 @@ extension Configuration {
         package var headTimeout = 10_000
         /// How long an idle connection is kept.
         package var keepAliveTimeout = 75_000
+        /// The bytes of a body in a second below which the idle timeout runs out.
+        package var bodyRate = 240
         /// How long an upgraded connection may be silent.
         package var tunnelTimeout = 600_000
         /// How long requests under way may take to end when the program does.

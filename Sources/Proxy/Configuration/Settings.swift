@@ -279,6 +279,13 @@ enum Settings {
             "keep_alive_timeout", \.keepAliveTimeout, .duration(1...day),
             "How long an idle connection is kept."),
         .value(
+            "body_rate", \.bodyRate, .size(0...mebibyte),
+            """
+            The bytes per second at which a request's body must come and an answer be taken, and at which an upstream must \
+            send an answer of known length: who is slower for as long as upstream.idle_timeout is cut off. 0: silence alone \
+            cuts off.
+            """),
+        .value(
             "tunnel_timeout", \.tunnelTimeout, .duration(1...day),
             "How long a connection that was upgraded, to WebSocket for example, may be silent."),
         .value(

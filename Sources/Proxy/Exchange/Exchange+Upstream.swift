@@ -88,6 +88,11 @@ extension Exchange {
                 }
             }
             return true
+        case .stale where failed?.hasSentNothing == true:
+            connect(fresh: true) { connection in
+                if let failed { connection.begin(takenFrom: failed, handler: self) }
+            }
+            return true
         case .stale where request.method.isIdempotent && requestBodyBytes == 0 && !hasRequestBody:
             // Once: a fresh connection cannot be stale.
             connect(fresh: true) { [requestFraming] in
@@ -110,6 +115,8 @@ extension Exchange: ResponseHandler {
         if head.status == .continue, !request.headers.contains(.expect) { return }
         var interim = head
         interim.headers.removeConnectionFields()
+        // RFC 9110 section 8.6: a 1xx has no body, so that a length could only mislead.
+        interim.headers.remove(.contentLength)
         hideIdentity(in: &interim.headers)
         connection.sendInterim(interim)
     }

@@ -266,6 +266,9 @@ extension Exchange: RequestHandler {
     }
 
     func aborted(_ cause: ClientLoss) {
+        if cause == .timedOut, !isTunnel {
+            proxy.metrics.countRejected(isRequestWhole ? .answerTimeout : .bodyTimeout)
+        }
         account(isComplete: false)
     }
 }

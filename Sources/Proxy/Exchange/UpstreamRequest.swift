@@ -29,6 +29,7 @@ enum UpstreamRequest {
         head.headers.removeConnectionFields()
         head.version = .http11
         setHost(&head, surroundings)
+        setTarget(&head)
         setFraming(&head, framing, wantsTrailers: wantsTrailers)
         if let protocols {
             head.headers.append(.upgrade, protocols)
@@ -65,7 +66,19 @@ enum UpstreamRequest {
         }
     }
 
+    /// RFC 9112 section 3.2.4: OPTIONS for a whole server, which an absolute form names by having no path.
+    private static func setTarget(_ head: inout RequestHead) {
+        guard head.method == .options, head.target.isBareAuthority,
+            let whole = try? RequestTarget("*", method: .options)
+        else { return }
+        head.target = whole
+    }
+
     private static func setFraming(_ head: inout RequestHead, _ framing: BodyFraming, wantsTrailers: Bool) {
+        // Servers that expect no body with such a method may take it for the next request: then there must be none.
+        if head.method.isSafe, framing != .none, framing != .length(0) {
+            head.headers.append(.connection, "close")
+        }
         if framing == .chunked {
             head.headers.remove(.contentLength)
             head.headers.append(.transferEncoding, "chunked")

@@ -191,6 +191,7 @@ extension ServerSettings {
         headTimeout = Int64(limits.headTimeout)
         keepAliveTimeout = Int64(limits.keepAliveTimeout)
         idleTimeout = Int64(configuration.upstream.idleTimeout)
+        bodyRate = limits.bodyRate
         tunnelTimeout = Int64(limits.tunnelTimeout)
         connectionsMax = limits.connections
     }

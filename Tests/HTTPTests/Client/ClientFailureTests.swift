@@ -57,6 +57,24 @@ struct ClientFailureTests {
         #expect(exchange.outcome() == ["new", "head 200 length(9)", "body part", "failed idle-timeout"])
     }
 
+    @Test func `a body of known length that drips is a timeout, though it is never silent for long`() throws {
+        var settings = ClientSettings()
+        settings.idleTimeout = 300
+        settings.bodyRate = 1000
+        let upstream = try TestUpstream()
+        let client = TestClient(settings)
+        let exchange = try client.begin(to: upstream.endpoint)
+        let peer = try upstream.accept()
+        #expect(peer.readHead().hasPrefix("GET / "))
+        peer.send("HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n")
+        var sent = 0
+        while sent < 1000, peer.isQuiet(milliseconds: 20) {
+            peer.send("x")
+            sent += 1
+        }
+        #expect(exchange.outcome().last == "failed idle-timeout")
+    }
+
     @Test func `an upstream that takes nothing of a request for too long is a timeout`() throws {
         let upstream = try TestUpstream(receiveBuffer: 16 * 1024)
         let client = TestClient(settings { $0.idleTimeout = 200 })

@@ -1,3 +1,4 @@
+import Dispatch
 import Testing
 
 @testable import HTTP
@@ -88,6 +89,42 @@ struct ClientReuseTests {
         let fresh = try upstream.accept()
         fresh.send(Self.ok)
         #expect(next.outcome() == ["new"] + Self.okLines)
+    }
+
+    @Test func `bytes that were there before the next request had gone are no answer to it`() throws {
+        let upstream = try TestUpstream()
+        let client = TestClient()
+        let exchange = try client.begin(to: upstream.endpoint)
+        let peer = try upstream.accept()
+        #expect(peer.readHead().hasPrefix("GET / "))
+        peer.send(Self.ok)
+        #expect(exchange.outcome().last == "end")
+        // Both come to the loop as one batch of events, the next request first.
+        let (begun, gate) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        client.withPool { _, _ in
+            begun.signal()
+            gate.wait()
+        }
+        begun.wait()
+        let next = try client.begin(
+            "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\n", framing: .length(1),
+            to: upstream.endpoint)
+        peer.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nwrong")
+        gate.signal()
+        #expect(next.outcome() == ["reused", "failed stale"])
+        #expect(client.counts() == [0, 0])
+    }
+
+    @Test func `a request that says it is the last one is`() throws {
+        let upstream = try TestUpstream()
+        let client = TestClient()
+        let exchange = try client.begin(
+            "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", to: upstream.endpoint)
+        let peer = try upstream.accept()
+        #expect(peer.readHead().contains("Connection: close\r\n"))
+        peer.send(Self.ok)
+        #expect(exchange.outcome() == ["new"] + Self.okLines)
+        #expect(peer.readToEnd() == ("", .closed))
     }
 
     @Test func `a kept connection that the upstream closes goes`() throws {

@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 
 @testable import HTTP
@@ -72,6 +73,52 @@ struct ServerTimeoutTests {
         peer.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nhello")
         #expect(server.journal.wait(for: "aborted / timedOut"))
         #expect(peer.readToEnd() == ("", .reset))
+    }
+
+    @Test(arguments: [
+        "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n",
+        "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n186a0\r\n",
+    ])
+    func `a body that drips loses its client, though it is never silent for long`(head: String) throws {
+        let server = try TestServer(
+            settings {
+                $0.idleTimeout = 300
+                $0.bodyRate = 1000
+            }
+        ) { _ in }
+        let peer = try server.connect()
+        peer.send(head)
+        var sent = 0
+        while sent < 1000, peer.isQuiet(milliseconds: 20) {
+            peer.send("x")
+            sent += 1
+        }
+        #expect(sent < 1000)
+        #expect(server.journal.wait(for: "aborted / timedOut"))
+    }
+
+    @Test func `a client that takes its answer by drops is reset`() throws {
+        let server = try TestServer(
+            settings {
+                $0.idleTimeout = 500
+                $0.bodyRate = 100 << 20
+            }
+        ) { request in
+            request.connection.start(testHead(), body: .chunked)
+            request.connection.write([UInt8](repeating: 0x78, count: 32 << 20).span)
+            request.connection.finish()
+        }
+        let peer = try server.connect(receiveBuffer: 16 * 1024)
+        peer.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(server.journal.wait(for: "begin /"))
+        // Some 3 MB a second: it never stops reading for long.
+        var read = 0
+        while read < 32 << 20, server.count.current == 1 {
+            read += peer.read(16 * 1024).utf8.count
+            usleep(5_000)
+        }
+        #expect(server.awaitConnections(0))
+        #expect(read < 32 << 20)
     }
 
     @Test func `a body that the server itself does not read has time`() throws {

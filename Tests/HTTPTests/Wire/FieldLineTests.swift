@@ -19,6 +19,13 @@ struct FieldLineTests {
         ("transfer_encoding: chunked\r\n", .disguisedFramingField),
         ("Content__-length: 1\r\n", .disguisedFramingField),
         ("_Transfer-Encoding: x\r\n", .disguisedFramingField),
+        ("Content.Length: 1\r\n", .disguisedFramingField),
+        ("Transfer-Encoding!: chunked\r\n", .disguisedFramingField),
+        ("'Transfer~Encoding: chunked\r\n", .disguisedFramingField),
+        ("X_Forwarded_For: 192.0.2.1\r\n", .disguisedForwardingField),
+        ("x-forwarded_proto: https\r\n", .disguisedForwardingField),
+        ("X_FORWARDED-HOST: a\r\n", .disguisedForwardingField),
+        ("Forwarded_: for=a\r\n", .disguisedForwardingField),
     ]
 
     @Test(arguments: faults)

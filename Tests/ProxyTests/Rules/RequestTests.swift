@@ -14,6 +14,31 @@ private let body = Feed.bytes(version: 0, items: 40)
         #expect(try proxy.fetch("/").carries(body), "the proxy lives on")
     }
 
+    @Test(arguments: [
+        ("http://api.test", "*"), ("http://api.test/", "/"), ("http://api.test?a", "/?a"), ("*", "*"),
+        ("/a", "/a"),
+    ])
+    func `OPTIONS for a whole server reaches the upstream as such`(target: String, forwarded: String) throws {
+        let proxy = try TestProxy(json(body))
+        #expect(try proxy.fetch(target, method: "OPTIONS").status == 200)
+        #expect(proxy.origin.requests.first?.target == forwarded)
+    }
+
+    @Test func `a request's body that drips is given up, upstream too, and counted`() throws {
+        let origin = try Origin { _, _ in }
+        let proxy = try TestProxy(origin, upstream: "idle_timeout: 300ms", "limits: {body_rate: 1KiB}")
+        let client = try proxy.connect()
+        client.send(wire("POST /feed HTTP/1.1", "Host: api.test", "Content-Length: 100000"))
+        var sent = 0
+        while sent < 1000, client.isQuiet(milliseconds: 20) {
+            client.send("x")
+            sent += 1
+        }
+        #expect(sent < 1000)
+        #expect(try proxy.metric(#"dictum_rejected_requests_total{reason="body-timeout"}"#) == 1)
+        #expect(origin.requests.isEmpty, "no upstream takes it for whole")
+    }
+
     @Test(arguments: ["the-unexpected", "100-continue, x"])
     func `an expectation that is not known gets 417`(value: String) throws {
         let proxy = try TestProxy(json(body))
