@@ -24,7 +24,10 @@ enum ASCII {
 
     /// Tells a letter, a digit or a hyphen, the bytes that nearly all field names are made of.
     @inline(__always)
-    static func isPlainName(_ byte: UInt8) -> Bool { isLetter(byte) || byte == 0x2d || isDigit(byte) }
+    static func isPlainName(_ byte: UInt8) -> Bool {
+        let word: UInt64 = byte < 64 ? 0x03ff_2000_0000_0000 : 0x07ff_fffe_07ff_fffe
+        return byte < 128 && (word >> UInt64(byte & 63)) & 1 == 1
+    }
 
     /// Tells a byte of a field value: HTAB, SP, VCHAR and obs-text (RFC 9110 section 5.5).
     @inline(__always)

@@ -43,11 +43,9 @@ struct FieldSectionParser: Sendable {
         guard !ASCII.isBlank(line[0]) else { throw .foldedField }
         // RFC 9112 5.1: no white space between the name and the colon.
         var colon = 0
-        var isPlain = true
-        while ASCII.isToken(line[colon]) {
-            if !ASCII.isPlainName(line[colon]) { isPlain = false }
-            colon += 1
-        }
+        while ASCII.isPlainName(line[colon]) { colon += 1 }
+        let isPlain = !ASCII.isToken(line[colon])
+        while ASCII.isToken(line[colon]) { colon += 1 }
         guard colon > 0, line[colon] == ASCII.colon else { throw .malformedFieldName }
         if !isPlain { try Self.checkDisguise(line.extracting(0..<colon)) }
         let value = line.trimmedRange(colon + 1..<line.count - 2)
