@@ -32,7 +32,7 @@ struct DemoCommand: ParsableCommand {
     }
 
     func run() throws {
-        Signals.block(reloads: false)
+        Signals.block()
         do {
             let shown = if let versions { try DemoVersions(folder: versions) } else { DemoVersions.generated }
             let demo = try Demo(shown, listen: listen)
@@ -42,7 +42,7 @@ struct DemoCommand: ParsableCommand {
             StandardOutput.write(DemoText.nextSteps(feed: demo.feedURL, program: program))
             if !once {
                 demo.keepChanging()
-                while case .reload = Signals.wait() {}
+                _ = Signals.wait()
             }
             demo.stop()
         } catch {

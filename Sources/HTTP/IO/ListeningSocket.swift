@@ -11,7 +11,8 @@ package final class ListeningSocket: Sendable {
         self.endpoint = endpoint
     }
 
-    var raw: Int32 { descriptor.raw }
+    /// The descriptor's number, valid as long as the socket is held.
+    package var raw: Int32 { descriptor.raw }
 
     /// Listens at `endpoint`, once for each of `count` loops.
     ///
@@ -40,6 +41,20 @@ package final class ListeningSocket: Sendable {
             let socket = ListeningSocket(Descriptor(owning: raw), endpoint: endpoint)
             return [ListeningSocket](repeating: socket, count: count)
         }
+    }
+
+    /// Takes a socket that this process was started with; nil for what is no listening stream socket.
+    package static func inherited(_ raw: Int32) -> ListeningSocket? {
+        var local = CLinux_endpoint()
+        var path = [CChar](repeating: 0, count: 128)
+        // Safe: both are local and outlive the call, which terminates the text within the size it is given.
+        guard unsafe CLinux_adopt_listener(raw, &local, &path, path.count) == 0 else { return nil }
+        let descriptor = Descriptor(owning: raw)
+        if let address = IPAddress(local) {
+            return ListeningSocket(descriptor, endpoint: .ip(address, port: local.port))
+        }
+        let text = path.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
+        return ListeningSocket(descriptor, endpoint: .unix(path: String(text.span)))
     }
 
     private static func open(

@@ -3,12 +3,15 @@ internal import Glibc
 
 /// One loop's share of a listening address: accepts, and keeps the connections it accepted.
 package final class Listener: Handler {
-    /// Nil once no more is accepted: letting go closes it, so that new clients are told at once.
-    private var socket: ListeningSocket?
+    /// None once no more is accepted: letting go closes them, so that new clients are told at once.
+    ///
+    /// More than one where the process was started with more of an address than it has loops: each has a queue of
+    /// its own, which somebody must serve.
+    package private(set) var sockets: [ListeningSocket]
     private let application: any Application
     private var settings: ServerSettings
     private let count: ConnectionCount
-    private var token = Token.none
+    private var tokens: [Token] = []
     private var connections: [ObjectIdentifier: ServerConnection] = [:]
     /// Those of them that are beyond the limit, and so take no place from others.
     private var refused: Set<ObjectIdentifier> = []
@@ -29,10 +32,10 @@ package final class Listener: Handler {
     package var activeConnections: Int { connections.values.count { $0.state.isExchanging } }
 
     package init(
-        socket: ListeningSocket, application: any Application, settings: ServerSettings,
+        sockets: [ListeningSocket], application: any Application, settings: ServerSettings,
         count: ConnectionCount
     ) {
-        self.socket = socket
+        self.sockets = sockets
         self.application = application
         self.settings = settings
         self.count = count
@@ -40,8 +43,16 @@ package final class Listener: Handler {
 
     /// Accepts from now on.
     package func start(on core: EventLoop.Core) {
-        guard let socket else { return }
-        token = core.add(self, descriptor: socket.raw, events: Readiness.level)
+        tokens = sockets.map { core.add(self, descriptor: $0.raw, events: Readiness.level) }
+    }
+
+    private func unwatch(_ core: EventLoop.Core) {
+        for socket in sockets { core.unwatch(socket.raw) }
+    }
+
+    private func forgetTokens(_ core: EventLoop.Core) {
+        for token in tokens { core.remove(token) }
+        tokens = []
     }
 
     /// Serves the connections that are accepted from now on with other settings.
@@ -51,8 +62,11 @@ package final class Listener: Handler {
 
     package func ready(_ events: Readiness, _ core: EventLoop.Core) {
         // A bound on each turn: connections that are already open want theirs too.
-        for _ in 0..<64 {
-            guard let socket else { return }
+        for socket in sockets { accept(at: socket, countMax: 64, core) }
+    }
+
+    private func accept(at socket: ListeningSocket, countMax: Int, _ core: EventLoop.Core) {
+        for _ in 0..<countMax {
             var peer = CLinux_endpoint()
             // Safe: `peer` is local and outlives the call.
             let raw = unsafe CLinux_accept(socket.raw, &peer)
@@ -68,13 +82,13 @@ package final class Listener: Handler {
     /// Without descriptors or memory there is no accepting: leaves the waiting ones in the queue for a moment
     /// instead of spinning.
     private func rest(_ core: EventLoop.Core) {
-        if let socket { core.unwatch(socket.raw) }
-        core.setDeadline(token, core.now + 100)
+        unwatch(core)
+        if let token = tokens.first { core.setDeadline(token, core.now + 100) }
     }
 
     package func expired(_ core: EventLoop.Core) {
         guard !isStopping else { return }
-        core.remove(token)
+        forgetTokens(core)
         start(on: core)
     }
 
@@ -109,6 +123,11 @@ package final class Listener: Handler {
         return connection
     }
 
+    private func begin(_ connection: ServerConnection) {
+        connection.start()
+        if isStopping { connection.stop() }
+    }
+
     // MARK: The PROXY protocol
 
     private func awaitHeader(
@@ -122,7 +141,7 @@ package final class Listener: Handler {
             guard let descriptor, let header else { return refuseHeader(from: peer) }
             let client = header.client ?? peer
             if let tls = settings.tls { return shakeHands(descriptor, tls, peer: client, core) }
-            open(PlainTransport(descriptor), peer: client, isPeerTLS: header.isClientTLS, core).start()
+            begin(open(PlainTransport(descriptor), peer: client, isPeerTLS: header.isClientTLS, core))
         }
         name = ObjectIdentifier(reader)
         waiting[ObjectIdentifier(reader)] = reader
@@ -132,6 +151,7 @@ package final class Listener: Handler {
     private func refuseHeader(from peer: Endpoint?) {
         count.leave()
         if !isStopping { _ = application.refuse(.badProxyHeader, from: peer) }
+        finishStopping()
     }
 
     // MARK: TLS
@@ -139,16 +159,23 @@ package final class Listener: Handler {
     private func shakeHands(
         _ descriptor: consuming Descriptor, _ tls: TLSServer, peer: Endpoint?, _ core: EventLoop.Core
     ) {
-        guard let transport = TLSTransport(descriptor, serving: tls.current) else { return count.leave() }
+        guard let transport = TLSTransport(descriptor, serving: tls.current) else {
+            count.leave()
+            return finishStopping()
+        }
         let handshake = TLSHandshake(transport, core: core, deadline: core.now + settings.headTimeout)
         let name = ObjectIdentifier(handshake)
         handshakes[name] = handshake
         handshake.start { [unowned self] outcome in
             handshakes[name] = nil
             handshakeCounts.count(outcome)
-            guard case .success(let facts) = outcome else { return count.leave() }
-            open(transport, peer: peer, tls: facts, core).start()
+            guard case .success(let facts) = outcome else {
+                count.leave()
+                return finishStopping()
+            }
+            begin(open(transport, peer: peer, tls: facts, core))
         }
+        if isStopping { handshake.hurry(core) }
     }
 
     /// Connections beyond the limit that get a word before they are closed; further ones are closed at once.
@@ -157,31 +184,40 @@ package final class Listener: Handler {
     private func closed(_ connection: ServerConnection) {
         connections[ObjectIdentifier(connection)] = nil
         if refused.remove(ObjectIdentifier(connection)) == nil { count.leave() }
-        if isStopping, connections.isEmpty { finishStopping() }
+        finishStopping()
     }
 
     /// Accepts no more, lets requests under way end, and calls `whenDrained` once all connections have closed.
+    ///
+    /// Who has connected and not asked yet may do so for a moment: for all the client knows it was accepted.
     package func stop(_ core: EventLoop.Core, whenDrained: @escaping () -> Void) {
         guard !isStopping else { return }
         // Who has connected before would be reset with the socket.
-        ready(.readable, core)
+        for socket in sockets { accept(at: socket, countMax: Self.queueMax, core) }
         isStopping = true
         onDrained = whenDrained
-        if let socket { core.unwatch(socket.raw) }
-        socket = nil
-        core.remove(token)
-        for reader in Array(waiting.values) { reader.cancel() }
-        for handshake in Array(handshakes.values) { handshake.cancel() }
+        // Another process may have the same sockets: closing alone would not end the reports of them.
+        unwatch(core)
+        sockets = []
+        forgetTokens(core)
+        for reader in Array(waiting.values) { reader.hurry(core) }
+        for handshake in Array(handshakes.values) { handshake.hurry(core) }
         for connection in Array(connections.values) { connection.stop() }
-        if connections.isEmpty { finishStopping() }
+        finishStopping()
     }
+
+    /// As many as can wait in the queue of a socket.
+    private static let queueMax = 4096
 
     /// Resets what is still open: the time for draining is over.
     package func abortAll() {
+        for reader in Array(waiting.values) { reader.cancel() }
+        for handshake in Array(handshakes.values) { handshake.cancel() }
         for connection in Array(connections.values) { connection.lose(.stopped) }
     }
 
     private func finishStopping() {
+        guard isStopping, connections.isEmpty, waiting.isEmpty, handshakes.isEmpty else { return }
         let drained = onDrained
         onDrained = nil
         drained?()

@@ -45,7 +45,12 @@ final class ProxyHeaderReader: Handler {
 
     func expired(_ core: EventLoop.Core) { end(nil) }
 
-    /// Gives up: the listener stops.
+    /// The listener stops: the header must come at once.
+    func hurry(_ core: EventLoop.Core) {
+        core.setDeadline(token, core.now + ServerSettings.firstRequestGrace)
+    }
+
+    /// Gives up: the time for draining is over.
     func cancel() { end(nil) }
 
     private func peek(into bytes: inout [UInt8]) -> Int {

@@ -342,7 +342,13 @@ package final class ServerConnection: Handler {
         // A request that has arrived is answered, though nobody has read it yet.
         isReadable = true
         serve()
-        guard transport != nil, state.stop() else { return }
+        guard transport != nil else { return }
+        guard state.stop() else {
+            if case .head(isPartial: false) = state.input {
+                headDeadline = min(headDeadline, core.now + ServerSettings.firstRequestGrace)
+            }
+            return updateDeadline()
+        }
         if output.isEmpty { close() } else { afterFlush = .linger }
     }
 

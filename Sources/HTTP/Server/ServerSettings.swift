@@ -28,6 +28,9 @@ package struct ServerSettings: Sendable {
     /// Connections at a time, of all loops together.
     package var connectionsMax = 10_000
 
+    /// How long a connection that has asked for nothing yet may wait with its first request while the server drains.
+    static let firstRequestGrace: Int64 = 1_000
+
     package init() {}
 }
 

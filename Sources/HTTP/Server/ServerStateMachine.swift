@@ -39,6 +39,8 @@ struct ServerStateMachine: Sendable {
     /// Whether the client sends no more.
     private(set) var isPeerClosed = false
     private(set) var isStopping = false
+    /// Whether any request has begun here.
+    private var hasBegun = false
 
     /// Whether an exchange is under way: begun, and its answer not yet whole.
     var isExchanging: Bool {
@@ -61,6 +63,7 @@ struct ServerStateMachine: Sendable {
     }
 
     mutating func begin(hasBody: Bool, keepsAlive: Bool) {
+        hasBegun = true
         input = hasBody ? .body : .complete
         output = .none
         isPersistent = keepsAlive && !isStopping
@@ -108,11 +111,13 @@ struct ServerStateMachine: Sendable {
         return !isExchanging
     }
 
-    /// No further request is taken.
+    /// No further request is taken, but for the first.
     ///
-    /// Returns whether the connection can go at once.
+    /// Returns whether the connection can go at once. A client sends a request once more where a connection that it
+    /// has used before closes without an answer, and takes the same for a failure where the connection is new.
     mutating func stop() -> Bool {
         isStopping = true
+        guard hasBegun else { return isPeerClosed }
         guard case .head(isPartial: false) = input else { return false }
         input = .discarded
         return true

@@ -36,7 +36,12 @@ final class TLSHandshake: Handler {
 
     func expired(_ core: EventLoop.Core) { end(.failure(.timedOut)) }
 
-    /// Gives up: the listener stops.
+    /// The listener stops: the handshake must end at once.
+    func hurry(_ core: EventLoop.Core) {
+        core.setDeadline(token, core.now + ServerSettings.firstRequestGrace)
+    }
+
+    /// Gives up: the time for draining is over.
     func cancel() { end(.failure(.closed)) }
 
     private func end(_ result: Result<TLSFacts, TLSFailure>) {

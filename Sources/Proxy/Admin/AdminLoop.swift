@@ -11,6 +11,9 @@ final class AdminLoop: Handler {
         self.status = status
     }
 
+    /// Where it accepts.
+    var sockets: [ListeningSocket] { listener?.sockets ?? [] }
+
     /// Listens at the socket from now on, and no more at the one before; nil: nowhere.
     func listen(at socket: ListeningSocket?, _ core: EventLoop.Core) {
         if let former = listener {
@@ -21,7 +24,7 @@ final class AdminLoop: Handler {
             var settings = ServerSettings()
             settings.connectionsMax = 64
             return Listener(
-                socket: socket, application: AdminApplication(status: status, core: core), settings: settings,
+                sockets: [socket], application: AdminApplication(status: status, core: core), settings: settings,
                 count: ConnectionCount())
         }
         listener?.start(on: core)

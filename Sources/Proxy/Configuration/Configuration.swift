@@ -58,6 +58,9 @@ extension Configuration {
         /// The Strict-Transport-Security of its answers by TLS.
         package var strictTransportSecurity: String?
 
+        /// Whether another process may listen at the same address beside this one.
+        package var reusesPort = false
+
         /// Makes a listener.
         package init(address: ListenAddress) { self.address = address }
 

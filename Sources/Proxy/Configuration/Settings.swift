@@ -56,6 +56,12 @@ enum Settings {
             Connections begin with a PROXY protocol header, version 1 or 2, and come from trusted_proxies; what it \
             says of the client counts.
             """),
+        .value(
+            "reuse_port", \.reusesPort, .flag,
+            """
+            Another process may listen at the same IP address and port, and gets a part of the connections \
+            (SO_REUSEPORT). Without it a port that is taken is an error. To replace the program there is SIGUSR2.
+            """),
         .sectionOrOff(
             "tls", \.tls, tls, fresh: Configuration.TLS(),
             "How it speaks TLS. The files are read again on SIGHUP, and when they have changed."),

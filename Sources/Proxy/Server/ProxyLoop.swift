@@ -2,8 +2,8 @@ internal import HTTP
 
 /// Everything one event loop has of the proxy: its own `ReverseProxy` and its share of each listener.
 final class ProxyLoop: Handler {
-    /// A listener as it is configured, and this loop's socket of it.
-    typealias Opened = (configuration: Configuration.Listener, socket: ListeningSocket)
+    /// A listener as it is configured, and this loop's sockets of it: mostly one.
+    typealias Opened = (configuration: Configuration.Listener, sockets: [ListeningSocket])
 
     let proxy: ReverseProxy
     /// By the number that the server gave each.
@@ -47,7 +47,7 @@ final class ProxyLoop: Handler {
         let context = proxy.context
         for (number, opened) in sockets {
             let listener = Listener(
-                socket: opened.socket, application: proxy,
+                sockets: opened.sockets, application: proxy,
                 settings: ServerSettings(opened.configuration, in: context),
                 count: context.shared.connectionCount)
             listeners[number] = listener
@@ -107,6 +107,9 @@ final class ProxyLoop: Handler {
         for listener in leaving + listeners.values { listener.abortAll() }
         proxy.close()
     }
+
+    /// Where this loop accepts, by the numbers of the listeners.
+    var sockets: [Int: [ListeningSocket]] { listeners.mapValues(\.sockets) }
 
     /// The counters of this loop, with its connections as they are now.
     var snapshot: MetricsSnapshot {

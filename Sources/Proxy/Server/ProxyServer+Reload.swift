@@ -55,7 +55,7 @@ extension ProxyServer {
         let handed = DispatchGroup()
         for (index, part) in parts.enumerated() {
             handed.enter()
-            let added = change.added.mapValues { ($0.listener.configuration, $0.sockets[index]) }
+            let added = change.added.mapValues { ($0.listener.configuration, $0.shares[index]) }
             part.loop.execute { core in
                 core.handler(part.token, as: ProxyLoop.self)?
                     .adopt(context, added: added, kept: change.kept, core)
@@ -70,7 +70,7 @@ extension ProxyServer {
 private struct ListenerChange: Sendable {
     /// All of them, in the order of the configuration.
     let listeners: [ProxyServer.OpenListener]
-    let added: [Int: (listener: ProxyServer.OpenListener, sockets: [ListeningSocket])]
+    let added: [Int: ProxyServer.Opened]
     /// Those that stay, as they are configured now.
     let kept: [Int: Configuration.Listener]
 
@@ -87,13 +87,14 @@ private struct ListenerChange: Sendable {
         }
         // Another address on the same port, while the former still listens there.
         let ports = Set(former.listeners.compactMap(\.configuration.address.port))
-        var added: [Int: (listener: ProxyServer.OpenListener, sockets: [ListeningSocket])] = [:]
+        var added: [Int: ProxyServer.Opened] = [:]
         for listener in fresh {
             let number = former.nextNumber + added.count
-            let opened = try ProxyServer.open(
-                [listener], former.context.loopCount, from: number,
-                isReplacing: listener.address.port.map(ports.contains) == true)
-            added.merge(opened) { first, _ in first }
+            let isReplacing = listener.address.port.map(ports.contains) == true
+            let count = former.context.loopCount
+            let sockets = try ProxyServer.open(
+                listener.address, count: count, isShared: isReplacing || listener.reusesPort)
+            added[number] = ProxyServer.Opened(number, listener, sockets, loopCount: count)
         }
         self.added = added
         kept = Dictionary(stay.map { ($0.number, $0.configuration) }) { first, _ in first }

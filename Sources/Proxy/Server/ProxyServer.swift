@@ -20,6 +20,23 @@ package final class ProxyServer: Sendable {
         let endpoint: Endpoint
     }
 
+    /// A listener whose sockets no loop has yet.
+    struct Opened: Sendable {
+        let listener: OpenListener
+        /// The sockets of each loop.
+        let shares: [[ListeningSocket]]
+
+        /// Nil without any socket.
+        init?(
+            _ number: Int, _ configuration: Configuration.Listener, _ sockets: [ListeningSocket],
+            loopCount: Int
+        ) {
+            guard let endpoint = sockets.first?.endpoint else { return nil }
+            listener = OpenListener(number: number, configuration: configuration, endpoint: endpoint)
+            shares = sockets.shares(loopCount)
+        }
+    }
+
     /// What a reload changes.
     struct State: Sendable {
         var context: ProxyContext
@@ -35,16 +52,15 @@ package final class ProxyServer: Sendable {
     private let adminToken = Guarded<Token?>(nil)
     private let drained = DispatchSemaphore(value: 0)
 
-    /// Starts to accept; blocks for a moment.
-    package init(context: ProxyContext, accessLog: AccessLogOutput?) throws(StartError) {
-        let configuration = context.configuration
-        let opened = try Self.open(configuration.listeners, context.loopCount, from: 0)
-        let adminSocket = try configuration.admin?.address.flatMap { address throws(StartError) in
-            try Self.open(address, count: 1).first
-        }
+    /// Starts to accept, at sockets that the process was started with where these are among the listeners'; blocks for a
+    /// moment.
+    package init(
+        context: ProxyContext, accessLog: AccessLogOutput?, inherited: InheritedSockets = .none
+    ) throws(StartError) {
+        let (opened, adminSocket) = try Self.open(context, inherited)
         parts = (0..<context.loopCount).map { index in
             Self.startPart(
-                index, context, opened.mapValues { ($0.listener.configuration, $0.sockets[index]) }, accessLog
+                index, context, opened.mapValues { ($0.listener.configuration, $0.shares[index]) }, accessLog
             )
         }
         state = Guarded(
@@ -74,34 +90,50 @@ package final class ProxyServer: Sendable {
 
     // MARK: Starting
 
-    /// Opens a socket for each loop at each of the addresses; by the numbers that the listeners get.
-    static func open(
-        _ listeners: [Configuration.Listener], _ loopCount: Int, from number: Int, isReplacing: Bool = false
-    ) throws(StartError) -> [Int: (listener: OpenListener, sockets: [ListeningSocket])] {
-        var opened: [Int: (listener: OpenListener, sockets: [ListeningSocket])] = [:]
-        for listener in listeners {
-            let sockets = try open(listener.address, count: loopCount, isReplacing: isReplacing)
-            guard let endpoint = sockets.first?.endpoint else { continue }
-            let own = number + opened.count
-            opened[own] = (OpenListener(number: own, configuration: listener, endpoint: endpoint), sockets)
+    /// The sockets of all listeners by their numbers, and that of the admin listener.
+    private static func open(
+        _ context: ProxyContext, _ inherited: InheritedSockets
+    ) throws(StartError) -> ([Int: Opened], ListeningSocket?) {
+        let listeners = context.configuration.listeners
+        var wanted: [Endpoint] = []
+        for listener in listeners { wanted.append(try endpoint(of: listener.address)) }
+        let admin = context.configuration.admin?.address
+        if let admin { wanted.append(try endpoint(of: admin)) }
+        let (claimed, rest) = inherited.claimed(by: wanted)
+        guard rest.isEmpty || inherited.mayBeLeftOver else { throw .unclaimedSockets(rest.map(\.text)) }
+        var opened: [Int: Opened] = [:]
+        for (number, listener) in listeners.enumerated() {
+            var sockets = claimed[number]
+            if sockets.isEmpty {
+                sockets = try open(
+                    listener.address, count: context.loopCount, isShared: listener.reusesPort)
+            }
+            opened[number] = Opened(number, listener, sockets, loopCount: context.loopCount)
         }
-        return opened
+        guard let admin else { return (opened, nil) }
+        if let socket = claimed.last?.first { return (opened, socket) }
+        return (opened, try open(admin, count: 1).first)
     }
 
-    static func open(
-        _ address: ListenAddress, count: Int, isReplacing: Bool = false
-    ) throws(StartError) -> [ListeningSocket] {
-        let endpoint: Endpoint
+    /// The address of a listener; blocks where it is a name.
+    private static func endpoint(of address: ListenAddress) throws(StartError) -> Endpoint {
         switch address {
-        case .unix(let path): endpoint = .unix(path: path)
+        case .unix(let path): return .unix(path: path)
         case .tcp(let host, let port):
             guard let found = Endpoint.resolve(host: host, port: port).first else {
                 throw .cannotListen(address.description, "the name has no address")
             }
-            endpoint = found
+            return found
         }
+    }
+
+    /// Listens at an address, with a socket for each of `count` loops; beside others if it is shared.
+    static func open(
+        _ address: ListenAddress, count: Int, isShared: Bool = false
+    ) throws(StartError) -> [ListeningSocket] {
+        let endpoint = try endpoint(of: address)
         do throws(SystemError) {
-            return try ListeningSocket.open(endpoint, count: count, isReplacing: isReplacing)
+            return try ListeningSocket.open(endpoint, count: count, isReplacing: isShared)
         } catch {
             throw .cannotListen(address.description, error.text)
         }
@@ -143,13 +175,25 @@ package final class ProxyServer: Sendable {
         }
     }
 
+    /// Has `body` called with the sockets of the admin listener.
+    func askAdmin(_ asked: DispatchGroup, _ body: @escaping @Sendable ([ListeningSocket]) -> Void) {
+        asked.enter()
+        guard let loop = parts.first?.loop else { return asked.leave() }
+        loop.execute { [adminToken] core in
+            let token = adminToken.withLock { $0 }
+            body(token.flatMap { core.handler($0, as: AdminLoop.self) }?.sockets ?? [])
+            asked.leave()
+        }
+    }
+
     // MARK: Ends
 
     /// Drains: accepts no more, lets requests under way end for so long, resets the rest, stores what is pending.
     ///
-    /// The time is that of the configuration unless one is given; `stopAtOnce` ends it.
-    package func stop(drainMilliseconds: Int? = nil) {
-        status.startDraining()
+    /// The time is that of the configuration unless one is given; `stopAtOnce` ends it. With `isHandedOver` another
+    /// process accepts at the same sockets, the admin listener's too.
+    package func stop(drainMilliseconds: Int? = nil, isHandedOver: Bool = false) {
+        if isHandedOver { moveAdmin(to: nil) } else { status.startDraining() }
         let time = drainMilliseconds ?? context.configuration.limits.drainTimeout
         let waiting = DispatchGroup()
         for part in parts {

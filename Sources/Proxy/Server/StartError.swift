@@ -6,6 +6,10 @@ package enum StartError: Error, Equatable, CustomStringConvertible {
     case tls(String, String)
     /// The TLS to the upstream cannot be set up.
     case upstreamTLS(String)
+    /// Sockets that the process was started with, at addresses that no listener has.
+    case unclaimedSockets([String])
+    /// What the process was started with is no listening socket.
+    case wrongInheritance(String)
     /// The upstream's name has no address.
     case unknownUpstream(String)
     /// The store refuses to be opened.
@@ -21,6 +25,11 @@ package enum StartError: Error, Equatable, CustomStringConvertible {
             "cannot speak TLS on \(address): \(why); check `tls` of this listener"
         case .upstreamTLS(let why):
             "cannot speak TLS to the upstream: \(why); check `upstream.tls`"
+        case .unclaimedSockets(let sockets):
+            "started with sockets that are in no listener: \(sockets.joined(separator: ", ")); add their addresses to "
+                + "`listeners`, as the socket unit has them, or take them out of that"
+        case .wrongInheritance(let why):
+            why
         case .unknownUpstream(let host):
             "the upstream's name \(host) has no address; check `upstream.urls` and the name service"
         case .store(let why):

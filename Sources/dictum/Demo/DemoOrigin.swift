@@ -24,8 +24,8 @@ final class DemoOrigin: Sendable {
             let token = core.add(application)
             application.added(as: token)
             let listener = Listener(
-                socket: socket, application: application, settings: ServerSettings(), count: ConnectionCount()
-            )
+                sockets: [socket], application: application, settings: ServerSettings(),
+                count: ConnectionCount())
             listener.start(on: core)
             made.withLock { $0 = token }
             started.signal()

@@ -118,6 +118,47 @@ struct ServerEndTests {
         #expect(server.journal.wait(for: "drained all"))
     }
 
+    @Test func `who has connected before the stop may ask after it, once`() throws {
+        let server = try TestServer { $0.answer("ok") }
+        let peer = try server.connect()
+        #expect(server.awaitConnections(1))
+        server.stop()
+        server.sync()
+        peer.send(Self.get + Self.get)
+        let (text, ending) = peer.readToEnd()
+        #expect(text == "HTTP/1.1 200 OK\r\nDate: then\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok")
+        #expect(ending == .closed)
+        #expect(server.journal.wait(for: "drained all"))
+    }
+
+    @Test func `a kept connection that is idle ends with the stop at once`() throws {
+        var settings = ServerSettings()
+        settings.headTimeout = 600_000
+        let server = try TestServer(settings) { $0.answer("ok") }
+        let peer = try server.connect()
+        peer.send(Self.get)
+        #expect(peer.readHead().hasPrefix("HTTP/1.1 200 OK\r\n"))
+        #expect(peer.read(2) == "ok")
+        server.stop()
+        #expect(peer.readToEnd() == ("", .closed))
+    }
+
+    @Test func `with a PROXY protocol listener, too, who has connected before the stop may ask after it`()
+        throws
+    {
+        var settings = ServerSettings()
+        settings.acceptsProxyHeader = { _ in true }
+        let server = try TestServer(settings) { $0.answer("ok") }
+        let (peer, silent) = (try server.connect(), try server.connect())
+        #expect(server.awaitConnections(2))
+        server.stop()
+        server.sync()
+        peer.send("PROXY UNKNOWN\r\n" + Self.get)
+        #expect(peer.readToEnd().text.hasSuffix("Connection: close\r\n\r\nok"))
+        #expect(silent.readToEnd().text.isEmpty)
+        #expect(server.journal.wait(for: "drained all"))
+    }
+
     @Test func `a server that stops is not connected to any more`() throws {
         let server = try TestServer { _ in }
         let busy = try server.connect()

@@ -135,9 +135,20 @@ struct ServerStateMachineTests {
         #expect(machine.answerEnded() == .close)
     }
 
-    @Test func `stopping ends an idle connection at once and a busy one after its answer`() {
+    @Test func `stopping ends a kept connection at once, a busy one after its answer, a new one after its first`() {
         var idle = ServerStateMachine()
+        idle.begin(hasBody: false, keepsAlive: true)
+        #expect(idle.answerStarted(endsWithConnection: false) == true)
+        #expect(idle.answerEnded() == .request)
         #expect(idle.stop() == true)
+        var fresh = ServerStateMachine()
+        #expect(fresh.stop() == false)
+        fresh.begin(hasBody: false, keepsAlive: true)
+        #expect(fresh.answerStarted(endsWithConnection: false) == false)
+        #expect(fresh.answerEnded() == .close)
+        var gone = ServerStateMachine()
+        _ = gone.peerClosed()
+        #expect(gone.stop() == true)
         var partial = ServerStateMachine()
         partial.headIsPartial()
         #expect(partial.stop() == false)

@@ -25,7 +25,7 @@ final class TestServer: Sendable {
         loop.execute { [journal, count, token] core in
             let application = TestApplication(journal, answering)
             let listener = Listener(
-                socket: socket, application: application, settings: settings, count: count)
+                sockets: [socket], application: application, settings: settings, count: count)
             listener.start(on: core)
             token.withLock { $0 = core.add(Holder(listener, application)) }
             started.signal()

@@ -1,22 +1,22 @@
-internal import Foundation
 internal import Glibc
 
-/// The signals that end the program or have it read its configuration again, taken by one thread at a time.
+/// The signals that end the program, have it read its configuration again or start its successor, taken by one thread at a time.
 ///
 /// Blocked in every thread, so before the first is started. Not a Dispatch signal source: under the thread
 /// sanitizer that never fires.
 enum Signals {
     /// What a signal asks for.
-    enum Request {
+    enum Request: Sendable {
         case end(String)
         case reload
+        case upgrade
     }
 
     private static let ending = [SIGTERM, SIGINT]
 
     /// Blocks them for this thread and all that it starts; a peer that has gone is an error, not a signal.
-    static func block(reloads: Bool) {
-        var set = set(of: reloads ? ending + [SIGHUP] : ending)
+    static func block(reloads: Bool = false, upgrades: Bool = false) {
+        var set = set(of: ending + (reloads ? [SIGHUP] : []) + (upgrades ? [SIGUSR2] : []))
         // Safe: `set` is local and outlives the call.
         unsafe pthread_sigmask(SIG_BLOCK, &set, nil)
         signal(SIGPIPE, SIG_IGN)
@@ -30,18 +30,9 @@ enum Signals {
         unsafe sigwait(&set, &number)
         switch number {
         case SIGHUP: return .reload
+        case SIGUSR2: return .upgrade
         case SIGINT: return .end("SIGINT")
         default: return .end("SIGTERM")
-        }
-    }
-
-    /// Calls `work` from a thread of its own when a signal to end comes once more.
-    static func whenRepeated(_ work: @escaping @Sendable (String) -> Void) {
-        Thread.detachNewThread {
-            while true {
-                guard case .end(let name) = wait() else { continue }
-                return work(name)
-            }
         }
     }
 
@@ -50,8 +41,7 @@ enum Signals {
         var blocked = sigset_t()
         // Safe: `blocked` is local and outlives the calls; without a new mask the call only reads.
         unsafe pthread_sigmask(SIG_BLOCK, nil, &blocked)
-        let hasReloads = unsafe sigismember(&blocked, SIGHUP) == 1
-        return set(of: hasReloads ? ending + [SIGHUP] : ending)
+        return set(of: ending + [SIGHUP, SIGUSR2].filter { unsafe sigismember(&blocked, $0) == 1 })
     }
 
     private static func set(of numbers: [Int32]) -> sigset_t {

@@ -12,7 +12,9 @@ struct ProxyService {
     private let sink: LogSink
     private let threshold: LogThreshold
 
-    init(_ configuration: Configuration, accessLog: Bool = true) throws(StartError) {
+    init(
+        _ configuration: Configuration, accessLog: Bool = true, inherited: InheritedSockets = .none
+    ) throws(StartError) {
         let isJSON = Self.isJSON(configuration.log.format)
         let threshold = LogThreshold(Self.level(configuration.log.level))
         self.threshold = threshold
@@ -24,13 +26,14 @@ struct ProxyService {
             configuration, log: { [log] event in log.log(level: event.level, "\(event.text)") },
             loopCount: cores)
         server = try ProxyServer(
-            context: context, accessLog: accessLog ? AccessLogOutput(sink: sink, isJSON: isJSON) : nil)
+            context: context, accessLog: accessLog ? AccessLogOutput(sink: sink, isJSON: isJSON) : nil,
+            inherited: inherited)
         for url in server.urls { log.info("listening on \(url)") }
     }
 
     /// Drains and stops; blocks until all is written.
-    func stop() {
-        server.stop()
+    func stop(isHandedOver: Bool = false) {
+        server.stop(isHandedOver: isHandedOver)
         _ = sink.drain(timeoutMilliseconds: 1000)
     }
 

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Foundation
+internal import HTTP
 internal import Logging
 internal import Proxy
 
@@ -37,48 +38,38 @@ struct ServeCommand: ParsableCommand {
 
     func run() throws {
         // Without a file there is nothing to read again: SIGHUP then ends the program, as it does any other.
-        Signals.block(reloads: config != nil)
-        let configuration = try readConfiguration()
-        let service: ProxyService
-        do throws(StartError) {
-            service = try start(configuration)
-        } catch {
-            StandardError.write("dictum: \(error)")
-            throw ExitCode.failure
-        }
-        let signal = waitForEnd(service)
-        service.log.info("\(signal): draining")
-        Signals.whenRepeated { [log = service.log, server = service.server] signal in
-            log.warning("\(signal) again: stopping at once")
-            server.stopAtOnce()
-        }
-        service.stop()
+        Signals.block(reloads: config != nil, upgrades: true)
+        Successor.prepare()
+        Service(proxy: try start(), config: config).run()
     }
 
-    /// Reads the configuration again at every SIGHUP, until a signal comes that ends the program; returns its name.
-    private func waitForEnd(_ service: ProxyService) -> String {
-        while true {
-            switch Signals.wait() {
-            case .end(let name): return name
-            case .reload:
-                guard let config else { continue }
-                service.log.info("SIGHUP: reading \(config)")
-                service.reload(file: config, environment: ProcessInfo.processInfo.environment)
-            }
+    /// The proxy as it accepts; what it was started with and does not listen at is closed by then.
+    private func start() throws -> ProxyService {
+        do {
+            // First of all: no thread may read the environment yet, nor any file be opened at these numbers.
+            let inheritance = try InheritanceInUse()
+            let service = try start(readConfiguration(), inheritance.sockets)
+            inheritance.tellReady()
+            return service
+        } catch let error as StartError {
+            StandardError.write("dictum: \(error)")
+            throw ExitCode.failure
         }
     }
 
     /// Starts the proxy; without a file also where another instance has the admin listener's usual address.
-    private func start(_ configuration: Configuration) throws(StartError) -> ProxyService {
+    private func start(
+        _ configuration: Configuration, _ inherited: InheritedSockets
+    ) throws(StartError) -> ProxyService {
         do throws(StartError) {
-            return try ProxyService(configuration)
+            return try ProxyService(configuration, inherited: inherited)
         } catch {
             guard config == nil, case .cannotListen(let address, _) = error,
                 address == configuration.admin?.address?.description
             else { throw error }
             var withoutAdmin = configuration
             withoutAdmin.admin = nil
-            let service = try ProxyService(withoutAdmin)
+            let service = try ProxyService(withoutAdmin, inherited: inherited)
             service.log.warning(
                 "\(address) is taken: no /metrics here; with --config, choose another `admin`")
             return service

@@ -1,0 +1,22 @@
+internal import CLinux
+internal import Glibc
+
+extension ListeningSocket {
+    /// Starts a program that inherits the sockets from descriptor 3 on, then `last`, and no other but the standard ones;
+    /// returns its process id.
+    package static func start(
+        _ program: String, arguments: [String], environment: [String: String],
+        passing sockets: [ListeningSocket],
+        last: Int32
+    ) throws(SystemError) -> Int32 {
+        let descriptors = sockets.map(\.raw) + [last]
+        // Safe: the texts are copies that are freed behind the call; the callee reads as many descriptors as it is told.
+        var words = unsafe arguments.map { unsafe strdup($0) } + [nil]
+        var variables = unsafe environment.map { unsafe strdup("\($0)=\($1)") } + [nil]
+        defer { unsafe (words + variables).forEach { unsafe free($0) } }
+        let pid = unsafe CLinux_start(
+            program, &words, &variables, descriptors, Int32(clamping: descriptors.count))
+        guard pid > 0 else { throw .last }
+        return withExtendedLifetime(sockets) { pid }
+    }
+}

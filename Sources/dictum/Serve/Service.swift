@@ -1,0 +1,88 @@
+internal import Foundation
+internal import Glibc
+internal import Logging
+internal import Proxy
+
+/// A proxy that serves until it is told to end, or another process has taken its place.
+struct Service {
+    /// Why it ends.
+    private enum End {
+        case signal(String)
+        case successor(pid_t)
+    }
+
+    let proxy: ProxyService
+    /// The file that SIGHUP has it read again; nil where there is none.
+    let config: String?
+    private let events = ServeEvents()
+
+    /// Returns when the last request has been answered, or the time for that is over.
+    func run() {
+        events.takeSignals()
+        switch waitForEnd() {
+        case .signal(let name):
+            ServiceManager.notify(.stopping)
+            proxy.log.info("\(name): draining")
+            stopAtOnce(afterSignals: 1)
+            proxy.stop()
+        case .successor(let pid):
+            ServiceManager.notify(.succeeded(by: pid))
+            proxy.log.info("process \(pid) accepts now: draining")
+            // A service manager that ends both means it well with this one, too.
+            stopAtOnce(afterSignals: 2)
+            proxy.stop(isHandedOver: true)
+        }
+    }
+
+    /// Does what signals ask for until the service shall end.
+    private func waitForEnd() -> End {
+        var isUpgrading = false
+        while true {
+            switch events.next() {
+            case .signal(.end(let name)): return .signal(name)
+            case .signal(.reload): reload()
+            case .signal(.upgrade) where isUpgrading:
+                proxy.log.warning("SIGUSR2 again: the successor is still starting")
+            case .signal(.upgrade): isUpgrading = startSuccessor()
+            case .successor(.ready(let pid)): return .successor(pid)
+            case .successor(.failed(let why)):
+                isUpgrading = false
+                proxy.log.error("the successor failed, so this process goes on: \(why)")
+            }
+        }
+    }
+
+    private func reload() {
+        guard let config else { return }
+        ServiceManager.notify(.reloading)
+        proxy.log.info("SIGHUP: reading \(config)")
+        proxy.reload(file: config, environment: ProcessInfo.processInfo.environment)
+        ServiceManager.notify(.ready)
+    }
+
+    /// Starts the program as it is on disk now; returns whether there is something to wait for.
+    private func startSuccessor() -> Bool {
+        do throws(Successor.CannotStart) {
+            let successor = try Successor(sockets: proxy.server.listeningSockets())
+            proxy.log.info("SIGUSR2: the successor is process \(successor.pid)")
+            Thread.detachNewThread { [events] in events.post(.successor(successor.wait())) }
+            return true
+        } catch {
+            proxy.log.error("the successor cannot be started, so this process goes on: \(error.text)")
+            return false
+        }
+    }
+
+    /// Has the drain end at the first or second signal that asks for it.
+    private func stopAtOnce(afterSignals count: Int) {
+        Thread.detachNewThread { [events, proxy] in
+            var left = count
+            while left > 0 {
+                guard case .signal(.end(let name)) = events.next() else { continue }
+                left -= 1
+                if left == 0 { proxy.log.warning("\(name) again: stopping at once") }
+            }
+            proxy.server.stopAtOnce()
+        }
+    }
+}

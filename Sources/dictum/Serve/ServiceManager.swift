@@ -1,0 +1,60 @@
+internal import Foundation
+internal import Glibc
+
+/// systemd, or another that speaks its protocol, sd_notify(3); where there is none nothing is said.
+enum ServiceManager {
+    /// What it is told.
+    enum State {
+        /// Connections are accepted, with the configuration that was read last.
+        case ready
+        /// The configuration is being read again.
+        case reloading
+        /// The process drains.
+        case stopping
+        /// Another process of the service does its work from now on.
+        case succeeded(by: pid_t)
+
+        fileprivate var text: String {
+            switch self {
+            case .ready: "READY=1"
+            case .reloading: "RELOADING=1\nMONOTONIC_USEC=\(DispatchTime.now().uptimeNanoseconds / 1_000)"
+            case .stopping: "STOPPING=1"
+            case .succeeded(let pid): "MAINPID=\(pid)"
+            }
+        }
+    }
+
+    /// Tells it; one that is not there any more is no fault of ours.
+    static func notify(_ state: State) {
+        guard let path = ProcessInfo.processInfo.environment["NOTIFY_SOCKET"], let address = address(of: path)
+        else { return }
+        let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { return }
+        defer { close(descriptor) }
+        let text = Array(state.text.utf8)
+        var (name, length) = address
+        // Safe: the text and the address are local and outlive the call; the length is what is filled of the address.
+        unsafe withUnsafePointer(to: &name) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                _ = unsafe sendto(descriptor, text, text.count, Int32(MSG_NOSIGNAL), address, length)
+            }
+        }
+    }
+
+    /// A path, or with an `@` before it a name in the abstract namespace, which begins with a NUL and has no end but its
+    /// length.
+    private static func address(of path: String) -> (sockaddr_un, socklen_t)? {
+        var bytes = Array(path.utf8)
+        guard let first = bytes.first, first == UInt8(ascii: "/") || first == UInt8(ascii: "@") else {
+            return nil
+        }
+        if first == UInt8(ascii: "@") { bytes[0] = 0 }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else { return nil }
+        // Safe: the text is shorter than the field.
+        unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
+        let head = MemoryLayout<sockaddr_un>.size - MemoryLayout.size(ofValue: address.sun_path)
+        return (address, socklen_t(head + bytes.count))
+    }
+}

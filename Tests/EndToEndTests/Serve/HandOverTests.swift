@@ -1,0 +1,149 @@
+internal import Foundation
+internal import Glibc
+internal import TestSupport
+internal import Testing
+
+private let body = Feed.bytes(version: 0, items: 40)
+
+private func origin() throws -> Origin {
+    try Origin(
+        wire("HTTP/1.1 200 OK", "Content-Type: application/json", "Cache-Control: max-age=60", body: body))
+}
+
+extension RunningProcess {
+    /// The number of the `count`th process that has taken over.
+    fileprivate func awaitSuccessor(_ count: Int = 1) throws -> pid_t {
+        var pid: pid_t?
+        try waitUntil("process \(count) accepts") {
+            let lines = try waitFor("accepts now").matches(of: /process ([0-9]+) accepts now/)
+            pid = lines.count >= count ? pid_t(lines[count - 1].output.1) : nil
+            return pid != nil
+        }
+        return try #require(pid)
+    }
+}
+
+/// Ends a process that is no child of the test.
+private func end(_ pid: pid_t) throws {
+    kill(pid, SIGTERM)
+    try waitUntil("process \(pid) has ended") { kill(pid, 0) != 0 && errno == ESRCH }
+}
+
+/// A new program in the place of the one that runs: SIGUSR2.
+@Suite(.timeLimit(.minutes(10))) struct HandOverTests {
+    @Test func `three successors under load, and no request fails`() async throws {
+        try await onOwnThread {
+            let proxy = try ServedProxy(origin(), in: TemporaryFolder())
+            let clients = LoadClients(port: proxy.port, expecting: body, kept: 4, fresh: 4)
+            var pid = proxy.process.pid
+            for count in 1...3 {
+                try clients.awaitAnswers(200)
+                // All processes but the first write on to the files of the first.
+                kill(pid, SIGUSR2)
+                pid = try proxy.process.awaitSuccessor(count)
+            }
+            try clients.awaitAnswers(200)
+            let failures = clients.stop()
+            let first = try proxy.process.result()
+            try end(pid)
+            try #require(failures == [])
+            try #require(first.status == 0)
+        }
+    }
+
+    @Test func `who has connected and asks only after the hand-over is answered, and told to close`() throws {
+        let proxy = try ServedProxy(origin(), in: TemporaryFolder())
+        let client = try WireSocket(port: proxy.port)
+        // Accepted for sure, since what came behind it was.
+        #expect(try WireSocket(port: proxy.port).get("/feed").status == 200)
+        #expect(try WireSocket(port: proxy.port).get("/feed").status == 200)
+        proxy.process.signal(SIGUSR2)
+        let pid = try proxy.process.awaitSuccessor()
+        let answer = try client.get("/feed")
+        #expect(answer.body == body && answer.isWhole)
+        #expect(try proxy.process.result().status == 0)
+        #expect(try WireSocket(port: proxy.port).get("/feed").body == body)
+        try end(pid)
+    }
+
+    @Test func `a request under way ends whole in the process that has it`() throws {
+        let gate = Gate()
+        let slow = try Origin { _, connection in
+            connection.send(wire("HTTP/1.1 200 OK", "Content-Length: \(body.count)") + body.prefix(100))
+            gate.wait()
+            connection.send(Array(body.dropFirst(100)))
+        }
+        let proxy = try ServedProxy(slow, in: TemporaryFolder())
+        let client = try WireSocket(port: proxy.port)
+        client.send("GET /feed HTTP/1.1\r\nHost: api.test\r\n\r\n")
+        var answer = try client.receiveHead()
+        proxy.process.signal(SIGUSR2)
+        let pid = try proxy.process.awaitSuccessor()
+        gate.open()
+        while answer.body.count < body.count, let piece = client.receivePiece(of: answer), !piece.isEmpty {
+            answer.body += piece
+        }
+        #expect(answer.body == body)
+        #expect(try proxy.process.result().status == 0)
+        try end(pid)
+    }
+
+    @Test func `a successor that cannot start leaves all as it is, and the next may`() throws {
+        let proxy = try ServedProxy(origin(), in: TemporaryFolder())
+        let right = try #require(proxy.folder.read("dictum.yaml"))
+        try proxy.folder.write(Array("upstrem: {}".utf8), to: "dictum.yaml")
+        proxy.process.signal(SIGUSR2)
+        #expect(try proxy.process.waitFor("this process goes on").contains("exit code 78"))
+        #expect(try proxy.curl("/feed").carries(body))
+        try proxy.folder.write(right, to: "dictum.yaml")
+        proxy.process.signal(SIGUSR2)
+        let pid = try proxy.process.awaitSuccessor()
+        #expect(try proxy.process.result().status == 0)
+        #expect(try proxy.curl("/feed").carries(body))
+        try end(pid)
+    }
+
+    @Test func `a successor that hangs or is killed before it is ready is no loss`() throws {
+        let proxy = try ServedProxy(origin(), in: TemporaryFolder())
+        let right = try #require(proxy.folder.read("dictum.yaml"))
+        let file = "\(proxy.folder.path)/dictum.yaml"
+        try FileManager.default.removeItem(atPath: file)
+        // Nobody writes to it, so that whoever opens it waits for ever.
+        try #require(RunningProcess.run([file], of: "/usr/bin/mkfifo").status == 0)
+        proxy.process.signal(SIGUSR2)
+        let match = try proxy.process.waitFor("the successor is process")
+            .firstMatch(of: /successor is process ([0-9]+)/)
+        let pid = try #require(match.flatMap { pid_t($0.output.1) })
+        kill(pid, SIGKILL)
+        #expect(try proxy.process.waitFor("this process goes on").contains("ended by signal 9"))
+        try FileManager.default.removeItem(atPath: file)
+        try proxy.folder.write(right, to: "dictum.yaml")
+        #expect(try proxy.curl("/feed").carries(body))
+        #expect(try proxy.process.terminate().status == 0)
+    }
+
+    @Test func `the admin listener goes over too, and with the last process all is closed`() throws {
+        let proxy = try ServedProxy(origin(), in: TemporaryFolder())
+        proxy.process.signal(SIGUSR2)
+        let pid = try proxy.process.awaitSuccessor()
+        #expect(try proxy.process.result().status == 0)
+        #expect(try proxy.metric("dictum_build_info") == 1)
+        try end(pid)
+        #expect(throws: WireError.self) { try WireSocket(port: proxy.port) }
+    }
+
+    @Test func `a listener that the new configuration does not have is closed`() throws {
+        let proxy = try ServedProxy(origin(), in: TemporaryFolder())
+        let file = String(decoding: proxy.folder.read("dictum.yaml") ?? [], as: UTF8.self)
+        let path = "\(proxy.folder.path)/other.sock"
+        let changed = file.replacing("address: \"127.0.0.1:0\"", with: "address: \"unix:\(path)\"")
+        try #require(changed != file)
+        try proxy.folder.write(Array(changed.utf8), to: "dictum.yaml")
+        proxy.process.signal(SIGUSR2)
+        let pid = try proxy.process.awaitSuccessor()
+        #expect(try proxy.process.result().status == 0)
+        #expect(throws: WireError.self) { try WireSocket(port: proxy.port) }
+        #expect(try proxy.curl("/feed", "--unix-socket", path).carries(body))
+        try end(pid)
+    }
+}

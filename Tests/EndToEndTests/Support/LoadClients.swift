@@ -1,0 +1,78 @@
+internal import Dictionaries
+internal import Foundation
+internal import TestSupport
+
+/// Clients that ask without pause until they are told to end, and note every request that fails.
+///
+/// They do what real ones do: a kept connection that says `close`, or that ends before a byte of the answer, is replaced,
+/// and the request sent once more. A refused connection, a new one without an answer, and an answer that is cut off or
+/// wrong are failures.
+final class LoadClients: Sendable {
+    private let failures = Guarded<[String]>([])
+    private let answers = Guarded(0)
+    private let isOver = Guarded(false)
+    private let ends: [Gate]
+    private let port: UInt16
+    private let body: [UInt8]
+
+    /// Starts so many with a kept connection, and so many with a new one for each request.
+    init(port: UInt16, expecting body: [UInt8], kept: Int, fresh: Int) {
+        self.port = port
+        self.body = body
+        ends = (0..<kept + fresh).map { _ in Gate() }
+        for (place, end) in ends.enumerated() {
+            Thread.detachNewThread { [self] in
+                run(keeps: place < kept)
+                end.open()
+            }
+        }
+    }
+
+    /// How many answers there were so far.
+    var answerCount: Int { answers.withLock { $0 } }
+
+    /// Waits for so many answers more.
+    func awaitAnswers(_ count: Int) throws {
+        let aim = answerCount + count
+        try waitUntil("\(aim) answers") { answerCount >= aim }
+    }
+
+    /// Ends all; what failed.
+    func stop() -> [String] {
+        isOver.withLock { $0 = true }
+        for end in ends { end.wait(seconds: 60) }
+        return failures.withLock { $0 }
+    }
+
+    private func run(keeps: Bool) {
+        var kept: WireSocket?
+        while !isOver.withLock({ $0 }) {
+            let isFresh = kept == nil
+            do {
+                let client = try kept ?? WireSocket(port: port)
+                kept = try ask(client) && keeps ? client : nil
+            } catch WireError.noHead where !isFresh && kept?.receiveAll().isEmpty == true {
+                kept = nil
+            } catch {
+                failures.withLock { $0.append("\(isFresh ? "new" : "kept"): \(error)") }
+                kept = nil
+            }
+        }
+    }
+
+    /// Whether the connection may be used again.
+    private func ask(_ client: WireSocket) throws -> Bool {
+        client.send("GET /feed HTTP/1.1\r\nHost: api.test\r\n\r\n")
+        let answer = try client.receive()
+        guard answer.status == 200, answer.isWhole, answer.body == body else {
+            throw Wrong(status: answer.status, bytes: answer.body.count)
+        }
+        answers.withLock { $0 += 1 }
+        return answer["Connection"] != "close"
+    }
+
+    private struct Wrong: Error {
+        let status: Int
+        let bytes: Int
+    }
+}
