@@ -39,6 +39,7 @@ package final class ReverseProxy: Application, Handler {
     package let metrics: LoopMetrics
     private var log: AccessLog?
     private var token = Token.none
+    private var requestIDs = RequestIDGenerator()
     /// The exchanges that began to hold a body in this batch of events.
     private var holding: [Exchange] = []
     /// The place of the upstream address that answered last, where several have the name.
@@ -97,6 +98,9 @@ package final class ReverseProxy: Application, Handler {
             .warning(
                 "no TLS with the upstream \(context.upstreamAuthority): \(failure.text); see `upstream.tls`"))
     }
+
+    /// An identifier for a request that has none.
+    func makeRequestID() -> [32 of UInt8] { requestIDs.next() }
 
     /// Whether requests may be logged.
     var isLogging: Bool { log != nil }
@@ -165,6 +169,7 @@ extension RejectionReason {
         case .malformed: self = .malformed
         case .headTimeout: self = .headTimeout
         case .tooManyConnections: self = .tooManyConnections
+        case .tooManyConnectionsOfClient: self = .clientConnections
         case .badProxyHeader: self = .badProxyHeader
         }
     }

@@ -41,6 +41,13 @@ package struct IPAddress: Sendable, Hashable {
     /// The bits, those of an IPv4 address in the low 32.
     package var bits: UInt128 { bytes.reduce(0) { $0 << 8 | UInt128($1) } }
 
+    /// The bits by which clients are told apart: all of an IPv4 address, mapped into IPv6; so many of an IPv6 address.
+    package func clientBits(ipv6Prefix: Int) -> UInt128 {
+        if isIPv4 { return 0xFFFF << 32 | bits }
+        let rest = min(max(0, 128 - ipv6Prefix), 127)
+        return (bits >> UInt128(rest)) << UInt128(rest)
+    }
+
     func endpoint(port: UInt16) -> CLinux_endpoint {
         var endpoint = CLinux_endpoint()
         endpoint.family = isIPv4 ? 4 : 6

@@ -62,6 +62,7 @@ extension HeaderName {
     package static let setCookie = HeaderName(literal: "Set-Cookie")
     package static let surrogateControl = HeaderName(literal: "Surrogate-Control")
     package static let te = HeaderName(literal: "TE")
+    package static let traceparent = HeaderName(literal: "Traceparent")
     package static let trailer = HeaderName(literal: "Trailer")
     package static let transferEncoding = HeaderName(literal: "Transfer-Encoding")
     package static let upgrade = HeaderName(literal: "Upgrade")

@@ -23,6 +23,8 @@ package enum Refusal: Error, Equatable, Sendable {
     case headTimeout
     /// There are as many connections as there may be.
     case tooManyConnections
+    /// The client has as many connections as one may have.
+    case tooManyConnectionsOfClient
     /// The connection does not begin with the PROXY protocol header that is expected, or its peer may not send one.
     case badProxyHeader
 }

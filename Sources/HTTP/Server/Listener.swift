@@ -3,6 +3,9 @@ internal import Glibc
 
 /// One loop's share of a listening address: accepts, and keeps the connections it accepted.
 package final class Listener: Handler {
+    /// A place that a connection has among those of its client.
+    private typealias ClientPlace = (client: UInt128, count: ClientConnectionCount)
+
     /// None once no more is accepted: letting go closes them, so that new clients are told at once.
     ///
     /// More than one where the process was started with more of an address than it has loops: each has a queue of
@@ -15,6 +18,8 @@ package final class Listener: Handler {
     private var connections: [ObjectIdentifier: ServerConnection] = [:]
     /// Those of them that are beyond the limit, and so take no place from others.
     private var refused: Set<ObjectIdentifier> = []
+    /// The clients of connections that count towards their client's limit, and where.
+    private var clients: [ObjectIdentifier: ClientPlace] = [:]
     /// Connections whose PROXY protocol header has not come yet.
     private var waiting: [ObjectIdentifier: ProxyHeaderReader] = [:]
     /// Connections whose TLS handshake is under way.
@@ -104,12 +109,42 @@ package final class Listener: Handler {
             guard accepts(endpoint) else { return refuseHeader(from: endpoint) }
             return awaitHeader(descriptor, from: endpoint, core)
         }
-        if let tls = settings.tls { return shakeHands(descriptor, tls, peer: endpoint, core) }
-        let connection = open(PlainTransport(descriptor), peer: endpoint, core)
-        guard !isWithinLimit else { return connection.start() }
+        guard isWithinLimit else {
+            return refuse(open(PlainTransport(descriptor), peer: endpoint, core), .tooManyConnections)
+        }
+        serve(descriptor, from: endpoint, core)
+    }
+
+    /// Serves a connection that has its place, unless its client has too many others.
+    private func serve(
+        _ descriptor: consuming Descriptor, from peer: Endpoint?, isPeerTLS: Bool? = nil,
+        _ core: EventLoop.Core
+    ) {
+        var place: ClientPlace?
+        if let limit = settings.clientLimit, let client = limit.client(peer) {
+            guard limit.count.enter(client, limit: limit.countMax) else {
+                count.leave()
+                guard settings.tls == nil, refused.count < Self.refusedMax else { return finishStopping() }
+                return refuse(
+                    open(PlainTransport(descriptor), peer: peer, core), .tooManyConnectionsOfClient)
+            }
+            place = (client, limit.count)
+        }
+        if let tls = settings.tls { return shakeHands(descriptor, tls, peer: peer, place, core) }
+        begin(open(PlainTransport(descriptor), peer: peer, isPeerTLS: isPeerTLS, core), place)
+    }
+
+    private func begin(_ connection: ServerConnection, _ place: ClientPlace?) {
+        if let place { clients[ObjectIdentifier(connection)] = place }
+        connection.start()
+        if isStopping { connection.stop() }
+    }
+
+    /// Answers a connection that gets no place, and ends it.
+    private func refuse(_ connection: ServerConnection, _ refusal: Refusal) {
         refused.insert(ObjectIdentifier(connection))
         connection.start()
-        connection.refuseConnection()
+        connection.refuseConnection(refusal)
     }
 
     private func open(
@@ -123,11 +158,6 @@ package final class Listener: Handler {
         return connection
     }
 
-    private func begin(_ connection: ServerConnection) {
-        connection.start()
-        if isStopping { connection.stop() }
-    }
-
     // MARK: The PROXY protocol
 
     private func awaitHeader(
@@ -139,9 +169,7 @@ package final class Listener: Handler {
         ) { [unowned self] descriptor, header in
             if let name { waiting[name] = nil }
             guard let descriptor, let header else { return refuseHeader(from: peer) }
-            let client = header.client ?? peer
-            if let tls = settings.tls { return shakeHands(descriptor, tls, peer: client, core) }
-            begin(open(PlainTransport(descriptor), peer: client, isPeerTLS: header.isClientTLS, core))
+            serve(descriptor, from: header.client ?? peer, isPeerTLS: header.isClientTLS, core)
         }
         name = ObjectIdentifier(reader)
         waiting[ObjectIdentifier(reader)] = reader
@@ -157,25 +185,27 @@ package final class Listener: Handler {
     // MARK: TLS
 
     private func shakeHands(
-        _ descriptor: consuming Descriptor, _ tls: TLSServer, peer: Endpoint?, _ core: EventLoop.Core
+        _ descriptor: consuming Descriptor, _ tls: TLSServer, peer: Endpoint?, _ place: ClientPlace?,
+        _ core: EventLoop.Core
     ) {
-        guard let transport = TLSTransport(descriptor, serving: tls.current) else {
-            count.leave()
-            return finishStopping()
-        }
+        guard let transport = TLSTransport(descriptor, serving: tls.current) else { return leave(place) }
         let handshake = TLSHandshake(transport, core: core, deadline: core.now + settings.headTimeout)
         let name = ObjectIdentifier(handshake)
         handshakes[name] = handshake
         handshake.start { [unowned self] outcome in
             handshakes[name] = nil
             handshakeCounts.count(outcome)
-            guard case .success(let facts) = outcome else {
-                count.leave()
-                return finishStopping()
-            }
-            begin(open(transport, peer: peer, tls: facts, core))
+            guard case .success(let facts) = outcome else { return leave(place) }
+            begin(open(transport, peer: peer, tls: facts, core), place)
         }
         if isStopping { handshake.hurry(core) }
+    }
+
+    /// Gives back the places of a connection that has ended.
+    private func leave(_ place: ClientPlace?) {
+        count.leave()
+        if let (client, count) = place { count.leave(client) }
+        finishStopping()
     }
 
     /// Connections beyond the limit that get a word before they are closed; further ones are closed at once.
@@ -183,8 +213,8 @@ package final class Listener: Handler {
 
     private func closed(_ connection: ServerConnection) {
         connections[ObjectIdentifier(connection)] = nil
-        if refused.remove(ObjectIdentifier(connection)) == nil { count.leave() }
-        finishStopping()
+        guard refused.remove(ObjectIdentifier(connection)) == nil else { return finishStopping() }
+        leave(clients.removeValue(forKey: ObjectIdentifier(connection)))
     }
 
     /// Accepts no more, lets requests under way end, and calls `whenDrained` once all connections have closed.

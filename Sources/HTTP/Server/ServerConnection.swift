@@ -332,13 +332,14 @@ package final class ServerConnection: Handler {
     }
 
     /// Refuses the connection as a whole, before any request.
-    func refuseConnection() {
-        refuse(.tooManyConnections)
+    func refuseConnection(_ refusal: Refusal) {
+        refuse(refusal)
         flush()
     }
 
     /// Takes no further request; closes as soon as none is under way and the answers have gone.
     func stop() {
+        state.willStop()
         // A request that has arrived is answered, though nobody has read it yet.
         isReadable = true
         serve()

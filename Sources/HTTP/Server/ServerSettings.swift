@@ -27,6 +27,8 @@ package struct ServerSettings: Sendable {
     package var redirectPort: UInt16?
     /// Connections at a time, of all loops together.
     package var connectionsMax = 10_000
+    /// Of one client alone; nil: as many as of all.
+    package var clientLimit: ClientConnectionLimit?
 
     /// How long a connection that has asked for nothing yet may wait with its first request while the server drains.
     static let firstRequestGrace: Int64 = 1_000

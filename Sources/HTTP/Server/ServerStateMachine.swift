@@ -111,6 +111,11 @@ struct ServerStateMachine: Sendable {
         return !isExchanging
     }
 
+    /// The server is about to stop: the answer under way, or to what has arrived, is the last.
+    mutating func willStop() {
+        isStopping = true
+    }
+
     /// No further request is taken, but for the first.
     ///
     /// Returns whether the connection can go at once. A client sends a request once more where a connection that it

@@ -91,6 +91,11 @@ package struct AccessLogFormat: Sendable {
             buffer.append(escaping: id, asJSON: true)
             buffer.append(#"""#)
         }
+        if let id = record.traceID {
+            buffer.append(#","trace_id":""#)
+            buffer.append(escaping: id, asJSON: true)
+            buffer.append(#"""#)
+        }
         buffer.append(record.isComplete ? #","complete":true}"# : #","complete":false}"#)
     }
 
@@ -130,6 +135,10 @@ package struct AccessLogFormat: Sendable {
         buffer.append(contentsOf: route(of: record) ?? [UInt8(ascii: "-")])
         if let id = record.requestID {
             buffer.append(" ")
+            buffer.append(escaping: id, asJSON: false)
+        }
+        if let id = record.traceID {
+            buffer.append(" trace=")
             buffer.append(escaping: id, asJSON: false)
         }
         if !record.isComplete { buffer.append(" aborted") }

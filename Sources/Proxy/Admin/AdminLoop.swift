@@ -24,8 +24,8 @@ final class AdminLoop: Handler {
             var settings = ServerSettings()
             settings.connectionsMax = 64
             return Listener(
-                sockets: [socket], application: AdminApplication(status: status, core: core), settings: settings,
-                count: ConnectionCount())
+                sockets: [socket], application: AdminApplication(status: status, core: core),
+                settings: settings, count: ConnectionCount())
         }
         listener?.start(on: core)
     }

@@ -16,6 +16,8 @@ package enum RejectionReason: String, Sendable, CaseIterable {
     case unsupported
     case tooManyConnections = "too-many-connections"
     case badProxyHeader = "bad-proxy-header"
+    case clientRate = "client-rate"
+    case clientConnections = "client-connections"
     case reservedPath = "reserved-path"
 }
 

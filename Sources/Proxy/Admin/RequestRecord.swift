@@ -36,6 +36,8 @@ package struct RequestRecord: Sendable {
     package var isComplete = true
     /// The request's identifier, if it has one.
     package var requestID: [UInt8]?
+    /// The identifier of the trace it belongs to, if its traceparent names one.
+    package var traceID: [UInt8]?
 
     /// An empty record.
     package init() {}

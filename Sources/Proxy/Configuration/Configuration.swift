@@ -30,6 +30,8 @@ package struct Configuration: Sendable {
     package var personalQuery = [
         "token", "access_token", "api_key", "apikey", "key", "sig", "signature", "x-amz-signature",
     ]
+    /// The field that identifies a request to the upstream and in the log; nil for none.
+    package var requestID: String? = "X-Request-ID"
     /// What a client may ask for.
     package var limits = Limits()
     /// Where health and metrics are served, if anywhere.
@@ -178,6 +180,8 @@ extension Configuration {
         package var tunnelTimeout = 600_000
         /// How long requests under way may take to end when the program does.
         package var drainTimeout = 10_000
+        /// What each client may ask for.
+        package var client = ClientLimits()
     }
 
     /// What is logged, and how.

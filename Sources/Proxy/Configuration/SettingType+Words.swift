@@ -37,6 +37,25 @@ extension SettingType where Value == String {
 }
 
 extension SettingType where Value == String? {
+    /// The name of a field that a request is given; the fields that carry a message are none to choose from.
+    static let requestField = scalar(
+        "the name of a field such as X-Request-ID, or off", write: { $0 ?? "off" },
+        read: { text in
+            if text.saysOff { return .some(nil) }
+            let isOfUse =
+                text[...].isToken && !["on", "true"].contains(text)
+                && !takenFields.contains(text.lowercased())
+            return isOfUse ? .some(text) : nil
+        })
+
+    private static let takenFields = [
+        "host", "connection", "content-length", "transfer-encoding", "te", "trailer", "upgrade", "via",
+        "expect",
+        "keep-alive", "content-type", "content-encoding", "authorization", "cookie", "forwarded",
+        "x-forwarded-for",
+        "x-forwarded-proto", "x-forwarded-host", "accept-encoding", "available-dictionary", "traceparent",
+    ]
+
     /// A text of visible ASCII that must not be guessed; no error text repeats it.
     static func secret(bytes: ClosedRange<Int>) -> SettingType {
         let expectation = "\(bytes.lowerBound) to \(bytes.upperBound) visible ASCII characters"
@@ -59,7 +78,7 @@ extension SettingType where Value == String? {
 
 extension Substring {
     /// Whether the text is a token of at most 256 bytes (RFC 9110 section 5.6.2).
-    fileprivate var isToken: Bool {
+    var isToken: Bool {
         1...256 ~= utf8.count
             && utf8.allSatisfy { byte in
                 switch byte {

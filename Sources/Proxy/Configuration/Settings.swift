@@ -40,6 +40,13 @@ enum Settings {
         .value(
             "personal_query", \.personalQuery, .list(.queryName, 0...256),
             "Query names that make an answer personal; their values are never logged."),
+        .value(
+            "request_id", \.requestID, .requestField,
+            """
+            The field that gives each request to the upstream an identifier, 32 random hexadecimal digits, also in the \
+            access log. One that a trusted peer sends is kept, if it is one of 1 to 128 letters, digits and -_.+/=:@; all \
+            others are replaced. off: the field passes as it comes.
+            """),
         .section("limits", \.limits, limits, "What a client may ask for."),
         .sectionOrOff(
             "admin", \.admin, admin, fresh: Configuration.Admin(),
@@ -297,6 +304,35 @@ enum Settings {
         .value(
             "drain_timeout", \.drainTimeout, .duration(0...day),
             "How long requests under way may take to end after SIGTERM; a second one ends them at once."),
+        .section(
+            "client", \.client, client,
+            """
+            What each client may ask for. Clients are told apart by the address that trusted_proxies name, or the peer's own; \
+            a trusted peer that names nobody is not limited.
+            """),
+    ]
+
+    static let client: [Setting<Configuration.ClientLimits>] = [
+        .value(
+            "rate", \.rate, .optional(.rate), example: "100/s",
+            "How often it may ask; beyond it answers are 429 with Retry-After. Without it, as often as it likes."
+        ),
+        .value(
+            "burst", \.burst, .optional(.count(1...1_000_000)), example: "100",
+            "How many requests may come at once; without it, those of a second."),
+        .value(
+            "by", \.by, .clientKey,
+            """
+            What tells clients apart for the rate. header:NAME is of use only for a field that somebody checks, such as an \
+            API key; requests without it count by address.
+            """),
+        .value(
+            "connections", \.connections, .optional(.count(1...1_000_000)), example: "100",
+            "How many connections it may have, by address; further ones get 503. Those of trusted peers are not counted."
+        ),
+        .value(
+            "ipv6_prefix", \.ipv6Prefix, .count(16...128),
+            "How many bits of an IPv6 address are one client: the network of a household or a server."),
     ]
 
     static let log: [Setting<Configuration.Log>] = [

@@ -89,10 +89,34 @@ final class ClientPeer {
         return text.flatMap { IPAddress($0.withoutPort) }?.bits ?? address?.bits ?? 0
     }
 
+    /// The address to which a client's limits apply: the peer's own, or what trusted peers say who forwarded it.
+    ///
+    /// Each of those adds on the right who connected to it, so the last that is not trusted itself is the client; what stands
+    /// left of that is the client's own word. Nil where a trusted peer names nobody.
+    func limitedAddress(_ headers: borrowing Headers, trusting networks: [TrustedNetwork]) -> IPAddress? {
+        guard isTrusted else { return address }
+        let named: [String]
+        if let list = headers.joined(.xForwardedFor) {
+            named = list.split(separator: ",").map { String($0) }
+        } else {
+            named = (headers.joined(.forwarded) ?? "").split(separator: ",").compactMap {
+                Self.parameter("for", of: $0)
+            }
+        }
+        for text in named.reversed() {
+            guard let address = IPAddress(text.trimmingBlanks.withoutPort) else { return nil }
+            if !networks.contains(peer: address.bytes) { return address }
+        }
+        return nil
+    }
+
     /// A parameter of the first element of Forwarded.
     private func forwarded(_ name: String, _ headers: borrowing Headers) -> String? {
-        guard let first = headers.joined(.forwarded)?.prefix(while: { $0 != "," }) else { return nil }
-        for pair in first.split(separator: ";") {
+        headers.joined(.forwarded).flatMap { Self.parameter(name, of: $0.prefix { $0 != "," }) }
+    }
+
+    private static func parameter(_ name: String, of element: Substring) -> String? {
+        for pair in element.split(separator: ";") {
             let parts = pair.split(separator: "=", maxSplits: 1)
             if parts.count == 2, parts[0].lowercased().trimmingBlanks == name {
                 return parts[1].filter { $0 != "\"" }.trimmingBlanks

@@ -46,6 +46,7 @@ extension Exchange {
         surroundings.subjectFields = context.clientSubjectFields
         surroundings.subjectField = connection.settings.clientSubjectField
         var head = UpstreamRequest.head(from: request, framing: requestFraming, surroundings)
+        setRequestID(&head)
         if let storedAnswer { head.headers.append(.ifNoneMatch, storedAnswer.kept.tag.serialized) }
         upstreamHead = head
         askUpstream(head)

@@ -125,6 +125,7 @@ final class Exchange: Handler {
 
     /// What Dictum itself has to say instead of an upstream.
     private func ownAnswer() -> (ProblemAnswer, RejectionReason)? {
+        if let refusal = rateRefusal() { return (refusal, .clientRate) }
         switch request.method {
         case .connect, .trace:
             // A tunnel to anywhere, and an echo of credentials: neither is for a gateway.
@@ -211,6 +212,7 @@ final class Exchange: Handler {
         record.client = Self.text(of: connection.peer)
         record.method = Array(request.method.text.utf8)
         record.target = request.target.bytes
+        noteIdentifiers()
     }
 
     /// An address as the log has it.

@@ -7,6 +7,8 @@ struct ProblemAnswer {
     let status: Status
     /// One sentence for the client.
     let detail: String
+    /// The seconds after which a client may ask again.
+    var retryAfter: Int?
 
     /// The head and the body.
     ///
@@ -24,6 +26,7 @@ struct ProblemAnswer {
             text = "\(status.rawValue) \(title): \(detail)"
         }
         headers.append(.cacheControl, "no-store")
+        if let retryAfter { headers.append(.retryAfter, String(retryAfter)) }
         return (ResponseHead(status: status, headers: headers), Array((text + "\n").utf8))
     }
 
@@ -62,6 +65,9 @@ extension ProblemAnswer {
             self.init(status: .requestTimeout, detail: "The request did not arrive in time.")
         case .badProxyHeader:
             self.init(status: .badRequest, detail: "The connection has no valid PROXY protocol header.")
+        case .tooManyConnectionsOfClient:
+            self.init(
+                status: .serviceUnavailable, detail: "This client has too many connections; close one first.")
         case .tooManyConnections:
             self.init(status: .serviceUnavailable, detail: "There are too many connections; try again later.")
         }

@@ -23,6 +23,10 @@ package final class ProxyContext: Sendable {
     let clientSubjectFields: [HeaderName]
     /// The TLS of the listeners.
     let tls: TLSServers
+    /// The field that identifies a request, if one does.
+    let requestIDName: HeaderName?
+    /// How much each client may ask for, if that is limited.
+    let rateLimit: RateLimit?
 
     /// - Parameter deltaFault: for tests of the verification, see `Deltas`; nothing in a configuration leads here.
     package init(
@@ -42,6 +46,8 @@ package final class ProxyContext: Sendable {
         self.configuration = configuration
         self.upstreams = upstreams
         upstreamAuthority = Self.authority(of: configuration)
+        requestIDName = configuration.requestID.flatMap(HeaderName.init)
+        rateLimit = RateLimit(configuration.limits.client)
         routeNames = RouteNames(configuration)
         routes = RouteTable(configuration, names: routeNames)
     }
@@ -58,6 +64,8 @@ package final class ProxyContext: Sendable {
         self.configuration = configuration
         self.upstreams = upstreams
         upstreamAuthority = Self.authority(of: configuration)
+        requestIDName = configuration.requestID.flatMap(HeaderName.init)
+        rateLimit = RateLimit(configuration.limits.client)
         routeNames = RouteNames(configuration, after: former.routeNames)
         routes = RouteTable(configuration, names: routeNames)
     }

@@ -22,6 +22,10 @@ final class SharedParts: Sendable {
     let connectionCount = ConnectionCount()
     /// What TLS sessions of clients are resumed with.
     let ticketKeys: TLSTicketKeys
+    /// The connections of each client.
+    let clientConnections = ClientConnectionCount()
+    /// How often clients have asked of late.
+    let clientRates = ClientRates()
     let maintenance = DispatchQueue(label: "dictum.maintenance", qos: .utility)
     /// Is told what an operator should know; on any thread.
     let report: @Sendable (StoreEvent) -> Void

@@ -28,6 +28,7 @@ struct ProxyService {
         server = try ProxyServer(
             context: context, accessLog: accessLog ? AccessLogOutput(sink: sink, isJSON: isJSON) : nil,
             inherited: inherited)
+        if let shortage = DescriptorLimit.shortage(of: configuration) { log.warning("\(shortage)") }
         for url in server.urls { log.info("listening on \(url)") }
     }
 

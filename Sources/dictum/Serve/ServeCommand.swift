@@ -40,6 +40,7 @@ struct ServeCommand: ParsableCommand {
         // Without a file there is nothing to read again: SIGHUP then ends the program, as it does any other.
         Signals.block(reloads: config != nil, upgrades: true)
         Successor.prepare()
+        DescriptorLimit.raise()
         Service(proxy: try start(), config: config).run()
     }
 

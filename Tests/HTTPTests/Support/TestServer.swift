@@ -123,7 +123,7 @@ private final class TestApplication: Application {
             case .malformed(let error): error.status
             case .headTimeout: .requestTimeout
             case .badProxyHeader: .badRequest
-            case .tooManyConnections: .serviceUnavailable
+            case .tooManyConnections, .tooManyConnectionsOfClient: .serviceUnavailable
             }
         return (testHead(status), wire("no\n"))
     }
