@@ -46,6 +46,8 @@ struct Demo {
             if listen != nil { configuration.admin = nil }
             // The table is what is to be read.
             configuration.log.level = .warning
+            // As many descriptors as any machine has.
+            configuration.limits.connections = 100
             return configuration
         } catch {
             throw DemoError(error.lines(file: "command line").joined(separator: "; "))
