@@ -130,9 +130,8 @@ package final class ReverseProxy: Application, Handler {
     }
 
     package func attend(_ core: EventLoop.Core) {
-        let batch = holding
-        holding.removeAll(keepingCapacity: batch.count <= 1024)
-        for exchange in batch { exchange.limitHolding() }
+        for exchange in holding { exchange.limitHolding() }
+        holding.removeAll(keepingCapacity: holding.count <= 1024)
     }
 
     package func expired(_ core: EventLoop.Core) {

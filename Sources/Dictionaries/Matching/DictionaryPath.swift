@@ -26,7 +26,7 @@ package struct DictionaryPath: Hashable, Sendable {
 
     /// Whether a path is one of those that no upstream ever sees.
     package static func isReserved(_ path: String) -> Bool {
-        path.hasPrefix(prefix) || path == prefix.dropLast()
+        path.utf8.starts(with: prefix.utf8) || path.utf8.elementsEqual(prefix.utf8.dropLast())
     }
 
     /// The path.

@@ -107,6 +107,7 @@ package final class EventLoop: Sendable {
         private var freeSlots: [Int32] = []
         private var wheel: DeadlineWheel
         private var attending: [Token] = []
+        private var attended: [Token] = []
         private var isRunning = true
 
         fileprivate init(loop: EventLoop) {
@@ -232,13 +233,14 @@ extension EventLoop.Core {
 
     private func attendAll() {
         // What a handler asks for while it is attended to waits for the next batch, so that nobody starves.
-        let batch = attending
-        attending.removeAll(keepingCapacity: true)
-        for token in batch {
+        // Two arrays by turns: neither is made anew for each batch.
+        swap(&attending, &attended)
+        for token in attended {
             guard let index = index(of: token) else { continue }
             slots[index].isAttended = false
             slots[index].handler?.attend(self)
         }
+        attended.removeAll(keepingCapacity: true)
     }
 
     private func expireAll() {

@@ -21,9 +21,13 @@ package struct HeaderNameSet: Sendable, ExpressibleByArrayLiteral {
         bits[Int(id >> 6)] |= 1 << UInt64(id & 63)
     }
 
+    /// Tells whether the well-known name with this number is in it.
+    @inline(__always)
+    func contains(id: UInt8) -> Bool { bits[Int(id >> 6)] & (1 << UInt64(id & 63)) != 0 }
+
     /// Tells whether the name of a line is in it.
     func contains(id: UInt8, _ name: Span<UInt8>) -> Bool {
-        if id != 0 { return bits[Int(id >> 6)] & (1 << UInt64(id & 63)) != 0 }
+        if id != 0 { return contains(id: id) }
         for other in others where other.matches(id: id, name) { return true }
         return false
     }

@@ -8,6 +8,8 @@ extension Headers {
     package mutating func removeConnectionFields(except kept: HeaderName? = nil) {
         var named: [HeaderName] = []
         forEachListMember(of: .connection) { member in
+            // Most say nothing else, which is the name of no field that would stay.
+            if member.equalsIgnoringCase("close") || member.equalsIgnoringCase("keep-alive") { return }
             if let name = HeaderName(String(member)) { named.append(name) }
         }
         for name in named where name != kept && !Self.neverConnectionFields.contains(name) { remove(name) }

@@ -36,6 +36,7 @@ extension Headers {
 
     /// Hands over the exact bytes of each value of that name, in order.
     package func forEachValue(of name: HeaderName, _ body: (Span<UInt8>) -> Void) {
+        guard mayContain(name) else { return }
         let bytes = block.span
         for line in lines where name.matches(id: line.id, bytes.extracting(line.name)) {
             body(bytes.extracting(line.value))
@@ -63,6 +64,7 @@ extension Headers {
     }
 
     private func firstLine(of name: HeaderName) -> Line? {
+        guard mayContain(name) else { return nil }
         let bytes = block.span
         for line in lines where name.matches(id: line.id, bytes.extracting(line.name)) { return line }
         return nil

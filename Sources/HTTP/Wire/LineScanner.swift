@@ -10,20 +10,19 @@ struct LineScanner: Sendable {
         _ bytes: Span<UInt8>, from position: Int, to limit: Int
     ) throws(ParseError) -> Int? {
         var index = position
-        while index < limit {
+        if !sawCarriageReturn {
+            while index < limit, ASCII.isFieldValue(bytes[index]) { index += 1 }
+            guard index < limit else { return nil }
             let byte = bytes[index]
-            index += 1
-            if sawCarriageReturn {
-                guard byte == ASCII.lineFeed else { throw .bareCarriageReturn }
-                sawCarriageReturn = false
-                return index
-            }
-            if ASCII.isFieldValue(byte) { continue }
             guard byte == ASCII.carriageReturn else {
                 throw byte == ASCII.lineFeed ? .bareLineFeed : .controlByte
             }
             sawCarriageReturn = true
+            index += 1
         }
-        return nil
+        guard index < limit else { return nil }
+        guard bytes[index] == ASCII.lineFeed else { throw .bareCarriageReturn }
+        sawCarriageReturn = false
+        return index + 1
     }
 }
