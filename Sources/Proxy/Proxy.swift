@@ -17,7 +17,8 @@ package import HTTP
 /// | a dictionary's own URL: from the store, not the upstream | `serve` | Exchange+Link |
 /// | dictionary: look it up, have it read | `findDictionary` | Exchange+Upstream |
 /// | a stored answer to ask about, where the route says so | `findStoredAnswer` | Exchange+Revalidation |
-/// | upstream | `forward` | Exchange+Upstream |
+/// | upstream: whose turn it is | `forward` | Exchange+Upstream, LoopUpstreams |
+/// | no answer: another upstream, where that does no harm | `retry` | Exchange+Retry |
 /// | the answer's head has come | `plan` | Exchange+Answer |
 /// | a 304 for the stored answer: that one, or the request again | `settleStoredAnswer` | Exchange+Revalidation |
 /// | the body: whole within 25 ms, or piece by piece | `hold`, `stream` | Exchange+Answer, +Streaming |
@@ -42,8 +43,8 @@ package final class ReverseProxy: Application, Handler {
     private var requestIDs = RequestIDGenerator()
     /// The exchanges that began to hold a body in this batch of events.
     private var holding: [Exchange] = []
-    /// The place of the upstream address that answered last, where several have the name.
-    private(set) var answeringUpstream = 0
+    /// Where requests go.
+    let upstreams = LoopUpstreams()
     private var nextHandshakeReport: Int64 = 0
 
     package init(context: ProxyContext, log: AccessLog?, core: EventLoop.Core) {
@@ -54,17 +55,21 @@ package final class ReverseProxy: Application, Handler {
         index = context.store.reader()
         metrics = LoopMetrics(routes: context.routeNames.texts.count)
         token = core.add(self)
+        upstreams.adopt(context, connections)
     }
 
     /// Begins new requests with another configuration; those under way end with their own.
     func adopt(_ context: ProxyContext, log: AccessLog?) {
         self.log?.flush()
         self.log = log
-        connections.adopt(ClientSettings(context), endpoints: context.upstreams)
+        connections.adopt(ClientSettings(context))
         metrics.grow(routes: context.routeNames.texts.count)
-        answeringUpstream = 0
         self.context = context
+        upstreams.adopt(context, connections)
     }
+
+    /// Goes on with the addresses that the upstreams have now.
+    func refreshUpstreams() { upstreams.adopt(context, connections) }
 
     package func begin(
         _ head: consuming RequestHead, framing: BodyFraming, on connection: ServerConnection
@@ -90,13 +95,13 @@ package final class ReverseProxy: Application, Handler {
         return (head, body)
     }
 
-    /// Says why the TLS of the upstream cannot be used, at most every ten seconds.
-    func report(_ failure: TLSFailure) {
+    /// Says why the TLS of an upstream cannot be used, at most every ten seconds.
+    func report(_ failure: TLSFailure, of server: UpstreamServer) {
         guard core.now >= nextHandshakeReport else { return }
         nextHandshakeReport = core.now + 10_000
         context.report(
             .warning(
-                "no TLS with the upstream \(context.upstreamAuthority): \(failure.text); see `upstream.tls`"))
+                "no TLS with the upstream \(server.target.authority): \(failure.text); see `upstream.tls`"))
     }
 
     /// An identifier for a request that has none.
@@ -104,11 +109,6 @@ package final class ReverseProxy: Application, Handler {
 
     /// Whether requests may be logged.
     var isLogging: Bool { log != nil }
-
-    /// Notes that an address has answered, after others before it had to be passed over.
-    func answered(after passedOver: Int) {
-        if passedOver > 0 { answeringUpstream = (answeringUpstream + passedOver) % context.upstreams.count }
-    }
 
     /// Counts a request that is over, and logs it.
     func account(_ record: RequestRecord) {
@@ -149,7 +149,7 @@ extension ClientSettings {
     init(_ context: ProxyContext) {
         self.init()
         let upstream = context.configuration.upstream
-        if let tls = context.upstreamTLS, let url = upstream.urls.first { self.tls = (tls, url.host) }
+        tls = context.upstreamTLS
         connectTimeout = Int64(upstream.connectTimeout)
         responseTimeout = Int64(upstream.responseTimeout)
         idleTimeout = Int64(upstream.idleTimeout)

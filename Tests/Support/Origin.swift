@@ -7,17 +7,16 @@ package final class Origin: Sendable {
     /// Answers one request on its connection; the connection goes on to the next one until its script ends it.
     package typealias Script = @Sendable (WireMessage, WireSocket) -> Void
 
-    /// Where it listens on 127.0.0.1.
+    /// Where it listens on 127.0.0.1; 0 where it listens at a path.
     package let port: UInt16
     private let descriptor: Int32
     private let received = Guarded<[WireMessage]>([])
     private let connections = Guarded<[WireSocket]>([])
     private let isStopped = Guarded(false)
 
-    /// Begins to listen.
-    package init(_ script: @escaping Script) throws {
+    /// Begins to listen at a port of the system's choice.
+    package convenience init(_ script: @escaping Script) throws {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        self.descriptor = descriptor
         var address = sockaddr_in()
         var size = socklen_t(MemoryLayout<sockaddr_in>.size)
         // Safe: the pointers are used within the calls; a sockaddr_in is what AF_INET says it is.
@@ -28,7 +27,31 @@ package final class Origin: Sendable {
                 _ = unsafe getsockname(descriptor, $0, &size)
             }
         }
-        port = UInt16(bigEndian: address.sin_port)
+        self.init(listening: descriptor, port: UInt16(bigEndian: address.sin_port), script)
+    }
+
+    /// Begins to listen at a path, which must be free.
+    package convenience init(path: String, _ script: @escaping Script) throws {
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        // Safe: the copy stays within the field, and leaves a NUL at its end.
+        unsafe withUnsafeMutableBytes(of: &address.sun_path) { field in
+            unsafe field.copyBytes(from: path.utf8.prefix(field.count - 1))
+        }
+        // Safe: the pointer is used within the call; a sockaddr_un is what AF_UNIX says it is.
+        let code = unsafe withUnsafePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        guard code == 0, listen(descriptor, 128) == 0 else { throw WireError.cannotListen(errno) }
+        self.init(listening: descriptor, port: 0, script)
+    }
+
+    private init(listening descriptor: Int32, port: UInt16, _ script: @escaping Script) {
+        self.descriptor = descriptor
+        self.port = port
         Thread.detachNewThread { [received, connections] in
             while case let accepted = accept(descriptor, nil, nil), accepted >= 0 {
                 let connection = WireSocket(owning: accepted)

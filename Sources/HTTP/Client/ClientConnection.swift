@@ -4,8 +4,8 @@ internal import CLinux
 ///
 /// Confined to its loop. Holds its handler only during an exchange.
 package final class ClientConnection: Handler {
-    /// Where it leads.
-    package let endpoint: Endpoint
+    /// Where it is kept when it is idle.
+    let lane: UpstreamLane
 
     let core: EventLoop.Core
     let settings: ClientSettings
@@ -37,8 +37,10 @@ package final class ClientConnection: Handler {
     private var isWritingClosed = false
     /// Whether the request under way says that it is the last.
     private var isLast = false
-    /// Whether no byte of the request under way has gone.
-    package private(set) var hasSentNothing = true
+    /// Whether a byte of the request under way has gone out.
+    package private(set) var hasSent = false
+    /// Whether a byte of an answer to it has come.
+    package private(set) var hasReceived = false
     /// When the phase began that has a deadline of its own: connecting, awaiting the head, being idle.
     var phaseBegan: Int64
     var lastProgress: Int64
@@ -46,10 +48,10 @@ package final class ClientConnection: Handler {
     var bodyPace: Pace?
 
     init(
-        endpoint: Endpoint, transport: any Transport, settings: ClientSettings, pool: ConnectionPool,
+        lane: UpstreamLane, transport: any Transport, settings: ClientSettings, pool: ConnectionPool,
         core: EventLoop.Core
     ) {
-        self.endpoint = endpoint
+        self.lane = lane
         self.transport = transport
         self.settings = settings
         self.pool = pool
@@ -74,10 +76,11 @@ package final class ClientConnection: Handler {
         method = head.method
         asksUpgrade = head.headers.contains(.upgrade)
         isLast = head.headers.containsToken(.connection, "close")
-        hasSentNothing = true
         interimCount = 0
         isPaused = false
         isFull = false
+        hasSent = false
+        hasReceived = false
         phaseBegan = core.now
         lastProgress = core.now
         state.begin(persists: !isLast)
@@ -86,14 +89,18 @@ package final class ClientConnection: Handler {
         core.attend(token)
     }
 
-    /// Sends a request of which `other`, which could not connect, has sent nothing: its head, and what has come of
-    /// its body since.
+    /// Sends a request of which `other`, which is lost, has sent nothing: its head, and what has come of its body
+    /// since.
     package func begin(takenFrom other: ClientConnection, handler: any ResponseHandler) {
         self.handler = handler
         framing = other.framing
         method = other.method
         asksUpgrade = other.asksUpgrade
         isLast = other.isLast
+        interimCount = 0
+        isPaused = false
+        hasSent = false
+        hasReceived = false
         phaseBegan = core.now
         lastProgress = core.now
         state.begin(persists: !isLast)
@@ -112,7 +119,8 @@ package final class ClientConnection: Handler {
     package func write(_ piece: Span<UInt8>) {
         guard state.isExchanging, let transport, !piece.isEmpty else { return }
         if framing == .chunked { output.append { ChunkedWriter.writeSizeLine(piece.count, into: &$0) } }
-        if piece.count >= Self.directBytes, state.phase != .connecting {
+        // On a kept connection nothing goes out before `serve` has seen that nothing lies there already.
+        if piece.count >= Self.directBytes, state.phase != .connecting, hasSent || !isReused {
             note(output.write(piece, to: transport))
         } else {
             output.append(piece)
@@ -168,12 +176,6 @@ package final class ClientConnection: Handler {
             isReadable = true
         }
         if state.phase == .connecting, !connected(events) { return }
-        // What came before any of the request has gone is no answer to it: the connection was of no use any more.
-        if isReused, hasSentNothing, state.phase == .awaitingHead(hasBytes: false),
-            !events.isDisjoint(with: Self.input)
-        {
-            return lose(nil)
-        }
         serve()
     }
 
@@ -183,6 +185,9 @@ package final class ClientConnection: Handler {
 
     private func serve() {
         if state.phase != .connecting {
+            // What came on a kept connection before a byte of the request went out is no answer to it, be it in
+            // this very batch of events: `take` and `ended` find the connection stale.
+            if isReadable, !hasSent, isReused { readInput() }
             flush()
             readInput()
             // Not before all has been read that came before the failure: it may be an answer.
@@ -232,9 +237,9 @@ package final class ClientConnection: Handler {
 
     private func note(_ outcome: WriteOutcome) {
         switch outcome {
-        case .wrote:
+        case .wrote(let count):
+            if count > 0 { hasSent = true }
             lastProgress = core.now
-            hasSentNothing = false
             // An answer may wait for the rest of its request, and that one's pace is its sender's.
             if !state.isRequestWhole { bodyPace?.restart(at: core.now, idleTimeout: settings.idleTimeout) }
             if output.isEmpty, state.isRequestWhole { phaseBegan = core.now }
@@ -283,6 +288,8 @@ package final class ClientConnection: Handler {
     private func take(_ bytes: Span<UInt8>) {
         // Bytes that nobody asked for: the connection is of no use any more.
         guard state.phase != .idle else { return close() }
+        guard hasSent || !isReused else { return lose(nil) }
+        hasReceived = true
         state.bytesCame()
         guard pending.isEmpty else {
             pending.append(bytes)

@@ -14,8 +14,8 @@ package struct ClientSettings: Sendable {
     package var keepAliveTimeout: Int64 = 60_000
     /// Idle connections kept by one loop.
     package var keepAliveMax = 128
-    /// What upstreams are spoken to by TLS with, and the name of the host; nil for plain connections.
-    package var tls: (context: TLSClientContext, host: String)?
+    /// What https targets are spoken to with; without it they are out of reach.
+    package var tls: TLSClientContext?
     /// Interim responses before the final one (a bound: they are free to send).
     package var interimMax = 32
 

@@ -7,9 +7,7 @@ internal import Glibc
 package final class ConnectionPool {
     private let core: EventLoop.Core
     private var settings: ClientSettings
-    /// Where connections are kept for; nil for anywhere.
-    private var endpoints: Set<Endpoint>?
-    private var idle: [Endpoint: [ClientConnection]] = [:]
+    private var lanes: [UpstreamTarget: UpstreamLane] = [:]
     private let sessions = TLSSessions()
     /// Idle connections, of all upstreams.
     package private(set) var idleCount = 0
@@ -24,30 +22,47 @@ package final class ConnectionPool {
         self.core = core
     }
 
-    /// A connection to `endpoint`: one that was kept, the latest first, unless `fresh`; else a new one that
-    /// is being made.
+    /// The lane to a target; always the same one until `keep` drops it.
+    package func lane(to target: UpstreamTarget) -> UpstreamLane {
+        if let lane = lanes[target] { return lane }
+        let lane = UpstreamLane(target)
+        lanes[target] = lane
+        return lane
+    }
+
+    /// A connection of a lane: one that was kept, the latest first, unless `fresh`; else a new one that is being
+    /// made.
     ///
     /// A failure to make one comes to the exchange's handler.
-    package func connection(to endpoint: Endpoint, fresh: Bool = false) throws(SystemError)
+    package func connection(in lane: UpstreamLane, fresh: Bool = false) throws(SystemError)
         -> ClientConnection
     {
-        if !fresh, let kept = idle[endpoint]?.popLast() {
+        if !fresh, let kept = lane.idle.popLast() {
             idleCount -= 1
             activeCount += 1
             return kept
         }
-        let transport = try transport(to: endpoint)
+        let transport = try transport(to: lane.target)
         activeCount += 1
         openedCount += 1
-        return ClientConnection(
-            endpoint: endpoint, transport: transport, settings: settings, pool: self, core: core)
+        return ClientConnection(lane: lane, transport: transport, settings: settings, pool: self, core: core)
     }
 
-    private func transport(to endpoint: Endpoint) throws(SystemError) -> any Transport {
-        let descriptor = try Self.connect(to: endpoint)
-        guard let tls = settings.tls else { return PlainTransport(descriptor) }
-        let place = TLSSessions.Place(host: tls.host, endpoint: endpoint)
-        guard let transport = TLSTransport(descriptor, to: place, by: tls.context, sessions) else {
+    /// A connection to an address that stands for nothing else.
+    package func connection(to endpoint: Endpoint, fresh: Bool = false) throws(SystemError)
+        -> ClientConnection
+    {
+        let target = UpstreamTarget(scheme: .http, authority: endpoint.text, endpoint: endpoint)
+        return try connection(in: lane(to: target), fresh: fresh)
+    }
+
+    private func transport(to target: UpstreamTarget) throws(SystemError) -> any Transport {
+        let descriptor = try Self.connect(to: target.endpoint)
+        guard target.scheme == .https else { return PlainTransport(descriptor) }
+        // Never in clear for want of it.
+        guard let context = settings.tls else { throw SystemError(code: EPROTONOSUPPORT) }
+        let place = TLSSessions.Place(host: target.host, endpoint: target.endpoint)
+        guard let transport = TLSTransport(descriptor, to: place, by: context, sessions) else {
             throw SystemError(code: ENOMEM)
         }
         return transport
@@ -68,30 +83,40 @@ package final class ConnectionPool {
         return Descriptor(owning: raw)
     }
 
-    /// Makes new connections with other settings, and keeps idle ones to these endpoints only.
+    /// Makes new connections with other settings.
     ///
     /// What is idle closes, since it has the former settings; what is under way goes on with them.
-    package func adopt(_ settings: ClientSettings, endpoints: [Endpoint]) {
+    package func adopt(_ settings: ClientSettings) {
         self.settings = settings
-        self.endpoints = Set(endpoints)
         // They were begun under the former authorities.
         sessions.forgetAll()
         closeIdle()
     }
 
+    /// Keeps connections to these targets only.
+    ///
+    /// What is idle of others closes; what is under way ends first.
+    package func keep(_ targets: some Sequence<UpstreamTarget>) {
+        let kept = Set(targets)
+        for (target, lane) in lanes where !kept.contains(target) {
+            lanes[target] = nil
+            lane.isKept = false
+            for connection in lane.idle { connection.close() }
+        }
+    }
+
     /// Takes a connection back after a whole exchange.
     func release(_ connection: ClientConnection) {
-        guard idleCount < settings.keepAliveMax, endpoints?.contains(connection.endpoint) != false else {
-            return connection.close()
-        }
+        let lane = connection.lane
+        guard lane.isKept, idleCount < settings.keepAliveMax else { return connection.close() }
         activeCount -= 1
-        idle[connection.endpoint, default: []].append(connection)
+        lane.idle.append(connection)
         idleCount += 1
     }
 
     func closed(_ connection: ClientConnection) {
-        if let index = idle[connection.endpoint]?.lastIndex(where: { $0 === connection }) {
-            idle[connection.endpoint]?.remove(at: index)
+        if let index = connection.lane.idle.lastIndex(where: { $0 === connection }) {
+            connection.lane.idle.remove(at: index)
             idleCount -= 1
         } else {
             activeCount -= 1
@@ -100,6 +125,8 @@ package final class ConnectionPool {
 
     /// Closes what is idle.
     package func closeIdle() {
-        for connection in idle.values.joined() { connection.close() }
+        for lane in lanes.values {
+            for connection in lane.idle { connection.close() }
+        }
     }
 }

@@ -11,6 +11,9 @@ package struct SystemError: Error, Equatable, Sendable {
     /// The error of the call that has just failed on this thread.
     static var last: SystemError { SystemError(code: errno) }
 
+    /// Whether this machine lacks something, so that no other peer could be reached just now either.
+    package var isOurs: Bool { [EMFILE, ENFILE, ENOBUFS, ENOMEM, EADDRNOTAVAIL].contains(code) }
+
     /// The system's text, such as `Address already in use`.
     package var text: String {
         // Safe: strerror's text is static or thread local here, and copied at once.

@@ -75,7 +75,7 @@ final class AdminApplication: Application {
         case .health: exchange.answer(AdminAnswer(.ok, "ok"))
         case .readiness:
             exchange.answer(
-                status.isReady ? AdminAnswer(.ok, "ready") : AdminAnswer(.serviceUnavailable, "draining"))
+                status.unreadiness.map { AdminAnswer(.serviceUnavailable, $0) } ?? AdminAnswer(.ok, "ready"))
         case .metrics: answerMetrics(exchange)
         case .dictionaries, .dictionariesOn, .dictionariesOff: exchange.answer(Self.state(status))
         }

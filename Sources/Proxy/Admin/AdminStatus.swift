@@ -21,8 +21,13 @@ final class AdminStatus: Sendable {
         self.sink = sink
     }
 
-    /// Whether new requests are welcome.
-    var isReady: Bool { !draining.load(ordering: .relaxed) }
+    /// Why new requests are not welcome; nil where they are.
+    var unreadiness: String? {
+        if draining.load(ordering: .relaxed) { return "draining" }
+        // Only checks may say so. What requests found out would have no request come that finds out better.
+        let servers = context.upstreams.servers
+        return servers.allSatisfy(\.isCheckedOut) ? "no upstream passes its health check" : nil
+    }
 
     func startDraining() {
         draining.store(true, ordering: .relaxed)
@@ -89,12 +94,21 @@ final class AdminStatus: Sendable {
         // A loop that does not answer is left out: numbers of the others are better than none.
         _ = asked.wait(timeout: .now() + .seconds(2))
         var samples = sum.withLock { $0 }.samples(routes: routes)
+        samples += upstreamSamples
         samples += context.store.statistics.samples
         samples += context.deltas.statistics.samples
         samples += operationSamples
         samples += sink?.samples ?? []
         samples += process.samples()
         return samples
+    }
+
+    private var upstreamSamples: [MetricSample] {
+        context.upstreams.servers.map { server in
+            MetricSample(
+                MetricsTable.upstreamHealthy, [server.url, server.target.endpoint.text],
+                server.isHealthy ? 1 : 0)
+        }
     }
 
     private var operationSamples: [MetricSample] {

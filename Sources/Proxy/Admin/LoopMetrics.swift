@@ -35,6 +35,12 @@ package final class LoopMetrics {
         snapshot.upstreamErrors[kind, default: 0] += 1
     }
 
+    /// Counts a request that was sent once more.
+    package func countRetry(_ reason: RetryReason) { snapshot.retries[reason, default: 0] += 1 }
+
+    /// Counts a request that was not, since there had been too many.
+    package func countRetryOverBudget() { snapshot.retriesOverBudget += 1 }
+
     /// Counts a body that became a version.
     package func countAdmission() { snapshot.admissions += 1 }
 

@@ -21,6 +21,16 @@ package enum RejectionReason: String, Sendable, CaseIterable {
     case reservedPath = "reserved-path"
 }
 
+/// Why a request was sent to an upstream once more.
+package enum RetryReason: String, Sendable, CaseIterable {
+    /// A kept connection had been closed.
+    case stale
+    /// There was no connection.
+    case connect
+    /// No answer came.
+    case noAnswer = "no-answer"
+}
+
 /// What went wrong with an upstream.
 package enum UpstreamErrorKind: String, Sendable, CaseIterable {
     case connect

@@ -32,6 +32,8 @@ package struct MetricsSnapshot: Sendable {
     var handshakes = TLSHandshakeCounts()
     var rejected: [RejectionReason: Int] = [:]
     var upstreamErrors: [UpstreamErrorKind: Int] = [:]
+    var retries: [RetryReason: Int] = [:]
+    var retriesOverBudget = 0
     var aborted = 0
     var admissions = 0
     var offers = 0
@@ -105,6 +107,8 @@ package struct MetricsSnapshot: Sendable {
         handshakes.add(other.handshakes)
         rejected.merge(other.rejected, uniquingKeysWith: +)
         upstreamErrors.merge(other.upstreamErrors, uniquingKeysWith: +)
+        retries.merge(other.retries, uniquingKeysWith: +)
+        retriesOverBudget += other.retriesOverBudget
         aborted += other.aborted
         admissions += other.admissions
         offers += other.offers
@@ -198,9 +202,13 @@ extension MetricsSnapshot {
             + UpstreamErrorKind.allCases.map { kind in
                 MetricSample(MetricsTable.upstreamErrors, [kind.rawValue], upstreamErrors[kind] ?? 0)
             }
+            + RetryReason.allCases.map { reason in
+                MetricSample(MetricsTable.upstreamRetries, [reason.rawValue], retries[reason] ?? 0)
+            }
             + RevalidationResult.allCases.enumerated().map { place, result in
                 MetricSample(MetricsTable.revalidations, [result.rawValue], revalidations[place])
             } + [
+                MetricSample(MetricsTable.upstreamRetriesOverBudget, [], retriesOverBudget),
                 MetricSample(MetricsTable.abortedResponses, [], aborted),
                 MetricSample(MetricsTable.admissions, [], admissions),
                 MetricSample(MetricsTable.offers, [], offers),

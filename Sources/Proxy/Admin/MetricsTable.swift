@@ -51,7 +51,17 @@ package enum MetricsTable {
         "dictum_rejected_requests_total", .counter, labels: ["reason"],
         "Requests that Dictum refused, or gave up for their client's sake.")
     static let upstreamErrors = Metric(
-        "dictum_upstream_errors_total", .counter, labels: ["kind"], "Failures of upstreams.")
+        "dictum_upstream_errors_total", .counter, labels: ["kind"],
+        "Failures of upstreams, those that another upstream made good included.")
+    static let upstreamRetries = Metric(
+        "dictum_upstream_retries_total", .counter, labels: ["reason"],
+        "Requests that were sent once more, by what had become of them before.")
+    static let upstreamRetriesOverBudget = Metric(
+        "dictum_upstream_retries_over_budget_total", .counter,
+        "Requests that were not sent once more because too many had been.")
+    static let upstreamHealthy = Metric(
+        "dictum_upstream_healthy", .gauge, labels: ["upstream", "address"],
+        "1 where requests go to this address of an upstream; 0 where others are asked before it.")
     static let abortedResponses = Metric(
         "dictum_aborted_responses_total", .counter,
         "Answers that ended before their last byte, whoever was the cause.")
@@ -122,7 +132,8 @@ package enum MetricsTable {
         deltaCacheBytes, deltaCacheEvictions, preparedUses, preparedBytes, preparedEvictions, verifyChecks,
         verifyFailures, strongestPasses, requestDuration, connections, connectionsOpened,
         handshakes,
-        rejectedRequests, upstreamErrors, abortedResponses, admissions, admissionRefusals,
+        rejectedRequests, upstreamErrors, upstreamRetries, upstreamRetriesOverBudget, upstreamHealthy,
+        abortedResponses, admissions, admissionRefusals,
         offers, unkeptOffers, revalidations,
         upgrades, logLinesDropped, storeVersions, storeChains, storeChainsInProbation,
         storeBytes, storeEvictions, storeWriteErrors,

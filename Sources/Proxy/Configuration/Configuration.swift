@@ -107,6 +107,38 @@ extension Configuration {
         package var idleTimeout = 60_000
         /// How many idle connections are kept.
         package var keepAlive = 256
+        /// How requests are spread over several.
+        package var balance = Balance.roundRobin
+        /// After so many failures in a row an upstream is passed over; 0: never.
+        package var maxFailures = 3
+        /// For so long at first.
+        package var failTimeout = 10_000
+        /// How often a request is sent once more, at most.
+        package var retries = 2
+        /// How often names are resolved again.
+        package var resolveInterval = 30_000
+        /// How it is found out whether they are well, besides by the requests.
+        package var health: Health?
+
+        /// How requests are spread over several upstreams.
+        package enum Balance: Sendable, Equatable {
+            /// To one after the other.
+            case roundRobin
+            /// To the one with the fewest under way.
+            case leastConnections
+        }
+
+        /// A request that is sent to every upstream again and again.
+        package struct Health: Sendable, Equatable {
+            /// Its target.
+            package var path = "/"
+            /// The time from one to the next.
+            package var interval = 10_000
+            /// The time to connect and to the whole head.
+            package var timeout = 2_000
+            /// The statuses that are as they should be.
+            package var status = ExpectedStatus.success
+        }
 
         /// What the upstream is told about codings.
         package enum AcceptEncoding: Sendable, Equatable {

@@ -1,3 +1,5 @@
+internal import HTTP
+
 extension SettingType where Value == ListenAddress {
     /// Where a listener accepts connections.
     static let listenAddress = scalar(
@@ -31,29 +33,6 @@ extension TrustedNetwork {
     }
 }
 
-private let expectedURL = "a URL such as http://127.0.0.1:9000"
-private let expectedURLs = "a list with the URL of the upstream, such as [\"http://127.0.0.1:9000\"]"
-
-extension SettingType where Value == [UpstreamURL] {
-    /// The upstreams, of which this version takes one.
-    static let upstreamURLs = SettingType(
-        expectation: expectedURLs,
-        read: { node, reader in
-            guard case .list(let items) = node.content, !items.isEmpty else {
-                reader.reportUnexpected(node, expected: expectedURLs)
-                return nil
-            }
-            let urls = items.enumerated().map { index, item in
-                reader.descend("[\(index)]") { SettingType<UpstreamURL>.upstreamURL.read(item, &$0) }
-            }
-            if items.count > 1 {
-                reader.reportNotYet("more than one upstream", expected: "one URL", at: items[1].position)
-            }
-            return urls.compactMap(\.self)
-        },
-        write: { "[" + $0.map(\.description.inYAML).listed + "]" })
-}
-
 extension SettingType where Value == UpstreamURL {
     /// One upstream.
     static let upstreamURL = SettingType(
@@ -65,10 +44,30 @@ extension SettingType where Value == UpstreamURL {
             } catch .hasMore {
                 let reason = "more than a host and a port"
                 reader.reportUnexpected(node, expected: expectedURL, because: reason)
+            } catch .badPath {
+                let reason = "the path of a Unix socket is absolute and has at most 107 bytes"
+                reader.reportUnexpected(node, expected: expectedURL, because: reason)
             } catch {
                 reader.reportUnexpected(node, expected: expectedURL)
             }
             return nil
         },
         write: { $0.description.inYAML })
+}
+
+private let expectedURL = "a URL such as http://127.0.0.1:9000 or unix:/run/app.sock"
+
+extension SettingType where Value == String {
+    /// A path, with a query if one is written, as a request line has it.
+    static let requestTarget = word("a path such as /healthz") { text in
+        guard text.hasPrefix("/"), text.utf8.count <= 2048 else { return false }
+        return (try? RequestTarget(text)) != nil
+    }
+}
+
+extension SettingType where Value == ExpectedStatus {
+    /// What an answer may say.
+    static let expectedStatus = scalar(
+        "a status such as 200, a class such as 2xx, or a range such as 200-399",
+        write: { $0.description }, read: { ExpectedStatus($0) })
 }

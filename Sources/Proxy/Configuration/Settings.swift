@@ -129,8 +129,17 @@ enum Settings {
 
     static let upstream: [Setting<Configuration.Upstream>] = [
         .value(
-            "urls", \.urls, .upstreamURLs, required: true, example: "[\"http://127.0.0.1:9000\"]",
-            "The upstream; several come with load balancing."),
+            "urls", \.urls, .list(.upstreamURL, 1...256), required: true,
+            example: "[\"http://127.0.0.1:9000\"]",
+            """
+            The upstreams. Requests are spread over all of them, and over all addresses of a name, as long as they \
+            are healthy.
+            """),
+        .value(
+            "balance", \.balance,
+            .choice(["round_robin": .roundRobin, "least_connections": .leastConnections]),
+            "round_robin: one after the other; least_connections: the one with the fewest requests under way."
+        ),
         .value(
             "accept_encoding", \.acceptEncoding, .choice(["identity": .identity, "pass": .pass]),
             "pass sends the client's own Accept-Encoding, for upstreams with precompressed files."),
@@ -140,6 +149,33 @@ enum Settings {
             "idle_timeout", \.idleTimeout, .duration(1...day),
             "The time between two bytes, of the upstream's and of a client's bodies alike."),
         .value("keep_alive", \.keepAlive, .count(0...100_000), "How many idle connections are kept."),
+        .value(
+            "max_failures", \.maxFailures, .count(0...1_000),
+            """
+            So many failures in a row (no connection, no head in time, no valid head) have an upstream passed over as \
+            long as there are others; 0: never.
+            """),
+        .value(
+            "fail_timeout", \.failTimeout, .duration(1...day),
+            """
+            For how long. Then one request tries it, and each time that fails the time doubles, up to eight times this.
+            """),
+        .value(
+            "retries", \.retries, .count(0...10),
+            """
+            How often a request that an upstream did not answer at all is sent to another, at most: one without a body \
+            and of an idempotent method, or one of which nothing was sent. In ten seconds, a fifth of a loop's requests \
+            and ten more.
+            """),
+        .value(
+            "resolve_interval", \.resolveInterval, .duration(1_000...day),
+            "How often names are resolved again. One that has no address just now keeps those that it had."),
+        .sectionOrOff(
+            "health", \.health, health, fresh: Configuration.Upstream.Health(),
+            """
+            Requests that find out which upstreams are healthy, by two results in a row; off, as by default: only \
+            clients' requests do.
+            """),
         .section("tls", \.tls, upstreamTLS, "How https:// URLs are spoken to; read again on SIGHUP."),
     ]
 
@@ -156,6 +192,13 @@ enum Settings {
         .value(
             "verify", \.verifies, .flag,
             "off: anybody on the way can be the upstream, since its certificate is not looked at."),
+    ]
+
+    static let health: [Setting<Configuration.Upstream.Health>] = [
+        .value("path", \.path, .requestTarget, "What is asked for, by GET."),
+        .value("interval", \.interval, .duration(100...day), "The time from one check to the next."),
+        .value("timeout", \.timeout, .duration(1...10 * minute), "The time to the whole head of the answer."),
+        .value("status", \.status, .expectedStatus, "The statuses of a healthy upstream."),
     ]
 
     static let store: [Setting<Configuration.Store>] = [

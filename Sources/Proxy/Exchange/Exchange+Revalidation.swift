@@ -82,7 +82,7 @@ extension Exchange {
         record.revalidation = .retried
         head.headers.remove(.ifNoneMatch)
         upstreamHead = head
-        tries = 0
+        passed = []
         askUpstream(head)
     }
 

@@ -6,7 +6,7 @@ extension Exchange {
     /// The upstream has agreed to the client's Upgrade: from here on bytes pass both ways as they are.
     func switchedProtocols(_ head: ResponseHead) {
         record.upstreamStatus = Int(head.status.rawValue)
-        proxy.answered(after: tries)
+        noteAnswer()
         guard let asked = upstreamHead, Upgrade.isAnswer(head.headers, to: asked.headers) else {
             upstream?.abort()
             return failed(.malformed(.unexpectedInterim))

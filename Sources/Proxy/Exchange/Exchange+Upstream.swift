@@ -52,60 +52,52 @@ extension Exchange {
         askUpstream(head)
     }
 
-    /// Sends a request's head to the upstream; what the client sends as its body follows.
+    /// Sends a request's head to the upstream whose turn it is; what the client sends as its body follows.
     func askUpstream(_ head: RequestHead) {
-        connect { [requestFraming] in $0.begin(head, framing: requestFraming, handler: self) }
+        proxy.upstreams.budget.count(now: core.now)
+        guard let way = proxy.upstreams.choose(now: core.now) else { return refuse(Self.noUpstream) }
+        send(head, by: way)
     }
 
-    /// Has `begin` send the request on a connection; a new one where one that was kept has proved stale.
-    private func connect(fresh: Bool = false, begin: (ClientConnection) -> Void) {
+    private static let noUpstream = ProblemAnswer(
+        status: .serviceUnavailable, detail: "There is no upstream to ask; try again later.")
+
+    /// Sends the request on a connection to one address: by its head, or as `lost` still holds all of it.
+    ///
+    /// On a new connection where one that was kept has proved stale.
+    func send(
+        _ head: RequestHead, by way: LoopUpstreams.Way, carriedBy lost: ClientConnection? = nil,
+        fresh: Bool = false
+    ) {
+        self.way = way
+        enter(way.server)
         do throws(SystemError) {
-            let connection = try proxy.connections.connection(to: endpoint, fresh: fresh)
+            let connection = try proxy.connections.connection(in: way.lane, fresh: fresh)
             upstream = connection
-            begin(connection)
+            unsent = nil
+            if let lost {
+                connection.begin(takenFrom: lost, handler: self)
+            } else {
+                connection.begin(head, framing: requestFraming, handler: self)
+            }
         } catch {
+            unsent = lost
             failed(.connectFailed(error))
         }
     }
 
-    /// The address in its turn, beginning with the one that answered last.
-    private var endpoint: Endpoint {
-        context.upstreams[(proxy.answeringUpstream + tries) % context.upstreams.count]
+    private func enter(_ server: UpstreamServer) {
+        leaveServer()
+        guard proxy.upstreams.countsLoad else { return }
+        server.enter()
+        loaded = server
     }
 
-    /// Sends the request once more, where nothing of it can have been acted upon, or acting twice does no harm
-    /// (RFC 9110 section 9.2.2); returns whether it did.
-    private func retry(_ error: UpstreamError, after failed: ClientConnection?) -> Bool {
-        guard let head = upstreamHead else { return false }
-        switch error {
-        case .connectFailed, .handshakeFailed, .connectTimeout:
-            guard tries + 1 < context.upstreams.count else { return false }
-            tries += 1
-            connect { [requestFraming] connection in
-                if let failed {
-                    connection.begin(takenFrom: failed, handler: self)
-                } else {
-                    connection.begin(head, framing: requestFraming, handler: self)
-                }
-            }
-            return true
-        case .stale where failed?.hasSentNothing == true:
-            connect(fresh: true) { connection in
-                if let failed { connection.begin(takenFrom: failed, handler: self) }
-            }
-            return true
-        case .stale where request.method.isIdempotent && requestBodyBytes == 0 && !hasRequestBody:
-            // Once: a fresh connection cannot be stale.
-            connect(fresh: true) { [requestFraming] in
-                $0.begin(head, framing: requestFraming, handler: self)
-            }
-            return true
-        default:
-            return false
-        }
+    /// The upstream has nothing more to do for this request.
+    func leaveServer() {
+        loaded?.leave()
+        loaded = nil
     }
-
-    private var hasRequestBody: Bool { requestFraming != .none && requestFraming != .length(0) }
 }
 
 // MARK: - What the upstream's connection reports
@@ -124,7 +116,7 @@ extension Exchange: ResponseHandler {
 
     func receivedHead(_ head: consuming ResponseHead, framing: BodyFraming) {
         record.upstreamStatus = Int(head.status.rawValue)
-        proxy.answered(after: tries)
+        noteAnswer()
         record.upstreamMicroseconds = Int(Clock.monotonicNanoseconds - startedNanoseconds) / 1000
         if isAnswerToRevalidation(head) { return }
         plan(head, framing: framing)
@@ -136,6 +128,7 @@ extension Exchange: ResponseHandler {
 
     func responseEnded(trailers: Headers) {
         upstream = nil
+        leaveServer()
         if storedAnswer != nil { return settleStoredAnswer() }
         if isTunnel { complete() } else { bodyEnded(trailers: trailers) }
     }
@@ -145,12 +138,13 @@ extension Exchange: ResponseHandler {
     }
 
     func failed(_ error: UpstreamError) {
-        let connection = upstream
+        let lost = upstream ?? unsent
         upstream = nil
+        unsent = nil
         if isTunnel { return breakTunnel() }
-        if case .handshakeFailed(let failure) = error { proxy.report(failure) }
-        if retry(error, after: connection) { return }
-        proxy.metrics.countUpstreamError(UpstreamErrorKind(error))
+        if case .handshakeFailed(let failure) = error, let way { proxy.report(failure, of: way.server) }
+        noteFailure(error)
+        if retry(error, lost) { return }
         if answer?.isStarted == true { return abort() }
         releaseAnswer()
         refuse(ProblemAnswer(error))

@@ -31,7 +31,14 @@ final class Exchange: Handler {
     // The way to the upstream.
     var upstream: ClientConnection?
     var upstreamHead: RequestHead?
-    var tries = 0
+    /// The address that the request is at, or was last.
+    var way: LoopUpstreams.Way?
+    /// Where it counts as load, if anywhere.
+    var loaded: UpstreamServer?
+    /// The upstreams that have failed it; none is asked twice if there is another.
+    var passed: [UpstreamServer] = []
+    /// A lost connection that still holds the request, of which it sent nothing.
+    var unsent: ClientConnection?
     /// Whether both connections have changed their protocol.
     var isTunnel = false
     var requestBodyBytes = 0
@@ -202,6 +209,8 @@ final class Exchange: Handler {
         record.durationMicroseconds = Int(Clock.monotonicNanoseconds - startedNanoseconds) / 1000
         upstream?.abort()
         upstream = nil
+        unsent = nil
+        leaveServer()
         releaseAnswer()
         if let ownToken { core.remove(ownToken) }
         proxy.account(record)

@@ -2,14 +2,15 @@ package import Dictionaries
 internal import HTTP
 
 extension ProxyContext {
-    /// Opens the store and resolves the upstream.
+    /// Opens the store and resolves the names of the upstreams.
     ///
     /// Blocks; `log` gets what an operator should know, from any thread. `deltaFault` is for tests alone, see `Deltas`.
     package static func open(
         _ configuration: Configuration, churn: ChurnPolicy = ChurnPolicy(),
-        log: @escaping @Sendable (StoreEvent) -> Void, loopCount: Int, deltaFault: Deltas.Fault? = nil
+        log: @escaping @Sendable (StoreEvent) -> Void, loopCount: Int, resolver: NameResolver = .system,
+        deltaFault: Deltas.Fault? = nil
     ) throws(StartError) -> ProxyContext {
-        let upstreams = try upstreams(of: configuration)
+        let upstreams = try UpstreamDirectory(configuration.upstream.urls, resolver)
         let settings = configuration.store
         var storeConfiguration = StoreConfiguration(
             path: settings.path, maxBytes: settings.maxSize, maxChains: settings.maxChains,
@@ -52,16 +53,5 @@ extension ProxyContext {
         } catch {
             throw .store(error.description)
         }
-    }
-
-    /// The addresses of the upstream; blocks.
-    static func upstreams(of configuration: Configuration) throws(StartError) -> [Endpoint] {
-        var upstreams: [Endpoint] = []
-        for url in configuration.upstream.urls {
-            let found = Endpoint.resolve(host: url.host, port: url.port)
-            guard !found.isEmpty else { throw .unknownUpstream(url.host) }
-            upstreams += found
-        }
-        return upstreams
     }
 }

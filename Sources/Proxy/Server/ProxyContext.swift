@@ -1,6 +1,6 @@
 package import Dictionaries
 internal import Dispatch
-package import HTTP
+internal import HTTP
 
 /// What all loops of one proxy share under one configuration; safe from any thread.
 ///
@@ -14,8 +14,7 @@ package final class ProxyContext: Sendable {
     let routes: RouteTable
     /// The matches under which requests are counted and logged, those of former configurations included.
     let routeNames: RouteNames
-    /// The addresses of the upstream, in the order they are tried.
-    let upstreams: [Endpoint]
+    /// What an upstream is called where a client names nobody.
     let upstreamAuthority: String
     /// What the upstream is spoken to by TLS with; nil where it is not.
     let upstreamTLS: TLSClientContext?
@@ -29,8 +28,8 @@ package final class ProxyContext: Sendable {
     let rateLimit: RateLimit?
 
     /// - Parameter deltaFault: for tests of the verification, see `Deltas`; nothing in a configuration leads here.
-    package init(
-        configuration: Configuration, store: DictionaryStore, loopCount: Int, upstreams: [Endpoint],
+    init(
+        configuration: Configuration, store: DictionaryStore, loopCount: Int, upstreams: UpstreamDirectory,
         compressionPool: CompressionPool, report: @escaping @Sendable (StoreEvent) -> Void = { _ in },
         deltaFault: Deltas.Fault? = nil
     ) throws(StartError) {
@@ -38,14 +37,13 @@ package final class ProxyContext: Sendable {
         upstreamTLS = try Self.upstreamTLS(configuration, report)
         tls = try TLSServers(configuration.listeners, ticketKeys: ticketKeys)
         shared = SharedParts(
-            store: store, loopCount: loopCount, compressionPool: compressionPool,
+            store: store, loopCount: loopCount, upstreams: upstreams, compressionPool: compressionPool,
             compression: configuration.compression, report: report, ticketKeys: ticketKeys,
             deltaFault: deltaFault)
         generation = 0
         clientSubjectFields = Self.clientSubjectFields(configuration)
         self.configuration = configuration
-        self.upstreams = upstreams
-        upstreamAuthority = Self.authority(of: configuration)
+        upstreamAuthority = configuration.upstream.urls.first?.authority ?? ""
         requestIDName = configuration.requestID.flatMap(HeaderName.init)
         rateLimit = RateLimit(configuration.limits.client)
         routeNames = RouteNames(configuration)
@@ -53,17 +51,14 @@ package final class ProxyContext: Sendable {
     }
 
     /// The same proxy under another configuration.
-    init(
-        _ configuration: Configuration, upstreams: [Endpoint], after former: ProxyContext
-    ) throws(StartError) {
+    init(_ configuration: Configuration, after former: ProxyContext) throws(StartError) {
         upstreamTLS = try Self.upstreamTLS(configuration, former.shared.report)
         tls = try TLSServers(configuration.listeners, ticketKeys: former.shared.ticketKeys)
         shared = former.shared
         generation = former.generation + 1
         clientSubjectFields = Self.clientSubjectFields(configuration)
         self.configuration = configuration
-        self.upstreams = upstreams
-        upstreamAuthority = Self.authority(of: configuration)
+        upstreamAuthority = configuration.upstream.urls.first?.authority ?? ""
         requestIDName = configuration.requestID.flatMap(HeaderName.init)
         rateLimit = RateLimit(configuration.limits.client)
         routeNames = RouteNames(configuration, after: former.routeNames)
@@ -71,6 +66,8 @@ package final class ProxyContext: Sendable {
     }
 
     package var store: DictionaryStore { shared.store }
+    /// The addresses of the upstreams.
+    var upstreams: UpstreamDirectory { shared.upstreams }
     /// How many loops share all this.
     package var loopCount: Int { shared.loopCount }
     /// The switch that the admin listener turns.
@@ -118,7 +115,7 @@ package final class ProxyContext: Sendable {
         _ configuration: Configuration, _ report: (StoreEvent) -> Void
     ) throws(StartError) -> TLSClientContext? {
         let upstream = configuration.upstream
-        guard upstream.urls.contains(where: \.isTLS) else { return nil }
+        guard upstream.urls.contains(where: { $0.scheme == .https }) else { return nil }
         if !upstream.tls.verifies {
             report(.warning("upstream.tls.verify is off: anybody on the way to the upstream can be it"))
         }
@@ -127,11 +124,5 @@ package final class ProxyContext: Sendable {
         } catch {
             throw .upstreamTLS(error.text)
         }
-    }
-
-    private static func authority(of configuration: Configuration) -> String {
-        configuration.upstream.urls.first.map {
-            $0.host.contains(":") ? "[\($0.host)]:\($0.port)" : "\($0.host):\($0.port)"
-        } ?? ""
     }
 }

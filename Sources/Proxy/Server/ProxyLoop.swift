@@ -18,12 +18,15 @@ final class ProxyLoop: Handler {
     private var onDrained: (() -> Void)?
     /// Whether this loop sees to what is to be done every second.
     private let maintains: Bool
+    /// Whether the upstreams are healthy, this loop finds out for all.
+    private let health: HealthChecker?
     private var token: Token?
 
     init(context: ProxyContext, accessLog: AccessLogOutput?, maintains: Bool, core: EventLoop.Core) {
         self.accessLog = accessLog
         self.maintains = maintains
         proxy = ReverseProxy(context: context, log: accessLog?.log(for: context), core: core)
+        health = maintains ? HealthChecker(core: core, report: context.report) : nil
     }
 
     /// Accepts from now on; returns the name of this part on its loop.
@@ -31,6 +34,7 @@ final class ProxyLoop: Handler {
         open(sockets, core)
         let token = core.add(self)
         self.token = token
+        health?.adopt(proxy.context)
         expired(core)
         return token
     }
@@ -62,6 +66,7 @@ final class ProxyLoop: Handler {
         _ core: EventLoop.Core
     ) {
         proxy.adopt(context, log: accessLog?.log(for: context))
+        health?.adopt(context)
         for (number, listener) in listeners {
             if let configuration = kept[number] {
                 listener.adopt(ServerSettings(configuration, in: context))
@@ -71,6 +76,12 @@ final class ProxyLoop: Handler {
             }
         }
         open(added, core)
+    }
+
+    /// Goes on with the addresses that the upstreams have now.
+    func refreshUpstreams() {
+        proxy.refreshUpstreams()
+        health?.adopt(proxy.context)
     }
 
     private func leave(_ listener: Listener, _ core: EventLoop.Core) {
@@ -106,6 +117,7 @@ final class ProxyLoop: Handler {
     func close() {
         for listener in leaving + listeners.values { listener.abortAll() }
         proxy.close()
+        health?.close()
     }
 
     /// Where this loop accepts, by the numbers of the listeners.

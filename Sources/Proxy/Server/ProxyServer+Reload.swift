@@ -28,11 +28,12 @@ extension ProxyServer {
         let former = state.withLock { $0 }
         let refused = Restart.required(from: former.context.configuration, to: configuration)
         guard refused.isEmpty else { throw .needsRestart(refused) }
-        let upstreams = try ProxyContext.upstreams(of: configuration)
-        let context = try ProxyContext(configuration, upstreams: upstreams, after: former.context)
+        let servers = try former.context.upstreams.servers(of: configuration.upstream.urls)
+        let context = try ProxyContext(configuration, after: former.context)
         // Every new socket before any change: what cannot be had leaves all as it is.
         let change = try ListenerChange(from: former, to: configuration)
         let admin = try AdminChange(from: former, to: configuration)
+        context.upstreams.adopt(configuration.upstream.urls, servers)
         context.compressionMemory.resize(to: configuration.compression.memory)
         state.withLock { state in
             state.context = context
@@ -45,6 +46,7 @@ extension ProxyServer {
         // Before the loops have it: what no route makes any more is found by nobody from here on.
         context.store.restrict(to: CurrentRoutes(context.routes).makes)
         hand(context, change)
+        names.adopt(context)
         if case .moved(let socket) = admin { moveAdmin(to: socket) }
         return Restart.advised(
             from: former.context.configuration, to: configuration, hasKeys: context.store.keys != nil)

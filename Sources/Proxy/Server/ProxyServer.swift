@@ -48,6 +48,8 @@ package final class ProxyServer: Sendable {
     let state: Guarded<State>
     let parts: [LoopPart]
     let status: AdminStatus
+    /// Keeps the addresses of the upstreams up to date.
+    let names: NameWatch
     /// The name of the admin listener's part on the first loop.
     private let adminToken = Guarded<Token?>(nil)
     private let drained = DispatchSemaphore(value: 0)
@@ -68,6 +70,13 @@ package final class ProxyServer: Sendable {
                 context: context, listeners: opened.sorted { $0.key < $1.key }.map(\.value.listener),
                 nextNumber: opened.count, adminEndpoint: adminSocket?.endpoint))
         status = AdminStatus(context: context, parts: parts, sink: accessLog?.sink)
+        names = NameWatch(context) { [parts] in
+            for part in parts {
+                part.loop.execute { core in
+                    core.handler(part.token, as: ProxyLoop.self)?.refreshUpstreams()
+                }
+            }
+        }
         startAdmin(adminSocket)
     }
 
@@ -194,6 +203,7 @@ package final class ProxyServer: Sendable {
     /// process accepts at the same sockets, the admin listener's too.
     package func stop(drainMilliseconds: Int? = nil, isHandedOver: Bool = false) {
         if isHandedOver { moveAdmin(to: nil) } else { status.startDraining() }
+        names.stop()
         let time = drainMilliseconds ?? context.configuration.limits.drainTimeout
         let waiting = DispatchGroup()
         for part in parts {

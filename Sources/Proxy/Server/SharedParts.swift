@@ -7,6 +7,8 @@ internal import HTTP
 /// Safe from any thread.
 final class SharedParts: Sendable {
     let store: DictionaryStore
+    /// The addresses of the upstreams.
+    let upstreams: UpstreamDirectory
     /// How many loops share all this.
     let loopCount: Int
     let compressionPool: CompressionPool
@@ -31,12 +33,14 @@ final class SharedParts: Sendable {
     let report: @Sendable (StoreEvent) -> Void
 
     init(
-        store: DictionaryStore, loopCount: Int, compressionPool: CompressionPool,
+        store: DictionaryStore, loopCount: Int, upstreams: UpstreamDirectory,
+        compressionPool: CompressionPool,
         compression: Configuration.Compression, report: @escaping @Sendable (StoreEvent) -> Void,
         ticketKeys: TLSTicketKeys, deltaFault: Deltas.Fault?
     ) {
         self.ticketKeys = ticketKeys
         self.store = store
+        self.upstreams = upstreams
         self.loopCount = max(1, loopCount)
         self.compressionPool = compressionPool
         self.compressionMemory = MemoryBudget(bytes: compression.memory)

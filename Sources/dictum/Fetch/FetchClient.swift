@@ -12,8 +12,8 @@ final class FetchClient: Sendable {
 
     /// Starts the loop.
     ///
-    /// With `tls` every connection is protected, and the host of that name at its end.
-    init(tls: (context: TLSClientContext, host: String)? = nil) {
+    /// With `tls` every connection is protected, and at its end the host that the request names.
+    init(tls: TLSClientContext? = nil) {
         let made = Guarded<Token>(.none)
         let started = DispatchSemaphore(value: 0)
         loop.execute { core in
@@ -60,7 +60,8 @@ final class FetchClient: Sendable {
         loop.execute { [token] core in
             guard let part = core.handler(token, as: FetchLoop.self) else { return }
             let exchange = FetchExchange(
-                request, to: endpoint, bodyBytesMax: Self.bodyBytesMax, pool: part.pool
+                request, in: part.lane(of: request, to: endpoint), bodyBytesMax: Self.bodyBytesMax,
+                pool: part.pool
             ) { result in
                 outcome.withLock { $0 = result }
                 ended.signal()

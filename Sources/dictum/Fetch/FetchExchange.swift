@@ -8,7 +8,7 @@ final class FetchExchange: ResponseHandler {
 
     private let pool: ConnectionPool
     private let request: RequestHead
-    private let endpoint: Endpoint
+    private let lane: UpstreamLane
     private let bodyBytesMax: Int
     private var onEnd: ((Outcome) -> Void)?
     private var connection: ClientConnection?
@@ -18,11 +18,11 @@ final class FetchExchange: ResponseHandler {
     private var isSecondTry = false
 
     init(
-        _ request: RequestHead, to endpoint: Endpoint, bodyBytesMax: Int, pool: ConnectionPool,
+        _ request: RequestHead, in lane: UpstreamLane, bodyBytesMax: Int, pool: ConnectionPool,
         onEnd: @escaping (Outcome) -> Void
     ) {
         self.request = request
-        self.endpoint = endpoint
+        self.lane = lane
         self.bodyBytesMax = bodyBytesMax
         self.pool = pool
         self.onEnd = onEnd
@@ -31,7 +31,7 @@ final class FetchExchange: ResponseHandler {
     /// Sends the request; `onEnd` is called once, unless the exchange is aborted.
     func start() {
         do throws(SystemError) {
-            let connection = try pool.connection(to: endpoint, fresh: isSecondTry)
+            let connection = try pool.connection(in: lane, fresh: isSecondTry)
             self.connection = connection
             connection.begin(request, framing: .none, handler: self)
         } catch {

@@ -22,7 +22,7 @@ struct Fetcher: Sendable {
             return
         }
         do throws(TLSError) {
-            client = FetchClient(tls: (try TLSClientContext(TLSClientSettings()), url.host))
+            client = FetchClient(tls: try TLSClientContext(TLSClientSettings()))
         } catch {
             throw .tls(error.text)
         }

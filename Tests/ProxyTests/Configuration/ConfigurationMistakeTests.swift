@@ -140,7 +140,10 @@ private func mistakes(inWhole bytes: [UInt8]) -> [String] {
     }
 
     @Test(arguments: [
-        ("[http://u, http://v]", "1:29: more than one upstream is not supported yet: expected one URL"),
+        ("[http://u, ftp://v]", "1:29: upstream.urls[1] is \"ftp://v\": expected a URL such as"),
+        ("[\"unix:run/app.sock\"]", "(the path of a Unix socket is absolute and has at most 107 bytes)"),
+        ("[\"unix:/\(String(repeating: "a", count: 107))\"]", "absolute and has at most 107 bytes"),
+        ("[\"unix:\"]", "absolute and has at most 107 bytes"),
         ("[http://u/base]", "(more than a host and a port)"),
         ("[\"http://u?q\"]", "(more than a host and a port)"),
         ("[http://a@u]", "expected a URL such as"),
@@ -150,10 +153,12 @@ private func mistakes(inWhole bytes: [UInt8]) -> [String] {
         ("[\"http://\"]", "expected a URL such as"),
         ("[\"http://[::1\"]", "expected a URL such as"),
         ("[ftp://u]", "expected a URL such as"),
-        ("[]", "upstream.urls is a list: expected a list with the URL of the upstream"),
+        ("[]", "upstream.urls is a list: expected a list of 1 to 256, each a URL such as"),
         ("http://u", "upstream.urls is \"http://u\": expected a list"),
     ])
-    func `an upstream is one http URL of a host and a port`(urls: String, expected: String) {
+    func `an upstream is an http URL of a host and a port, or the path of a socket`(
+        urls: String, expected: String
+    ) {
         let found = mistakes(inWhole: Array("upstream: {urls: \(urls)}".utf8))
         #expect(found.count == 1)
         #expect(found.first?.contains(expected) == true)

@@ -17,9 +17,10 @@ internal import Testing
             configuration: StoreConfiguration(
                 path: ":memory:", maxBytes: 1 << 24, maxChains: 10, memoryBytes: 1 << 24, log: { _ in }))
         let loopback = try #require(IPAddress("127.0.0.1"))
+        let both = [refusing, origin.port].map { Endpoint.ip(loopback, port: $0) }
+        let directory = try UpstreamDirectory(configuration.upstream.urls, NameResolver { _, _ in both })
         let context = try ProxyContext(
-            configuration: configuration, store: store, loopCount: 1,
-            upstreams: [.ip(loopback, port: refusing), .ip(loopback, port: origin.port)],
+            configuration: configuration, store: store, loopCount: 1, upstreams: directory,
             compressionPool: CompressionPool(width: 1))
         return try ProxyServer(context: context, accessLog: nil)
     }

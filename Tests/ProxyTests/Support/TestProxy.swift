@@ -20,15 +20,19 @@ final class TestProxy {
     init(
         _ origin: Origin, upstream: String = "", _ settings: String = "", store: String = ":memory:",
         isLogged: Bool = false, churn: ChurnPolicy = ChurnPolicy(), deltaFault: Deltas.Fault? = nil,
-        listener: (inout Configuration.Listener) -> Void = { _ in }
+        urls: [String]? = nil, resolver: NameResolver = .system,
+        listener: (inout Configuration.Listener) -> Void = { _ in },
+        change: (inout Configuration) -> Void = { _ in }
     ) throws {
         self.origin = origin
-        var configuration = try Self.configuration(origin, upstream: upstream, settings, store: store)
+        var configuration = try Self.configuration(
+            origin, upstream: upstream, settings, store: store, urls: urls)
         listener(&configuration.listeners[0])
+        change(&configuration)
         let context = try ProxyContext.open(
             configuration, churn: churn,
             log: { [events] event in events.withLock { $0.append(event) } }, loopCount: 2,
-            deltaFault: deltaFault)
+            resolver: resolver, deltaFault: deltaFault)
         log = isLogged ? try LineReader() : nil
         sink = log.map { LogSink(descriptor: $0.writeEnd) }
         server = try ProxyServer(
@@ -37,11 +41,13 @@ final class TestProxy {
 
     /// The settings of a test, at free ports of this machine unless they say where.
     static func configuration(
-        _ origin: Origin, upstream: String = "", _ settings: String = "", store: String = ":memory:"
+        _ origin: Origin, upstream: String = "", _ settings: String = "", store: String = ":memory:",
+        urls: [String]? = nil
     ) throws -> Configuration {
+        let urls = urls ?? ["http://127.0.0.1:\(origin.port)"]
         let text = """
             upstream:
-              urls: ["http://127.0.0.1:\(origin.port)"]
+              urls: [\(urls.map { "\"\($0)\"" }.joined(separator: ", "))]
               \(upstream)
             \(settings)
             """

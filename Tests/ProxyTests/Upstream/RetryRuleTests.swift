@@ -1,0 +1,49 @@
+import HTTP
+import Testing
+
+@testable import Proxy
+
+struct RetryRuleTests {
+    private static let refused = UpstreamError.connectFailed(SystemError(code: 111))
+    private static let noDescriptors = UpstreamError.connectFailed(SystemError(code: 24))
+
+    private func verdict(
+        _ error: UpstreamError, sent: Bool = true, received: Bool = false, repeatable: Bool = true
+    ) -> RetryRule.Verdict {
+        RetryRule.verdict(
+            .init(error: error, hasSent: sent, hasReceived: received, isRepeatable: repeatable))
+    }
+
+    @Test(arguments: [UpstreamError.closedBeforeHead, .headTimeout, .idleTimeout])
+    func `what was sent is sent again only if it may be repeated and nothing has come`(error: UpstreamError) {
+        #expect(verdict(error) == .again)
+        #expect(verdict(error, received: true) == .never)
+        #expect(verdict(error, repeatable: false) == .never)
+        #expect(verdict(error, sent: false, repeatable: false) == .again)
+    }
+
+    @Test(arguments: [true, false])
+    func `without a connection any request goes elsewhere`(isRepeatable: Bool) {
+        #expect(verdict(Self.refused, sent: false, repeatable: isRepeatable) == .elsewhere)
+        #expect(verdict(.connectTimeout, sent: false, repeatable: isRepeatable) == .elsewhere)
+    }
+
+    @Test func `what this machine lacks no other upstream has`() {
+        #expect(verdict(Self.noDescriptors, sent: false) == .never)
+        #expect(!RetryRule.isFault(Self.noDescriptors))
+        #expect(RetryRule.isFault(Self.refused))
+    }
+
+    @Test func `a stale connection is replaced if the request may be repeated or has not left`() {
+        #expect(verdict(.stale) == .refresh)
+        #expect(verdict(.stale, sent: false, repeatable: false) == .refresh)
+        #expect(verdict(.stale, repeatable: false) == .never)
+        #expect(!RetryRule.isFault(.stale))
+    }
+
+    @Test(arguments: [UpstreamError.malformed(.malformedStatusLine), .truncated])
+    func `an answer that is broken is not asked for again`(error: UpstreamError) {
+        #expect(verdict(error, received: true) == .never)
+        #expect(verdict(error, sent: false) == .never)
+    }
+}
