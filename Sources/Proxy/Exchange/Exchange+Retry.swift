@@ -58,8 +58,9 @@ extension Exchange {
     private func next(after way: LoopUpstreams.Way, orStay: Bool = false) -> LoopUpstreams.Way? {
         guard passed.count < context.configuration.upstream.retries else { return nil }
         passed.append(way.server)
-        return proxy.upstreams.choose(passing: passed, now: core.now)
-            ?? (orStay ? proxy.upstreams.choose(now: core.now) : nil)
+        if let other = proxy.upstreams.choose(passing: passed, now: core.now) { return other }
+        // None is asked twice, but for an only one.
+        return orStay && passed.allSatisfy { $0 === way.server } ? way : nil
     }
 
     private func takeFromBudget() -> Bool {

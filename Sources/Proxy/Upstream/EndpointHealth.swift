@@ -49,6 +49,7 @@ struct EndpointHealth: Sendable, Equatable {
     /// Whether it is passed over.
     var isOut: Bool { backOff != nil || isCheckedOut }
 
+    /// Whether it may be chosen now.
     func standing(now: Int64) -> Standing {
         // The checks had it out, and they bring it back.
         if isCheckedOut { return .out(badness: .max) }

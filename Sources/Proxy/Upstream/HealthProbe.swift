@@ -24,6 +24,7 @@ final class HealthProbe: ResponseHandler, Handler {
         self.onEnd = onEnd
     }
 
+    /// Asks.
     func start(_ target: RequestTarget, in lane: UpstreamLane, of pool: ConnectionPool) {
         token = core.add(self)
         // For the whole of it: an upstream that drips its head is not well either.

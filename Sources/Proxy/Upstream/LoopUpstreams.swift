@@ -6,7 +6,9 @@ internal import HTTP
 final class LoopUpstreams {
     /// One address of an upstream, and the connections that this loop keeps to it.
     final class Way {
+        /// The address, and how it fares.
         let server: UpstreamServer
+        /// This loop's connections to it.
         let lane: UpstreamLane
 
         init(_ server: UpstreamServer, _ lane: UpstreamLane) {

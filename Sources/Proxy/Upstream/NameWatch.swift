@@ -33,15 +33,16 @@ final class NameWatch: Sendable {
 
     private func begin(_ context: ProxyContext) {
         let own = series.wrappingAdd(1, ordering: .relaxed).newValue
-        if context.configuration.upstream.urls.contains(where: \.hasName) { waitForRound(of: own, context) }
+        let upstream = context.configuration.upstream
+        if upstream.urls.contains(where: \.hasName) { waitForRound(of: own, upstream.resolveInterval) }
     }
 
-    private func waitForRound(of own: Int, _ context: ProxyContext) {
-        let interval = context.configuration.upstream.resolveInterval
+    private func waitForRound(of own: Int, _ interval: Int) {
+        // Holds nothing on to what a reload or the end has replaced.
         queue.asyncAfter(deadline: .now() + .milliseconds(interval)) { [weak self] in
             guard let self, series.load(ordering: .relaxed) == own else { return }
-            refresh(context)
-            waitForRound(of: own, context)
+            refresh(context.withLock { $0 })
+            waitForRound(of: own, interval)
         }
     }
 

@@ -27,6 +27,7 @@ enum RetryRule {
         case again
     }
 
+    /// What may be done after a try that gave no answer's head.
     static func verdict(_ attempt: Attempt) -> Verdict {
         switch attempt.error {
         case .connectFailed(let error): error.isOurs ? .never : .elsewhere

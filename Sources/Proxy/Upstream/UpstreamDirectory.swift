@@ -48,7 +48,9 @@ final class UpstreamDirectory: Sendable {
         state.withLock { $0 = State(urls: urls, servers: servers) }
     }
 
-    /// Asks for all names again; blocks. Nil where the upstreams have changed meanwhile.
+    /// Asks for all names again; nil where the upstreams have changed meanwhile.
+    ///
+    /// Blocks.
     func refresh() -> Refreshed? {
         let former = state.withLock { $0 }
         let found = resolve(former.urls)

@@ -6,6 +6,7 @@ internal import Synchronization
 ///
 /// While all is well a request pays one relaxed load for it.
 final class UpstreamServer: Sendable {
+    /// Where it is.
     let target: UpstreamTarget
     /// The URL as it was configured.
     let url: String
@@ -30,8 +31,10 @@ final class UpstreamServer: Sendable {
     /// Requests under way there, of all loops; counted only where somebody balances by it.
     var activeCount: Int { active.load(ordering: .relaxed) }
 
+    /// A request goes there.
     func enter() { active.wrappingAdd(1, ordering: .relaxed) }
 
+    /// A request that went there is over.
     func leave() { active.wrappingSubtract(1, ordering: .relaxed) }
 
     // MARK: Health
@@ -41,6 +44,7 @@ final class UpstreamServer: Sendable {
     /// Whether the checks have it out.
     var isCheckedOut: Bool { health.withLock { $0.isCheckedOut } }
 
+    /// Whether it may be chosen now.
     func standing(now: Int64) -> EndpointHealth.Standing {
         isHealthy ? .up : health.withLock { $0.standing(now: now) }
     }

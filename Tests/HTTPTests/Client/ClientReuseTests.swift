@@ -127,6 +127,61 @@ struct ClientReuseTests {
         #expect(peer.readToEnd() == ("", .closed))
     }
 
+    /// Begins a second request on a kept connection in the very batch of events that reports what `happens` there.
+    private func reuse(
+        framing: BodyFraming = .none, _ write: @escaping @Sendable (TestResponse) -> Void = { _ in },
+        happens: (Peer) -> Void
+    ) throws -> (lines: [String], sent: String) {
+        let upstream = try TestUpstream()
+        let client = TestClient()
+        let first = try client.begin(to: upstream.endpoint)
+        let peer = try upstream.accept()
+        #expect(peer.readHead().hasPrefix("GET / "))
+        peer.send(Self.ok)
+        #expect(first.outcome().last == "end")
+        // The loop waits until both have come, the request before the bytes.
+        let (halted, gate) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        client.withPool { _, _ in
+            halted.signal()
+            gate.wait()
+        }
+        halted.wait()
+        let head = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 20000\r\n\r\n"
+        let next = try client.begin(
+            framing == .none ? "GET / HTTP/1.1\r\nHost: a\r\n\r\n" : head, framing: framing,
+            to: upstream.endpoint)
+        next.onLoop(write)
+        happens(peer)
+        gate.signal()
+        let lines = next.outcome()
+        return (lines, peer.readToEnd().0)
+    }
+
+    @Test func `bytes that come in the batch in which a kept connection is taken are no answer`() throws {
+        let (lines, sent) = try reuse { $0.send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil") }
+        #expect(lines == ["reused", "failed stale"])
+        #expect(sent == "")
+    }
+
+    @Test func `an end that comes in the batch in which a kept connection is taken lets nothing out`() throws
+    {
+        let (lines, sent) = try reuse { $0.closeWriting() }
+        #expect(lines == ["reused", "failed stale"])
+        #expect(sent == "")
+    }
+
+    @Test func `a large piece of a body does not go out before what lies there has been seen`() throws {
+        let (lines, sent) = try reuse(
+            framing: .length(20_000),
+            { response in
+                let piece = [UInt8](repeating: 7, count: 20_000)
+                response.connection?.write(piece.span)
+                response.connection?.finish(trailers: Headers())
+            }, happens: { $0.send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil") })
+        #expect(lines == ["reused", "failed stale"])
+        #expect(sent == "")
+    }
+
     @Test func `a kept connection that the upstream closes goes`() throws {
         let upstream = try TestUpstream()
         let client = TestClient()

@@ -166,7 +166,7 @@ private func mistakes(inWhole bytes: [UInt8]) -> [String] {
 
     @Test(arguments: [
         ("store: {}", "f:1:1: upstream is missing: expected a mapping of urls"),
-        ("upstream: {}", "f:1:11: upstream.urls is missing: expected a list with the URL"),
+        ("upstream: {}", "f:1:11: upstream.urls is missing: expected a list of 1 to 256"),
         ("", "f:1:1: the file is empty"),
         ("# only this\n", "f:1:1: the file is empty"),
         ("---\n", "f:1:1: the file is empty"),

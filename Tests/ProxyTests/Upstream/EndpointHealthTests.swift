@@ -45,16 +45,16 @@ struct EndpointHealthTests {
     @Test func `after its back-off one request may try, and no second at the same time`() {
         var health = ejected()
         #expect(health.standing(now: 99) == .out(badness: 100))
-        #expect(!health.beginTrial(now: 99))
+        #expect(health.beginTrial(now: 99) == false)
         #expect(health.standing(now: 100) == .due)
-        #expect(health.beginTrial(now: 100))
+        #expect(health.beginTrial(now: 100) == true)
         #expect(health.standing(now: 100) == .out(badness: 200))
-        #expect(!health.beginTrial(now: 100))
+        #expect(health.beginTrial(now: 100) == false)
     }
 
     @Test func `a trial that answers brings it back`() {
         var health = ejected()
-        #expect(health.beginTrial(now: 100))
+        #expect(health.beginTrial(now: 100) == true)
         #expect(health.succeeded() == .readmitted)
         #expect(health.standing(now: 100) == .up)
         #expect(health.isSpotless)
@@ -64,7 +64,7 @@ struct EndpointHealthTests {
         var health = ejected()
         var now: Int64 = 100
         for backOff: Int64 in [200, 400, 800, 800, 800] {
-            #expect(health.beginTrial(now: now))
+            #expect(health.beginTrial(now: now) == true)
             #expect(health.failed(now: now, policy) == nil)
             #expect(health.standing(now: now + backOff - 1) == .out(badness: now + backOff))
             now += backOff
@@ -80,9 +80,9 @@ struct EndpointHealthTests {
 
     @Test func `a trial of which nobody hears is followed by another`() {
         var health = ejected()
-        #expect(health.beginTrial(now: 100))
+        #expect(health.beginTrial(now: 100) == true)
         #expect(health.standing(now: 199) == .out(badness: 200))
-        #expect(health.beginTrial(now: 200))
+        #expect(health.beginTrial(now: 200) == true)
     }
 
     @Test func `the first check counts alone, later ones two in a row`() {
@@ -103,7 +103,7 @@ struct EndpointHealthTests {
         _ = health.checked(isGood: false)
         #expect(health.succeeded() == nil)
         #expect(health.isOut)
-        #expect(!health.beginTrial(now: 1_000))
+        #expect(health.beginTrial(now: 1_000) == false)
         health.forgetChecks()
         #expect(health.isSpotless)
     }

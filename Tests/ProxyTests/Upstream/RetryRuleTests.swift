@@ -26,6 +26,8 @@ struct RetryRuleTests {
     func `without a connection any request goes elsewhere`(isRepeatable: Bool) {
         #expect(verdict(Self.refused, sent: false, repeatable: isRepeatable) == .elsewhere)
         #expect(verdict(.connectTimeout, sent: false, repeatable: isRepeatable) == .elsewhere)
+        #expect(verdict(.handshakeFailed(.closed), sent: false, repeatable: isRepeatable) == .elsewhere)
+        #expect(RetryRule.isFault(.handshakeFailed(.closed)))
     }
 
     @Test func `what this machine lacks no other upstream has`() {

@@ -1,0 +1,83 @@
+internal import Foundation
+internal import TestSupport
+internal import Testing
+
+/// Several upstreams of which some are spoken to by TLS.
+@Suite(.timeLimit(.minutes(10))) struct TLSMixedUpstreamTests {
+    private let certificates: TestCertificates
+    private let plain: Origin
+    /// Each loop takes turns of its own.
+    private let loops = ProcessInfo.processInfo.activeProcessorCount
+
+    init() throws {
+        certificates = try TestCertificates()
+        plain = try Origin(wire("HTTP/1.1 200 OK", body: [UInt8]("plain".utf8)))
+    }
+
+    /// A proxy before upstreams at these URLs.
+    private func proxy(_ urls: [String], _ settings: String = "") throws -> ServedProxy {
+        let list = urls.map { "\"\($0)\"" }.joined(separator: ", ")
+        let upstream = "urls: [\(list)], tls: {ca: \"\(certificates.file("ca.pem"))\"}, fail_timeout: 1h"
+        return try ServedProxy(plain, in: TemporaryFolder(), upstream: "{\(upstream)\(settings)}")
+    }
+
+    /// One whose certificate is somebody else's.
+    private func impostor() throws -> SecureOrigin {
+        try certificates.issue("other", names: "DNS:other.test")
+        return try SecureOrigin(certificates, "other")
+    }
+
+    @Test func `each upstream is spoken to by the scheme of its URL, and must be the host that is in it`()
+        throws
+    {
+        let (named, addressed) = (try SecureOrigin(certificates), try SecureOrigin(certificates))
+        let proxy = try proxy([
+            "http://127.0.0.1:\(plain.port)", "https://localhost:\(named.port)",
+            "https://127.0.0.1:\(addressed.port)",
+        ])
+        var texts: [String] = []
+        // localhost may have two addresses.
+        for _ in 0..<4 * loops {
+            let answer = try proxy.curl("/info")
+            #expect(answer.head.status == 200)
+            texts.append(String(decoding: answer.body, as: UTF8.self))
+        }
+        for expected in ["plain", "sni=localhost", "sni=None"] {
+            #expect(texts.contains { $0.contains(expected) }, "\(texts)")
+        }
+        #expect(plain.requests.count == texts.count { $0 == "plain" }, "\(texts) \(plain.requests)")
+    }
+
+    @Test func `an upstream whose handshake fails is passed over, and no request is lost by it`() throws {
+        let impostor = try impostor()
+        let url = "https://127.0.0.1:\(impostor.port)"
+        let proxy = try proxy([url, "http://127.0.0.1:\(plain.port)"])
+        // Enough for three turns of the one that fails, however the loops share them.
+        let count = loops + 8
+        for number in 0..<count {
+            // Nothing of the request was sent, so that even one with a body goes on.
+            let answer = try proxy.curl("/", arguments: number % 2 == 0 ? [] : ["-d", "number=\(number)"])
+            #expect(answer.carries([UInt8]("plain".utf8)))
+        }
+        #expect(plain.requests.count == count)
+        #expect(
+            try proxy.process.waitFor("no TLS with the upstream 127.0.0.1:\(impostor.port)").isEmpty == false)
+        let said = try proxy.process.waitFor("upstream \(url) failed 3 times in a row")
+        #expect(said.contains("(the certificate cannot be trusted (IP address mismatch))"))
+        #expect(try proxy.metric("dictum_upstream_errors_total", where: "\"tls\"") == 3)
+        #expect(try proxy.metric("dictum_upstream_retries_total", where: "\"connect\"") == 3)
+        #expect(try proxy.metric("dictum_upstream_healthy", where: url) == 0)
+    }
+
+    @Test func `checks of an https upstream go by TLS, and its certificate counts`() throws {
+        let (genuine, impostor) = (try SecureOrigin(certificates), try impostor())
+        let urls = [genuine, impostor].map { "https://127.0.0.1:\($0.port)" }
+        let proxy = try proxy(urls, ", health: {path: /healthz, interval: 100ms}")
+        _ = try proxy.process.waitFor("upstream \(urls[1]) does not pass its health check")
+        for _ in 0..<4 {
+            #expect(String(decoding: try proxy.curl("/info").body, as: UTF8.self).contains("TLSv1.3"))
+        }
+        #expect(try proxy.metric("dictum_upstream_healthy", where: urls[0]) == 1)
+        #expect(try proxy.metric("dictum_upstream_retries_total") == 0)
+    }
+}

@@ -1,0 +1,118 @@
+internal import Dictionaries
+internal import Glibc
+internal import HTTP
+internal import TestSupport
+internal import Testing
+
+@testable import Proxy
+
+/// An upstream whose `/healthz` says what it is told to, and whose other answers are always well.
+private final class CheckedOrigin: Sendable {
+    let origin: Origin
+    private let status: Guarded<Int?>
+
+    /// Without a status it does not answer checks.
+    init(_ status: Int?) throws {
+        let current = Guarded(status)
+        self.status = current
+        origin = try Origin { request, connection in
+            guard request.target == "/healthz" else {
+                return _ = connection.send(wire("HTTP/1.1 200 OK", body: [UInt8]("well".utf8)))
+            }
+            guard let status = current.withLock({ $0 }) else { return _ = connection.receiveAll() }
+            connection.send(wire("HTTP/1.1 \(status) It", body: []))
+        }
+    }
+
+    deinit { origin.stop() }
+
+    func become(_ status: Int?) { self.status.withLock { $0 = status } }
+
+    var url: String { "http://127.0.0.1:\(origin.port)" }
+    var requests: [WireMessage] { origin.requests.filter { $0.target != "/healthz" } }
+    var checks: [WireMessage] { origin.requests.filter { $0.target == "/healthz" } }
+}
+
+private let health = "health: {path: /healthz, interval: 100ms}"
+
+extension TestProxy {
+    fileprivate convenience init(_ origins: [CheckedOrigin], upstream: String = health) throws {
+        try self.init(origins[0].origin, upstream: upstream, urls: origins.map(\.url))
+    }
+
+    fileprivate func untilHealthy(_ isHealthy: Bool, _ origin: CheckedOrigin) throws {
+        while try self.isHealthy(origin.url) != isHealthy { usleep(1_000) }
+    }
+
+    fileprivate func readiness() throws -> WireMessage { try admin("GET /readyz HTTP/1.1", "Host: admin") }
+}
+
+@Suite(.timeLimit(.minutes(10))) struct HealthCheckTests {
+    @Test(arguments: [503, 404, 302, nil])
+    func `an upstream that does not pass gets no requests, and comes back when it does`(status: Int?) throws {
+        let (sick, well) = (try CheckedOrigin(status), try CheckedOrigin(204))
+        let proxy = try TestProxy(
+            [sick, well], upstream: "health: {path: /healthz, interval: 100ms, timeout: 50ms}")
+        try proxy.untilHealthy(false, sick)
+        for _ in 0..<8 { #expect(try proxy.fetch("/").text == "well") }
+        #expect(sick.requests.isEmpty)
+        #expect(try proxy.readiness().status == 200)
+        sick.become(200)
+        try proxy.untilHealthy(true, sick)
+        while sick.requests.isEmpty { #expect(try proxy.fetch("/").text == "well") }
+        #expect(
+            proxy.told(of: sick.url).map { "\($0)".contains("passes its health check") } == [false, true],
+            "out and in again are told once each")
+        #expect(proxy.told(of: well.url).isEmpty)
+    }
+
+    @Test func `where none passes the proxy is not ready, and asks all the same`() throws {
+        let both = [try CheckedOrigin(500), try CheckedOrigin(500)]
+        let proxy = try TestProxy(both)
+        for origin in both { try proxy.untilHealthy(false, origin) }
+        let answer = try proxy.readiness()
+        #expect(answer.status == 503)
+        #expect(answer.text.contains("no upstream passes its health check"))
+        #expect(try proxy.admin("GET /healthz HTTP/1.1", "Host: admin").status == 200)
+        #expect(try proxy.fetch("/").text == "well")
+        both[1].become(200)
+        try proxy.untilHealthy(true, both[1])
+        #expect(try proxy.readiness().status == 200)
+    }
+
+    @Test func `a check is a GET of its own for every upstream, by one loop alone`() throws {
+        let origin = try CheckedOrigin(200)
+        let proxy = try TestProxy([origin], upstream: "health: {path: /healthz, interval: 1h}")
+        while origin.checks.isEmpty { usleep(1_000) }
+        let check = origin.checks[0]
+        #expect(check.startLine == "GET /healthz HTTP/1.1")
+        #expect(check["Host"] == "127.0.0.1:\(origin.origin.port)")
+        #expect(check["Connection"] == "close")
+        #expect(try proxy.fetch("/").text == "well")
+        #expect(origin.checks.count == 1)
+    }
+
+    @Test func `the statuses that pass are as they are set`() throws {
+        let (moved, well) = (try CheckedOrigin(302), try CheckedOrigin(200))
+        let proxy = try TestProxy(
+            [moved, well], upstream: "health: {path: /healthz, interval: 100ms, status: 302}")
+        try proxy.untilHealthy(false, well)
+        #expect(try proxy.isHealthy(moved.url))
+    }
+
+    @Test func `a reload without checks forgets what they found, one with them does not`() throws {
+        let (sick, well) = (try CheckedOrigin(500), try CheckedOrigin(200))
+        let proxy = try TestProxy([sick, well])
+        try proxy.untilHealthy(false, sick)
+        let urls = [sick.url, well.url]
+        try proxy.server.reload(
+            TestProxy.configuration(sick.origin, upstream: health, "explain: true", urls: urls))
+        #expect(try !proxy.isHealthy(sick.url))
+        try proxy.server.reload(TestProxy.configuration(sick.origin, urls: urls))
+        #expect(try proxy.isHealthy(sick.url))
+        let count = sick.checks.count
+        for _ in 0..<8 { #expect(try proxy.fetch("/").text == "well") }
+        #expect(!sick.requests.isEmpty)
+        #expect(sick.checks.count <= count + 1, "one may have been under way")
+    }
+}

@@ -1,0 +1,144 @@
+internal import Dictionaries
+internal import Glibc
+internal import HTTP
+internal import TestSupport
+internal import Testing
+
+@testable import Proxy
+
+/// What a name service says, for a test to change; names and answers are all there is of it.
+private final class Names: Sendable {
+    private let ports: Guarded<[UInt16]>
+    private let askedCount = Guarded(0)
+
+    init(_ ports: [UInt16]) { self.ports = Guarded(ports) }
+
+    /// Gives the name other addresses, and waits until somebody has asked for them.
+    func become(_ ports: [UInt16]) {
+        self.ports.withLock { $0 = ports }
+        let before = asked
+        while asked < before + 2 { usleep(1_000) }
+    }
+
+    var asked: Int { askedCount.withLock { $0 } }
+
+    var resolver: NameResolver {
+        NameResolver { [ports, askedCount] _, _ in
+            askedCount.withLock { $0 += 1 }
+            guard let loopback = IPAddress("127.0.0.1") else { return [] }
+            return ports.withLock { $0 }.map { .ip(loopback, port: $0) }
+        }
+    }
+}
+
+extension TestProxy {
+    /// Starts before an upstream with a name, which is asked for again every so often.
+    fileprivate convenience init(_ origin: MoodyOrigin, _ names: Names, upstream: String = "") throws {
+        try self.init(
+            origin.origin, upstream: upstream, urls: ["http://many.test"], resolver: names.resolver,
+            change: { $0.upstream.resolveInterval = 20 })
+    }
+
+    fileprivate var ports: [UInt16] {
+        server.context.upstreams.servers.compactMap {
+            if case .ip(_, let port) = $0.target.endpoint { port } else { nil }
+        }
+    }
+}
+
+@Suite(.timeLimit(.minutes(10))) struct NameTests {
+    @Test func `a name without an address is refused at the start, and by a reload`() throws {
+        let origin = try MoodyOrigin()
+        #expect(throws: StartError.unknownUpstream("many.test")) { try TestProxy(origin, Names([])) }
+        let names = Names([origin.origin.port])
+        let proxy = try TestProxy(origin, names)
+        names.become([])
+        let other = try TestProxy.configuration(origin.origin, urls: ["http://many.test", "http://new.test"])
+        #expect(throws: StartError.unknownUpstream("new.test")) { try proxy.server.reload(other) }
+        // One that was known keeps its addresses over a reload, too.
+        try proxy.server.reload(TestProxy.configuration(origin.origin, urls: ["http://many.test"]))
+        #expect(try proxy.fetch("/").text == "well")
+    }
+
+    @Test func `a failed resolution keeps the old addresses, and is told once`() throws {
+        let origin = try MoodyOrigin()
+        let names = Names([origin.origin.port])
+        let proxy = try TestProxy(origin, names)
+        names.become([])
+        names.become([])
+        #expect(try proxy.fetch("/").text == "well")
+        #expect(proxy.told(of: "many.test").count == 1)
+        #expect("\(proxy.told(of: "many.test"))".contains("no address just now"))
+    }
+
+    @Test func `a name with several addresses spreads over them`() throws {
+        let all = try (0..<3).map { _ in try MoodyOrigin() }
+        let proxy = try TestProxy(all[0], Names(all.map(\.origin.port)))
+        let client = try proxy.connect()
+        for _ in 0..<6 {
+            client.send(request("/", [], host: "public.test"))
+            #expect(try client.receive().text == "well")
+        }
+        #expect(all.map(\.count) == [2, 2, 2])
+        #expect(all.allSatisfy { $0.origin.requests.allSatisfy { $0["Host"] == "public.test" } })
+    }
+
+    @Test func `an address that has come gets requests, one that has gone ends in good order`() throws {
+        let gate = Gate()
+        let begun = Gate()
+        let ended = Gate()
+        let old = try Origin { request, connection in
+            if request.target == "/slow" {
+                begun.open()
+                gate.wait(seconds: 50)
+                connection.send(wire("HTTP/1.1 200 OK", body: [UInt8]("slow".utf8)))
+                // The connection is kept no longer.
+                _ = connection.receiveAll()
+                ended.open()
+            } else {
+                connection.send(wire("HTTP/1.1 200 OK", body: [UInt8]("old".utf8)))
+            }
+        }
+        let new = try MoodyOrigin()
+        let names = Names([old.port])
+        let proxy = try TestProxy(
+            old, urls: ["http://many.test"], resolver: names.resolver,
+            change: { $0.upstream.resolveInterval = 20 })
+        let slow = try proxy.connect()
+        slow.send(request("/slow", []))
+        begun.wait()
+        #expect(try proxy.fetch("/").text == "old")
+        let idle = #"dictum_connections{side="upstream",state="idle"}"#
+        #expect(try proxy.metric(idle) == 1)
+        names.become([new.origin.port])
+        while try proxy.metric(idle) > 0 { usleep(1_000) }
+        #expect(try proxy.fetch("/").text == "well")
+        gate.open()
+        #expect(try slow.receive().text == "slow")
+        #expect(ended.wait())
+        #expect(proxy.ports == [new.origin.port])
+        let told = proxy.told(of: "many.test").map { "\($0)" }
+        #expect(told.count == 2)
+        #expect(told.contains { $0.contains("127.0.0.1:\(new.origin.port)") && $0.contains("has come") })
+        #expect(told.contains { $0.contains("127.0.0.1:\(old.port)") && $0.contains("has gone") })
+    }
+
+    @Test func `what is known of an address outlasts rounds that find it again, in any order`() throws {
+        let (sick, well) = (try MoodyOrigin(.closing), try MoodyOrigin())
+        let names = Names([sick.origin.port, well.origin.port])
+        let proxy = try TestProxy(sick, names, upstream: "{max_failures: 1, fail_timeout: 1h}".unbraced)
+        while sick.count == 0 { #expect(try proxy.fetch("/").text == "well") }
+        names.become([well.origin.port, sick.origin.port])
+        for _ in 0..<8 { #expect(try proxy.fetch("/").text == "well") }
+        #expect(sick.count == 1)
+    }
+
+    @Test func `addresses are not asked for again`() throws {
+        let origin = try MoodyOrigin()
+        let names = Names([origin.origin.port])
+        let proxy = try TestProxy(
+            origin.origin, resolver: names.resolver, change: { $0.upstream.resolveInterval = 1 })
+        for _ in 0..<50 { #expect(try proxy.fetch("/").text == "well") }
+        #expect(names.asked == 1)
+    }
+}

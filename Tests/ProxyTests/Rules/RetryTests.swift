@@ -1,0 +1,177 @@
+internal import Dictionaries
+internal import Glibc
+internal import HTTP
+internal import TestSupport
+internal import Testing
+
+@testable import Proxy
+
+private let well = wire("HTTP/1.1 200 OK", body: [UInt8]("well".utf8))
+
+@Suite(.timeLimit(.minutes(10))) struct RetryTests {
+    // MARK: What is not sent again
+
+    @Test(
+        arguments: [
+            ("POST", nil), ("POST", [1, 2, 3]), ("PATCH", nil), ("PUT", [1, 2, 3]),
+        ] as [(String, [UInt8]?)])
+    func `what is not idempotent, or has a body, is never sent twice`(method: String, body: [UInt8]?) throws {
+        let (one, two) = (try MoodyOrigin(.closing), try MoodyOrigin())
+        let proxy = try TestProxy([one, two])
+        let answer = try proxy.fetch("/", method: method, body: body)
+        #expect(answer.status == 502)
+        #expect([one.count, two.count] == [1, 0])
+        #expect(try proxy.metric(#"dictum_upstream_retries_total{reason="no-answer"}"#) == 0)
+    }
+
+    @Test func `nothing is sent again once a byte of an answer has come`() throws {
+        let one = try Origin { _, connection in
+            connection.send("H")
+            connection.finish()
+        }
+        let two = try MoodyOrigin()
+        let proxy = try TestProxy(one, urls: ["http://127.0.0.1:\(one.port)", two.url])
+        #expect(try proxy.fetch("/").status == 502)
+        #expect([one.requests.count, two.count] == [1, 0])
+    }
+
+    @Test func `an answer that breaks off is cut, not asked for again`() throws {
+        let one = try Origin { _, connection in
+            connection.send("HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nContent-Length: 9000\r\n\r\nhalf")
+            connection.finish()
+        }
+        let two = try MoodyOrigin()
+        let proxy = try TestProxy(one, urls: ["http://127.0.0.1:\(one.port)", two.url])
+        let client = try proxy.connect()
+        client.send(request("/", []))
+        #expect((try? client.receive())?.isWhole != true)
+        #expect([one.requests.count, two.count] == [1, 0])
+    }
+
+    // MARK: What is
+
+    @Test(arguments: ["GET", "HEAD", "OPTIONS", "DELETE"])
+    func `an idempotent request without a body goes to another upstream`(method: String) throws {
+        let (one, two) = (try MoodyOrigin(.closing), try MoodyOrigin())
+        let proxy = try TestProxy([one, two])
+        #expect(try proxy.fetch("/a?b", "X-Y: 1", method: method).status == 200)
+        #expect([one.count, two.count] == [1, 1])
+        let (first, second) = (one.origin.requests[0], two.origin.requests[0])
+        #expect(first.startLine == second.startLine)
+        #expect(first.fields.map(\.value) == second.fields.map(\.value))
+        #expect(try proxy.metric(#"dictum_upstream_retries_total{reason="no-answer"}"#) == 1)
+    }
+
+    @Test func `an only upstream is asked again itself`() throws {
+        let isFirst = Guarded(true)
+        let origin = try Origin { _, connection in
+            let closes = isFirst.withLock { isFirst in
+                defer { isFirst = false }
+                return isFirst
+            }
+            if closes { connection.finish() } else { connection.send(well) }
+        }
+        let proxy = try TestProxy(origin)
+        #expect(try proxy.fetch("/").text == "well")
+        #expect(origin.requests.count == 2)
+    }
+
+    @Test(arguments: [0, 1, 2])
+    func `a request is sent again as often as is set, and no upstream gets it twice`(retries: Int) throws {
+        let all = try (0..<4).map { _ in try MoodyOrigin(.closing) }
+        let proxy = try TestProxy(all, upstream: "retries: \(retries)")
+        #expect(try proxy.fetch("/").status == 502)
+        let counts = all.map(\.count)
+        #expect(counts.reduce(0, +) == 1 + retries)
+        #expect(counts.allSatisfy { $0 <= 1 })
+    }
+
+    @Test func `an outage does not double its load: retries have a budget`() throws {
+        let origin = try MoodyOrigin(.closing)
+        let proxy = try TestProxy([origin], upstream: "retries: 1")
+        var asked = 0
+        let client = try proxy.connect()
+        while try proxy.metric("dictum_upstream_retries_over_budget_total") < 20, asked < 1_000 {
+            client.send(request("/", []))
+            #expect(try client.receive().status == 502)
+            asked += 1
+        }
+        let retried = try proxy.metric(#"dictum_upstream_retries_total{reason="no-answer"}"#)
+        #expect(asked < 1_000)
+        #expect(retried + 20 == asked)
+        #expect(origin.count == asked + retried)
+    }
+
+    // MARK: Kept connections
+
+    /// An upstream that answers the first request of a connection and closes at the second.
+    private static func fickle() throws -> Origin {
+        let served = Guarded<Set<ObjectIdentifier>>([])
+        return try Origin { _, connection in
+            let name = ObjectIdentifier(connection)
+            let isFirst = served.withLock { $0.insert(name).inserted }
+            if isFirst { return _ = connection.send(well) }
+            // The next connection may be given the same name.
+            _ = served.withLock { $0.remove(name) }
+            connection.finish()
+        }
+    }
+
+    @Test func `a kept connection that proves closed is replaced, at no charge`() throws {
+        let origin = try Self.fickle()
+        let proxy = try TestProxy(origin, upstream: "{retries: 0, max_failures: 1}".unbraced)
+        let client = try proxy.connect()
+        for _ in 0..<40 {
+            client.send(request("/", []))
+            #expect(try client.receive().text == "well")
+        }
+        #expect(try proxy.metric(#"dictum_upstream_retries_total{reason="stale"}"#) >= 30)
+        #expect(try proxy.metric(#"dictum_upstream_errors_total{kind="reset"}"#) == 0)
+        #expect(try proxy.isHealthy("http://127.0.0.1:\(origin.port)"))
+    }
+
+    @Test func `a POST that went out on a connection that proves closed is not sent again`() throws {
+        let origin = try Self.fickle()
+        let proxy = try TestProxy(origin)
+        let client = try proxy.connect()
+        for expected in [200, 502, 200, 502] {
+            client.send(request("/", [], method: "POST", body: [1]))
+            #expect(try client.receive().status == expected)
+        }
+        #expect(origin.requests.count == 4)
+    }
+
+    @Test(arguments: [0, 3, 40_000])
+    func `a POST of which nothing has gone out goes on another connection`(bodyBytes: Int) throws {
+        let kept = Guarded<WireSocket?>(nil)
+        let origin = try Origin { request, connection in
+            kept.withLock { $0 = connection }
+            connection.send(well)
+        }
+        let proxy = try TestProxy(origin)
+        let client = try proxy.connect()
+        let body = [UInt8](repeating: 7, count: bodyBytes)
+        client.send(request("/", []))
+        #expect(try client.receive().text == "well")
+        // Both come in one batch of events, the request first: every loop waits until they are there.
+        let (halted, gate) = (Gate(), Gate())
+        for part in proxy.server.parts {
+            part.loop.execute { _ in
+                halted.open()
+                gate.wait(seconds: 50)
+            }
+        }
+        for _ in proxy.server.parts { halted.wait() }
+        client.send(request("/", [], method: "POST", body: body))
+        let connection = try #require(kept.withLock { $0 })
+        connection.send("HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\n\r\n")
+        connection.finish()
+        for _ in proxy.server.parts { gate.open() }
+        let answer = try client.receive()
+        #expect(answer.status == 200)
+        #expect(answer.text == "well")
+        #expect(origin.requests.map(\.method) == ["GET", "POST"])
+        let isWhole = origin.requests.last?.body == body
+        #expect(isWhole)
+    }
+}
