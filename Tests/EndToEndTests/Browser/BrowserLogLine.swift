@@ -1,0 +1,14 @@
+/// What the access log says of a request.
+struct BrowserLogLine: Decodable {
+    let target: String
+    let status: Int
+    /// The coding of the body that was sent.
+    let coding: String
+    /// The bytes of that body.
+    let sentBodyBytes: Int
+
+    private enum CodingKeys: String, CodingKey {
+        case target, status, coding
+        case sentBodyBytes = "sent_body_bytes"
+    }
+}

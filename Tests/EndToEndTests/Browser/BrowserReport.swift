@@ -1,0 +1,34 @@
+/// What a page reports of its fetches.
+struct BrowserReport: Decodable {
+    /// One body, by the browser's own account (W3C Resource Timing).
+    struct Fetch: Decodable, CustomStringConvertible {
+        let url: String
+        /// The SHA-256 of the decoded body in hexadecimal.
+        let sha256: String
+        /// The Content-Encoding that it came in.
+        let coding: String
+        /// The bytes of the body before decoding.
+        let encodedBytes: Int
+        /// The bytes of the body behind decoding.
+        let decodedBytes: Int
+        /// The bytes of head and body that travelled; 0 for what came from the browser's cache.
+        let transferBytes: Int
+
+        var description: String { "\(url) \(coding) \(encodedBytes)/\(decodedBytes)" }
+    }
+
+    /// What went wrong in the page.
+    var error: String?
+    var fetches: [Fetch] = []
+    /// Whether the page, or the one that it goes to, has more to report.
+    var more = false
+
+    private enum CodingKeys: CodingKey { case error, fetches, more }
+
+    init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        error = try values.decodeIfPresent(String.self, forKey: .error)
+        more = try values.decodeIfPresent(Bool.self, forKey: .more) ?? false
+        fetches = try values.decodeIfPresent([Fetch].self, forKey: .fetches) ?? []
+    }
+}

@@ -1,0 +1,66 @@
+internal import Foundation
+internal import TestSupport
+internal import Testing
+
+/// A browser before `dictum serve` before an origin that has its pages; reports go the same way.
+final class BrowserVisit {
+    let proxy: ServedProxy
+    private let certificates: TestCertificates?
+    private var browser: Chromium?
+
+    /// Starts the proxy; the answers are by the request's target, `/report` aside.
+    init(isTLS: Bool, _ settings: String, _ answer: @escaping @Sendable (String) -> [UInt8]?) throws {
+        let certificates = isTLS ? try TestCertificates() : nil
+        self.certificates = certificates
+        let origin = try Origin { request, connection in
+            if request.target == "/report" {
+                connection.send(wire("HTTP/1.1 204 No Content"))
+            } else {
+                connection.send(answer(request.target) ?? wire("HTTP/1.1 404 Not Found", body: []))
+            }
+        }
+        proxy = try ServedProxy(
+            origin, in: TemporaryFolder(), settings, listener: certificates?.settings() ?? "")
+    }
+
+    /// Opens a page in a new browser, by the name at which browsers use dictionaries whatever the certificate, or by another.
+    func open(_ path: String, at host: String = "localhost") throws {
+        browser = try Chromium(
+            "\(proxy.scheme)://\(host):\(proxy.port)\(path)", trusting: certificates)
+    }
+
+    /// The reports up to the one that says that there is no more; ends the browser.
+    func reports() throws -> [BrowserReport] {
+        defer { browser = nil }
+        var reports: [BrowserReport] = []
+        do {
+            try waitUntil("the last report of the browser") {
+                reports = try proxy.origin.requests.filter { $0.target == "/report" }.map {
+                    try JSONDecoder().decode(BrowserReport.self, from: Data($0.body))
+                }
+                return reports.contains { !$0.more }
+            }
+        } catch {
+            Issue.record("\(reports) \(try browser?.process.terminate().errors ?? "")")
+            throw error
+        }
+        for report in reports { try #require(report.error == nil, "in the page: \(report.error ?? "")") }
+        return reports
+    }
+
+    /// What the fetches have to be, whatever the page: a browser can use a dictionary a few milliseconds after it has come,
+    /// and which of the first fetches has it is the browser's affair; from then on each has one.
+    static func expectDeltas(_ coding: String, in fetches: [BrowserReport.Fetch]) {
+        #expect(fetches.first?.coding != coding, "\(fetches)")
+        let later = fetches.drop { $0.coding != coding }
+        #expect(later.count >= 2 && later.allSatisfy { $0.coding == coding }, "\(fetches)")
+        #expect(later.allSatisfy { $0.encodedBytes * 20 < $0.decodedBytes }, "\(fetches)")
+    }
+
+    /// Ends the proxy and gives what its access log says of requests whose target begins so.
+    func log(of target: String) throws -> [BrowserLogLine] {
+        try proxy.process.terminate().text.split(separator: "\n").map { line in
+            try JSONDecoder().decode(BrowserLogLine.self, from: Data(line.utf8))
+        }.filter { $0.target.hasPrefix(target) }
+    }
+}
