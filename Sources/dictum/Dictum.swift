@@ -15,6 +15,7 @@ struct Dictum: ParsableCommand {
             CheckCommand.self,
             DemoCommand.self,
             FetchCommand.self,
+            DoctorCommand.self,
             StoreCommand.self,
             ReferenceCommand.self,
         ])

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import HTTP
 
 /// The URL of a fetch: `http` or `https`, with host, port, path and query taken apart.
@@ -28,6 +29,13 @@ struct FetchURL: Sendable, Hashable {
         self.authority = port == own ? String(authority.dropLast("\(own)".count + 1)) : authority
         path = target.path
         query = target.query
+    }
+
+    /// Reads a reference relative to another URL (RFC 3986 section 5); nil where that gives no URL of ours.
+    init?(_ reference: String, relativeTo base: FetchURL) {
+        let resolved = URL(string: reference, relativeTo: URL(string: base.text))
+        guard let text = resolved?.absoluteString, let url = try? FetchURL(text) else { return nil }
+        self = url
     }
 
     /// Scheme, host and port: what dictionaries are confined to (RFC 9842 section 2.1.1).

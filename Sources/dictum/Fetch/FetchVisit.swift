@@ -23,6 +23,12 @@ struct FetchVisit: Sendable {
         expired = own.flatMap { $0.record.isUsable(at: now) || $0.record.etag == nil ? nil : $0 }
     }
 
+    /// A visit that offers just this dictionary, whether or not a client would.
+    init(url: FetchURL, accepted: CodingList, offering offered: HeldDictionary?) {
+        (self.url, self.accepted, self.offered) = (url, accepted, offered)
+        expired = nil
+    }
+
     /// The request's head.
     func request() throws(FetchError) -> RequestHead {
         guard let target = try? RequestTarget(url.pathAndQuery) else { throw .notAURL(url.text) }
@@ -115,7 +121,8 @@ struct FetchVisit: Sendable {
         (try? URLPattern(offer.match, basePath: url.path, origin: url.origin)) != nil
     }
 
-    private static func coding(of answer: FetchAnswer) throws(FetchError) -> ContentCoding {
+    /// The coding of an answer's body.
+    static func coding(of answer: FetchAnswer) throws(FetchError) -> ContentCoding {
         var members: [String] = []
         // RFC 9110 section 8.4.1: the names of codings have no case.
         answer.head.headers.forEachListMember(of: .contentEncoding) {

@@ -1,5 +1,4 @@
 internal import Dictionaries
-internal import Foundation
 internal import HTTP
 
 /// A client that speaks dictionaries, by the client's rules of RFC 9842; blocking.
@@ -78,9 +77,7 @@ struct Fetcher: Sendable {
         guard accepted.usesDictionaries, answer.head.status == .ok else { return [] }
         let now = answer.receivedAt
         let targets = LinkField.dictionaryTargets(answer.head.headers.values(.link)).compactMap { target in
-            URL(string: target, relativeTo: URL(string: url.text)).flatMap {
-                try? FetchURL($0.absoluteString)
-            }
+            FetchURL(target, relativeTo: url)
         }
         return targets.filter { target in
             target.origin == url.origin && target != url

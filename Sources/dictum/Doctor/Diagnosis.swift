@@ -1,0 +1,167 @@
+internal import Dictionaries
+internal import HTTP
+
+/// What the observations mean: a pure function of them.
+struct Diagnosis: Sendable {
+    private let seen: DoctorObservations
+    /// The findings: those of the way there first, then offer, use and caches.
+    private(set) var findings: [DoctorFinding] = []
+
+    /// Below it a browser that comes back has nothing any more.
+    private static let shortLifeSeconds: Int64 = 60
+
+    /// Draws the conclusions.
+    init(_ seen: DoctorObservations) {
+        self.seen = seen
+        judgeTransport()
+        guard judgeAnswers() else { return }
+        judgeOffer()
+        judgeUse()
+        judgeCaches()
+    }
+
+    /// Whether browsers will use dictionaries here, and safely.
+    var works: Bool {
+        let isUsed = findings.contains { if case .used = $0 { true } else { false } }
+        return isUsed && !findings.contains { $0.level == .problem }
+    }
+
+    // MARK: The way there
+
+    private mutating func judgeTransport() {
+        switch seen.transport {
+        case .loopback: findings.append(.loopback)
+        case .plain: findings.append(.insecureTransport)
+        case .systemAuthority: findings.append(.systemAuthority)
+        case .privateAuthority: findings.append(.privateAuthority)
+        case .untrusted(let why): findings.append(.untrusted(why))
+        }
+    }
+
+    /// Says whether there is more to look at.
+    private mutating func judgeAnswers() -> Bool {
+        // A certificate that cannot be trusted has been named as the cause.
+        if let failure = seen.failure, !findings.contains(where: Self.isUntrusted) {
+            findings.append(.noAnswer("\(failure)"))
+        }
+        guard let first = seen.probes.first else { return false }
+        guard first.isOK else {
+            let location = first.answer.head.headers.first(.location)
+            findings.append(.status(Int(first.answer.head.status.rawValue), location: location))
+            return false
+        }
+        if case .failure(let why) = first.body, !first.isDelta {
+            findings.append(.undecodable("\(why)"))
+            return false
+        }
+        return true
+    }
+
+    private static func isUntrusted(_ finding: DoctorFinding) -> Bool {
+        if case .untrusted = finding { true } else { false }
+    }
+
+    // MARK: The offer
+
+    private mutating func judgeOffer() {
+        if let unlinked = seen.unlinked { findings.append(.linkFailed(unlinked.target, why: unlinked.why)) }
+        guard let dictionary = seen.dictionary else { return }
+        guard let field = dictionary.field else {
+            guard seen.unlinked == nil else { return }
+            let isUsed = held.contains { $0.isDelta && $0.decoded != nil }
+            return findings.append(isUsed ? .offerStripped : Self.silence(held.last?.reason))
+        }
+        guard let offer = dictionary.offer else { return findings.append(.offerMalformed(field)) }
+        guard dictionary.pattern != nil else { return findings.append(.matchInvalid(offer.match)) }
+        guard dictionary.isFor(seen.url) else { return findings.append(.matchElsewhere(offer.match)) }
+        if let reason = dictionary.unkept { return findings.append(.unkept(reason)) }
+        let seconds = dictionary.remainingSeconds
+        switch dictionary.source {
+        case .own: findings.append(.offered(match: offer.match, seconds: seconds))
+        case .linked(let target):
+            findings.append(.linked(target: target, match: offer.match, seconds: seconds))
+        }
+        if seconds < Self.shortLifeSeconds { findings.append(.shortLife(seconds)) }
+    }
+
+    /// Why nothing is offered.
+    private static func silence(_ reason: String?) -> DoctorFinding {
+        reason == Reason.insecureTransport.rawValue ? .forwardedAsInsecure : .notOffered(reason: reason)
+    }
+
+    // MARK: The use
+
+    /// The answers to a client that holds the dictionary.
+    private var held: [DoctorProbe] { seen.probes.filter { $0.offer == .held && $0.isOK } }
+
+    private mutating func judgeUse() {
+        let held = held
+        for probe in held { judgeBody(of: probe) }
+        let good = held.filter { $0.isDelta && $0.decoded != nil }
+        if let probe = good.last, let coding = probe.coding, let body = probe.decoded {
+            findings.append(.used(coding, wireBytes: probe.answer.body.count, bodyBytes: body.count))
+        }
+        let without = held.filter { !$0.isDelta }
+        guard let last = without.last, seen.dictionary?.field != nil else { return }
+        // What is used at a URL that no cache has seen yet, and never at the one that it has: the server is not the cause.
+        let isKeptFrom =
+            !good.isEmpty && without.count > 1
+            && held.allSatisfy { $0.isDelta == ($0.url != seen.url) }
+        if isKeptFrom || without.contains(where: \.isFromCache) {
+            append(.cacheIgnoresVary)
+        } else if good.isEmpty, without.count == held.count {
+            append(Self.refusal(last.reason))
+        } else if !good.isEmpty {
+            append(.notAlwaysUsed(used: good.count, asked: held.count))
+        }
+    }
+
+    private mutating func judgeBody(of probe: DoctorProbe) {
+        switch probe.body {
+        case .failure(.coding(let error)) where error.stage == .header && probe.isDelta:
+            append(probe.isFromCache ? .mixed : .wrongHash(error.coding))
+        case .failure(let error): append(.undecodable("\(error)"))
+        case .success(let body):
+            let plain = seen.probes.filter { $0.offer == .nothing && $0.url == probe.url }.compactMap(
+                \.decoded)
+            guard probe.isDelta, plain.count > 1, let first = plain.first,
+                plain.allSatisfy({ $0.digest == first.digest }), body.digest != first.digest
+            else { return }
+            append(.otherBody)
+        }
+    }
+
+    private static func refusal(_ reason: String?) -> DoctorFinding {
+        switch reason.flatMap({ Reason(rawValue: $0) }) {
+        case .noDictionaryOffered: .availableDictionaryStripped
+        case .codingNotAccepted: .codingsStripped
+        case .insecureTransport: .forwardedAsInsecure
+        default: .notUsed(reason: reason)
+        }
+    }
+
+    // MARK: Caches
+
+    private mutating func judgeCaches() {
+        let answers = seen.probes.filter(\.isOK)
+        // What a client cannot read that has offered nothing, or what only it has.
+        for probe in answers where probe.offer != .held {
+            if probe.isDelta {
+                append(.mixed)
+            } else if case .failure(let error) = probe.body {
+                append(.undecodable("\(error)"))
+            }
+        }
+        if seen.dictionary?.field != nil || answers.contains(where: \.isDelta) {
+            let missing = Set(answers.flatMap(\.missingInVary))
+            if !missing.isEmpty { append(.varyMissing(missing.sorted())) }
+        }
+        let bodies = answers.filter { $0.url == seen.url }.compactMap(\.decoded?.digest)
+        if bodies.count > 3, Set(bodies).count == bodies.count { append(.changesEachTime) }
+    }
+
+    /// Says it once.
+    private mutating func append(_ finding: DoctorFinding) {
+        if !findings.contains(finding) { findings.append(finding) }
+    }
+}

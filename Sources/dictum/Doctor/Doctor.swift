@@ -1,0 +1,150 @@
+internal import Dictionaries
+internal import HTTP
+
+/// Asks a URL as browsers do, with and without a dictionary in several orders; blocking.
+///
+/// What the answers mean is for `Diagnosis` to say.
+struct Doctor: Sendable {
+    /// What a browser accepts; it names dcb and dcz only beside a dictionary.
+    private static let accepted = CodingList(codings: [.gzip, .br, .zstd, .dcb, .dcz])
+    /// The bytes of the dictionary that nobody else has.
+    private static let unknownBytes = 1024
+
+    private let url: FetchURL
+    private let deadline: FetchDeadline
+    private let system: FetchClient
+    private let own: FetchClient?
+
+    /// A doctor for one URL, who also trusts the authorities of a file in PEM.
+    init(url: FetchURL, authority: String?, secondsMax: Int) throws(TLSError) {
+        self.url = url
+        deadline = FetchDeadline(seconds: secondsMax)
+        guard url.isTLS else {
+            (system, own) = (FetchClient(), nil)
+            return
+        }
+        system = FetchClient(tls: (try TLSClientContext(TLSClientSettings()), url.host))
+        guard let authority else {
+            own = nil
+            return
+        }
+        var settings = TLSClientSettings()
+        settings.authority = authority
+        own = FetchClient(tls: (try TLSClientContext(settings), url.host))
+    }
+
+    /// Looks at everything.
+    func examine() -> DoctorObservations {
+        var seen = DoctorObservations(url: url, transport: transport)
+        do throws(FetchError) {
+            let client = try connect(&seen)
+            try look(&seen, by: client)
+        } catch {
+            seen.failure = error
+        }
+        return seen
+    }
+
+    private var transport: DoctorTransport {
+        if DoctorTransport.isLoopback(url.host) { return .loopback }
+        return url.isTLS ? .systemAuthority : .plain
+    }
+
+    /// Fetches the URL once, and says by whom the rest is to be fetched: the chain is tried with the system's authorities first.
+    private func connect(_ seen: inout DoctorObservations) throws(FetchError) -> FetchClient {
+        do throws(FetchError) {
+            try probe(.nothing, &seen, by: system)
+            return system
+        } catch .exchange(.handshakeFailed(.certificate(let why))) {
+            do throws(FetchError) {
+                guard let own else { throw .exchange(.handshakeFailed(.certificate(why))) }
+                try probe(.nothing, &seen, by: own)
+                if seen.transport != .loopback { seen.transport = .privateAuthority }
+                return own
+            } catch .exchange(.handshakeFailed(.certificate(let why))) {
+                seen.transport = .untrusted(why)
+                throw .exchange(.handshakeFailed(.certificate(why)))
+            }
+        }
+    }
+
+    private func look(_ seen: inout DoctorObservations, by client: FetchClient) throws(FetchError) {
+        guard let first = seen.probes.first, first.isOK, let body = first.decoded else { return }
+        seen.dictionary = DoctorDictionary(source: .own, url: url, answer: first.answer, body: body)
+        if seen.dictionary?.field == nil { follow(first.answer, &seen, by: client) }
+        guard let dictionary = seen.dictionary else { return }
+        let held = dictionary.held
+        try probe(.held, &seen, by: client, held)
+        try probe(.nothing, &seen, by: client)
+        try probe(.unknown, &seen, by: client, Self.unknown())
+        try probe(.held, &seen, by: client, held)
+        try probe(.nothing, &seen, by: client)
+        try lookTheOtherWay(&seen, dictionary, by: client)
+    }
+
+    /// The dictionary first, and then a client without: at a URL that no cache knows yet, where the match has one.
+    private func lookTheOtherWay(
+        _ seen: inout DoctorObservations, _ dictionary: DoctorDictionary, by client: FetchClient
+    ) throws(FetchError) {
+        let mark = "dictum-doctor=\(UInt32.random(in: 0 ... .max))"
+        let other = try FetchURL(url.text + (url.query == nil ? "?" : "&") + mark)
+        guard dictionary.isFor(other) else { return }
+        let before = seen.probes.count
+        try probe(.held, &seen, at: other, by: client, dictionary.held)
+        try probe(.nothing, &seen, at: other, by: client)
+        // A server may not know that URL, which then says nothing of the one in question.
+        if !seen.probes[before...].allSatisfy(\.isOK) { seen.probes.removeSubrange(before...) }
+    }
+
+    private func probe(
+        _ offer: DoctorProbe.Offer, _ seen: inout DoctorObservations, at place: FetchURL? = nil,
+        by client: FetchClient, _ dictionary: HeldDictionary? = nil
+    ) throws(FetchError) {
+        let visit = FetchVisit(url: place ?? url, accepted: Self.accepted, offering: dictionary)
+        seen.probes.append(DoctorProbe(offer, visit, try send(visit, by: client)))
+    }
+
+    private func send(_ visit: FetchVisit, by client: FetchClient) throws(FetchError) -> FetchAnswer {
+        let endpoints = Endpoint.resolve(host: visit.url.host, port: visit.url.port)
+        guard !endpoints.isEmpty else { throw .unknownHost(visit.url.host) }
+        var request = try visit.request()
+        // As a page of the same origin asks by fetch().
+        request.headers.append(.secFetchSite, "same-origin")
+        request.headers.append(.secFetchMode, "cors")
+        request.headers.append(.secFetchDest, "empty")
+        return try client.send(request, to: endpoints, deadline: deadline)
+    }
+
+    /// Fetches what an answer names by Link, as browsers do from a document.
+    private func follow(_ answer: FetchAnswer, _ seen: inout DoctorObservations, by client: FetchClient) {
+        guard let written = LinkField.dictionaryTargets(answer.head.headers.values(.link)).first else {
+            return
+        }
+        do throws(FetchError) {
+            guard let target = FetchURL(written, relativeTo: url), target.origin == url.origin else {
+                seen.unlinked = (written, "it is no URL of the same origin")
+                return
+            }
+            let visit = FetchVisit(url: target, accepted: Self.accepted, offering: nil)
+            let answer = try send(visit, by: client)
+            guard answer.head.status == .ok else {
+                seen.unlinked = (written, "the answer is \(answer.head.status.rawValue)")
+                return
+            }
+            seen.dictionary = DoctorDictionary(
+                source: .linked(written), url: target, answer: answer, body: try visit.body(of: answer))
+        } catch {
+            seen.unlinked = (written, "\(error)")
+        }
+    }
+
+    private static func unknown() -> HeldDictionary {
+        let bytes = (0..<unknownBytes).map { _ in UInt8.random(in: 0 ... .max) }
+        let body = Body(bytes)
+        return HeldDictionary(
+            record: CachedDictionary(
+                url: "", match: "", matchDest: [], id: "", digest: body.digest.hex, bytes: body.count,
+                etag: nil,
+                storedAt: 0, usableSeconds: 0, expiresAt: 0), body: body)
+    }
+}

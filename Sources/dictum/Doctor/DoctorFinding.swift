@@ -1,0 +1,61 @@
+internal import Dictionaries
+
+/// One thing that the doctor has found; the closed list, whose names are for programs.
+enum DoctorFinding: Equatable, Sendable {
+    /// How much it matters.
+    enum Level: String, Sendable {
+        /// As it should be.
+        case good
+        /// Dictionaries work, but less than they could.
+        case warning
+        /// Dictionaries do not work, or break pages.
+        case problem
+    }
+
+    // MARK: The way there
+    case loopback
+    case systemAuthority
+    case insecureTransport
+    case privateAuthority
+    case untrusted(String)
+    case noAnswer(String)
+    case status(Int, location: String?)
+
+    // MARK: The offer
+    case offered(match: String, seconds: Int64)
+    case linked(target: String, match: String, seconds: Int64)
+    case notOffered(reason: String?)
+    case offerStripped
+    case offerMalformed(String)
+    case matchInvalid(String)
+    case matchElsewhere(String)
+    case unkept(UnkeptReason)
+    case shortLife(Int64)
+    case linkFailed(String, why: String)
+
+    // MARK: The use
+    case used(ContentCoding, wireBytes: Int, bodyBytes: Int)
+    case availableDictionaryStripped
+    case codingsStripped
+    case forwardedAsInsecure
+    case notUsed(reason: String?)
+    case notAlwaysUsed(used: Int, asked: Int)
+    case wrongHash(ContentCoding)
+    case undecodable(String)
+    case otherBody
+
+    // MARK: Caches
+    case varyMissing([String])
+    case cacheIgnoresVary
+    case mixed
+    case changesEachTime
+
+    /// How much it matters.
+    var level: Level {
+        switch self {
+        case .loopback, .systemAuthority, .offered, .linked, .used: .good
+        case .shortLife, .notAlwaysUsed, .changesEachTime: .warning
+        default: .problem
+        }
+    }
+}

@@ -1,0 +1,213 @@
+internal import Dictionaries
+internal import Foundation
+internal import TestSupport
+internal import Testing
+
+/// `dictum doctor` as a process, before Dictum, and before what is wrong with Dictum or in front of it.
+@Suite(.timeLimit(.minutes(10))) struct DoctorTests {
+    private static let fresh = "public, max-age=600"
+
+    /// An upstream that answers the same all the time.
+    private func origin(_ cacheControl: String = fresh) throws -> Origin {
+        try Origin(
+            wire(
+                "HTTP/1.1 200 OK", "Content-Type: application/json", "Cache-Control: \(cacheControl)",
+                body: feed(1)))
+    }
+
+    private func served(_ settings: String = "explain: true", _ cacheControl: String = fresh) throws
+        -> ServedProxy
+    {
+        try ServedProxy(origin(cacheControl), in: TemporaryFolder(), settings)
+    }
+
+    // MARK: Where all is well
+
+    @Test func `before Dictum dictionaries will work`() throws {
+        let proxy = try served()
+        let report = try Consultation.of(proxy.url("/feed"))
+        #expect(report.names == ["loopback", "offered", "used"])
+        #expect(report.works && report.status == 0)
+        // In its own order too, as the match goes on to any query.
+        #expect(proxy.origin.requests.contains { $0.target.hasPrefix("/feed?dictum-doctor=") })
+        let text = try RunningProcess.run(["doctor", proxy.url("/feed")])
+        #expect(text.status == 0 && text.errors.isEmpty)
+        #expect(text.text.hasSuffix("\(proxy.url("/feed")): dictionaries will work\n"))
+        #expect(text.text.split(separator: "\n").count == 4, "one line a finding: \(text.text)")
+    }
+
+    @Test func `a Link is followed, and its dictionary is the one that is used`() throws {
+        let proxy = try served("routes: [{match: \"/*\"}]", "public, no-cache")
+        let report = try Consultation.of(proxy.url("/feed"))
+        #expect(report.names == ["loopback", "linked", "used"])
+        #expect(report.works)
+    }
+
+    @Test func `by https the authority of --ca is trusted, and without it the certificate is the finding`()
+        throws
+    {
+        let certificates = try TestCertificates()
+        let proxy = try ServedProxy(
+            origin(), in: TemporaryFolder(), listener: certificates.settings())
+        let report = try Consultation.of(proxy.url("/feed"), "--ca", certificates.file("ca.pem"))
+        #expect(report.names == ["loopback", "offered", "used"])
+        #expect(report.works)
+        let stranger = try Consultation.of(proxy.url("/feed"))
+        #expect(stranger.names == ["untrusted"])
+        #expect(!stranger.works && stranger.status == 1)
+    }
+
+    @Test func `away from this machine it matters whether there is TLS, and whose authority`() throws {
+        // For Linux this leads to the machine itself; for browsers it is another place than localhost.
+        let anywhere = { (proxy: ServedProxy) in "\(proxy.scheme)://0.0.0.0:\(proxy.port)/feed" }
+        let plain = try served()
+        try Consultation.of(anywhere(plain)).expect("insecure-transport")
+        let certificates = try TestCertificates()
+        try certificates.issue("any", names: "IP:0.0.0.0")
+        let proxy = try ServedProxy(origin(), in: TemporaryFolder(), listener: certificates.settings("any"))
+        let authority = certificates.file("ca.pem")
+        try Consultation.of(anywhere(proxy), "--ca", authority).expect("private-authority")
+        try Consultation.of(anywhere(proxy)).expect("untrusted")
+        let known = try RunningProcess.run(
+            ["doctor", anywhere(proxy)], environment: ["SSL_CERT_FILE": authority])
+        #expect(known.status == 0, "\(known.text)")
+        #expect(known.text.hasPrefix("good: https"))
+    }
+
+    // MARK: What is in between
+
+    @Test func `Available-Dictionary that is removed on the way`() throws {
+        let proxy = try served()
+        let between = try InBetween(before: proxy.port, request: { $0.remove("Available-Dictionary") })
+        try Consultation.of(between.url("/feed")).expect("available-dictionary-stripped")
+        let silent = try served("")
+        let other = try InBetween(before: silent.port, request: { $0.remove("Available-Dictionary") })
+        try Consultation.of(other.url("/feed")).expect("not-used")
+    }
+
+    @Test func `Accept-Encoding that is rewritten on the way`() throws {
+        let proxy = try served()
+        let between = try InBetween(before: proxy.port, request: { $0.set("Accept-Encoding", "gzip, br") })
+        try Consultation.of(between.url("/feed")).expect("codings-stripped")
+    }
+
+    @Test func `Use-As-Dictionary that is removed on the way`() throws {
+        let proxy = try served()
+        let between = try InBetween(before: proxy.port, answer: { $0.remove("Use-As-Dictionary") })
+        try Consultation.of(between.url("/feed")).expect("offer-stripped")
+    }
+
+    @Test(arguments: ["", "Accept-Encoding"])
+    func `Vary that is removed or replaced on the way`(value: String) throws {
+        let proxy = try served()
+        let between = try InBetween(
+            before: proxy.port,
+            answer: { if value.isEmpty { $0.remove("Vary") } else { $0.set("Vary", value) } })
+        let report = try Consultation.of(between.url("/feed"))
+        report.expect("vary-missing")
+        let text = try #require(report.findings.first { $0.finding == "vary-missing" }?.text)
+        #expect(text.contains("Available-Dictionary"))
+        #expect(text.contains("Accept-Encoding") == value.isEmpty)
+    }
+
+    @Test func `TLS that ended before somebody who does not say so`() throws {
+        let proxy = try served()
+        let between = try InBetween(
+            before: proxy.port, request: { $0.fields.append(("X-Forwarded-For", "203.0.113.9")) })
+        try Consultation.of(between.url("/feed")).expect("forwarded-as-insecure")
+    }
+
+    @Test(arguments: [true, false])
+    func `a cache that heeds the target alone mixes variants, in both orders`(saysAge: Bool) throws {
+        let proxy = try served()
+        let cache = try InBetween(cachingBefore: proxy.port, saysAge: saysAge)
+        let report = try Consultation.of(cache.url("/feed"))
+        report.expect("cache-ignores-vary")
+        report.expect("mixed")
+    }
+
+    @Test func `a wrong hash, and bodies that do not decode`() throws {
+        let proxy = try served()
+        let hash = try InBetween(before: proxy.port, answer: { if $0.isDelta { $0.body[20] ^= 1 } })
+        try Consultation.of(hash.url("/feed")).expect("wrong-hash")
+        let cut = try InBetween(before: proxy.port, answer: { if $0.isDelta { $0.body.removeLast(5) } })
+        try Consultation.of(cut.url("/feed")).expect("undecodable")
+        let stacked = try InBetween(
+            before: proxy.port, answer: { if $0.isDelta { $0.set("Content-Encoding", "dcz, gzip") } })
+        try Consultation.of(stacked.url("/feed")).expect("undecodable")
+    }
+
+    // MARK: What is wrong with the server
+
+    @Test func `an answer that no browser keeps`() throws {
+        let proxy = try served(#"routes: [{match: "/*", dictionary: {delivery: in_band}}]"#, "no-cache")
+        try Consultation.of(proxy.url("/feed")).expect("unkept")
+    }
+
+    @Test func `a route without dictionaries`() throws {
+        let proxy = try served(#"routes: [{match: "/*", dictionary: off}]"#)
+        try Consultation.of(proxy.url("/feed")).expect("not-offered")
+    }
+
+    @Test func `a match that does not match, and one that is none`() throws {
+        let proxy = try served()
+        let other = try InBetween(
+            before: proxy.port,
+            answer: { $0.set("Use-As-Dictionary", #"match="/other/*""#) })
+        try Consultation.of(other.url("/feed")).expect("match-elsewhere")
+        let wrong = try InBetween(
+            before: proxy.port,
+            answer: { $0.set("Use-As-Dictionary", #"match="https://other.test/*""#) })
+        try Consultation.of(wrong.url("/feed")).expect("match-invalid")
+    }
+
+    @Test func `an answer that changes with every request`() throws {
+        let number = Guarded(0)
+        let origin = try Origin { _, connection in
+            let version = number.withLock { number in
+                number += 1
+                return number
+            }
+            connection.send(
+                wire(
+                    "HTTP/1.1 200 OK", "Content-Type: application/json", "Cache-Control: max-age=600",
+                    body: feed(version)))
+        }
+        let proxy = try ServedProxy(origin, in: TemporaryFolder())
+        let report = try Consultation.of(proxy.url("/feed"))
+        #expect(report.names.contains("changes-each-time"))
+        #expect(report.works, "\(report.names)")
+    }
+
+    @Test func `an answer that is none, and nobody there`() throws {
+        let origin = try Origin { request, connection in
+            connection.send(
+                request.target == "/old"
+                    ? wire("HTTP/1.1 308 Permanent Redirect", "Location: /new", body: [])
+                    : wire("HTTP/1.1 404 Not Found", body: []))
+        }
+        let url = "http://127.0.0.1:\(origin.port)"
+        let moved = try Consultation.of("\(url)/old")
+        moved.expect("status")
+        #expect(moved.findings.last?.text.contains("/new") == true)
+        try Consultation.of("\(url)/none").expect("status")
+        origin.stop()
+        try Consultation.of("\(url)/none").expect("no-answer")
+    }
+
+    // MARK: Wrong usage
+
+    @Test(arguments: [
+        ["https://"], ["http://127.0.0.1:1/", "--max-time", "0"], [], ["https://a/", "--ca", "none.pem"],
+    ])
+    func `wrong usage is exit code 64`(arguments: [String]) throws {
+        let result = try RunningProcess.run(["doctor"] + arguments)
+        #expect(result.status == 64)
+        #expect(result.output.isEmpty && !result.errors.isEmpty)
+    }
+}
+
+extension WireMessage {
+    /// Whether a body is coded over a dictionary.
+    fileprivate var isDelta: Bool { self["Content-Encoding"]?.hasPrefix("dc") == true }
+}
