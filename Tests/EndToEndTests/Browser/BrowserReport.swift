@@ -6,7 +6,7 @@ struct BrowserReport: Decodable {
         /// The SHA-256 of the decoded body in hexadecimal.
         let sha256: String
         /// The Content-Encoding that it came in.
-        let coding: String
+        var coding: String
         /// The bytes of the body before decoding.
         let encodedBytes: Int
         /// The bytes of the body behind decoding.

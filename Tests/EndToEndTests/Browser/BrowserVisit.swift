@@ -6,7 +6,7 @@ internal import Testing
 final class BrowserVisit {
     let proxy: ServedProxy
     private let certificates: TestCertificates?
-    private var browser: Chromium?
+    private var browser: (any Browser)?
 
     /// Starts the proxy; the answers are by the request's target, `/report` aside.
     init(isTLS: Bool, _ settings: String, _ answer: @escaping @Sendable (String) -> [UInt8]?) throws {
@@ -27,6 +27,12 @@ final class BrowserVisit {
     func open(_ path: String, at host: String = "localhost") throws {
         browser = try Chromium(
             "\(proxy.scheme)://\(host):\(proxy.port)\(path)", trusting: certificates)
+    }
+
+    /// Opens a page in a new Firefox.
+    func openInFirefox(_ path: String) throws {
+        let certificates = try #require(certificates, "Firefox speaks dictionaries by https only")
+        browser = try Firefox("https://localhost:\(proxy.port)\(path)", trusting: certificates)
     }
 
     /// The reports up to the one that says that there is no more; ends the browser.

@@ -1,0 +1,55 @@
+internal import Dictionaries
+internal import TestSupport
+internal import Testing
+
+/// A feed that changes with each fetch, and a page that fetches it until three deltas have come.
+enum BrowserFeed {
+    /// A version.
+    static func bytes(_ version: Int) -> [UInt8] { Feed.bytes(version: version, items: 300) }
+
+    private static let page = BrowserPage.html(
+        """
+        const fetches = [];
+        const deltas = () => fetches.filter((fetch) => fetch.encodedBytes * 20 < fetch.decodedBytes).length;
+        for (let version = 1; version <= 40 && deltas() < 3; version++) {
+            fetches.push(await get("/feed?v=" + version));
+            await pause(20);
+        }
+        await report({fetches});
+        """)
+
+    /// What the origin answers.
+    static func answer(_ target: String) -> [UInt8]? {
+        if target == "/" { return BrowserPage.answer(page) }
+        guard let match = target.wholeMatch(of: /\/feed\?v=([0-9]+)/), let version = Int(match.output.1)
+        else {
+            return nil
+        }
+        return wire(
+            "HTTP/1.1 200 OK", "Content-Type: application/json", "Cache-Control: max-age=600",
+            body: bytes(version))
+    }
+
+    /// Dictum before it, with one coding over dictionaries.
+    static func visit(isTLS: Bool, coding: String) throws -> BrowserVisit {
+        try BrowserVisit(isTLS: isTLS, "compression: {codings: [\(coding), gzip]}", answer)
+    }
+
+    /// Expects that deltas came, each body is the origin's, and what the browser has read is what went out.
+    ///
+    /// Not every browser tells a page the coding; then what went out says it.
+    static func expectDeltas(_ coding: String, by visit: BrowserVisit, tellsCoding: Bool = true) throws {
+        var fetches = try #require(try visit.reports().first).fetches
+        #expect(fetches.map(\.sha256) == (1...fetches.count).map { Body(bytes($0)).digest.hex })
+        #expect(fetches.map(\.decodedBytes) == (1...fetches.count).map { bytes($0).count })
+        let sent = try visit.log(of: "/feed")
+        try #require(sent.map(\.sentBodyBytes) == fetches.map(\.encodedBytes))
+        if tellsCoding {
+            #expect(sent.map(\.coding) == fetches.map(\.coding))
+        } else {
+            for index in fetches.indices { fetches[index].coding = sent[index].coding }
+        }
+        #expect(fetches.first?.coding == "gzip")
+        BrowserVisit.expectDeltas(coding, in: fetches)
+    }
+}

@@ -1,0 +1,50 @@
+internal import Foundation
+internal import TestSupport
+internal import Testing
+
+/// A real Firefox without a window, on one page, with a profile of its own; ends with this object.
+///
+/// It speaks dictionaries only with a preference on, and by https.
+final class Firefox: Browser {
+    /// Where it is; nil where there is none, or nothing to make it trust an authority with.
+    static let program =
+        FileManager.default.isExecutableFile(atPath: "/usr/bin/firefox-esr") && BrowserTrust.isPossible
+        ? "/usr/bin/firefox-esr" : nil
+
+    /// Why tests are skipped where there is none.
+    static let absence: Comment = "no Firefox: Debian's packages are firefox-esr and libnss3-tools"
+
+    let process: RunningProcess
+    private let home: TemporaryFolder
+
+    /// Opens a page; `certificates` are those whose authority it trusts.
+    init(_ url: String, trusting certificates: TestCertificates) throws {
+        home = try TemporaryFolder()
+        let program = try #require(Self.program)
+        let preferences = Self.preferences.map { "user_pref(\"\($0)\", \($1));\n" }.joined()
+        try home.write(Array(preferences.utf8), to: "user.js")
+        try BrowserTrust.make(in: home.path, trusting: certificates)
+        process = try RunningProcess(
+            ["--headless", "--no-remote", "--profile", home.path, url], of: program, in: home.path,
+            environment: ["HOME": home.path, "MOZ_CRASHREPORTER_DISABLE": "1"])
+    }
+
+    deinit {
+        // Asked to end it takes its time, more than a minute. Its children end with it.
+        process.stop()
+        _ = try? process.result()
+    }
+
+    private static let preferences = [
+        "network.http.dictionaries.enable": "true",
+        // Nothing that is not of the test.
+        "app.normandy.enabled": "false", "browser.aboutwelcome.enabled": "false",
+        "browser.safebrowsing.provider.mozilla.updateURL": "\"\"",
+        "browser.shell.checkDefaultBrowser": "false",
+        "browser.startup.homepage_override.mstone": "\"ignore\"",
+        "datareporting.policy.dataSubmissionEnabled": "false",
+        "extensions.update.enabled": "false", "network.captive-portal-service.enabled": "false",
+        "network.connectivity-service.enabled": "false", "network.trr.mode": "5",
+        "services.settings.server": "\"https://localhost:1\"", "toolkit.telemetry.unified": "false",
+    ]
+}

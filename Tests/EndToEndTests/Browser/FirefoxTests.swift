@@ -1,0 +1,13 @@
+internal import Testing
+
+/// A real Firefox, with the preference on that has it speak dictionaries.
+@Suite(.serialized, .enabled(if: Firefox.program != nil, Firefox.absence), .timeLimit(.minutes(10)))
+struct FirefoxTests {
+    @Test(arguments: ["dcz", "dcb"])
+    func `a feed that changes comes as deltas to Firefox`(coding: String) throws {
+        let visit = try BrowserFeed.visit(isTLS: true, coding: coding)
+        try visit.openInFirefox("/")
+        // Its Resource Timing has no contentEncoding.
+        try BrowserFeed.expectDeltas(coding, by: visit, tellsCoding: false)
+    }
+}
