@@ -76,7 +76,7 @@ let package = Package(
         .executableTarget(
             name: "Fuzz", dependencies: ["FuzzTargets"], path: "Tests/Fuzz/Driver", swiftSettings: strict),
         .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets"], swiftSettings: strict),
-        .testTarget(name: "HTTPTests", dependencies: ["HTTP"], swiftSettings: strict),
+        .testTarget(name: "HTTPTests", dependencies: ["HTTP", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "DictionariesTests", dependencies: ["Dictionaries", "TestSupport"], swiftSettings: strict),
         .testTarget(

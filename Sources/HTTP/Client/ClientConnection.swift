@@ -266,7 +266,7 @@ package final class ClientConnection: Handler {
                 bodyPace?.passed(
                     count, at: core.now, idleTimeout: settings.idleTimeout, bytesPerSecond: settings.bodyRate)
                 isReadable = mayHaveMore || endIsNear
-                core.readBuffer.withBytes(count) { take($0) }
+                if count > 0 { core.readBuffer.withBytes(count) { take($0) } }
             case .wouldBlock:
                 isReadable = false
             case .wouldBlockUntilWritable:

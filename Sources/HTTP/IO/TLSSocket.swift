@@ -11,6 +11,8 @@ internal import Glibc
     var isAtEnd = false
     /// The error that ended the connection; 0 for none.
     var error: Int32 = 0
+    /// How many bytes may still be taken from the kernel before others have their turn.
+    var allowance = 0
     /// A session that the other side has offered and nobody has taken yet; belongs to who takes it.
     var session: OpaquePointer?
 
@@ -57,10 +59,16 @@ internal import Glibc
         ) -> Int32 = { bio, into, capacity, taken in
             guard let socket = unsafe socket(bio), let into = unsafe into else { return 0 }
             unsafe dictum_bio_clear_retry(bio)
+            guard unsafe socket.pointee.allowance > 0 else {
+                unsafe socket.pointee.mayHaveMore = true
+                unsafe dictum_bio_set_retry_read(bio)
+                return 0
+            }
             // Safe: OpenSSL gives room for `capacity` bytes.
             let count = unsafe CLinux_receive(socket.pointee.descriptor, into, capacity)
             unsafe socket.pointee.mayHaveMore = count == capacity
             if count > 0 {
+                unsafe socket.pointee.allowance -= count
                 unsafe taken?.pointee = count
                 return 1
             }

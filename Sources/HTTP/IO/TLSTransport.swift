@@ -8,6 +8,13 @@ internal import Glibc
 @safe final class TLSTransport: Transport {
     /// The most that one record carries (RFC 8446 section 5.1).
     private static let recordBytes = 16 * 1024
+    /// The most that one call takes from the socket.
+    ///
+    /// OpenSSL works through records that carry nothing for us (RFC 8446 section 4.6.3) for as long as they come: a peer
+    /// that sends no others would have the loop to itself.
+    static let inputBytesMax = 64 * 1024
+    /// The most that one flight of a handshake takes: certificates make them long.
+    private static let flightBytesMax = 256 * 1024
     /// Idle connections hold no buffers; a write may take a part, and be repeated from elsewhere in memory.
     static let modes = Int(
         SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER)
@@ -121,6 +128,7 @@ internal import Glibc
     func establish() -> TLSHandshakeOutcome {
         guard !isEstablished else { return .done }
         TLSErrorQueue.clear()
+        unsafe socket.pointee.allowance = Self.flightBytesMax
         let code = unsafe SSL_do_handshake(connection)
         if code == 1 {
             isEstablished = true
@@ -128,6 +136,9 @@ internal import Glibc
             return .done
         }
         switch unsafe SSL_get_error(connection, code) {
+        case SSL_ERROR_WANT_READ where unsafe socket.pointee.allowance <= 0:
+            isBroken = true
+            return .failed(.refused("too many bytes for a handshake"))
         case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE: return .wouldBlock
         default:
             isBroken = true
@@ -160,6 +171,7 @@ internal import Glibc
         guard let base = buffer.baseAddress else { return .wouldBlock }
         if owesEnd { closeWriting() }
         TLSErrorQueue.clear()
+        unsafe socket.pointee.allowance = Self.inputBytesMax
         defer { takeSession() }
         var total = 0
         while total < buffer.count {
@@ -180,6 +192,8 @@ internal import Glibc
 
     private func readOutcome(_ code: Int32) -> ReadOutcome {
         switch unsafe SSL_get_error(connection, code) {
+        case SSL_ERROR_WANT_READ where unsafe socket.pointee.allowance <= 0:
+            return .bytes(0, mayHaveMore: true)
         case SSL_ERROR_WANT_READ: return owesEnd ? .wouldBlockUntilWritable : .wouldBlock
         case SSL_ERROR_WANT_WRITE: return .wouldBlockUntilWritable
         case SSL_ERROR_ZERO_RETURN: return .end

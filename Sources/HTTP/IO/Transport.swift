@@ -23,7 +23,7 @@ extension Transport {
 
 /// What a read gave.
 package enum ReadOutcome: Equatable, Sendable {
-    /// So many bytes, and whether there may be more without another event.
+    /// So many bytes, and whether there may be more without another event; none where much came that was no data.
     case bytes(Int, mayHaveMore: Bool)
     case wouldBlock
     /// Nothing before something has been written, for which there is no room.

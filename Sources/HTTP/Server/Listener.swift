@@ -101,10 +101,14 @@ package final class Listener: Handler {
     {
         acceptedConnections += 1
         let isWithinLimit = count.enter(limit: settings.connectionsMax)
-        // A word to whom it would not reach without a handshake first is not worth one.
-        guard isWithinLimit || refused.count < Self.refusedMax && settings.tls == nil else { return }
+        guard isWithinLimit || refused.count < Self.refusedMax else { return }
         let endpoint: Endpoint? =
             IPAddress(peer).map { .ip($0, port: peer.port) } ?? (peer.family == 1 ? .unix(path: "") : nil)
+        if !isWithinLimit, settings.tls != nil {
+            // A word that would not reach the client without a handshake first is not worth one.
+            _ = application.refuse(.tooManyConnections, from: endpoint)
+            return
+        }
         if let accepts = settings.acceptsProxyHeader, isWithinLimit {
             guard accepts(endpoint) else { return refuseHeader(from: endpoint) }
             return awaitHeader(descriptor, from: endpoint, core)

@@ -133,6 +133,17 @@ internal import Testing
         #expect(result.text == "200\n", "\(result.errors)")
         try waitUntil("every connection has gone") { try client.openConnections == 0 }
     }
+
+    @Test func `a client beyond the limit of connections is counted as rejected`() throws {
+        let client = try served("limits: {connections: 1}")
+        let held = try WireSocket(port: client.proxy.port)
+        try waitUntil("it has its place") { try client.openConnections == 1 }
+        let late = try WireSocket(port: client.proxy.port)
+        #expect(late.receiveAll().isEmpty)
+        #expect(try client.proxy.metric("dictum_rejected_requests_total", where: "too-many-connections") == 1)
+        held.finish()
+        try waitUntil("there is room again") { try client.curl("/").code == 0 }
+    }
 }
 
 extension SecureClient {

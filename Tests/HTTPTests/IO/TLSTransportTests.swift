@@ -1,0 +1,75 @@
+internal import Glibc
+internal import TestSupport
+import Testing
+
+@testable import HTTP
+
+/// Two of our own ends before each other.
+@Suite(.timeLimit(.minutes(5))) struct TLSTransportTests {
+    private let nothing: [UInt8] = []
+
+    @Test func `bytes pass in order, however full the socket is and however they are cut`() throws {
+        let pair = try TLSPair()
+        let body = Noise.bytes(9_000_000, seed: 3)
+        var (sent, got, stops) = (0, [UInt8](), 0)
+        while got.count < body.count {
+            // Two pieces of odd lengths, as a head and a body; what is not taken is offered again from elsewhere.
+            let middle = min(body.count, sent + 700)
+            let end = min(body.count, sent + 50_001)
+            let (first, second) = (Array(body[sent..<middle]), Array(body[middle..<end]))
+            switch sent < end ? pair.client.write(first.span, second.span) : .wouldBlock {
+            case .wrote(let count): sent += count
+            case .failed(let error): throw error
+            case .wouldBlock:
+                stops += 1
+                var outcome = ReadOutcome.wouldBlock
+                got += pair.server.take(&outcome)
+                if outcome == .wouldBlock { TLSPair.rest() }
+            }
+        }
+        #expect(got == body)
+        #expect(stops > 1)
+    }
+
+    @Test func `a peer whose records carry little has its turn, and no more`() throws {
+        let pair = try TLSPair()
+        let one: [UInt8] = [7]
+        var sent = 0
+        while sent < 30_000, pair.client.write(one.span, nothing.span) == .wrote(1) { sent += 1 }
+        // A record of one byte takes 23 on the way; OpenSSL reads 16 KiB and some ahead.
+        let most = (TLSTransport.inputBytesMax + 17 * 1024) / 23 + 1
+        try #require(sent > 2 * most)
+        var outcome = ReadOutcome.wouldBlock
+        let first = pair.server.take(&outcome)
+        #expect(first.count <= most)
+        #expect(outcome == .bytes(first.count, mayHaveMore: true))
+        var count = first.count
+        while count < sent {
+            count += pair.server.take(&outcome).count
+            if outcome == .wouldBlock { TLSPair.rest() }
+        }
+        #expect(count == sent)
+    }
+
+    @Test func `an end is told from a connection that is cut off`() throws {
+        var outcome = ReadOutcome.wouldBlock
+        let whole = try TLSPair()
+        whole.client.closeWriting()
+        repeat { _ = whole.server.take(&outcome) } while outcome == .wouldBlock
+        #expect(outcome == .end)
+        let cut = try TLSPair()
+        cut.client.resetOnClose()
+        PlainEnd.close(cut.client)
+        repeat { _ = cut.server.take(&outcome) } while outcome == .wouldBlock
+        #expect(outcome == .cutOff)
+        // The other direction still has its own end, and an end is told once only.
+        cut.server.closeWriting()
+        _ = cut.server.take(&outcome)
+        #expect(outcome == .cutOff)
+    }
+}
+
+/// The end of a connection without that of its TLS.
+private enum PlainEnd {
+    static func close(_ transport: TLSTransport) { shutdown(transport.descriptor, Int32(SHUT_WR)) }
+}

@@ -1,0 +1,68 @@
+internal import CLinux
+internal import Glibc
+internal import TestSupport
+internal import Testing
+
+@testable import HTTP
+
+/// Both ends of a TLS connection over loopback, which the test drives itself.
+final class TLSPair {
+    let server: TLSTransport
+    let client: TLSTransport
+
+    /// Connects, and shakes hands.
+    init() throws {
+        let certificates = try TestCertificates()
+        let listener = try ListeningSocket.open(.ip(try loopback(), port: 0), count: 1)[0]
+        guard case .ip(let address, let port) = listener.endpoint else { throw SystemError(code: EINVAL) }
+        var target = address.endpoint(port: port)
+        // Safe: both structures are local and outlive their calls.
+        let near = Descriptor(owning: unsafe CLinux_connect(&target))
+        try TLSPair.wait(for: listener.raw)
+        var peer = CLinux_endpoint()
+        let far = Descriptor(owning: unsafe CLinux_accept(listener.raw, &peer))
+        let files = TLSServerSettings.Files(
+            certificate: certificates.file("server.pem"), privateKey: certificates.file("server.key"))
+        let serving = try TLSServerContext(
+            TLSServerSettings(certificates: [files]), ticketKeys: TLSTicketKeys())
+        var settings = TLSClientSettings()
+        settings.authority = certificates.file("ca.pem")
+        let place = TLSSessions.Place(host: "localhost", endpoint: listener.endpoint)
+        let asking = try TLSClientContext(settings)
+        guard let server = TLSTransport(far, serving: serving),
+            let client = TLSTransport(near, to: place, by: asking, TLSSessions())
+        else { throw SystemError(code: ENOMEM) }
+        (self.server, self.client) = (server, client)
+        try shakeHands()
+    }
+
+    private func shakeHands() throws {
+        for _ in 0..<1000 {
+            let outcomes = [client.establish(), server.establish()]
+            if outcomes == [.done, .done] { return }
+            try #require(outcomes.allSatisfy { $0 == .done || $0 == .wouldBlock }, "\(outcomes)")
+            TLSPair.rest()
+        }
+        Issue.record("no handshake")
+    }
+
+    /// Lets the kernel pass on what is under way.
+    static func rest() { usleep(1000) }
+
+    private static func wait(for raw: Int32) throws {
+        var one = pollfd(fd: raw, events: Int16(POLLIN), revents: 0)
+        // Safe: `one` is local and outlives the call.
+        try #require(unsafe poll(&one, 1, 10_000) == 1)
+    }
+}
+
+extension TLSTransport {
+    /// Reads once; the bytes that came.
+    func take(_ outcome: inout ReadOutcome) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: 64 * 1024)
+        // Safe: the transport writes within the array.
+        outcome = unsafe bytes.withUnsafeMutableBytes { unsafe read(into: $0) }
+        guard case .bytes(let count, _) = outcome else { return [] }
+        return Array(bytes[..<count])
+    }
+}
