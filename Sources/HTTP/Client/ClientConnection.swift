@@ -209,7 +209,7 @@ package final class ClientConnection: Handler {
         }
         switch transport.establish() {
         case .done: break
-        case .wouldBlock: return false
+        case .wouldBlock, .early: return false
         case .failed(let failure):
             lose(.handshakeFailed(failure))
             return false

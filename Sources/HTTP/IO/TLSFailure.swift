@@ -27,6 +27,8 @@ package enum TLSFailure: Error, Equatable, Sendable {
 package enum TLSHandshakeOutcome: Equatable, Sendable {
     case done
     case wouldBlock
+    /// Bytes can pass, but the handshake is not whole yet (RFC 8446 section 2.3).
+    case early
     case failed(TLSFailure)
 }
 
@@ -36,4 +38,6 @@ package struct TLSFacts: Equatable, Sendable {
     package let isResumed: Bool
     /// The subject of the client's certificate (RFC 4514); nil where it showed none.
     package let clientSubject: String?
+    /// Whether bytes came before the handshake was whole.
+    package let isEarly: Bool
 }

@@ -74,7 +74,6 @@ internal import COpenSSL
     /// For how long a session may be resumed: as long as the keys of its ticket are sure to be kept.
     private static let sessionSeconds =
         Int(TLSTicketKeys.periodMilliseconds / 1000) * TLSTicketKeyRing.formerMax
-    private static let earlyDataBytesMax: UInt32 = 16 * 1024
     /// By which sessions of another program are told apart; those of clients with certificates have their own.
     private static let sessionContext = Array("dictum".utf8)
 
@@ -93,8 +92,8 @@ internal import COpenSSL
         unsafe SSL_CTX_set_alpn_select_cb(context, selectProtocol, nil)
         if settings.earlyData {
             // RFC 8446 section 8: a ticket is taken once. OpenSSL then keeps sessions here, not in tickets.
-            unsafe SSL_CTX_set_max_early_data(context, earlyDataBytesMax)
-            unsafe SSL_CTX_set_recv_max_early_data(context, earlyDataBytesMax)
+            unsafe SSL_CTX_set_max_early_data(context, UInt32(TLSEarlyData.bytesMax))
+            unsafe SSL_CTX_set_recv_max_early_data(context, UInt32(TLSEarlyData.bytesMax))
             unsafe dictum_ssl_set_cache_mode(context, Int(SSL_SESS_CACHE_SERVER))
         } else {
             // All that a session needs is in its ticket.

@@ -28,6 +28,8 @@ internal import Glibc
     /// Where sessions go; nil on the server's side.
     private let sessions: (store: TLSSessions, place: TLSSessions.Place)?
     private var isEstablished = false
+    /// What has come before the handshake is whole; nil where that is not taken, or all has been read.
+    private var early: TLSEarlyData?
     /// Whether the connection has failed: nothing more may be sent then, not even its end.
     private var isBroken = false
     private var isEndSent = false
@@ -61,6 +63,7 @@ internal import Glibc
     /// The server's side of a connection that has just been accepted; nil without memory.
     convenience init?(_ descriptor: consuming Descriptor, serving context: TLSServerContext) {
         unsafe self.init(descriptor, context: context) { unsafe context.makeConnection() }
+        if context.takesEarlyData { early = TLSEarlyData() }
     }
 
     /// The client's side of a connection that is being made, going on from an earlier session where there is one.
@@ -95,7 +98,9 @@ internal import Glibc
 
     /// What the handshake has shown.
     var facts: TLSFacts {
-        TLSFacts(isResumed: unsafe SSL_session_reused(connection) == 1, clientSubject: peerSubject)
+        TLSFacts(
+            isResumed: unsafe SSL_session_reused(connection) == 1, clientSubject: peerSubject,
+            isEarly: !isEstablished)
     }
 
     private var peerSubject: String? {
@@ -129,17 +134,39 @@ internal import Glibc
         guard !isEstablished else { return .done }
         TLSErrorQueue.clear()
         unsafe socket.pointee.allowance = Self.flightBytesMax
+        if early?.isComing == true, let outcome = takeEarlyData() { return outcome }
         let code = unsafe SSL_do_handshake(connection)
-        if code == 1 {
-            isEstablished = true
-            takeSession()
-            return .done
+        guard code == 1 else { return handshakeOutcome(code) }
+        isEstablished = true
+        if early?.isEmpty == true { early = nil }
+        takeSession()
+        return .done
+    }
+
+    /// Takes what has come of the early data; nil once all of it has.
+    private func takeEarlyData() -> TLSHandshakeOutcome? {
+        var buffer = [UInt8](repeating: 0, count: TLSEarlyData.bytesMax)
+        while true {
+            var count = 0
+            // Safe: the callee writes as many bytes as the array holds, at most.
+            switch unsafe SSL_read_early_data(connection, &buffer, buffer.count, &count) {
+            // OpenSSL ends a connection with more than it was told to take.
+            case SSL_READ_EARLY_DATA_SUCCESS: early?.append(buffer[..<count])
+            case SSL_READ_EARLY_DATA_FINISH:
+                early?.end()
+                return nil
+            default: return handshakeOutcome(0)
+            }
         }
+    }
+
+    private func handshakeOutcome(_ code: Int32) -> TLSHandshakeOutcome {
         switch unsafe SSL_get_error(connection, code) {
         case SSL_ERROR_WANT_READ where unsafe socket.pointee.allowance <= 0:
             isBroken = true
             return .failed(.refused("too many bytes for a handshake"))
-        case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE: return .wouldBlock
+        case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE:
+            return early?.isEmpty == false ? .early : .wouldBlock
         default:
             isBroken = true
             return .failed(failure)
@@ -168,6 +195,7 @@ internal import Glibc
     // MARK: Bytes
 
     func read(into buffer: UnsafeMutableRawBufferPointer) -> ReadOutcome {
+        if early != nil, let outcome = unsafe readEarly(into: buffer) { return outcome }
         guard let base = buffer.baseAddress else { return .wouldBlock }
         if owesEnd { closeWriting() }
         TLSErrorQueue.clear()
@@ -190,6 +218,13 @@ internal import Glibc
         return .bytes(total, mayHaveMore: true)
     }
 
+    private func readEarly(into buffer: UnsafeMutableRawBufferPointer) -> ReadOutcome? {
+        let count = unsafe early?.move(into: buffer) ?? 0
+        if isEstablished, early?.isEmpty == true { early = nil }
+        if count > 0 { return .bytes(count, mayHaveMore: true) }
+        return isEstablished ? nil : .wouldBlock
+    }
+
     private func readOutcome(_ code: Int32) -> ReadOutcome {
         switch unsafe SSL_get_error(connection, code) {
         case SSL_ERROR_WANT_READ where unsafe socket.pointee.allowance <= 0:
@@ -209,6 +244,9 @@ internal import Glibc
         TLSErrorQueue.clear()
         var written = 0
         while written < first.count + second.count {
+            if !isEstablished, early?.mayAnswer != true {
+                return written > 0 ? .wrote(written) : .wouldBlock
+            }
             var count = 0
             let code = push(first, second, from: written, &count)
             guard code == 1 else { return written > 0 ? .wrote(written) : writeOutcome(code) }
@@ -238,8 +276,13 @@ internal import Glibc
     private func push(_ bytes: Span<UInt8>, from offset: Int, _ count: inout Int) -> Int32 {
         let piece = bytes.extracting(offset..<min(bytes.count, offset + Self.recordBytes))
         // Safe: OpenSSL reads within the span and keeps no pointer that it would read from.
-        return unsafe piece.withUnsafeBytes {
-            unsafe SSL_write_ex(connection, $0.baseAddress, $0.count, &count)
+        return unsafe piece.withUnsafeBytes { piece in
+            if isEstablished {
+                return unsafe SSL_write_ex(connection, piece.baseAddress, piece.count, &count)
+            }
+            let code = unsafe SSL_write_early_data(connection, piece.baseAddress, piece.count, &count)
+            if code == 1 { early?.answered(count) }
+            return code
         }
     }
 

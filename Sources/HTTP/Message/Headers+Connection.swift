@@ -1,8 +1,9 @@
 extension Headers {
     /// Removes the fields that end at this hop, and those that `Connection` names (RFC 9110 section 7.6.1).
     ///
-    /// Transfer-Encoding goes too: decide the framing first, and write your own. Host, Content-Length and Cache-Control stay even
-    /// when named, since a sender must not name a field that is meant for every recipient.
+    /// Transfer-Encoding goes too: decide the framing first, and write your own. Host, Content-Length, Cache-Control and
+    /// Early-Data (RFC 8470 section 5.1) stay even when named, since a sender must not name a field that is meant for every
+    /// recipient.
     ///
     /// `kept` stays even so: for a field that is passed on on purpose.
     package mutating func removeConnectionFields(except kept: HeaderName? = nil) {
@@ -24,5 +25,7 @@ extension Headers {
         .transferEncoding, .upgrade, .http2Settings,
     ]
 
-    private static let neverConnectionFields: [HeaderName] = [.host, .contentLength, .cacheControl]
+    private static let neverConnectionFields: [HeaderName] = [
+        .host, .contentLength, .cacheControl, .earlyData,
+    ]
 }

@@ -30,4 +30,13 @@ package struct RequestHead: Sendable {
         }
         return normalized
     }
+
+    /// Whether it may be answered before the TLS handshake is whole, when it may be somebody's copy (RFC 8470 section 4).
+    ///
+    /// It asks for no change, has no content, and does not change the protocol.
+    package var mayBeEarly: Bool {
+        guard method == .get || method == .head || method == .options else { return false }
+        return !headers.contains(.contentLength) && !headers.contains(.transferEncoding)
+            && !headers.contains(.upgrade)
+    }
 }

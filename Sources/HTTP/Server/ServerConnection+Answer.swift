@@ -124,7 +124,8 @@ extension ServerConnection {
             noteWrite(output.flush(to: transport))
             guard self.transport != nil else { return }
         }
-        if output.isEmpty, let next = afterFlush {
+        // A connection ends with its close_notify, for which the handshake must be whole.
+        if output.isEmpty, let next = afterFlush, !isEarly || next == .request {
             afterFlush = nil
             // Closing over unread input resets the connection, and that may cost the client the answer's end.
             // Also what arrives only after the close would reset it: only the client's own end makes it safe.

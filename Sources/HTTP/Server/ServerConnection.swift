@@ -11,6 +11,8 @@ package final class ServerConnection: Handler {
     package let isPeerTLS: Bool?
     /// What its own TLS has shown; nil without.
     package let tls: TLSFacts?
+    /// Whether its TLS handshake is not whole yet: what comes may be somebody's copy (RFC 8446 section 8).
+    package internal(set) var isEarly: Bool
     /// The loop it lives on.
     package let core: EventLoop.Core
     /// What the application wants to remember of the connection from one request to the next.
@@ -43,7 +45,7 @@ package final class ServerConnection: Handler {
     private let onClose: (ServerConnection) -> Void
     private var parser: HeadParser
     private var pending: [UInt8] = []
-    private var isReadable = false
+    var isReadable = false
     /// Whether reading waits for room to write.
     private var readsOnceWritable = false
     /// The peer's end has been reported, and is not reported again: only reading on finds it.
@@ -51,6 +53,8 @@ package final class ServerConnection: Handler {
     private var isPaused = false
     /// When the head that is awaited must be whole, or its first byte there.
     private var headDeadline: Int64
+    /// When the rest of the handshake must be there.
+    private let handshakeDeadline: Int64
     private var peerClosedAt: Int64 = 0
     private var lingerUntil: Int64 = 0
     var lastWrite: Int64
@@ -63,6 +67,7 @@ package final class ServerConnection: Handler {
     ) {
         self.isPeerTLS = tls == nil ? isPeerTLS : true
         self.tls = tls
+        isEarly = tls?.isEarly ?? false
         self.transport = transport
         self.peer = peer
         self.application = application
@@ -71,6 +76,7 @@ package final class ServerConnection: Handler {
         self.onClose = onClose
         parser = HeadParser(limits: settings.limits)
         headDeadline = core.now + settings.headTimeout
+        handshakeDeadline = headDeadline
         lastRead = core.now
         lastWrite = core.now
     }
@@ -108,6 +114,7 @@ package final class ServerConnection: Handler {
     }
 
     private func serve() {
+        if isEarly { goOnWithHandshake() }
         flush()
         readInput()
         // The end that was reported together with the request is not reported again while nothing is read.
@@ -117,6 +124,7 @@ package final class ServerConnection: Handler {
     }
 
     package func expired(_ core: EventLoop.Core) {
+        if isEarly, core.now >= handshakeDeadline { return lose(.timedOut) }
         switch state.input {
         case .discarded where output.isEmpty, .head(isPartial: false) where output.isEmpty: close()
         case .head(isPartial: true) where output.isEmpty: refuse(.headTimeout)
@@ -155,7 +163,7 @@ package final class ServerConnection: Handler {
             isOutputLate = true
             outputPace.restart(at: core.now, idleTimeout: settings.idleTimeout)
         }
-        core.setDeadline(token, deadline)
+        core.setDeadline(token, isEarly ? min(handshakeDeadline, deadline ?? .max) : deadline)
     }
 
     // MARK: Reading
@@ -248,6 +256,8 @@ package final class ServerConnection: Handler {
             }
             let consumed = parser.consumed
             parser.reset()
+            // What is not begun is read again, from its first byte, once the handshake is whole.
+            guard !isEarly || head.mayBeEarly else { return nil }
             try begin(head)
             return offset + consumed
         } catch {

@@ -27,7 +27,7 @@ final class TLSHandshake: Handler {
     func ready(_ events: Readiness, _ core: EventLoop.Core) {
         switch transport.establish() {
         case .wouldBlock: break
-        case .done: end(.success(transport.facts))
+        case .done, .early: end(.success(transport.facts))
         case .failed(let failure):
             if failure == .plainHTTP { transport.sayInClear(Self.plainAnswer) }
             end(.failure(failure))

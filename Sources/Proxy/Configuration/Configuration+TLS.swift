@@ -30,6 +30,8 @@ extension Configuration {
         package var clientAuthentication = TLSServerSettings.ClientAuthentication.required
         /// The request field in which the upstream finds the subject of the client's certificate.
         package var clientSubjectField: String?
+        /// Whether requests that ask for no change are answered before the handshake is whole (RFC 8446 section 2.3).
+        package var takesEarlyData = false
 
         /// All of that for OpenSSL.
         package var settings: TLSServerSettings {
@@ -44,6 +46,7 @@ extension Configuration {
             settings.minVersion = minVersion
             settings.clientAuthority = clientAuthority
             settings.clientAuthentication = clientAuthentication
+            settings.earlyData = takesEarlyData
             return settings
         }
     }

@@ -111,6 +111,12 @@ enum Settings {
             The request field with the subject of the client's certificate (RFC 4514) for the upstream; taken from \
             every request that brings it along.
             """),
+        .value(
+            "early_data", \.takesEarlyData, .flag,
+            """
+            Answers GET, HEAD and OPTIONS that come with the first bytes of a resumed TLS 1.3 session (0-RTT). Only for \
+            upstreams that know Early-Data and answer 425 where a request must not come twice (RFC 8470).
+            """),
     ]
 
     static let certificate: [Setting<Configuration.TLS.Certificate>] = [

@@ -43,6 +43,7 @@ extension Exchange {
         var surroundings = UpstreamRequest.Surroundings(
             peer: peer, route: route, acceptEncoding: context.configuration.upstream.acceptEncoding,
             upstreamAuthority: context.upstreamAuthority, isTLS: peer.isTLS ?? false)
+        surroundings.isEarly = connection.isEarly
         surroundings.subjectFields = context.clientSubjectFields
         surroundings.subjectField = connection.settings.clientSubjectField
         var head = UpstreamRequest.head(from: request, framing: requestFraming, surroundings)

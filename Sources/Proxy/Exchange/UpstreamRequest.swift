@@ -14,6 +14,8 @@ enum UpstreamRequest {
         /// The upstream's own authority, for a client that names none (HTTP/1.0).
         let upstreamAuthority: String
         let isTLS: Bool
+        /// Whether the client's TLS handshake is not whole yet.
+        var isEarly = false
         /// The fields that no client may send itself.
         var subjectFields: [HeaderName] = []
         /// The one for the subject of the client's certificate; nil where it has shown none, or nobody asks.
@@ -38,6 +40,8 @@ enum UpstreamRequest {
         head.headers.append(.via, request.version < .http11 ? via.http10 : via.http11)
         setForwarding(&head.headers, request, surroundings)
         setSubject(&head.headers, surroundings)
+        // RFC 8470 section 5.1: who has said so before us may know more, and is not contradicted.
+        if surroundings.isEarly, !head.headers.contains(.earlyData) { head.headers.append(.earlyData, "1") }
         if surroundings.route.policy.hasDictionary {
             setDictionaryFields(&head.headers, acceptEncoding: surroundings.acceptEncoding)
         }

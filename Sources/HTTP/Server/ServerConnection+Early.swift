@@ -1,0 +1,16 @@
+/// Requests that come before the TLS handshake is whole (RFC 8446 section 2.3).
+extension ServerConnection {
+    /// Goes on with the handshake, beside whatever is being answered.
+    func goOnWithHandshake() {
+        guard let transport else { return }
+        switch transport.establish() {
+        case .wouldBlock: break
+        case .early: isReadable = true
+        case .done:
+            isEarly = false
+            // What came with the end of the handshake has been read from the socket already.
+            isReadable = true
+        case .failed: lose(.closed)
+        }
+    }
+}
