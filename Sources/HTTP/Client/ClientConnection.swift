@@ -162,8 +162,8 @@ package final class ClientConnection: Handler {
     }
 
     private static let input: Readiness = [.readable, .peerClosed, .broken]
-    private static let highWaterBytes = 256 * 1024
-    private static let lowWaterBytes = 64 * 1024
+    private static let highWaterBytes = 32 * 1024
+    private static let lowWaterBytes = 16 * 1024
     private static let directBytes = 16 * 1024
 
     // MARK: Events

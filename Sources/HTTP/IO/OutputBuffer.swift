@@ -43,7 +43,7 @@ struct OutputBuffer {
             // A large buffer goes back, so that an idle connection holds little.
             bytes.removeAll(keepingCapacity: bytes.capacity <= 4096)
             start = 0
-        } else if start > 64 * 1024, start > bytes.count / 2 {
+        } else if start > 16 * 1024, start > bytes.count / 2 {
             // Only when less is moved than has gone, or a slow reader would have it all moved again and again.
             bytes.removeFirst(start)
             start = 0

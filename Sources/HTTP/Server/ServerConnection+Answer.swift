@@ -1,9 +1,11 @@
 /// The writing side: what a handler calls to answer.
 extension ServerConnection {
     /// As much output may wait as this before the answer's source is told to stop.
-    private static let highWaterBytes = 256 * 1024
+    ///
+    /// Slow readers are many, and behind this there is the socket's own buffer, so that fast ones miss nothing.
+    private static let highWaterBytes = 32 * 1024
     /// With this little left the source is told to go on.
-    private static let lowWaterBytes = 64 * 1024
+    private static let lowWaterBytes = 16 * 1024
     /// Pieces from here on are written at once and not copied first.
     private static let directBytes = 16 * 1024
 

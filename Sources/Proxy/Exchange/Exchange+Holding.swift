@@ -197,5 +197,5 @@ extension Exchange {
         }
     }
 
-    private static let sliceBytes = 256 * 1024
+    private static let sliceBytes = 64 * 1024
 }
