@@ -4,10 +4,11 @@
 # make test     setup, every test, then the HTTP and Proxy tests under the thread sanitizer
 # make fuzz     setup, every parser under libFuzzer, 5 minutes each: TIME=SECONDS and TARGET=PARSER say otherwise
 # make lint     format, layering, proofs of unsafe code, paths
+# make soak     setup, then half an hour of everything at once, faults and all: MINUTES=NUMBER says otherwise
 # make bench    setup, nginx, wrk, the comparison with them, and a simulated day of clients
 # make clean    remove what was built
 
-.PHONY: help setup build run test fuzz lint bench clean
+.PHONY: help setup build run test fuzz soak lint bench clean
 .NOTPARALLEL:
 
 # For a binary to install elsewhere: make build BUILD_FLAGS=--static-swift-stdlib
@@ -33,6 +34,11 @@ TARGET =
 
 fuzz: setup
 	@.ci/fuzz $(TIME) $(TARGET)
+
+MINUTES = 30
+
+soak: setup build
+	@Tests/Soak/run --minutes $(MINUTES)
 
 lint:
 	@.ci/lint

@@ -82,7 +82,7 @@ class Origin(Server):
     def __init__(self, directory):
         self.root = directory / "files"
         self.root.mkdir()
-        port = _free_port()
+        port = free_port()
         server = (f"listen 127.0.0.1:{port} backlog=1024; root {self.root}; default_type application/json;"
                   " types { application/octet-stream bin; } add_header Cache-Control 'public, max-age=600';")
         super().__init__("the origin", _nginx(directory, "origin", f"server {{ {server} }}"), port,
@@ -99,7 +99,7 @@ class NginxProxy(Server):
 
     def __init__(self, directory, origin, gzip_level=None):
         name = f"nginx gzip {gzip_level}" if gzip_level else "nginx"
-        port = _free_port()
+        port = free_port()
         gzip = f"gzip on; gzip_comp_level {gzip_level}; gzip_types application/json; gzip_proxied any;"
         # Buffers for the whole of an answer: by default nginx would write what does not fit to a file.
         text = f"""
@@ -122,7 +122,7 @@ class Generator(Server):
     `/made/N?v=M` is `made(...)`; with the query `short` it is too short to be coded; `/unique/N` is never the same."""
 
     def __init__(self, directory):
-        port = _free_port()
+        port = free_port()
         # nginx takes at most 4 KB as one word.
         pieces = [f"set $piece{number} '{piece}';" for number, piece in enumerate(_PIECES)]
         large = "".join(f"$piece{number}" for number in range(len(_PIECES)))
@@ -155,11 +155,11 @@ _PIECES = history.pieces([600] + 25 * [1980])
 class Dictum(Server):
     """The proxy under test, as two loops, without an access log, with its store in memory unless told otherwise."""
 
-    def __init__(self, directory, origin, binary, name="dictum", store=None, routes=None, compression=None, **others):
-        self.admin_port = _free_port()
-        port = _free_port()
+    def __init__(self, directory, origin, binary, name="dictum", store=None, routes=None, compression=None, listeners=(), **others):
+        self.admin_port = free_port()
+        port = free_port()
         settings = {
-            "listeners": [{"address": f"127.0.0.1:{port}"}],
+            "listeners": [{"address": f"127.0.0.1:{port}"}, *listeners],
             "upstream": {"urls": [f"http://127.0.0.1:{origin.port}"]},
             "store": {"path": ":memory:", **(store or {})},
             "compression": compression or {},
@@ -168,10 +168,10 @@ class Dictum(Server):
             **({"routes": routes} if routes else {}),
             **others,
         }
-        config = directory / f"{name}.yaml"
+        self.settings, self.config = settings, directory / f"{name}.yaml"
         # YAML 1.2 holds JSON.
-        config.write_text(json.dumps(settings))
-        super().__init__(name, [binary, "serve", "--config", str(config)], port, directory / f"{name}.log")
+        self.config.write_text(json.dumps(settings))
+        super().__init__(name, [binary, "serve", "--config", str(self.config)], port, directory / f"{name}.log")
 
     def metric(self, name, label=""):
         """The sum of a metric over its lines that contain a label."""
@@ -183,6 +183,10 @@ class Dictum(Server):
         if not values:
             raise SystemExit(f"{self.name} has no metric {name} {label}")
         return sum(values)
+
+    def descriptors(self):
+        """How many descriptors the process has open."""
+        return len(os.listdir(f"/proc/{self.process.pid}/fd"))
 
     def resident_bytes(self):
         """The memory of the process that is resident."""
@@ -202,7 +206,8 @@ def _nginx(directory, name, server):
     return ["nginx", "-e", "stderr", "-p", str(directory), "-c", str(config)]
 
 
-def _free_port():
+def free_port():
+    """A port of loopback on which nobody listens now."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]

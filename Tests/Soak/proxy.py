@@ -1,0 +1,84 @@
+"""The Dictum under soak: its settings, their variants, and what it takes of the machine."""
+
+import copy
+import json
+import signal
+import subprocess
+
+import servers
+
+STORE = {"max_size": "64MiB", "memory": "24MiB"}
+COMPRESSION = {"memory": "64MiB", "prepared_memory": "16MiB", "delta_memory": "8MiB"}
+ROUTES = [
+    {"match": "/page/*", "dictionary": {"delivery": "link"}},
+    {"match": "/mine/*", "dictionary": {"scope": "private", "identity": ["authorization"]}},
+    {"match": "/fresh/*", "dictionary": {"revalidate": True}},
+    {"match": "/fault/*", "dictionary": False},
+    {"match": "/echo", "dictionary": False},
+    {"match": "/*", "dictionary": {"delivery": "in_band"}},
+]
+# Short, so that whoever is slow or silent is cut off many times in a run; not so short that a busy machine is.
+TIMES = {
+    "upstream": {"response_timeout": "10s", "idle_timeout": "15s"},
+    "limits": {"head_timeout": "5s", "connections": 2000},
+}
+
+
+class Proxy(servers.Dictum):
+    """A Dictum with a plain and a TLS listener before an origin."""
+
+    def __init__(self, directory, origin, binary, name="soak", store=None):
+        self.tls_port = servers.free_port()
+        self.authority = str(directory / "tls.pem")
+        self.number = 0
+        _certify(directory)
+        tls = {"certificate": self.authority, "private_key": str(directory / "tls.key")}
+        super().__init__(
+            directory, origin, binary, name, store or {"path": str(directory / "soak.sqlite"), **STORE}, ROUTES,
+            COMPRESSION, listeners=[{"address": f"127.0.0.1:{self.tls_port}", "tls": tls}],
+            limits=TIMES["limits"], log={"access": False, "format": "json"},
+            upstream={"urls": [f"http://127.0.0.1:{origin.port}"], **TIMES["upstream"]})
+
+    def variants(self):
+        """Settings that are all right, each a little different."""
+        other, third = copy.deepcopy(self.settings), copy.deepcopy(self.settings)
+        other["compression"]["codings"] = ["dcb", "dcz", "br", "zstd", "gzip"]
+        other["upstream"]["keep_alive"] = 4
+        other["limits"]["head_timeout"] = "8s"
+        third["routes"][-1]["dictionary"]["versions"] = 3
+        third["compression"]["min_size"] = "1KiB"
+        return [other, third, self.settings]
+
+    def reload(self):
+        """Has the next settings read, each second time wrong ones; returns the result that is due."""
+        number, self.number = self.number, self.number + 1
+        if number % 2:
+            wrong = {"upstream": {"urls": ["nowhere"], "patience": 5}}
+            self.config.write_text(["{routes: [", json.dumps(wrong)][number // 2 % 2])
+        else:
+            variants = self.variants()
+            self.config.write_text(json.dumps(variants[number // 2 % len(variants)]))
+        self.process.send_signal(signal.SIGHUP)
+        return "refused" if number % 2 else "done"
+
+    def complaints(self):
+        """The lines of the log that are warnings or worse, and not those of the wrong settings."""
+        lines = self.log.read_text(errors="replace").splitlines()
+        return [line for line in lines if not _is_harmless(line) and str(self.config) not in line]
+
+
+def _is_harmless(line):
+    try:
+        entry = json.loads(line)
+    except ValueError:
+        return False
+    # Where the key of private routes lies is worth a warning anywhere but here.
+    expected = ("former one stays", "the key file")
+    return entry.get("level") in ("info", "debug") or any(words in entry.get("message", "") for words in expected)
+
+
+def _certify(directory):
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
+         "-subj", "/CN=soak.test", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", "tls.key", "-out", "tls.pem"],
+        cwd=directory, check=True, capture_output=True)
