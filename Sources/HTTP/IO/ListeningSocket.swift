@@ -18,9 +18,10 @@ package final class ListeningSocket: Sendable {
     ///
     /// An IP address gives each loop a socket of its own (`SO_REUSEPORT`: the kernel spreads the connections); a
     /// unix path gives them one to share, replacing a socket that nobody listens to any more. With `isReplacing` the
-    /// port may be one that this process listens on already, at another address.
+    /// port may be one that this process listens on already, at another address. `isMultipath` is a wish, which a kernel
+    /// without Multipath TCP does not fulfil.
     package static func open(
-        _ endpoint: Endpoint, count: Int, isReplacing: Bool = false
+        _ endpoint: Endpoint, count: Int, isReplacing: Bool = false, isMultipath: Bool = false
     ) throws(SystemError) -> [ListeningSocket] {
         switch endpoint {
         case .ip(let address, let port):
@@ -29,7 +30,7 @@ package final class ListeningSocket: Sendable {
             var sockets: [ListeningSocket] = []
             var port = port
             for _ in 0..<count {
-                let socket = try open(address, port: port, isShared: true)
+                let socket = try open(address, port: port, isShared: true, isMultipath: isMultipath)
                 if case .ip(_, let chosen) = socket.endpoint { port = chosen }
                 sockets.append(socket)
             }
@@ -58,11 +59,12 @@ package final class ListeningSocket: Sendable {
     }
 
     private static func open(
-        _ address: IPAddress, port: UInt16, isShared: Bool, isProbe: Bool = false
+        _ address: IPAddress, port: UInt16, isShared: Bool, isProbe: Bool = false,
+        isMultipath: Bool = false
     ) throws(SystemError) -> ListeningSocket {
         var target = address.endpoint(port: port)
         // Safe: `target` is local and outlives the call.
-        let raw = unsafe CLinux_listen(&target, isShared ? 1 : 0, isProbe ? -1 : backlog)
+        let raw = unsafe CLinux_listen(&target, isShared ? 1 : 0, isProbe ? -1 : backlog, isMultipath ? 1 : 0)
         guard raw >= 0 else { throw .last }
         let chosen = UInt16(clamping: CLinux_local_port(raw))
         return ListeningSocket(Descriptor(owning: raw), endpoint: .ip(address, port: chosen))

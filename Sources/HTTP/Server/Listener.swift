@@ -44,6 +44,7 @@ package final class Listener: Handler {
         self.application = application
         self.settings = settings
         self.count = count
+        for socket in sockets { socket.apply(settings.socket) }
     }
 
     /// Accepts from now on.
@@ -63,6 +64,7 @@ package final class Listener: Handler {
     /// Serves the connections that are accepted from now on with other settings.
     package func adopt(_ settings: ServerSettings) {
         self.settings = settings
+        for socket in sockets { socket.apply(settings.socket) }
     }
 
     package func ready(_ events: Readiness, _ core: EventLoop.Core) {
@@ -128,6 +130,7 @@ package final class Listener: Handler {
         if let limit = settings.clientLimit, let client = limit.client(peer) {
             guard limit.count.enter(client, limit: limit.countMax) else {
                 count.leave()
+                if settings.tls != nil { _ = application.refuse(.tooManyConnectionsOfClient, from: peer) }
                 guard settings.tls == nil, refused.count < Self.refusedMax else { return finishStopping() }
                 return refuse(
                     open(PlainTransport(descriptor), peer: peer, core), .tooManyConnectionsOfClient)

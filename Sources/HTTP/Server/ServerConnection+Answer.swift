@@ -120,6 +120,12 @@ extension ServerConnection {
         close()
     }
 
+    /// Refuses the connection as a whole, before any request.
+    func refuseConnection(_ refusal: Refusal) {
+        refuse(refusal)
+        flush()
+    }
+
     func flush() {
         guard let transport else { return }
         if !output.isEmpty {

@@ -332,19 +332,13 @@ package final class ServerConnection: Handler {
         if state.peerClosed(), output.isEmpty { close() }
     }
 
-    private func refuse(_ refusal: Refusal) {
+    func refuse(_ refusal: Refusal) {
         guard transport != nil else { return }
         state.begin(hasBody: true, keepsAlive: false)
         guard let answer = application.refuse(refusal, from: peer) else { return close() }
         start(answer.head, body: .length(UInt64(answer.body.count)))
         write(answer.body.span)
         finish()
-    }
-
-    /// Refuses the connection as a whole, before any request.
-    func refuseConnection(_ refusal: Refusal) {
-        refuse(refusal)
-        flush()
     }
 
     /// Takes no further request; closes as soon as none is under way and the answers have gone.

@@ -25,6 +25,8 @@ package struct ServerSettings: Sendable {
     package var strictTransportSecurity: String?
     /// The port where this server speaks TLS, to which plain requests are sent on; nil where they are answered.
     package var redirectPort: UInt16?
+    /// What is set of its sockets.
+    package var socket = SocketOptions()
     /// Connections at a time, of all loops together.
     package var connectionsMax = 10_000
     /// Of one client alone; nil: as many as of all.

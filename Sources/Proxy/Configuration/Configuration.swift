@@ -62,6 +62,12 @@ extension Configuration {
 
         /// Whether another process may listen at the same address beside this one.
         package var reusesPort = false
+        /// Whether its connections may use several paths (RFC 8684).
+        package var isMultipath = false
+        /// For how long a connection may be silent before the kernel asks for its peer; 0: for ever.
+        package var keepAlive = 60_000
+        /// How many connections may bring data before their handshake is whole (RFC 7413).
+        package var fastOpenQueue = 0
 
         /// Makes a listener.
         package init(address: ListenAddress) { self.address = address }

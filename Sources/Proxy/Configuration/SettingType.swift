@@ -125,6 +125,25 @@ extension SettingType where Value == Int {
         quantity(.duration, "a duration", bounds, "such as 250ms, 10s, 5m or 7d")
     }
 
+    /// A duration, in milliseconds; 0 for off.
+    static func durationOrOff(_ bounds: ClosedRange<Int>, on: Int) -> SettingType {
+        let duration = duration(bounds)
+        return scalar(
+            "on, off, or \(duration.expectation)", write: { $0 == 0 ? "off" : duration.write($0) },
+            read: { text in
+                if text.saysOff { return 0 }
+                return text == "on" || text == "true" ? on : Quantity.duration.value(of: text, in: bounds)
+            })
+    }
+
+    /// A plain number; 0 for off.
+    static func countOrOff(_ bounds: ClosedRange<Int>) -> SettingType {
+        let count = count(bounds)
+        return scalar(
+            "off, or \(count.expectation)", write: { $0 == 0 ? "off" : count.write($0) },
+            read: { $0.saysOff ? 0 : Quantity.count.value(of: $0, in: bounds) })
+    }
+
     /// A size, in bytes.
     static func size(_ bounds: ClosedRange<Int>) -> SettingType {
         quantity(.size, "a size", bounds, "such as 64KiB, 8MiB or 1GiB")

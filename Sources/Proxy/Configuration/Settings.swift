@@ -78,51 +78,24 @@ enum Settings {
         .value(
             "hsts", \.strictTransportSecurity, .strictTransportSecurity, example: "max-age=31536000",
             "The Strict-Transport-Security of its answers by TLS, unless the upstream sends one (RFC 6797)."),
-    ]
-
-    static let tls: [Setting<Configuration.TLS>] = [
         .value(
-            "certificate", \.certificate, .pathOrNone, example: "/etc/dictum/tls/fullchain.pem",
-            "The certificate in PEM, and those that lead from it to the root behind it."),
-        .value(
-            "private_key", \.privateKey, .pathOrNone, example: "/etc/dictum/tls/privkey.pem",
-            "The key of the certificate in PEM, without a passphrase."),
-        .value(
-            "ocsp", \.ocsp, .pathOrNone, example: "/etc/dictum/tls/ocsp.der",
-            "An OCSP response in DER, which clients get with the certificate."),
-        .list(
-            "certificates", \.certificates, certificate, fresh: Configuration.TLS.Certificate(), countMax: 64,
+            "mptcp", \.isMultipath, .flag,
             """
-            Further certificates: a client gets the first that has the name it asks for, else one whose wildcard fits, \
-            else the first of all.
+            Multipath TCP (RFC 8684), so that phones keep a connection from one network to the next; TCP where the \
+            kernel has none, which is logged.
             """),
         .value(
-            "min_version", \.minVersion, .choice(["1.2": .tls12, "1.3": .tls13]),
-            "The oldest version of TLS that is spoken."),
-        .value(
-            "client_ca", \.clientAuthority, .pathOrNone, example: "/etc/dictum/tls/client-ca.pem",
-            "The authorities whose certificates clients may show, in PEM; without it they are not asked."),
-        .value(
-            "client_auth", \.clientAuthentication, .choice(["required": .required, "optional": .optional]),
-            "With client_ca: whether a client without a certificate is let in."),
-        .value(
-            "client_subject_field", \.clientSubjectField, .fieldNameOrNone, example: "x-client-subject",
+            "tcp_keepalive", \.keepAlive, .durationOrOff(1000...32_400_000, on: 60_000),
             """
-            The request field with the subject of the client's certificate (RFC 4514) for the upstream; taken from \
-            every request that brings it along.
+            After how long a silence the kernel asks whether a client is still there, and gives the connection up after \
+            four questions; on is 1m.
             """),
         .value(
-            "early_data", \.takesEarlyData, .flag,
+            "fast_open", \.fastOpenQueue, .countOrOff(1...65_535),
             """
-            Answers GET, HEAD and OPTIONS that come with the first bytes of a resumed TLS 1.3 session (0-RTT). Only for \
-            upstreams that know Early-Data and answer 425 where a request must not come twice (RFC 8470).
+            TCP Fast Open (RFC 7413): how many connections may wait that brought data with their first packet, which may \
+            come twice. Needs net.ipv4.tcp_fastopen with 2.
             """),
-    ]
-
-    static let certificate: [Setting<Configuration.TLS.Certificate>] = [
-        .value("certificate", \.certificate, .path, required: true, "As above."),
-        .value("private_key", \.privateKey, .path, required: true, "As above."),
-        .value("ocsp", \.ocsp, .pathOrNone, example: "", "As above."),
     ]
 
     static let admin: [Setting<Configuration.Admin>] = [

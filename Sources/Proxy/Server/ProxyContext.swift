@@ -107,6 +107,15 @@ package final class ProxyContext: Sendable {
                 """))
     }
 
+    /// Says where Multipath TCP is wanted and not to be had.
+    func reportMissingPaths(_ listener: Configuration.Listener, _ sockets: [ListeningSocket]) {
+        guard listener.isMultipath, sockets.contains(where: { !$0.isMultipath }) else { return }
+        report(
+            .warning(
+                "\(listener.address): mptcp: the kernel has no Multipath TCP, or net.mptcp.enabled is 0; this is TCP"
+            ))
+    }
+
     private static func clientSubjectFields(_ configuration: Configuration) -> [HeaderName] {
         configuration.listeners.compactMap { $0.tls?.clientSubjectField }.compactMap { HeaderName($0) }
     }

@@ -95,7 +95,9 @@ private struct ListenerChange: Sendable {
             let isReplacing = listener.address.port.map(ports.contains) == true
             let count = former.context.loopCount
             let sockets = try ProxyServer.open(
-                listener.address, count: count, isShared: isReplacing || listener.reusesPort)
+                listener.address, count: count, isShared: isReplacing || listener.reusesPort,
+                isMultipath: listener.isMultipath)
+            former.context.reportMissingPaths(listener, sockets)
             added[number] = ProxyServer.Opened(number, listener, sockets, loopCount: count)
         }
         self.added = added
@@ -149,6 +151,12 @@ private enum Restart {
         if old.preparedMemory != now.preparedMemory { names.append("compression.prepared_memory") }
         if old.deltaMemory != now.deltaMemory { names.append("compression.delta_memory") }
         if old.verify != now.verify { names.append("compression.verify") }
+        let isOtherSocket = new.listeners.contains { listener in
+            former.listeners.contains {
+                $0.address == listener.address && $0.isMultipath != listener.isMultipath
+            }
+        }
+        if isOtherSocket { names.append("listeners.mptcp") }
         if former.log.format != new.log.format { names.append("log.format") }
         return names
     }

@@ -115,8 +115,10 @@ package final class ProxyServer: Sendable {
             var sockets = claimed[number]
             if sockets.isEmpty {
                 sockets = try open(
-                    listener.address, count: context.loopCount, isShared: listener.reusesPort)
+                    listener.address, count: context.loopCount, isShared: listener.reusesPort,
+                    isMultipath: listener.isMultipath)
             }
+            context.reportMissingPaths(listener, sockets)
             opened[number] = Opened(number, listener, sockets, loopCount: context.loopCount)
         }
         guard let admin else { return (opened, nil) }
@@ -138,11 +140,12 @@ package final class ProxyServer: Sendable {
 
     /// Listens at an address, with a socket for each of `count` loops; beside others if it is shared.
     static func open(
-        _ address: ListenAddress, count: Int, isShared: Bool = false
+        _ address: ListenAddress, count: Int, isShared: Bool = false, isMultipath: Bool = false
     ) throws(StartError) -> [ListeningSocket] {
         let endpoint = try endpoint(of: address)
         do throws(SystemError) {
-            return try ListeningSocket.open(endpoint, count: count, isReplacing: isShared)
+            return try ListeningSocket.open(
+                endpoint, count: count, isReplacing: isShared, isMultipath: isMultipath)
         } catch {
             throw .cannotListen(address.description, error.text)
         }
@@ -235,6 +238,8 @@ extension ServerSettings {
         let configuration = context.configuration
         tls = context.tls[listener.address]
         redirectPort = listener.redirectPort
+        socket.keepAliveSeconds = listener.keepAlive / 1000
+        socket.fastOpenQueue = listener.fastOpenQueue
         clientSubjectField = listener.tls?.clientSubjectField.flatMap { HeaderName($0) }
         strictTransportSecurity = listener.strictTransportSecurity
         if listener.proxyProtocol {

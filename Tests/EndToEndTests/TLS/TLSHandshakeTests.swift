@@ -134,6 +134,45 @@ internal import Testing
         try waitUntil("every connection has gone") { try client.openConnections == 0 }
     }
 
+    @Test func `a handshake under way at SIGTERM is ended, and its first request answered`() throws {
+        let client = try served()
+        let result = try client.python(
+            """
+            import os, signal, socket, ssl, sys
+            port = int(sys.argv[1])
+            context = ssl.create_default_context(cafile="ca.pem")
+            incoming, out = ssl.MemoryBIO(), ssl.MemoryBIO()
+            tls = context.wrap_bio(incoming, out, server_hostname="localhost")
+            with socket.create_connection(("127.0.0.1", port), timeout=20) as peer:
+                try:
+                    tls.do_handshake()
+                except ssl.SSLWantReadError:
+                    peer.sendall(out.read())
+                flight = peer.recv(65536)
+                os.kill(\(client.proxy.process.pid), signal.SIGTERM)
+                try:
+                    while True:
+                        socket.create_connection(("127.0.0.1", port)).close()
+                except OSError:
+                    pass
+                incoming.write(flight)
+                while True:
+                    try:
+                        tls.do_handshake()
+                        break
+                    except ssl.SSLWantReadError:
+                        peer.sendall(out.read())
+                        incoming.write(peer.recv(65536))
+                tls.write(b"GET / HTTP/1.1\\r\\nHost: a\\r\\n\\r\\n")
+                peer.sendall(out.read())
+                while piece := peer.recv(65536):
+                    incoming.write(piece)
+            print(tls.read(65536).decode().splitlines()[0])
+            """)
+        #expect(result.text == "HTTP/1.1 200 OK\n", "\(result.errors)")
+        #expect(try client.proxy.process.result().status == 0)
+    }
+
     @Test func `a client beyond the limit of connections is counted as rejected`() throws {
         let client = try served("limits: {connections: 1}")
         let held = try WireSocket(port: client.proxy.port)

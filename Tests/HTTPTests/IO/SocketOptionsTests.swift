@@ -1,0 +1,77 @@
+internal import CLinux
+internal import Glibc
+import Testing
+
+@testable import HTTP
+
+/// What the kernel says of a listening socket, and of a connection that it has accepted.
+struct SocketOptionsTests {
+    private func open(_ options: SocketOptions, isMultipath: Bool = false) throws -> ListeningSocket {
+        let socket = try ListeningSocket.open(
+            .ip(try loopback(), port: 0), count: 1, isMultipath: isMultipath)[0]
+        socket.apply(options)
+        return socket
+    }
+
+    private func option(_ name: Int32, _ level: Int32 = Int32(IPPROTO_TCP), of raw: Int32) -> Int32 {
+        var (value, size) = (Int32(-1), socklen_t(4))
+        // Both are local and outlive the call.
+        return unsafe getsockopt(raw, level, name, &value, &size) == 0 ? value : -1
+    }
+
+    /// Reads options of a connection that has been accepted.
+    private func accepted(by listener: ListeningSocket, _ read: (Int32) -> [Int32]) throws -> [Int32] {
+        let peer = try Peer.connect(to: listener.endpoint)
+        defer { withExtendedLifetime(peer) {} }
+        var from = CLinux_endpoint()
+        // `from` is local and outlives the call; the connection has been made.
+        let raw = unsafe CLinux_accept(listener.raw, &from)
+        try #require(raw >= 0)
+        defer { close(raw) }
+        return read(raw)
+    }
+
+    @Test(arguments: [false, true])
+    func `accepted connections have no delay, and ask for a silent peer`(isMultipath: Bool) throws {
+        let listener = try open(SocketOptions(), isMultipath: isMultipath)
+        let values = try accepted(by: listener) { raw in
+            [
+                option(TCP_NODELAY, of: raw), option(SO_KEEPALIVE, SOL_SOCKET, of: raw),
+                option(TCP_KEEPIDLE, of: raw), option(TCP_KEEPINTVL, of: raw), option(TCP_KEEPCNT, of: raw),
+            ]
+        }
+        #expect(values == [1, 1, 60, 15, 4])
+    }
+
+    @Test func `who is never asked for stays for ever`() throws {
+        var options = SocketOptions()
+        options.keepAliveSeconds = 0
+        let listener = try open(options)
+        #expect(try accepted(by: listener) { [option(SO_KEEPALIVE, SOL_SOCKET, of: $0)] } == [0])
+        // A later change counts for the connections from then on.
+        options.keepAliveSeconds = 7
+        listener.apply(options)
+        let values = try accepted(by: listener) { raw in
+            [
+                option(SO_KEEPALIVE, SOL_SOCKET, of: raw), option(TCP_KEEPIDLE, of: raw),
+                option(TCP_KEEPINTVL, of: raw),
+            ]
+        }
+        #expect(values == [1, 7, 1])
+    }
+
+    @Test func `Fast Open is off, or has a queue of the length that is set`() throws {
+        #expect(option(TCP_FASTOPEN, of: try open(SocketOptions()).raw) == 0)
+        var options = SocketOptions()
+        options.fastOpenQueue = 33
+        #expect(option(TCP_FASTOPEN, of: try open(options).raw) == 33)
+    }
+
+    @Test func `Multipath TCP is spoken where it is wanted and the kernel has it, else TCP`() throws {
+        let probe = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 262)
+        let isThere = probe >= 0
+        if isThere { close(probe) }
+        #expect(try open(SocketOptions(), isMultipath: true).isMultipath == isThere)
+        #expect(try !open(SocketOptions()).isMultipath)
+    }
+}
