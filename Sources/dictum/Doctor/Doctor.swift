@@ -23,14 +23,14 @@ struct Doctor: Sendable {
             (system, own) = (FetchClient(), nil)
             return
         }
-        system = FetchClient(tls: (try TLSClientContext(TLSClientSettings()), url.host))
+        system = FetchClient(tls: try TLSClientContext(TLSClientSettings()))
         guard let authority else {
             own = nil
             return
         }
         var settings = TLSClientSettings()
         settings.authority = authority
-        own = FetchClient(tls: (try TLSClientContext(settings), url.host))
+        own = FetchClient(tls: try TLSClientContext(settings))
     }
 
     /// Looks at everything.
