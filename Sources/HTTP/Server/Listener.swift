@@ -103,7 +103,6 @@ package final class Listener: Handler {
     {
         acceptedConnections += 1
         let isWithinLimit = count.enter(limit: settings.connectionsMax)
-        guard isWithinLimit || refused.count < Self.refusedMax else { return }
         let endpoint: Endpoint? =
             IPAddress(peer).map { .ip($0, port: peer.port) } ?? (peer.family == 1 ? .unix(path: "") : nil)
         if !isWithinLimit, settings.tls != nil {
@@ -116,6 +115,7 @@ package final class Listener: Handler {
             return awaitHeader(descriptor, from: endpoint, core)
         }
         guard isWithinLimit else {
+            guard count.enterRefused() else { return }
             return refuse(open(PlainTransport(descriptor), peer: endpoint, core), .tooManyConnections)
         }
         serve(descriptor, from: endpoint, core)
@@ -131,7 +131,7 @@ package final class Listener: Handler {
             guard limit.count.enter(client, limit: limit.countMax) else {
                 count.leave()
                 if settings.tls != nil { _ = application.refuse(.tooManyConnectionsOfClient, from: peer) }
-                guard settings.tls == nil, refused.count < Self.refusedMax else { return finishStopping() }
+                guard settings.tls == nil, count.enterRefused() else { return finishStopping() }
                 return refuse(
                     open(PlainTransport(descriptor), peer: peer, core), .tooManyConnectionsOfClient)
             }
@@ -215,12 +215,12 @@ package final class Listener: Handler {
         finishStopping()
     }
 
-    /// Connections beyond the limit that get a word before they are closed; further ones are closed at once.
-    private static let refusedMax = 64
-
     private func closed(_ connection: ServerConnection) {
         connections[ObjectIdentifier(connection)] = nil
-        guard refused.remove(ObjectIdentifier(connection)) == nil else { return finishStopping() }
+        if refused.remove(ObjectIdentifier(connection)) != nil {
+            count.leaveRefused()
+            return finishStopping()
+        }
         leave(clients.removeValue(forKey: ObjectIdentifier(connection)))
     }
 

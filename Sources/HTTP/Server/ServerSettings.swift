@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// What a server allows its clients, the same for every connection.
 ///
 /// Times in milliseconds.
@@ -36,24 +34,4 @@ package struct ServerSettings: Sendable {
     static let firstRequestGrace: Int64 = 1_000
 
     package init() {}
-}
-
-/// How many client connections are open, counted by all loops together.
-package final class ConnectionCount: Sendable {
-    private let value = Atomic<Int>(0)
-
-    package init() {}
-
-    package var current: Int { value.load(ordering: .relaxed) }
-
-    /// Counts one more, unless there are `limit` already.
-    func enter(limit: Int) -> Bool {
-        if value.add(1, ordering: .relaxed).newValue <= limit { return true }
-        leave()
-        return false
-    }
-
-    func leave() {
-        value.subtract(1, ordering: .relaxed)
-    }
 }

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import HTTP
 
 /// How many descriptors this process may have, and what part of them clients get.
 ///
@@ -25,7 +26,9 @@ package enum DescriptorLimit {
     }
 
     /// How many clients may connect, each with a connection to the upstream, and something left for all else.
-    static func clientsMax(descriptors: Int) -> Int { max(16, (descriptors - 64) / 2) }
+    static func clientsMax(descriptors: Int) -> Int {
+        max(16, (descriptors - 64 - ConnectionCount.refusedMax) / 2)
+    }
 
     /// How many the process may have now.
     static var current: Int {

@@ -13,7 +13,8 @@ private let zeros = [UInt8](repeating: 0, count: 1 << 20)
         try proxy.metric(#"dictum_rejected_requests_total{reason="\#(reason)"}"#)
     }
 
-    @Test func `heads that drip (slowloris) get 408 and are counted, and others are served meanwhile`() throws {
+    @Test func `heads that drip (slowloris) get 408 and are counted, and others are served meanwhile`() throws
+    {
         let proxy = try TestProxy(json(body), "limits: {head_timeout: 500ms}")
         let slow = try (0..<20).map { _ in try proxy.connect() }
         for client in slow { client.send("GET /feed HTTP/1.1\r\nHost: api.test\r\nX-A") }
@@ -33,7 +34,9 @@ private let zeros = [UInt8](repeating: 0, count: 1 << 20)
         #expect(try proxy.fetch("/feed").carries(body))
     }
 
-    @Test func `a client that takes its answer by drops (slow read) is reset and counted, upstream too`() throws {
+    @Test func `a client that takes its answer by drops (slow read) is reset and counted, upstream too`()
+        throws
+    {
         let isLetGo = Gate()
         let origin = try Origin { _, connection in
             connection.send(
@@ -60,7 +63,8 @@ private let zeros = [UInt8](repeating: 0, count: 1 << 20)
         let proxy = try TestProxy(json(body), "limits: {request_head: 1KiB}")
         func head(_ count: Int) -> [UInt8] {
             let start = "GET /feed HTTP/1.1\r\nHost: api.test\r\nX-A: "
-            return Array((start + String(repeating: "a", count: count - start.utf8.count - 4) + "\r\n\r\n").utf8)
+            return Array(
+                (start + String(repeating: "a", count: count - start.utf8.count - 4) + "\r\n\r\n").utf8)
         }
         for (count, status) in [(1_024, 200), (1_025, 431)] {
             let client = try proxy.connect()
@@ -70,7 +74,8 @@ private let zeros = [UInt8](repeating: 0, count: 1 << 20)
         #expect(try rejected("head-too-large", of: proxy) == 1)
     }
 
-    @Test func `a body of request_body is served, and one byte more is 413 and counted, however it comes`() throws
+    @Test func `a body of request_body is served, and one byte more is 413 and counted, however it comes`()
+        throws
     {
         let origin = try Origin { _, connection in connection.send(json(body)) }
         let proxy = try TestProxy(origin, "limits: {request_body: 1KiB}")
@@ -86,6 +91,7 @@ private let zeros = [UInt8](repeating: 0, count: 1 << 20)
             #expect(try chunked.receive().status == status, "\(count) bytes in chunks")
         }
         #expect(try rejected("body-too-large", of: proxy) == 2)
-        #expect(origin.requests.map(\.body.count) == [1_024, 1_024], "what is too large reaches nobody whole")
+        #expect(
+            origin.requests.map(\.body.count) == [1_024, 1_024], "what is too large reaches nobody whole")
     }
 }

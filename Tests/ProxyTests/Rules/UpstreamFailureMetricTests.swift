@@ -55,7 +55,8 @@ private let head = wire("HTTP/1.1 200 OK", "Content-Type: image/png", "Content-L
     }
 
     @Test(arguments: Fault.allCases)
-    func `an upstream's fault is counted under its kind, and the next request is served`(fault: Fault) throws {
+    func `an upstream's fault is counted under its kind, and the next request is served`(fault: Fault) throws
+    {
         let origin = try Origin { request, connection in
             guard request.target == "/fault" else {
                 connection.send(json(body))
@@ -64,7 +65,8 @@ private let head = wire("HTTP/1.1 200 OK", "Content-Type: image/png", "Content-L
             fault.happen(on: connection)
         }
         let proxy = try TestProxy(
-            origin, upstream: "response_timeout: 300ms\n  idle_timeout: 300ms", "limits: {body_rate: 1KiB}")
+            origin, upstream: "retries: 0\n  response_timeout: 300ms\n  idle_timeout: 300ms",
+            "limits: {body_rate: 1KiB}")
         let client = try proxy.connect()
         client.send(request("/fault", []))
         let answer = try? client.receive()
@@ -87,7 +89,9 @@ private let head = wire("HTTP/1.1 200 OK", "Content-Type: image/png", "Content-L
         #expect(try proxy.metric(#"dictum_upstream_errors_total{kind="connect"}"#) == 1)
     }
 
-    @Test func `a GET whose kept connection is closed at that moment is sent again, and is no failure`() throws {
+    @Test func `a GET whose kept connection is closed at that moment is sent again, and is no failure`()
+        throws
+    {
         let hasClosed = Guarded(false)
         let origin = try Origin { request, connection in
             let closesNow = hasClosed.withLock { hasClosed in
