@@ -9,11 +9,11 @@ package struct ConfigurationError: Error, Sendable, Equatable {
         /// What is wrong, and what was expected; one line.
         package let text: String
 
-        /// Makes a problem.
+        /// Makes a problem; whatever of the file its text repeats stays on one line.
         package init(line: Int, column: Int, text: String) {
             self.line = line
             self.column = column
-            self.text = text
+            self.text = text.shortened(to: .max)
         }
     }
 

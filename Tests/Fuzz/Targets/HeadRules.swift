@@ -4,6 +4,9 @@ internal import HTTP
 /// a form that no reader can take for anything else.
 enum HeadRules {
     private static let limits = MessageLimits(headBytes: 2048, fieldCount: 24, requestTargetBytes: 256)
+    /// With room for the Host that is added where there is none.
+    private static let limitsOfWritten = MessageLimits(
+        headBytes: 2048, fieldCount: 25, requestTargetBytes: 256)
 
     private typealias Parse = (inout HeadParser, Span<UInt8>) throws(ParseError) -> Head?
 
@@ -33,7 +36,10 @@ enum HeadRules {
             outcome(Array(bytes[..<consumed]), cuts: nil, parse) == whole,
             "what follows a head has no part in it")
         try checkPlain(head.written)
-        guard case .head(let again, let length) = outcome(head.written, cuts: nil, parse) else {
+        guard
+            case .head(let again, let length) = outcome(
+                head.written, cuts: nil, limits: limitsOfWritten, parse)
+        else {
             return try require(head.written.count > limits.headBytes, "a head that is passed on can be read")
         }
         try require(
@@ -64,7 +70,9 @@ enum HeadRules {
             "there is one framing at most, and one Host")
     }
 
-    private static func outcome(_ bytes: [UInt8], cuts: Cuts?, _ parse: Parse) -> Outcome {
+    private static func outcome(
+        _ bytes: [UInt8], cuts: Cuts?, limits: MessageLimits = limits, _ parse: Parse
+    ) -> Outcome {
         var parser = HeadParser(limits: limits)
         var cuts = cuts
         var end = 0
