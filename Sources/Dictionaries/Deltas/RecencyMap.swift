@@ -2,13 +2,10 @@
 ///
 /// Every operation is O(1) but for what it evicts.
 struct RecencyMap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-    private struct Slot {
+    private struct Entry {
         let key: Key
         var value: Value
         let bytes: Int
-        /// Neighbours in order of use, as places in `slots`.
-        var older: Int?
-        var newer: Int?
     }
 
     let bytesMax: Int
@@ -18,14 +15,12 @@ struct RecencyMap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private(set) var evictions = 0
 
     private var places: [Key: Int] = [:]
-    private var slots: [Slot?] = []
-    private var freePlaces: [Int] = []
-    private var oldest: Int?
-    private var newest: Int?
+    private var entries = RecencyList<Entry>()
 
-    /// What an entry takes beside its value: its slot, its place in the table, and the room both keep to grow.
+    /// What an entry takes beside its value: itself, its place in the table, and the room both keep to grow.
     static var overheadBytes: Int {
-        2 * (MemoryLayout<Slot?>.stride + MemoryLayout<Key>.stride + MemoryLayout<Int>.stride)
+        RecencyList<Entry>.overheadBytes
+            + 2 * (MemoryLayout<Entry>.stride + MemoryLayout<Key>.stride + MemoryLayout<Int>.stride)
     }
 
     var count: Int { places.count }
@@ -37,8 +32,8 @@ struct RecencyMap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// The value, which becomes the one used last.
     mutating func value(_ key: Key) -> Value? {
         guard let place = places[key] else { return nil }
-        use(place)
-        return slots[place]?.value
+        entries.use(place)
+        return entries[place]?.value
     }
 
     /// Whether there is a value; its place in the order stays.
@@ -46,9 +41,7 @@ struct RecencyMap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     /// Changes a value in place; its place in the order stays.
     mutating func update<Result>(_ key: Key, _ change: (inout Value) -> Result) -> Result? {
-        guard let place = places[key], var slot = slots[place] else { return nil }
-        defer { slots[place] = slot }
-        return change(&slot.value)
+        places[key].flatMap { entries.update($0) { change(&$0.value) } }
     }
 
     /// Keeps a value of so many bytes as the one used last, in place of a former one.
@@ -59,55 +52,22 @@ struct RecencyMap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         let size = bytes + Self.overheadBytes
         var gone = remove(key).map { [$0] } ?? []
         guard size <= bytesMax else { return gone + [value] }
-        while self.bytes + size > bytesMax, let oldest, let slot = slots[oldest] {
+        while self.bytes + size > bytesMax, let oldest = entries.oldest, let entry = entries[oldest] {
             evictions += 1
-            if let value = remove(slot.key) { gone.append(value) }
+            if let value = remove(entry.key) { gone.append(value) }
         }
-        add(Slot(key: key, value: value, bytes: size))
+        places[key] = entries.add(Entry(key: key, value: value, bytes: size))
+        self.bytes += size
         return gone
     }
 
     /// Takes a value out.
     @discardableResult
     mutating func remove(_ key: Key) -> Value? {
-        guard let place = places.removeValue(forKey: key), let slot = slots[place] else { return nil }
-        unlink(place)
-        slots[place] = nil
-        freePlaces.append(place)
-        bytes -= slot.bytes
-        return slot.value
-    }
-
-    private mutating func add(_ slot: Slot) {
-        let place: Int
-        if let free = freePlaces.popLast() {
-            place = free
-            slots[place] = slot
-        } else {
-            place = slots.count
-            slots.append(slot)
+        guard let place = places.removeValue(forKey: key), let entry = entries.remove(place) else {
+            return nil
         }
-        places[slot.key] = place
-        bytes += slot.bytes
-        link(place)
-    }
-
-    private mutating func use(_ place: Int) {
-        guard newest != place else { return }
-        unlink(place)
-        link(place)
-    }
-
-    private mutating func link(_ place: Int) {
-        slots[place]?.older = newest
-        slots[place]?.newer = nil
-        if let newest { slots[newest]?.newer = place } else { oldest = place }
-        newest = place
-    }
-
-    private mutating func unlink(_ place: Int) {
-        guard let slot = slots[place] else { return }
-        if let older = slot.older { slots[older]?.newer = slot.newer } else { oldest = slot.newer }
-        if let newer = slot.newer { slots[newer]?.older = slot.older } else { newest = slot.older }
+        bytes -= entry.bytes
+        return entry.value
     }
 }

@@ -4,13 +4,10 @@
 /// A pinned body is not on disk yet and stays until it is unpinned or given up. A value; the store keeps it
 /// behind a lock. Every operation is O(1) but for the bodies that it frees.
 struct HotBodies: Sendable {
-    private struct Slot {
+    private struct Entry {
         let name: BodyName
         let body: Body
         var pins: Int
-        /// Neighbours in order of use, as places in `slots`.
-        var older: Int?
-        var newer: Int?
     }
 
     private let budget: Int
@@ -22,10 +19,7 @@ struct HotBodies: Sendable {
     private(set) var reservedBytes = 0
 
     private var places: [BodyName: Int] = [:]
-    private var slots: [Slot?] = []
-    private var freePlaces: [Int] = []
-    private var oldest: Int?
-    private var newest: Int?
+    private var entries = RecencyList<Entry>()
 
     private static let overheadBytes = 256
 
@@ -45,12 +39,9 @@ struct HotBodies: Sendable {
 
     /// The body, which becomes the most recently used.
     mutating func body(_ name: BodyName) -> Body? {
-        guard let place = places[name], let slot = slots[place] else { return nil }
-        if newest != place {
-            unlink(place)
-            link(place)
-        }
-        return slot.body
+        guard let place = places[name] else { return nil }
+        entries.use(place)
+        return entries[place]?.body
     }
 
     /// Keeps a body that is on disk, if there is room beside what cannot go.
@@ -69,50 +60,42 @@ struct HotBodies: Sendable {
 
     /// Pins a body that is there.
     mutating func pin(_ name: BodyName) {
-        guard let place = places[name], let slot = slots[place] else { return }
-        if slot.pins == 0 { pinnedBytes += size(of: slot.body) }
-        slots[place]?.pins += 1
+        guard let place = places[name], let entry = entries[place] else { return }
+        if entry.pins == 0 { pinnedBytes += size(of: entry.body) }
+        _ = entries.update(place) { $0.pins += 1 }
     }
 
     /// Takes one pin back.
     mutating func unpin(_ name: BodyName) {
-        guard let place = places[name], let slot = slots[place], slot.pins > 0 else { return }
-        slots[place]?.pins -= 1
-        if slot.pins == 1 { pinnedBytes -= size(of: slot.body) }
+        guard let place = places[name], let entry = entries[place], entry.pins > 0 else { return }
+        _ = entries.update(place) { $0.pins -= 1 }
+        if entry.pins == 1 { pinnedBytes -= size(of: entry.body) }
         shrink()
     }
 
     /// Makes a body the first to go, once it is not pinned.
     mutating func yield(_ name: BodyName) {
-        guard let place = places[name], oldest != place else { return }
-        unlink(place)
-        slots[place]?.older = nil
-        slots[place]?.newer = oldest
-        if let oldest { slots[oldest]?.older = place } else { newest = place }
-        oldest = place
+        if let place = places[name] { entries.yield(place) }
     }
 
     /// Forgets a body, pinned or not.
     mutating func remove(_ name: BodyName) {
-        guard let place = places.removeValue(forKey: name), let slot = slots[place] else { return }
-        unlink(place)
-        slots[place] = nil
-        freePlaces.append(place)
-        bytes -= size(of: slot.body)
-        if slot.pins > 0 { pinnedBytes -= size(of: slot.body) }
+        guard let place = places.removeValue(forKey: name), let entry = entries.remove(place) else { return }
+        bytes -= size(of: entry.body)
+        if entry.pins > 0 { pinnedBytes -= size(of: entry.body) }
     }
 
     /// The least recently used pinned bodies that must be given up for the others to fit into `limit`.
     func pinnedBeyond(_ limit: Int) -> [BodyName] {
         var excess = pinnedBytes - limit
         var names: [BodyName] = []
-        var place = oldest
-        while excess > 0, let here = place, let slot = slots[here] {
-            if slot.pins > 0 {
-                names.append(slot.name)
-                excess -= size(of: slot.body)
+        var place = entries.oldest
+        while excess > 0, let here = place, let entry = entries[here] {
+            if entry.pins > 0 {
+                names.append(entry.name)
+                excess -= size(of: entry.body)
             }
-            place = slot.newer
+            place = entries.newer(than: here)
         }
         return names
     }
@@ -135,45 +118,22 @@ struct HotBodies: Sendable {
         reservedBytes -= bytes
     }
 
-    // MARK: Order of use
+    // MARK: The budget
 
     private func size(of body: Body) -> Int {
         body.bytes.count + Self.overheadBytes
     }
 
     private mutating func shrink() {
-        var place = oldest
-        while bytes + reservedBytes > bytesMax, let here = place, let slot = slots[here] {
-            place = slot.newer
-            if slot.pins == 0 { remove(slot.name) }
+        var place = entries.oldest
+        while bytes + reservedBytes > bytesMax, let here = place, let entry = entries[here] {
+            place = entries.newer(than: here)
+            if entry.pins == 0 { remove(entry.name) }
         }
     }
 
     private mutating func add(_ body: Body, as name: BodyName) {
-        let slot = Slot(name: name, body: body, pins: 0)
-        let place: Int
-        if let free = freePlaces.popLast() {
-            place = free
-            slots[place] = slot
-        } else {
-            place = slots.count
-            slots.append(slot)
-        }
-        places[name] = place
+        places[name] = entries.add(Entry(name: name, body: body, pins: 0))
         bytes += size(of: body)
-        link(place)
-    }
-
-    private mutating func link(_ place: Int) {
-        slots[place]?.older = newest
-        slots[place]?.newer = nil
-        if let newest { slots[newest]?.newer = place } else { oldest = place }
-        newest = place
-    }
-
-    private mutating func unlink(_ place: Int) {
-        guard let slot = slots[place] else { return }
-        if let older = slot.older { slots[older]?.newer = slot.newer } else { oldest = slot.newer }
-        if let newer = slot.newer { slots[newer]?.older = slot.older } else { newest = slot.older }
     }
 }

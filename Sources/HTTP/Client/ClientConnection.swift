@@ -14,9 +14,8 @@ package final class ClientConnection: Handler {
     var token = Token.none
     var state = ClientStateMachine()
     private var handler: (any ResponseHandler)?
-    private var method = Method.get
+    private var request = ClientRequest()
     var output = OutputBuffer()
-    private var framing = BodyFraming.none
     private var parser: HeadParser
     private var body: BodyDecoder?
     private var pending: [UInt8] = []
@@ -30,13 +29,9 @@ package final class ClientConnection: Handler {
     var isPaused = false
     private var isFull = false
     private var isBroken = false
-    /// Whether the request under way asks to change the protocol.
-    private var asksUpgrade = false
-    /// Whether it has been changed: what passes is no message any more.
+    /// Whether the protocol has been changed: what passes is no message any more.
     var isTunnel = false
     private var isWritingClosed = false
-    /// Whether the request under way says that it is the last.
-    private var isLast = false
     /// Whether a byte of the request under way has gone out.
     package private(set) var hasSent = false
     /// Whether a byte of an answer to it has come.
@@ -71,11 +66,23 @@ package final class ClientConnection: Handler {
     ///
     /// `framing` says how.
     package func begin(_ head: RequestHead, framing: BodyFraming, handler: any ResponseHandler) {
+        start(ClientRequest(head, framing: framing), handler)
+        output.append { HeadWriter.write(head, into: &$0) }
+        if framing == .none || framing == .length(0) { state.requestEnded() }
+    }
+
+    /// Sends a request of which `other`, which is lost, has sent nothing: its head, and what has come of its body
+    /// since.
+    package func begin(takenFrom other: ClientConnection, handler: any ResponseHandler) {
+        start(other.request, handler)
+        if other.state.isRequestWhole { state.requestEnded() }
+        output = other.output
+        isFull = other.isFull
+    }
+
+    private func start(_ request: ClientRequest, _ handler: any ResponseHandler) {
         self.handler = handler
-        self.framing = framing
-        method = head.method
-        asksUpgrade = head.headers.contains(.upgrade)
-        isLast = head.headers.containsToken(.connection, "close")
+        self.request = request
         interimCount = 0
         isPaused = false
         isFull = false
@@ -83,30 +90,7 @@ package final class ClientConnection: Handler {
         hasReceived = false
         phaseBegan = core.now
         lastProgress = core.now
-        state.begin(persists: !isLast)
-        output.append { HeadWriter.write(head, into: &$0) }
-        if framing == .none || framing == .length(0) { state.requestEnded() }
-        core.attend(token)
-    }
-
-    /// Sends a request of which `other`, which is lost, has sent nothing: its head, and what has come of its body
-    /// since.
-    package func begin(takenFrom other: ClientConnection, handler: any ResponseHandler) {
-        self.handler = handler
-        framing = other.framing
-        method = other.method
-        asksUpgrade = other.asksUpgrade
-        isLast = other.isLast
-        interimCount = 0
-        isPaused = false
-        hasSent = false
-        hasReceived = false
-        phaseBegan = core.now
-        lastProgress = core.now
-        state.begin(persists: !isLast)
-        if other.state.isRequestWhole { state.requestEnded() }
-        output = other.output
-        isFull = other.isFull
+        state.begin(persists: !request.isLast)
         core.attend(token)
     }
 
@@ -118,14 +102,16 @@ package final class ClientConnection: Handler {
     /// Sends a piece of the request's body.
     package func write(_ piece: Span<UInt8>) {
         guard state.isExchanging, let transport, !piece.isEmpty else { return }
-        if framing == .chunked { output.append { ChunkedWriter.writeSizeLine(piece.count, into: &$0) } }
+        if request.framing == .chunked {
+            output.append { ChunkedWriter.writeSizeLine(piece.count, into: &$0) }
+        }
         // On a kept connection nothing goes out before `serve` has seen that nothing lies there already.
         if piece.count >= Self.directBytes, state.phase != .connecting, hasSent || !isReused {
             note(output.write(piece, to: transport))
         } else {
             output.append(piece)
         }
-        if framing == .chunked { output.append { $0 += [13, 10] } }
+        if request.framing == .chunked { output.append { $0 += [13, 10] } }
         if output.count > Self.highWaterBytes { isFull = true }
         core.attend(token)
     }
@@ -133,7 +119,9 @@ package final class ClientConnection: Handler {
     /// The request is whole.
     package func finish(trailers: Headers) {
         guard state.isExchanging, !state.isRequestWhole else { return }
-        if framing == .chunked { output.append { ChunkedWriter.writeEnd(trailers: trailers, into: &$0) } }
+        if request.framing == .chunked {
+            output.append { ChunkedWriter.writeEnd(trailers: trailers, into: &$0) }
+        }
         state.requestEnded()
         phaseBegan = core.now
         core.attend(token)
@@ -334,7 +322,7 @@ package final class ClientConnection: Handler {
             try take(interim: head)
             return end
         }
-        let framing = try BodyFraming.ofResponse(head, toRequest: method)
+        let framing = try BodyFraming.ofResponse(head, toRequest: request.method)
         let decoder = BodyDecoder(framing, limits: settings.limits)
         body = decoder
         if case .length = framing, !decoder.isComplete {
@@ -350,9 +338,9 @@ package final class ClientConnection: Handler {
     private func take(interim head: ResponseHead) throws(ParseError) {
         if head.status.rawValue == 101 {
             // A change that nobody asked for is as wrong as garbage.
-            guard asksUpgrade, head.headers.contains(.upgrade) else { throw .unexpectedInterim }
+            guard request.asksUpgrade, head.headers.contains(.upgrade) else { throw .unexpectedInterim }
             isTunnel = true
-            framing = .untilClose
+            request.framing = .untilClose
             body = BodyDecoder(.untilClose, limits: settings.limits)
             state.protocolSwitched()
             handler?.switchedProtocols(head)

@@ -65,14 +65,7 @@ internal import Testing
         ("tls: {certificate: a, private_key: b, early_data: maybe}", "expected on or off"),
     ])
     func `settings out of bounds are mistakes`(listener: String, expected: String) throws {
-        let folder = try TemporaryFolder()
-        let text = """
-            listeners: [{address: "127.0.0.1:0", \(listener)}]
-            upstream: {urls: ["http://127.0.0.1:9"]}
-            """
-        try folder.write(Array(text.utf8), to: "dictum.yaml")
-        let result = try RunningProcess.run(["check", "--config", "dictum.yaml"], in: folder.path)
-        #expect(result.status == 78)
-        #expect(result.errors.contains(expected), "\(result.errors)")
+        let errors = try mistakes(ofListener: listener)
+        #expect(errors.contains(expected), "\(errors)")
     }
 }

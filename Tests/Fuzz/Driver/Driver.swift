@@ -10,7 +10,7 @@ enum Driver {
         let name = unsafe getenv("DICTUM_FUZZ").map { unsafe String(cString: $0) } ?? ""
         guard let target = FuzzTarget(rawValue: name) else {
             let names = FuzzTarget.allCases.map(\.rawValue).joined(separator: ", ")
-            fatalError("DICTUM_FUZZ must be one of: \(names)")
+            fail("DICTUM_FUZZ must be one of: \(names)")
         }
         return target
     }()
@@ -39,9 +39,17 @@ enum Driver {
         }
     }
 
+    /// Ends the process because it was called wrongly, in a way that no fuzzer takes for a finding.
+    private static func fail(_ reason: String) -> Never {
+        let line = Array("fuzz: \(reason)\n".utf8)
+        // Safe: the array owns its bytes for the length of the call.
+        _ = unsafe write(STDERR_FILENO, line, line.count)
+        exit(64)
+    }
+
     private static func bytes(of path: String) -> [UInt8] {
         // Safe: the stream is used on this thread only and closed once.
-        guard let file = unsafe fopen(path, "r") else { fatalError("cannot read \(path)") }
+        guard let file = unsafe fopen(path, "r") else { fail("cannot read \(path)") }
         defer { unsafe fclose(file) }
         var bytes: [UInt8] = []
         // Safe: as above.

@@ -7,6 +7,20 @@ struct ClientReuseTests {
     private static let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
     private static let okLines = ["head 200 length(2)", "body ok", "end"]
 
+    /// A connection that has carried an exchange and is kept.
+    private func kept(_ settings: ClientSettings = ClientSettings()) throws
+        -> (upstream: TestUpstream, client: TestClient, peer: Peer)
+    {
+        let upstream = try TestUpstream()
+        let client = TestClient(settings)
+        let exchange = try client.begin(to: upstream.endpoint)
+        let peer = try upstream.accept()
+        #expect(peer.readHead().hasPrefix("GET / "))
+        peer.send(Self.ok)
+        #expect(exchange.outcome().last == "end")
+        return (upstream, client, peer)
+    }
+
     @Test func `a request goes out as it is and its answer comes back`() throws {
         let upstream = try TestUpstream()
         let client = TestClient()
@@ -75,13 +89,7 @@ struct ClientReuseTests {
     }
 
     @Test func `bytes on an idle connection close it, and are no answer to the next request`() throws {
-        let upstream = try TestUpstream()
-        let client = TestClient()
-        let exchange = try client.begin(to: upstream.endpoint)
-        let peer = try upstream.accept()
-        #expect(peer.readHead().hasPrefix("GET / "))
-        peer.send(Self.ok)
-        #expect(exchange.outcome().last == "end")
+        let (upstream, client, peer) = try kept()
         peer.send("HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\n\r\n")
         #expect(peer.readToEnd().ending != .stillOpen)
         #expect(client.counts() == [0, 0])
@@ -92,27 +100,10 @@ struct ClientReuseTests {
     }
 
     @Test func `bytes that were there before the next request had gone are no answer to it`() throws {
-        let upstream = try TestUpstream()
-        let client = TestClient()
-        let exchange = try client.begin(to: upstream.endpoint)
-        let peer = try upstream.accept()
-        #expect(peer.readHead().hasPrefix("GET / "))
-        peer.send(Self.ok)
-        #expect(exchange.outcome().last == "end")
-        // Both come to the loop as one batch of events, the next request first.
-        let (begun, gate) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-        client.withPool { _, _ in
-            begun.signal()
-            gate.wait()
+        let (lines, _) = try reuse(framing: .length(1)) { peer in
+            peer.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nwrong")
         }
-        begun.wait()
-        let next = try client.begin(
-            "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\n", framing: .length(1),
-            to: upstream.endpoint)
-        peer.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nwrong")
-        gate.signal()
-        #expect(next.outcome() == ["reused", "failed stale"])
-        #expect(client.counts() == [0, 0])
+        #expect(lines == ["reused", "failed stale"])
     }
 
     @Test func `a request that says it is the last one is`() throws {
@@ -132,13 +123,7 @@ struct ClientReuseTests {
         framing: BodyFraming = .none, _ write: @escaping @Sendable (TestResponse) -> Void = { _ in },
         happens: (Peer) -> Void
     ) throws -> (lines: [String], sent: String) {
-        let upstream = try TestUpstream()
-        let client = TestClient()
-        let first = try client.begin(to: upstream.endpoint)
-        let peer = try upstream.accept()
-        #expect(peer.readHead().hasPrefix("GET / "))
-        peer.send(Self.ok)
-        #expect(first.outcome().last == "end")
+        let (upstream, client, peer) = try kept()
         // The loop waits until both have come, the request before the bytes.
         let (halted, gate) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         client.withPool { _, _ in
@@ -146,14 +131,16 @@ struct ClientReuseTests {
             gate.wait()
         }
         halted.wait()
-        let head = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 20000\r\n\r\n"
-        let next = try client.begin(
-            framing == .none ? "GET / HTTP/1.1\r\nHost: a\r\n\r\n" : head, framing: framing,
-            to: upstream.endpoint)
+        var head = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+        if case .length(let count) = framing {
+            head = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: \(count)\r\n\r\n"
+        }
+        let next = try client.begin(head, framing: framing, to: upstream.endpoint)
         next.onLoop(write)
         happens(peer)
         gate.signal()
         let lines = next.outcome()
+        #expect(client.counts() == [0, 0])
         return (lines, peer.readToEnd().0)
     }
 
@@ -197,13 +184,7 @@ struct ClientReuseTests {
     }
 
     @Test func `a kept connection that turns out closed is reported as stale`() throws {
-        let upstream = try TestUpstream()
-        let client = TestClient()
-        let exchange = try client.begin(to: upstream.endpoint)
-        let peer = try upstream.accept()
-        #expect(peer.readHead().hasPrefix("GET / "))
-        peer.send(Self.ok)
-        #expect(exchange.outcome().last == "end")
+        let (upstream, client, peer) = try kept()
         let next = try client.begin(to: upstream.endpoint)
         #expect(peer.readHead().hasPrefix("GET / "))
         peer.closeWriting()
@@ -227,13 +208,7 @@ struct ClientReuseTests {
     @Test func `an idle connection is closed when its time is over`() throws {
         var settings = ClientSettings()
         settings.keepAliveTimeout = 100
-        let upstream = try TestUpstream()
-        let client = TestClient(settings)
-        let exchange = try client.begin(to: upstream.endpoint)
-        let peer = try upstream.accept()
-        #expect(peer.readHead().hasPrefix("GET / "))
-        peer.send(Self.ok)
-        #expect(exchange.outcome().last == "end")
+        let (_, client, peer) = try kept(settings)
         #expect(peer.readToEnd() == ("", .closed))
         #expect(client.counts() == [0, 0])
     }

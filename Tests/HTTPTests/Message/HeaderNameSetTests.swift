@@ -5,16 +5,6 @@ import Testing
 struct HeaderNameSetTests {
     private static let own = HeaderName(token: "x-own".utf8.span)
 
-    private func parsed(_ lines: String) throws -> Headers {
-        try #require(try parseResponse("HTTP/1.1 200 OK\r\n\(lines)\r\n")).headers
-    }
-
-    private func written(_ headers: Headers) -> String {
-        var output: [UInt8] = []
-        headers.write(into: &output)
-        return String(output.span)
-    }
-
     @Test func `only lines with its names go, well known or not, whatever their case`() throws {
         var headers = try parsed("ETAG: 1\r\nX-Own: 2\r\nX-Owner: 3\r\nDate: 4\r\netag: 5\r\n")
         let names: HeaderNameSet = [.etag, Self.own]

@@ -5,16 +5,6 @@ import Testing
 struct HeadersTests {
     private static let own = HeaderName(token: "x-own".utf8.span)
 
-    private func parsed(_ lines: String) throws -> Headers {
-        try #require(try parseResponse("HTTP/1.1 200 OK\r\n\(lines)\r\n")).headers
-    }
-
-    private func written(_ headers: Headers) -> String {
-        var output: [UInt8] = []
-        headers.write(into: &output)
-        return String(output.span)
-    }
-
     @Test func `an empty section has nothing and writes nothing`() {
         let headers = Headers()
         #expect(headers.isEmpty)

@@ -1,0 +1,82 @@
+/// Elements in the order of their use, each at a place of its own that it keeps until it is removed.
+///
+/// Every step is O(1). A value; whoever holds it knows the places.
+struct RecencyList<Element: Sendable>: Sendable {
+    private struct Slot {
+        var element: Element
+        /// Neighbours in order of use, as places.
+        var older: Int?
+        var newer: Int?
+    }
+
+    /// The place of what was used the longest ago.
+    private(set) var oldest: Int?
+    private var newest: Int?
+    private var slots: [Slot?] = []
+    private var freePlaces: [Int] = []
+
+    /// What an element takes beside itself, with the room that the table keeps to grow.
+    static var overheadBytes: Int { 2 * (MemoryLayout<Slot?>.stride - MemoryLayout<Element>.size) }
+
+    /// The element at a place; nil where there is none.
+    subscript(place: Int) -> Element? { slots.indices.contains(place) ? slots[place]?.element : nil }
+
+    /// The place of what was used next after the one at this place.
+    func newer(than place: Int) -> Int? { slots[place]?.newer }
+
+    /// Adds an element as the one used last; returns its place.
+    mutating func add(_ element: Element) -> Int {
+        let place = freePlaces.popLast() ?? slots.count
+        if place == slots.count { slots.append(nil) }
+        slots[place] = Slot(element: element)
+        link(place)
+        return place
+    }
+
+    /// Takes the element at a place out.
+    @discardableResult
+    mutating func remove(_ place: Int) -> Element? {
+        guard let slot = slots[place] else { return nil }
+        unlink(place)
+        slots[place] = nil
+        freePlaces.append(place)
+        return slot.element
+    }
+
+    /// Changes an element where it is; its turn stays.
+    mutating func update<Result>(_ place: Int, _ change: (inout Element) -> Result) -> Result? {
+        guard var slot = slots[place] else { return nil }
+        defer { slots[place] = slot }
+        return change(&slot.element)
+    }
+
+    /// Makes an element the one used last.
+    mutating func use(_ place: Int) {
+        guard newest != place else { return }
+        unlink(place)
+        link(place)
+    }
+
+    /// Makes an element the one used the longest ago.
+    mutating func yield(_ place: Int) {
+        guard oldest != place else { return }
+        unlink(place)
+        slots[place]?.older = nil
+        slots[place]?.newer = oldest
+        if let oldest { slots[oldest]?.older = place } else { newest = place }
+        oldest = place
+    }
+
+    private mutating func link(_ place: Int) {
+        slots[place]?.older = newest
+        slots[place]?.newer = nil
+        if let newest { slots[newest]?.newer = place } else { oldest = place }
+        newest = place
+    }
+
+    private mutating func unlink(_ place: Int) {
+        guard let slot = slots[place] else { return }
+        if let older = slot.older { slots[older]?.newer = slot.newer } else { oldest = slot.newer }
+        if let newer = slot.newer { slots[newer]?.older = slot.older } else { newest = slot.older }
+    }
+}
