@@ -4,10 +4,24 @@ extension ClientConnection {
         switch state.phase {
         case .connecting: lose(.connectTimeout)
         case .idle: close()
+        case .awaitingHead where isTaking(), .body where isTaking(): updateDeadline()
         case .awaitingHead where state.isRequestWhole && output.isEmpty: lose(.headTimeout)
         case .awaitingHead, .body: lose(.idleTimeout)
         case .closed: break
         }
+    }
+
+    /// Whether the upstream has taken more of its request since the last look, and more is left for it.
+    ///
+    /// The system's buffer is large, and no event tells of how it drains: ask before anybody is blamed.
+    private func isTaking() -> Bool {
+        guard let transport, transport.unacknowledgedBytes > 0 else { return false }
+        let taken = output.takenBytes(from: transport)
+        guard taken > takenBytes else { return false }
+        takenBytes = taken
+        phaseBegan = core.now
+        lastProgress = core.now
+        return true
     }
 
     func updateDeadline() {

@@ -7,6 +7,8 @@ package final class ClientConnection: Handler {
     /// Where it is kept when it is idle.
     let lane: UpstreamLane
 
+    /// Which of the pool's settings it was made with.
+    let generation: Int
     let core: EventLoop.Core
     let settings: ClientSettings
     private unowned let pool: ConnectionPool
@@ -36,6 +38,8 @@ package final class ClientConnection: Handler {
     package private(set) var hasSent = false
     /// Whether a byte of an answer to it has come.
     package private(set) var hasReceived = false
+    /// What the upstream had taken when it was last asked for.
+    var takenBytes = 0
     /// When the phase began that has a deadline of its own: connecting, awaiting the head, being idle.
     var phaseBegan: Int64
     var lastProgress: Int64
@@ -51,6 +55,7 @@ package final class ClientConnection: Handler {
         self.settings = settings
         self.pool = pool
         self.core = core
+        generation = pool.generation
         parser = HeadParser(limits: settings.limits)
         phaseBegan = core.now
         lastProgress = core.now
@@ -77,6 +82,7 @@ package final class ClientConnection: Handler {
         start(other.request, handler)
         if other.state.isRequestWhole { state.requestEnded() }
         output = other.output
+        takenBytes = 0
         isFull = other.isFull
     }
 
@@ -90,6 +96,7 @@ package final class ClientConnection: Handler {
         hasReceived = false
         phaseBegan = core.now
         lastProgress = core.now
+        takenBytes = output.totalBytes
         state.begin(persists: !request.isLast)
         core.attend(token)
     }
@@ -102,6 +109,8 @@ package final class ClientConnection: Handler {
     /// Sends a piece of the request's body.
     package func write(_ piece: Span<UInt8>) {
         guard state.isExchanging, let transport, !piece.isEmpty else { return }
+        // Nothing was to be taken until now.
+        if output.isEmpty { lastProgress = core.now }
         if request.framing == .chunked {
             output.append { ChunkedWriter.writeSizeLine(piece.count, into: &$0) }
         }
@@ -175,13 +184,22 @@ package final class ClientConnection: Handler {
         if state.phase != .connecting {
             // What came on a kept connection before a byte of the request went out is no answer to it, be it in
             // this very batch of events: `take` and `ended` find the connection stale.
-            if isReadable, !hasSent, isReused { readInput() }
+            if !hasSent, isReused { readEarly() }
             flush()
             readInput()
             // Not before all has been read that came before the failure: it may be an answer.
             if isBroken, !isReadable { lose(nil) }
         }
         updateDeadline()
+    }
+
+    /// Reads what lies on a kept connection before its next request goes out.
+    ///
+    /// The end may have come after the events of this batch were taken: who cannot send the request once more looks
+    /// again.
+    private func readEarly() {
+        if !request.method.isIdempotent { isReadable = true }
+        readInput()
     }
 
     private func connected(_ events: Readiness) -> Bool {
@@ -367,6 +385,8 @@ package final class ClientConnection: Handler {
         let trailers = body?.trailers ?? Headers()
         body = nil
         bodyPace = nil
+        // Its reader may be full, which is nothing to the next one; and who idles must see its end.
+        isPaused = false
         let handler = handler
         self.handler = nil
         if state.answerEnded(hasSurplus: hasSurplus || endIsNear || isBroken) {

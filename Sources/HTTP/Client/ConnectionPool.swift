@@ -8,7 +8,9 @@ package final class ConnectionPool {
     private let core: EventLoop.Core
     private var settings: ClientSettings
     private var lanes: [UpstreamTarget: UpstreamLane] = [:]
-    private let sessions = TLSSessions()
+    private var sessions = TLSSessions()
+    /// Counts the settings that connections have been made with.
+    private(set) var generation = 0
     /// Idle connections, of all upstreams.
     package private(set) var idleCount = 0
     /// Connections with an exchange under way, of all upstreams.
@@ -85,11 +87,12 @@ package final class ConnectionPool {
 
     /// Makes new connections with other settings.
     ///
-    /// What is idle closes, since it has the former settings; what is under way goes on with them.
+    /// What is idle closes, since it has the former settings; what is under way goes on with them to its end.
     package func adopt(_ settings: ClientSettings) {
         self.settings = settings
-        // They were begun under the former authorities.
-        sessions.forgetAll()
+        generation += 1
+        // They were begun under the former authorities, and so were those of which the last word is still to come.
+        sessions = TLSSessions()
         closeIdle()
     }
 
@@ -108,7 +111,9 @@ package final class ConnectionPool {
     /// Takes a connection back after a whole exchange.
     func release(_ connection: ClientConnection) {
         let lane = connection.lane
-        guard lane.isKept, idleCount < settings.keepAliveMax else { return connection.close() }
+        guard connection.generation == generation, lane.isKept, idleCount < settings.keepAliveMax else {
+            return connection.close()
+        }
         activeCount -= 1
         lane.idle.append(connection)
         idleCount += 1

@@ -87,7 +87,7 @@ package final class EventLoop: Sendable {
         package let loop: EventLoop
         /// Where every read of this loop puts its bytes; valid until the handler that read returns.
         package let readBuffer = ReadBuffer(capacity: 64 * 1024)
-        /// The clock as of this batch of events: monotonic milliseconds.
+        /// The clock as of these events: monotonic milliseconds.
         package private(set) var now: Int64 = CLinux_monotonic_nanoseconds() / 1_000_000
 
         /// The current time as a Date field has it, made once a second.
@@ -213,16 +213,32 @@ extension EventLoop.Core {
 
     fileprivate func spin() {
         var events = [CLinux_event](repeating: CLinux_event(), count: 256)
+        var fullBatches = 0
         while isRunning {
             let timeout = attending.isEmpty ? wheel.millisecondsToNext(now: now) : 0
             // Safe: the callee writes at most 256 events.
-            let count = unsafe CLinux_epoll_wait(epoll.raw, &events, 256, timeout)
-            now = CLinux_monotonic_nanoseconds() / 1_000_000
-            for position in 0..<Int(count) { dispatch(events[position]) }
+            let count = Int(unsafe CLinux_epoll_wait(epoll.raw, &events, 256, timeout))
+            lookAtClock()
+            let polledAt = now
+            for position in 0..<max(0, count) {
+                if position % Self.clockInterval == Self.clockInterval - 1 { lookAtClock() }
+                dispatch(events[position])
+            }
             attendAll()
-            expireAll()
+            // After a stall more events wait than one batch holds, and none of their handlers is late before its turn.
+            fullBatches = count == events.count ? fullBatches + 1 : 0
+            if fullBatches % Self.fullBatchesMax == 0 { expireAll(upTo: polledAt) }
         }
         slots = []
+    }
+
+    /// So many handlers may see the same time: what they begin must not have its time taken by those before them.
+    private static let clockInterval = 16
+    /// So many full batches may come one after the other before a deadline counts.
+    private static let fullBatchesMax = 16
+
+    private func lookAtClock() {
+        now = CLinux_monotonic_nanoseconds() / 1_000_000
     }
 
     private func dispatch(_ event: CLinux_event) {
@@ -235,7 +251,8 @@ extension EventLoop.Core {
         // What a handler asks for while it is attended to waits for the next batch, so that nobody starves.
         // Two arrays by turns: neither is made anew for each batch.
         swap(&attending, &attended)
-        for token in attended {
+        for (position, token) in attended.enumerated() {
+            if position % Self.clockInterval == 0 { lookAtClock() }
             guard let index = index(of: token) else { continue }
             slots[index].isAttended = false
             slots[index].handler?.attend(self)
@@ -243,12 +260,13 @@ extension EventLoop.Core {
         attended.removeAll(keepingCapacity: true)
     }
 
-    private func expireAll() {
-        for token in wheel.take(upTo: now) {
+    /// Calls those whose time had come when the events were looked at: what came since may be what they wait for.
+    private func expireAll(upTo moment: Int64) {
+        for token in wheel.take(upTo: moment) {
             // A token that is to be looked at later has another place in the wheel: this one is out of date.
-            guard let index = index(of: token), slots[index].checkAt <= now else { continue }
+            guard let index = index(of: token), slots[index].checkAt <= moment else { continue }
             slots[index].checkAt = .max
-            if slots[index].deadline <= now {
+            if slots[index].deadline <= moment {
                 slots[index].deadline = .max
                 slots[index].handler?.expired(self)
             } else if slots[index].deadline != .max {

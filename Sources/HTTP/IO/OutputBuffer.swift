@@ -8,6 +8,13 @@ struct OutputBuffer {
     var count: Int { bytes.count - start }
     var isEmpty: Bool { start == bytes.count }
 
+    /// How many bytes the peer of a transport that all of this goes to has taken: those the system keeps are not.
+    ///
+    /// Exact in what it grows by while nothing is written; TLS makes a little more of what is.
+    func takenBytes(from transport: any Transport) -> Int {
+        totalBytes - count - transport.unacknowledgedBytes
+    }
+
     /// Lets `body` append at the end.
     mutating func append(_ body: (inout [UInt8]) -> Void) {
         let before = bytes.count

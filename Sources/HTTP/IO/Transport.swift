@@ -1,3 +1,5 @@
+internal import CLinux
+
 /// The bytes of one connection, whatever protects them: the seam between a connection and its socket.
 ///
 /// Used by one loop only. Readiness of the descriptor is a hint for both directions: after any event a connection
@@ -19,6 +21,9 @@ package protocol Transport: AnyObject {
 
 extension Transport {
     package func establish() -> TLSHandshakeOutcome { .done }
+
+    /// How many bytes the system holds that the peer has not taken yet, as they are on the wire.
+    var unacknowledgedBytes: Int { CLinux_unacknowledged(descriptor) }
 }
 
 /// What a read gave.

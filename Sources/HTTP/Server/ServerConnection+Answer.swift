@@ -146,11 +146,20 @@ extension ServerConnection {
         }
     }
 
+    /// Lets what the client has taken since the last look buy it time; what the system has taken does not.
+    func noteTaken() {
+        guard let transport else { return }
+        let taken = output.takenBytes(from: transport)
+        guard taken > takenBytes else { return }
+        note(taken - takenBytes, in: &outputPace)
+        takenBytes = taken
+    }
+
     private func noteWrite(_ outcome: WriteOutcome) {
         switch outcome {
         case .wrote(let count):
             lastWrite = core.now
-            if isOutputLate { note(count, in: &outputPace) }
+            if isOutputLate { noteTaken() }
             if case .body = state.input { note(count, in: &bodyPace) }
         case .wouldBlock: break
         case .failed: isBroken = true

@@ -38,6 +38,8 @@ package final class ServerConnection: Handler {
     var bodyPace = Pace()
     /// How the client takes what waits for it.
     var outputPace = Pace()
+    /// What the client had taken when `outputPace` was told last.
+    var takenBytes = 0
     /// Whether something has been waiting for the client since the last event.
     var isOutputLate = false
 
@@ -125,6 +127,11 @@ package final class ServerConnection: Handler {
 
     package func expired(_ core: EventLoop.Core) {
         if isEarly, core.now >= handshakeDeadline { return lose(.timedOut) }
+        if !output.isEmpty {
+            // There is no event while the system's buffer drains, and it is large: ask before anybody is blamed.
+            noteTaken()
+            if outputPace.deadline > core.now { return updateDeadline() }
+        }
         switch state.input {
         case .discarded where output.isEmpty, .head(isPartial: false) where output.isEmpty: close()
         case .head(isPartial: true) where output.isEmpty: refuse(.headTimeout)
@@ -143,6 +150,8 @@ package final class ServerConnection: Handler {
         case .head: return headDeadline
         case .body where isTunnel: return max(lastRead, lastWrite) + settings.tunnelTimeout
         case .body: return isPaused ? nil : bodyPace.deadline
+        // Its client has no more to say, and may listen on for as long as a tunnel may be silent.
+        case .complete where isTunnel: return max(lastRead, lastWrite) + settings.tunnelTimeout
         case .complete:
             // Half-closed or gone: only an answer could tell. A short grace serves the one without working long
             // for the other.
@@ -156,11 +165,12 @@ package final class ServerConnection: Handler {
     private static let halfCloseMilliseconds: Int64 = 2_000
 
     func updateDeadline() {
-        guard transport != nil else { return }
+        guard let transport else { return }
         if output.isEmpty {
             isOutputLate = false
         } else if !isOutputLate {
             isOutputLate = true
+            takenBytes = output.takenBytes(from: transport)
             outputPace.restart(at: core.now, idleTimeout: settings.idleTimeout)
         }
         core.setDeadline(token, isEarly ? min(handshakeDeadline, deadline ?? .max) : deadline)

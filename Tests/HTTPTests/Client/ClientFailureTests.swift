@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import Glibc
 import Testing
 
 @testable import HTTP
@@ -85,6 +86,34 @@ struct ClientFailureTests {
         exchange.onLoop { $0.connection?.write([UInt8](repeating: 0x78, count: 32 << 20).span) }
         #expect(exchange.outcome() == ["new", "failed idle-timeout"])
         withExtendedLifetime(peer) {}
+    }
+
+    @Test func `an upstream that takes a request slowly but steadily gets it whole`() throws {
+        let size = 12 << 20
+        let upstream = try TestUpstream(receiveBuffer: 16 * 1024)
+        let client = TestClient(
+            settings {
+                $0.idleTimeout = 2_000
+                $0.responseTimeout = 2_000
+            })
+        let exchange = try client.begin(
+            "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: \(size)\r\n\r\n",
+            framing: .length(UInt64(size)), to: upstream.endpoint)
+        let peer = try upstream.accept()
+        exchange.onLoop { response in
+            response.connection?.write([UInt8](repeating: 0x78, count: size).span)
+            response.connection?.finish(trailers: Headers())
+        }
+        #expect(peer.readHead().hasPrefix("POST / "))
+        // The system says that there is room only after a third of its buffer has gone: more than a megabyte.
+        var read = 0
+        while read < 1 << 20, case let count = peer.read(8 * 1024).utf8.count, count > 0 {
+            read += count
+            usleep(40_000)
+        }
+        #expect(peer.read(size - read).utf8.count == size - read)
+        peer.send("HTTP/1.1 204 No Content\r\n\r\n")
+        #expect(exchange.outcome().suffix(2) == ["head 204 none", "end"])
     }
 
     @Test func `a request whose own body is slow has time`() throws {

@@ -157,6 +157,53 @@ struct ClientReuseTests {
         #expect(sent == "")
     }
 
+    @Test func `an end that comes behind the events of a batch lets nothing out that cannot be sent again`()
+        throws
+    {
+        let (upstream, client, peer) = try kept()
+        let (halted, gate) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let next = try client.begin(
+            "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\n", framing: .length(1),
+            to: upstream.endpoint
+        ) { _ in
+            halted.signal()
+            gate.wait()
+        }
+        halted.wait()
+        peer.closeWriting()
+        gate.signal()
+        #expect(next.outcome() == ["reused", "failed stale"])
+        #expect(peer.readToEnd().0 == "")
+    }
+
+    @Test func `a connection that was paused at its answer's end still sees its own`() throws {
+        let upstream = try TestUpstream()
+        let client = TestClient()
+        let exchange = try client.begin(to: upstream.endpoint) { response in
+            response.onBody = { response, _ in response.connection?.pauseResponse() }
+        }
+        let peer = try upstream.accept()
+        peer.send(Self.ok)
+        #expect(exchange.outcome().last == "end")
+        peer.closeWriting()
+        #expect(peer.readToEnd().ending == .closed)
+        #expect(client.counts() == [0, 0])
+    }
+
+    @Test func `a connection with former settings serves its request and no other`() throws {
+        let upstream = try TestUpstream()
+        let client = TestClient()
+        let exchange = try client.begin(to: upstream.endpoint)
+        let peer = try upstream.accept()
+        #expect(peer.readHead().hasPrefix("GET / "))
+        client.withPool { pool, _ in pool.adopt(ClientSettings()) }
+        #expect(client.counts() == [0, 1])
+        peer.send(Self.ok)
+        #expect(exchange.outcome() == ["new"] + Self.okLines)
+        #expect(client.counts() == [0, 0])
+        #expect(peer.readToEnd() == ("", .closed))
+    }
+
     @Test func `a large piece of a body does not go out before what lies there has been seen`() throws {
         let (lines, sent) = try reuse(
             framing: .length(20_000),

@@ -86,6 +86,19 @@ struct EventLoopTests {
         #expect(!journal.all.contains("taken back expired"))
     }
 
+    @Test func `what a batch does late has its whole time`() {
+        let journal = Journal()
+        let loop = EventLoop(label: "test.loop")
+        loop.execute { core in
+            core.attend(core.add(Sleeper(journal)))
+            // The batch takes its time before anybody is attended to.
+            usleep(200_000)
+        }
+        #expect(journal.wait { !$0.isEmpty } == ["in time"])
+        loop.stop()
+        loop.join()
+    }
+
     @Test func `attention comes once a batch, and again when asked for again`() {
         let journal = Journal()
         let loop = EventLoop(label: "test.loop")
@@ -143,4 +156,30 @@ private final class Alarm: Handler {
     func expired(_ core: EventLoop.Core) { note("expired") }
 
     private func note(_ what: String) { journal.note(name.isEmpty ? what : "\(name) \(what)") }
+}
+
+/// Sets a deadline when it is attended to, and notes whether it was given the time.
+private final class Sleeper: Handler {
+    private static let wait: Int64 = 100
+    private let journal: Journal
+    private let clock = ContinuousClock()
+    private var began: ContinuousClock.Instant?
+
+    init(_ journal: Journal) {
+        self.journal = journal
+    }
+
+    func ready(_ events: Readiness, _ core: EventLoop.Core) {}
+
+    func attend(_ core: EventLoop.Core) {
+        began = clock.now
+        core.setDeadline(core.add(self), core.now + Self.wait)
+    }
+
+    func expired(_ core: EventLoop.Core) {
+        guard let began else { return }
+        // The clock of a loop counts whole milliseconds.
+        let isInTime = clock.now - began >= .milliseconds(Self.wait - 1)
+        journal.note(isInTime ? "in time" : "too early")
+    }
 }

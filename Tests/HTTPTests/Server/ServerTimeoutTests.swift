@@ -121,6 +121,43 @@ struct ServerTimeoutTests {
         #expect(read < 32 << 20)
     }
 
+    @Test func `a client that takes its answer slowly but steadily gets it whole`() throws {
+        let size = 12 << 20
+        let server = try TestServer(settings { $0.idleTimeout = 2_000 }) { request in
+            request.connection.start(testHead(), body: .length(UInt64(size)))
+            request.connection.write([UInt8](repeating: 0x78, count: size).span)
+            request.connection.finish()
+        }
+        let peer = try server.connect(receiveBuffer: 16 * 1024)
+        peer.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(peer.readHead().hasPrefix("HTTP/1.1 200 OK\r\n"))
+        // The system says that there is room only after a third of its buffer has gone: more than a megabyte.
+        var read = 0
+        while read < 1 << 20, case let count = peer.read(8 * 1024).utf8.count, count > 0 {
+            read += count
+            usleep(40_000)
+        }
+        #expect(peer.read(size - read).utf8.count == size - read)
+        #expect(server.journal.all == ["begin /"])
+    }
+
+    @Test func `a tunnel whose client has no more to say lives on`() throws {
+        let server = try TestServer { request in
+            request.connection.switchProtocols(ResponseHead(status: .switchingProtocols))
+        }
+        let peer = try server.connect()
+        peer.send("GET / HTTP/1.1\r\nHost: a\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n")
+        #expect(peer.readHead().hasPrefix("HTTP/1.1 101 "))
+        peer.closeWriting()
+        #expect(server.journal.wait { $0.contains { $0.hasPrefix("end / ") } }.count == 2)
+        #expect(peer.isQuiet(milliseconds: 2_500))
+        server.withRequest { request in
+            request.connection.write("late".utf8.span)
+            request.connection.finish()
+        }
+        #expect(peer.readToEnd() == ("late", .closed))
+    }
+
     @Test func `a body that the server itself does not read has time`() throws {
         let server = try TestServer(settings { $0.idleTimeout = 100 }) { $0.connection.pauseRequest() }
         let peer = try server.connect()
