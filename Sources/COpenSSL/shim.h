@@ -13,11 +13,17 @@
 static inline uint64_t dictum_ssl_options(void) {
     return SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_SINGLE_ECDH_USE;
 }
+static inline uint64_t dictum_ssl_server_options(void) {
+    return SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_PRIORITIZE_CHACHA;
+}
 static inline int dictum_ssl_set_min_version(SSL_CTX *context, int version) {
     return (int)SSL_CTX_set_min_proto_version(context, version);
 }
 static inline int dictum_ssl_set_groups(SSL_CTX *context, const char *groups) {
     return (int)SSL_CTX_set1_groups_list(context, groups);
+}
+static inline int dictum_ssl_set_signatures(SSL_CTX *context, const char *names) {
+    return (int)SSL_CTX_set1_sigalgs_list(context, names);
 }
 static inline void dictum_ssl_set_mode(SSL_CTX *context, long mode) { SSL_CTX_set_mode(context, mode); }
 static inline void dictum_ssl_set_read_ahead(SSL_CTX *context) { SSL_CTX_set_read_ahead(context, 1); }

@@ -17,17 +17,21 @@ package final class TestCertificates: Sendable {
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
 
-    private static let newKey = "-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes"
+    private static let curve = "ec -pkeyopt ec_paramgen_curve:P-256"
+    private static let newKey = "-newkey \(curve) -nodes"
 
     /// The path of a file.
     package func file(_ name: String) -> String { "\(path)/\(name)" }
 
     /// Makes `NAME.pem` and `NAME.key`, signed by the authority, for names such as `DNS:a.test`.
     ///
-    /// `days` is how long it is valid; `-1` ended yesterday.
-    package func issue(_ name: String, names: String, days: Int = 30, subject: String? = nil) throws {
+    /// `days` is how long it is valid; `-1` ended yesterday. `key` is what kind of key it has, such as `rsa:2048`.
+    package func issue(
+        _ name: String, names: String, days: Int = 30, subject: String? = nil, key: String? = nil
+    ) throws {
         try openssl(
-            "req \(Self.newKey) -keyout \(name).key -out \(name).csr -subj \(subject ?? "/CN=\(name)")")
+            "req -newkey \(key ?? Self.curve) -nodes -keyout \(name).key -out \(name).csr -subj \(subject ?? "/CN=\(name)")"
+        )
         let text = "subjectAltName=\(names)\nextendedKeyUsage=serverAuth,clientAuth\n"
         try Data(text.utf8).write(to: URL(filePath: file("\(name).ext")))
         try openssl(

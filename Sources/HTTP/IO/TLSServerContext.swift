@@ -70,6 +70,16 @@ internal import COpenSSL
         ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256:ECDHE-ECDSA-AES256-GCM-SHA384:\
         ECDHE-RSA-AES256-GCM-SHA384:ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-RSA-CHACHA20-POLY1305
         """
+    /// Those of TLS 1.3 (RFC 8446 section 9.1), the cheapest first.
+    private static let suites =
+        "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256"
+    /// What is signed with, here and by clients with certificates: nothing over SHA-1 or SHA-224.
+    private static let signatures = """
+        ecdsa_secp256r1_sha256:ecdsa_secp384r1_sha384:ecdsa_secp521r1_sha512:ed25519:ed448:\
+        rsa_pss_rsae_sha256:rsa_pss_rsae_sha384:rsa_pss_rsae_sha512:\
+        rsa_pss_pss_sha256:rsa_pss_pss_sha384:rsa_pss_pss_sha512:\
+        rsa_pkcs1_sha256:rsa_pkcs1_sha384:rsa_pkcs1_sha512
+        """
     private static let groups = "X25519:P-256:P-384"
     /// For how long a session may be resumed: as long as the keys of its ticket are sure to be kept.
     private static let sessionSeconds =
@@ -78,14 +88,17 @@ internal import COpenSSL
     private static let sessionContext = Array("dictum".utf8)
 
     private static func configure(_ context: OpaquePointer, _ settings: TLSServerSettings) throws(TLSError) {
-        unsafe SSL_CTX_set_options(context, dictum_ssl_options())
+        // Our order of ciphers counts; who names ChaCha20 first has no hardware for AES, and gets that.
+        unsafe SSL_CTX_set_options(context, dictum_ssl_options() | dictum_ssl_server_options())
         unsafe dictum_ssl_set_mode(context, TLSTransport.modes)
         // One system call for a record, not one for its head and one for the rest.
         unsafe dictum_ssl_set_read_ahead(context)
         let version = settings.minVersion == .tls13 ? TLS1_3_VERSION : TLS1_2_VERSION
         let isSet =
             unsafe dictum_ssl_set_min_version(context, version) == 1
-            && SSL_CTX_set_cipher_list(context, ciphers) == 1 && dictum_ssl_set_groups(context, groups) == 1
+            && SSL_CTX_set_cipher_list(context, ciphers) == 1
+            && SSL_CTX_set_ciphersuites(context, suites) == 1 && dictum_ssl_set_groups(context, groups) == 1
+            && dictum_ssl_set_signatures(context, signatures) == 1
             && SSL_CTX_set_session_id_context(context, sessionContext, UInt32(sessionContext.count)) == 1
         guard isSet else { throw TLSError(nil, "OpenSSL refuses the settings (\(TLSErrorQueue.take()))") }
         unsafe SSL_CTX_set_timeout(context, sessionSeconds)
