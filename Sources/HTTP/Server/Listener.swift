@@ -201,9 +201,18 @@ package final class Listener: Handler {
         handshakes[name] = handshake
         handshake.start { [unowned self] outcome in
             handshakes[name] = nil
-            handshakeCounts.count(outcome)
-            guard case .success(let facts) = outcome else { return leave(place) }
-            begin(open(transport, peer: peer, tls: facts, core), place)
+            guard case .success(let facts) = outcome else {
+                handshakeCounts.count(outcome)
+                return leave(place)
+            }
+            let connection = open(transport, peer: peer, tls: facts, core)
+            if facts.isEarly {
+                // What it comes to is not known yet.
+                connection.onHandshakeEnd = { [unowned self] in handshakeCounts.count($0) }
+            } else {
+                handshakeCounts.count(outcome)
+            }
+            begin(connection, place)
         }
         if isStopping { handshake.hurry(core) }
     }

@@ -165,4 +165,10 @@ extension ServerConnection {
         case .failed: isBroken = true
         }
     }
+
+    /// Bytes have passed either way.
+    func note(_ bytes: Int, in pace: inout Pace) {
+        pace.passed(
+            bytes, at: core.now, idleTimeout: settings.idleTimeout, bytesPerSecond: settings.bodyRate)
+    }
 }

@@ -8,9 +8,25 @@ extension ServerConnection {
         case .early: isReadable = true
         case .done:
             isEarly = false
+            if let tls { endHandshake(.success(tls)) }
             // What came with the end of the handshake has been read from the socket already.
             isReadable = true
-        case .failed: lose(.closed)
+        case .failed(let failure):
+            endHandshake(.failure(failure))
+            lose(.closed)
         }
+    }
+
+    /// The time for it is over.
+    func giveUpHandshake() {
+        endHandshake(.failure(.timedOut))
+        lose(.timedOut)
+    }
+
+    /// Says once what the handshake has come to.
+    func endHandshake(_ outcome: Result<TLSFacts, TLSFailure>) {
+        let onEnd = onHandshakeEnd
+        onHandshakeEnd = nil
+        onEnd?(outcome)
     }
 }

@@ -13,6 +13,8 @@ package final class ServerConnection: Handler {
     package let tls: TLSFacts?
     /// Whether its TLS handshake is not whole yet: what comes may be somebody's copy (RFC 8446 section 8).
     package internal(set) var isEarly: Bool
+    /// Who is told what a handshake that is not whole yet comes to; nil for all others.
+    var onHandshakeEnd: TLSHandshake.Ending?
     /// The loop it lives on.
     package let core: EventLoop.Core
     /// What the application wants to remember of the connection from one request to the next.
@@ -126,7 +128,7 @@ package final class ServerConnection: Handler {
     }
 
     package func expired(_ core: EventLoop.Core) {
-        if isEarly, core.now >= handshakeDeadline { return lose(.timedOut) }
+        if isEarly, core.now >= handshakeDeadline { return giveUpHandshake() }
         if !output.isEmpty {
             // There is no event while the system's buffer drains, and it is large: ask before anybody is blamed.
             noteTaken()
@@ -323,12 +325,6 @@ package final class ServerConnection: Handler {
         core.attend(token)
     }
 
-    /// Bytes have passed either way.
-    func note(_ bytes: Int, in pace: inout Pace) {
-        pace.passed(
-            bytes, at: core.now, idleTimeout: settings.idleTimeout, bytesPerSecond: settings.bodyRate)
-    }
-
     // MARK: Ends
 
     private func peerClosed() {
@@ -402,6 +398,7 @@ package final class ServerConnection: Handler {
         transport = nil
         handler = nil
         pending = []
+        if isEarly { endHandshake(.failure(.closed)) }
         onClose(self)
     }
 }

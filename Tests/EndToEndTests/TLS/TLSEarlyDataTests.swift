@@ -88,12 +88,12 @@ private let hello = Array("hello\n".utf8)
     }
 
     /// A way between OpenSSL's client and the proxy that keeps the client's records up to those of the early data; with
-    /// `hold` none of those behind them pass.
+    /// `hold` none of those behind them pass; once 2000 bytes have come back `end` passes instead, and nothing more.
     private static let relay = """
         import socket, subprocess, sys, threading
         port = int(sys.argv[1])
 
-        def relay(hold):
+        def relay(hold, end=None):
             listener = socket.create_server(("127.0.0.1", 0))
             there = str(listener.getsockname()[1])
             asker = subprocess.Popen(
@@ -104,9 +104,14 @@ private let hello = Array("hello\n".utf8)
             far = socket.create_connection(("127.0.0.1", port), timeout=20)
 
             def back():
+                count = 0
                 try:
                     while piece := far.recv(65536):
                         near.sendall(piece)
+                        count += len(piece)
+                        if end is not None and count > 2000:
+                            far.sendall(end)
+                            far.shutdown(socket.SHUT_WR)
                 except OSError:
                     pass
                 try:
@@ -158,6 +163,89 @@ private let hello = Array("hello\n".utf8)
         let expected = count == 2 ? [[], ["1"]] : [[]]
         #expect(client.proxy.origin.requests.map { $0.values("Early-Data") } == expected)
         try waitUntil("it has gone") { try client.proxy.metric("dictum_connections", where: "client") == 0 }
+        // Nor has it gone on from a session, whatever came with its first bytes.
+        try expectHandshakes(client, full: 1, timedOut: 1)
+    }
+
+    private func expectHandshakes(
+        _ client: SecureClient, full: Double = 0, resumed: Double = 0, failed: Double = 0,
+        timedOut: Double = 0
+    ) throws {
+        #expect(try client.handshakes("full") == full)
+        #expect(try client.handshakes("resumed") == resumed)
+        #expect(try client.handshakes("failed") == failed)
+        #expect(try client.handshakes("timed-out") == timedOut)
+    }
+
+    /// In place of the end of the client's handshake: the end of its connection, or a record that no key opens.
+    @Test(arguments: ["b''", "bytes.fromhex('1703030020') + b'0' * 32"])
+    func `a handshake that fails behind its early data is failed, not resumed`(end: String) throws {
+        let body = Array(String(repeating: "x", count: 4000).utf8)
+        let client = try served(
+            origin: Origin(wire("HTTP/1.1 200 OK", "Content-Type: text/plain", body: body)))
+        try begin(client)
+        try client.certificates.write(Self.get, to: "early")
+        let result = try client.python(Self.relay + "relay(hold=True, end=\(end))")
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(client.proxy.origin.requests.map { $0.values("Early-Data") } == [[], ["1"]])
+        try waitUntil("it has gone") { try client.proxy.metric("dictum_connections", where: "client") == 0 }
+        try expectHandshakes(client, full: 1, failed: 1)
+    }
+
+    /// As many bytes: a long head, and small requests behind it.
+    private static func early(bytes: Int) -> String {
+        let other = "GET /b HTTP/1.1\r\nHost: a\r\n\r\n"
+        let head = "GET /a HTTP/1.1\r\nHost: a\r\nPadding: "
+        let padding = 7_000 + (bytes - 7_000 - head.utf8.count - 4) % other.utf8.count
+        var text = head + String(repeating: "p", count: padding) + "\r\n\r\n"
+        while text.utf8.count < bytes { text += other }
+        return text
+    }
+
+    @Test func `early data of many records is taken up to its bound`() throws {
+        let client = try served()
+        try begin(client)
+        let early = Self.early(bytes: 16 * 1024)
+        try #require(early.utf8.count == 16 * 1024)
+        try client.certificates.write(early, to: "early")
+        let said = try client.sClient(
+            "-tls1_3", "-sess_in session", "-max_send_frag 512", "-early_data early", input: Self.get)
+        #expect(said.contains("Early data was accepted"))
+        let count = early.components(separatedBy: "GET /").count - 1
+        #expect(count > 100)
+        #expect(client.proxy.origin.requests.count == count + 2)
+        #expect(said.components(separatedBy: "HTTP/1.1 200 OK").count == count + 2)
+        try expectHandshakes(client, full: 1, resumed: 1)
+    }
+
+    /// Has the session that OpenSSL's client keeps allow twice as much as the proxy said.
+    private static let forge = """
+        import base64
+        lines = open("session").read().splitlines()
+        end = lines.index("-----END SSL SESSION PARAMETERS-----")
+        start = lines.index("-----BEGIN SSL SESSION PARAMETERS-----") + 1
+        data = base64.b64decode("".join(lines[start:end]))
+        said, wanted = bytes.fromhex("af0402024000"), bytes.fromhex("af0402027fff")
+        assert data.count(said) == 1
+        text = base64.b64encode(data.replace(said, wanted)).decode()
+        lines[start:end] = [text[place:place + 64] for place in range(0, len(text), 64)]
+        open("session", "w").write("\\n".join(lines) + "\\n")
+        """
+
+    @Test func `a client that sends more early data than it may is cut off, and was not resumed`() throws {
+        let client = try served()
+        try begin(client)
+        let forged = try client.python(Self.forge)
+        #expect(forged.status == 0, "\(forged.errors)")
+        try client.certificates.write(Self.early(bytes: 20_000), to: "early")
+        _ = try client.sClient(
+            "-tls1_3", "-sess_in session", "-max_send_frag 512", "-early_data early", input: Self.get)
+        // The requests within the bound may have gone on, as any early ones.
+        let most = Self.early(bytes: 16 * 1024).components(separatedBy: "GET /").count - 1
+        #expect(client.proxy.origin.requests.count <= 1 + most)
+        try waitUntil("it has gone") { try client.proxy.metric("dictum_connections", where: "client") == 0 }
+        try expectHandshakes(client, full: 1, failed: 1)
+        #expect(try client.curl("/").carries(hello))
     }
 
     @Test(arguments: [

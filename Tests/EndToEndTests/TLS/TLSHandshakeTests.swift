@@ -184,15 +184,3 @@ internal import Testing
         try waitUntil("there is room again") { try client.curl("/").code == 0 }
     }
 }
-
-extension SecureClient {
-    /// Client connections that the proxy has open.
-    fileprivate var openConnections: Double {
-        get throws { try proxy.metric("dictum_connections", where: "client") }
-    }
-
-    /// Descriptors that the proxy has open; the one of the scrape always among them.
-    fileprivate var descriptors: Double {
-        get throws { try proxy.metric("process_open_fds") }
-    }
-}
