@@ -50,7 +50,7 @@ def wrk_script(server, script, arguments, seconds, until=None, path="/", fields=
     command = ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{seconds}s", "--timeout", "30s", "-s", str(HERE / script)]
     for name, value in (fields or {}).items():
         command += ["-H", f"{name}: {value}"]
-    command += [f"http://127.0.0.1:{server.port}{path}", "--", *map(str, arguments)]
+    command += [f"{server.scheme}://127.0.0.1:{server.port}{path}", "--", *map(str, arguments)]
     load = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     while until and load.poll() is None and not until():
         time.sleep(0.1)

@@ -36,7 +36,13 @@ class Bench:
 
 
 class Server:
-    """A server that runs in a process group of its own until `stop`."""
+    """A server that runs in a process group of its own until `stop`; `certificate` is what it speaks TLS with."""
+
+    certificate = None
+
+    @property
+    def scheme(self):
+        return "https" if self.certificate else "http"
 
     def __init__(self, name, command, port, log):
         self.name, self.port, self.log = name, port, log
@@ -58,6 +64,10 @@ class Server:
     def processor_seconds(self):
         """What the server and its workers have used so far, as user and in the kernel."""
         return sum(_processor_seconds(pid) for pid in [self.process.pid, *_children(self.process.pid)])
+
+    def resident_bytes(self):
+        """The memory of the server and its workers that is resident."""
+        return sum(_resident_bytes(pid) for pid in [self.process.pid, *_children(self.process.pid)])
 
     def stop(self):
         if self.process.poll() is None:
@@ -95,18 +105,27 @@ class Origin(Server):
 
 
 class NginxProxy(Server):
-    """nginx as a proxy before the origin, with connections kept, in two workers; compressing with gzip if asked to."""
+    """nginx as a proxy before the origin, with connections kept, in two workers; compressing with gzip if asked to.
 
-    def __init__(self, directory, origin, gzip_level=None):
+    `tls` is the file of a certificate, with its key beside it: TLS with Dictum's order of ciphers then."""
+
+    def __init__(self, directory, origin, gzip_level=None, tls=None):
         name = f"nginx gzip {gzip_level}" if gzip_level else "nginx"
+        self.certificate = tls
+        speaking, secure = "", ""
+        if tls:
+            name, speaking = f"{name} {tls.stem}", " ssl"
+            secure = (f"ssl_certificate {tls}; ssl_certificate_key {tls.with_suffix('.key')};"
+                      " ssl_protocols TLSv1.2 TLSv1.3; ssl_prefer_server_ciphers on; ssl_ecdh_curve X25519:P-256;"
+                      " ssl_conf_command Ciphersuites TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384;")
         port = free_port()
         gzip = f"gzip on; gzip_comp_level {gzip_level}; gzip_types application/json; gzip_proxied any;"
         # Buffers for the whole of an answer: by default nginx would write what does not fit to a file.
         text = f"""
             upstream origin {{ server 127.0.0.1:{origin.port}; keepalive 256; keepalive_requests 100000000; }}
             server {{
-                listen 127.0.0.1:{port} backlog=1024;
-                {gzip if gzip_level else ""}
+                listen 127.0.0.1:{port} backlog=1024{speaking};
+                {gzip if gzip_level else ""} {secure}
                 location / {{
                     proxy_pass http://origin; proxy_http_version 1.1; proxy_set_header Connection "";
                     proxy_buffers 32 16k; proxy_buffer_size 16k; proxy_busy_buffers_size 32k;
@@ -153,13 +172,18 @@ _PIECES = history.pieces([600] + 25 * [1980])
 
 
 class Dictum(Server):
-    """The proxy under test, as two loops, without an access log, with its store in memory unless told otherwise."""
+    """The proxy under test, as two loops, without an access log, with its store in memory unless told otherwise.
 
-    def __init__(self, directory, origin, binary, name="dictum", store=None, routes=None, compression=None, listeners=(), **others):
+    `tls` is the file of a certificate, with its key beside it."""
+
+    def __init__(self, directory, origin, binary, name="dictum", store=None, routes=None, compression=None,
+                 listeners=(), tls=None, **others):
         self.admin_port = free_port()
         port = free_port()
+        self.certificate = tls
+        secure = {"tls": {"certificate": str(tls), "private_key": str(tls.with_suffix(".key"))}} if tls else {}
         settings = {
-            "listeners": [{"address": f"127.0.0.1:{port}"}, *listeners],
+            "listeners": [{"address": f"127.0.0.1:{port}", **secure}, *listeners],
             "upstream": {"urls": [f"http://127.0.0.1:{origin.port}"]},
             "store": {"path": ":memory:", **(store or {})},
             "compression": compression or {},
@@ -188,11 +212,6 @@ class Dictum(Server):
         """How many descriptors the process has open."""
         return len(os.listdir(f"/proc/{self.process.pid}/fd"))
 
-    def resident_bytes(self):
-        """The memory of the process that is resident."""
-        fields = pathlib.Path(f"/proc/{self.process.pid}/status").read_text().split()
-        return int(fields[fields.index("VmRSS:") + 1]) * 1024
-
 
 def _nginx(directory, name, server):
     config = directory / f"{name}.conf"
@@ -215,6 +234,11 @@ def free_port():
 
 def _children(pid):
     return [int(child) for child in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def _resident_bytes(pid):
+    fields = pathlib.Path(f"/proc/{pid}/status").read_text().split()
+    return int(fields[fields.index("VmRSS:") + 1]) * 1024
 
 
 def _processor_seconds(pid):
