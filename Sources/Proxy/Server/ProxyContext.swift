@@ -52,7 +52,8 @@ package final class ProxyContext: Sendable {
 
     /// The same proxy under another configuration.
     init(_ configuration: Configuration, after former: ProxyContext) throws(StartError) {
-        upstreamTLS = try Self.upstreamTLS(configuration, former.shared.report)
+        // Requests under way may try the former upstreams again.
+        upstreamTLS = try Self.upstreamTLS(configuration, former.shared.report) ?? former.upstreamTLS
         tls = try TLSServers(configuration.listeners, ticketKeys: former.shared.ticketKeys)
         shared = former.shared
         generation = former.generation + 1

@@ -21,9 +21,14 @@ final class HealthChecker: Handler {
     }
 
     /// Goes on with these settings and upstreams; those that were there keep what is known of them.
+    ///
+    /// Does nothing where another context is on its way that has other upstreams.
     func adopt(_ context: ProxyContext) {
+        guard let current = context.upstreams.servers(standingFor: context.configuration.upstream.urls) else {
+            return
+        }
         let former = servers
-        servers = context.upstreams.servers
+        servers = current
         for (name, probe) in probes where !servers.contains(where: { ObjectIdentifier($0) == name }) {
             probe.cancel()
             probes[name] = nil

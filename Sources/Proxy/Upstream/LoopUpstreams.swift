@@ -26,9 +26,13 @@ final class LoopUpstreams {
     /// Whether somebody balances by the requests under way.
     var countsLoad: Bool { method == .leastConnections && ways.count > 1 }
 
-    /// Goes on with these; connections to others are let end, and kept no longer.
+    /// Goes on with those of the context; connections to others are let end, and kept no longer.
+    ///
+    /// Does nothing where another context is on its way that has others.
     func adopt(_ context: ProxyContext, _ pool: ConnectionPool) {
-        let servers = context.upstreams.servers
+        guard let servers = context.upstreams.servers(standingFor: context.configuration.upstream.urls) else {
+            return
+        }
         ways = servers.map { Way($0, pool.lane(to: $0.target)) }
         method = context.configuration.upstream.balance == .roundRobin ? .roundRobin : .leastConnections
         pool.keep(servers.lazy.map(\.target))

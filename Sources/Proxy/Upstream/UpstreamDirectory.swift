@@ -33,6 +33,13 @@ final class UpstreamDirectory: Sendable {
     /// Every address of every upstream, in the order of the configuration.
     var servers: [UpstreamServer] { state.withLock { $0.servers } }
 
+    /// Every address of these upstreams; nil once a reload has put others in their place.
+    ///
+    /// A loop that has not got the reload yet may not be able to speak to those: it may have no TLS for them.
+    func servers(standingFor urls: [UpstreamURL]) -> [UpstreamServer]? {
+        state.withLock { $0.urls == urls ? $0.servers : nil }
+    }
+
     /// The addresses of upstreams that are to take the place of the present ones; blocks, and changes nothing.
     ///
     /// Those that stay are the same objects, with what is known of their health. A name that was known and has no

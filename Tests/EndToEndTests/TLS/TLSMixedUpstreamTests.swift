@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Glibc
 internal import TestSupport
 internal import Testing
 
@@ -80,5 +81,35 @@ internal import Testing
         }
         #expect(try proxy.metric("dictum_upstream_healthy", where: urls[0]) == 1)
         #expect(try proxy.metric("dictum_upstream_retries_total") == 0)
+    }
+
+    @Test func `a reload that brings the first https upstream, or takes the last, loses no request`() throws {
+        let secure = try SecureOrigin(certificates)
+        let urls = ["http://127.0.0.1:\(plain.port)", "https://localhost:\(secure.port)"]
+        let proxy = try proxy([urls[0]], ", health: {path: /healthz, interval: 100ms}")
+        let folder = proxy.folder
+        let first = String(decoding: try #require(folder.read("dictum.yaml")), as: UTF8.self)
+        // One client asks on and on while the upstreams change places.
+        let script = """
+            until [ -e stop ]; do
+                curl -sS --max-time 20 -o /dev/null -w '%{http_code}\\n' \(proxy.url("/info")) >> codes 2>&1
+            done
+            """
+        let asking = try RunningProcess(["-c", script], of: "/bin/bash", in: folder.path)
+        for turn in 1...6 {
+            let text = turn % 2 == 0 ? first : first.replacing(urls[0], with: urls[1])
+            try folder.write(Array(text.utf8), to: "dictum.yaml")
+            proxy.process.signal(SIGHUP)
+            try waitUntil("it is in effect") {
+                try proxy.metric("dictum_reloads_total", where: "done") == Double(turn)
+            }
+            let body = String(decoding: try proxy.curl("/info").body, as: UTF8.self)
+            #expect(body.contains(turn % 2 == 0 ? "plain" : "TLSv1.3"), "\(body)")
+        }
+        try folder.write([], to: "stop")
+        #expect(try asking.result().status == 0)
+        let codes = String(decoding: folder.read("codes") ?? [], as: UTF8.self).split(separator: "\n")
+        #expect(codes.count > 6)
+        #expect(codes.allSatisfy { $0 == "200" }, "\(codes)")
     }
 }

@@ -47,4 +47,17 @@ internal import Testing
         #expect(origin.requests.map(\.method) == [method, method, method])
         #expect(origin.requests.allSatisfy { $0.body == body ?? [] })
     }
+
+    @Test func `a loop whose reload is on its way keeps the upstreams that it can speak to`() throws {
+        let loopback = try #require(IPAddress("127.0.0.1"))
+        let resolver = NameResolver { _, port in [Endpoint.ip(loopback, port: port)] }
+        let former = [try UpstreamURL("http://one.test:1")]
+        let next = [try UpstreamURL("https://two.test:2")]
+        let directory = try UpstreamDirectory(former, resolver)
+        #expect(directory.servers(standingFor: former)?.count == 1)
+        directory.adopt(next, try directory.servers(of: next))
+        // Whoever has the former configuration may have no TLS.
+        #expect(directory.servers(standingFor: former) == nil)
+        #expect(directory.servers(standingFor: next)?.map(\.target.scheme) == [.https])
+    }
 }
