@@ -15,9 +15,33 @@ internal import Glibc
     var allowance = 0
     /// A session that the other side has offered and nobody has taken yet; belongs to who takes it.
     var session: OpaquePointer?
+    /// Whether what is written waits for the rest of its flight.
+    var holds = false
+    /// What waits, or found no room in the socket.
+    private var held: [UInt8] = []
 
     init(_ descriptor: Int32) {
         self.descriptor = descriptor
+    }
+
+    /// Keeps bytes for `flush`.
+    mutating func hold(_ bytes: UnsafeRawBufferPointer) {
+        // Safe: copied at once.
+        unsafe held.append(contentsOf: bytes)
+    }
+
+    /// Sends what waits; whether nothing is left, which is also so once the connection has failed.
+    mutating func flush() -> Bool {
+        guard !held.isEmpty else { return true }
+        // Safe: the kernel reads within the array and keeps no pointer.
+        let sent = unsafe CLinux_send(descriptor, held, held.count, nil, 0)
+        if sent > 0 {
+            held.removeFirst(sent)
+        } else if errno != EAGAIN && errno != EINTR {
+            error = errno
+            held = []
+        }
+        return held.isEmpty
     }
 }
 
@@ -87,7 +111,16 @@ internal import Glibc
             bio, from, count, taken in
             guard let socket = unsafe socket(bio), let from = unsafe from else { return 0 }
             unsafe dictum_bio_clear_retry(bio)
-            // Safe: OpenSSL gives `count` bytes.
+            // Safe, here and below: OpenSSL gives `count` bytes.
+            if unsafe socket.pointee.holds {
+                unsafe socket.pointee.hold(UnsafeRawBufferPointer(start: from, count: count))
+                unsafe taken?.pointee = count
+                return 1
+            }
+            guard unsafe socket.pointee.flush() else {
+                unsafe dictum_bio_set_retry_write(bio)
+                return 0
+            }
             let sent = unsafe CLinux_send(socket.pointee.descriptor, from, count, nil, 0)
             if sent > 0 {
                 unsafe taken?.pointee = sent
@@ -101,7 +134,7 @@ internal import Glibc
             return 0
         }
 
-    /// Nothing is kept back here, so that there is nothing to flush; the rest OpenSSL can do without.
+    /// What is kept back goes at the end of a flight, whatever OpenSSL says; the rest it can do without.
     private static let control: @convention(c) (OpaquePointer?, Int32, Int, UnsafeMutableRawPointer?) -> Int =
         { _, command, _, _ in
             command == BIO_CTRL_FLUSH ? 1 : 0

@@ -49,7 +49,7 @@ internal import Glibc
         unsafe socket.initialize(to: TLSSocket(descriptor.raw))
         guard let bio = unsafe TLSSocketMethod.shared.open(socket) else {
             unsafe SSL_free(connection)
-            unsafe socket.deallocate()
+            unsafe socket.deinitialize(count: 1).deallocate()
             return nil
         }
         // Safe: the connection owns the BIO from here on, once for both directions.
@@ -92,7 +92,7 @@ internal import Glibc
             unsafe SSL_set_shutdown(connection, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN)
         }
         unsafe SSL_free(connection)
-        unsafe socket.deallocate()
+        unsafe socket.deinitialize(count: 1).deallocate()
     }
 
     var descriptor: Int32 { owned.raw }
@@ -135,13 +135,28 @@ internal import Glibc
         guard !isEstablished else { return .done }
         TLSErrorQueue.clear()
         unsafe socket.pointee.allowance = Self.flightBytesMax
-        if early?.isComing == true, let outcome = takeEarlyData() { return outcome }
-        let code = unsafe SSL_do_handshake(connection)
-        guard code == 1 else { return handshakeOutcome(code) }
+        // One packet, where OpenSSL would send each of the tickets behind a handshake by itself.
+        unsafe socket.pointee.holds = true
+        let outcome = shakeHands()
+        unsafe socket.pointee.holds = false
+        let isSent = unsafe socket.pointee.flush()
+        if case .failed = outcome { return outcome }
+        guard unsafe socket.pointee.error == 0 else {
+            isBroken = true
+            return .failed(.closed)
+        }
+        guard outcome == .done else { return outcome }
+        guard isSent else { return .wouldBlock }
         isEstablished = true
         if early?.isEmpty == true { early = nil }
         takeSession()
         return .done
+    }
+
+    private func shakeHands() -> TLSHandshakeOutcome {
+        if early?.isComing == true, let outcome = takeEarlyData() { return outcome }
+        let code = unsafe SSL_do_handshake(connection)
+        return code == 1 ? .done : handshakeOutcome(code)
     }
 
     /// Takes what has come of the early data; nil once all of it has.

@@ -31,6 +31,17 @@ import Testing
         #expect(stops > 1)
     }
 
+    @Test func `a flight that the socket has no room for goes on as the peer reads`() throws {
+        // A certificate of 90 KB: more than the 64 of the peer's window and the few of the socket's own.
+        let pair = try TLSPair(nameCount: 3600, sendBytes: 4096)
+        let hello = Array("hello".utf8)
+        #expect(pair.server.write(hello.span, nothing.span) == .wrote(hello.count))
+        var outcome = ReadOutcome.wouldBlock
+        var got: [UInt8] = []
+        repeat { got = pair.client.take(&outcome) } while outcome == .wouldBlock
+        #expect(got == hello)
+    }
+
     @Test func `a peer whose records carry little has its turn, and no more`() throws {
         let pair = try TLSPair()
         let one: [UInt8] = [7]
