@@ -66,6 +66,28 @@ extension Span<UInt8> {
         count >= text.utf8CodeUnitCount && extracting(first: text.utf8CodeUnitCount).equalsIgnoringCase(text)
     }
 
+    /// The index of the first byte in `range` that no field value may hold (RFC 9110 section 5.5), else the range's end.
+    func endOfFieldValue(_ range: Range<Int>) -> Int {
+        let end = Swift.min(range.upperBound, count)
+        var index = range.lowerBound
+        while index + 8 <= end {
+            // Safe: eight bytes from here on lie within the span, and every pattern of bits is a number.
+            let word = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self)
+            guard !Self.mayHoldControls(word) else { break }
+            index += 8
+        }
+        while index < end, ASCII.isFieldValue(self[index]) { index += 1 }
+        return index
+    }
+
+    // Eight bytes at once: whether one is below SP, or DEL. A borrow between bytes only makes for a closer look.
+    private static func mayHoldControls(_ word: UInt64) -> Bool {
+        let deletes = word ^ 0x7f7f_7f7f_7f7f_7f7f
+        let belowSpace = (word &- 0x2020_2020_2020_2020) & ~word
+        let isDelete = (deletes &- 0x0101_0101_0101_0101) & ~deletes
+        return (belowSpace | isDelete) & 0x8080_8080_8080_8080 != 0
+    }
+
     /// The part without blanks (SP, HTAB) at either end.
     func trimmedRange(_ range: Range<Int>) -> Range<Int> {
         var lower = range.lowerBound

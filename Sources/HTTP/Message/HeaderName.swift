@@ -22,6 +22,13 @@ package struct HeaderName: Hashable, Sendable, CustomStringConvertible {
     /// The name as we write it: conventional spelling for well-known names, else lower case.
     package var text: String { id == 0 ? other : HeaderNameTable.shared.spelling(of: id) }
 
+    /// Writes it as a field line has it, with the colon and the blank behind it.
+    func write(into output: inout [UInt8]) {
+        if id != 0 { return HeaderNameTable.shared.write(id, into: &output) }
+        output.append(other.utf8.span)
+        output.append(": ")
+    }
+
     /// The same as `text`.
     package var description: String { text }
 

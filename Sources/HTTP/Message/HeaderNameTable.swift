@@ -8,32 +8,57 @@ struct HeaderNameTable: Sendable {
     private static let slotCount = 512
 
     private let spellings: [String]
-    private let folded: [[UInt8]]
+    /// Each name in lower case, one behind the other, and where each begins.
+    private let folded: [UInt8]
+    private let starts: [UInt16]
+    /// Each as a field line has it, with the colon and the blank behind it.
+    private let prefixes: [[UInt8]]
     private let slots: [UInt8]
 
     private init() {
         spellings = [""] + Self.names
-        folded = spellings.map { $0.utf8.map(ASCII.lowercased) }
+        prefixes = spellings.map { Array("\($0): ".utf8) }
+        var folded: [UInt8] = []
+        var starts: [UInt16] = [0]
         var slots = [UInt8](repeating: 0, count: Self.slotCount)
-        for (id, name) in folded.enumerated() where id > 0 {
+        for (id, name) in spellings.enumerated() {
+            let name = name.utf8.map(ASCII.lowercased)
+            folded += name
+            starts.append(UInt16(folded.count))
+            guard id > 0 else { continue }
             var slot = Self.slot(of: name.span)
             while slots[slot] != 0 { slot = (slot + 1) % Self.slotCount }
             slots[slot] = UInt8(id)
         }
-        self.slots = slots
+        (self.folded, self.starts, self.slots) = (folded, starts, slots)
     }
 
     /// The number of a name in any case, 0 if it is not listed.
+    ///
+    /// It must be a token.
     func id(of name: Span<UInt8>) -> UInt8 {
         guard !name.isEmpty else { return 0 }
         var slot = Self.slot(of: name)
         while slots[slot] != 0 {
             let id = slots[slot]
-            let candidate = folded[Int(id)]
-            if candidate.span.equalsIgnoringCase(name) { return id }
+            if isName(id, name) { return id }
             slot = (slot + 1) % Self.slotCount
         }
         return 0
+    }
+
+    // Of all bytes of a token only a letter becomes that letter by the bit that makes it a small one; the digits and the
+    // hyphen have it already.
+    private func isName(_ id: UInt8, _ name: Span<UInt8>) -> Bool {
+        let start = Int(starts[Int(id)])
+        guard Int(starts[Int(id) + 1]) - start == name.count else { return false }
+        for index in name.indices where name[index] | 0x20 != folded[start + index] { return false }
+        return true
+    }
+
+    /// Writes a listed name as a field line has it, with the colon and the blank behind it.
+    func write(_ id: UInt8, into output: inout [UInt8]) {
+        output += prefixes[Int(id)]
     }
 
     /// The conventional spelling of a listed name.

@@ -49,18 +49,18 @@ package struct Headers: Sendable {
     /// Appends a line; bytes that no field value may hold (RFC 9110 section 5.5) become blanks.
     package mutating func append(_ name: HeaderName, _ value: Span<UInt8>) {
         let start = block.count
-        block.append(name.text.utf8.span)
-        let nameEnd = block.count
-        block.append(": ")
+        name.write(into: &block)
+        let nameEnd = block.count - 2
         let value = value.extracting(value.trimmedRange(0..<value.count))
-        if value.indices.allSatisfy({ ASCII.isFieldValue(value[$0]) }) {
+        if value.endOfFieldValue(0..<value.count) == value.count {
             block.append(value)
         } else {
             for index in value.indices {
                 block.append(ASCII.isFieldValue(value[index]) ? value[index] : ASCII.space)
             }
         }
-        block.append("\r\n")
+        block.append(ASCII.carriageReturn)
+        block.append(ASCII.lineFeed)
         addLine(id: name.id, start: start, nameEnd: nameEnd)
     }
 

@@ -11,7 +11,7 @@ struct LineScanner: Sendable {
     ) throws(ParseError) -> Int? {
         var index = position
         if !sawCarriageReturn {
-            while index < limit, ASCII.isFieldValue(bytes[index]) { index += 1 }
+            index = bytes.endOfFieldValue(index..<limit)
             guard index < limit else { return nil }
             let byte = bytes[index]
             guard byte == ASCII.carriageReturn else {

@@ -1,0 +1,40 @@
+import Testing
+
+@testable import HTTP
+
+struct FieldValueScanTests {
+    // Eight bytes are looked at together: each byte at each place, among others on both sides of the bounds.
+    @Test(arguments: [0x20, 0x21, 0x7e, 0x80, 0xff, 0x09] as [UInt8])
+    func `a value ends at the first byte that RFC 9110 section 5.5 leaves out, wherever it is`(other: UInt8) {
+        for byte in UInt8.min...UInt8.max {
+            let isAllowed = (byte >= 0x20 && byte != 0x7f) || byte == 0x09
+            for place in 0..<19 {
+                var value = [UInt8](repeating: other, count: 19)
+                value[place] = byte
+                let (end, before) = (
+                    value.span.endOfFieldValue(0..<19), value.span.endOfFieldValue(0..<place)
+                )
+                guard end != (isAllowed ? 19 : place) || before != place else { continue }
+                Issue.record("\(byte) at \(place): \(end), \(before)")
+            }
+        }
+    }
+
+    @Test func `every listed name is found in any case, and nothing that differs from it in one byte is`() {
+        for (index, name) in HeaderNameTable.names.enumerated() {
+            for spelling in [name, name.lowercased(), name.uppercased()] {
+                #expect(Int(HeaderNameTable.shared.id(of: spelling.utf8.span)) == index + 1)
+            }
+            for place in 0..<name.utf8.count {
+                for byte in UInt8.min...UInt8.max where ASCII.isToken(byte) {
+                    var other = Array(name.utf8)
+                    guard ASCII.lowercased(other[place]) != ASCII.lowercased(byte) else { continue }
+                    other[place] = byte
+                    if Int(HeaderNameTable.shared.id(of: other.span)) == index + 1 {
+                        Issue.record("\(other) is taken for \(name)")
+                    }
+                }
+            }
+        }
+    }
+}
