@@ -12,7 +12,7 @@ package final class Gate: Sendable {
 
     /// Waits until it is opened, at most so long; says whether it was.
     @discardableResult
-    package func wait(seconds: Int = 10) -> Bool {
+    package func wait(seconds: Int = 60) -> Bool {
         semaphore.wait(timeout: .now() + .seconds(seconds)) == .success
     }
 }

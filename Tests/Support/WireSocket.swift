@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// One end of a connection: a blocking socket that gives up after ten seconds.
+/// One end of a connection: a blocking socket that gives up after a minute.
 ///
 /// Used by one thread at a time.
 // @unchecked proof: the descriptor and the bytes read are touched by the thread that holds the connection; only
@@ -11,6 +11,9 @@ package final class WireSocket: @unchecked Sendable {
         case closed, reset, timedOut
     }
 
+    /// Long, since a machine may be busy: nothing waits so long but what fails.
+    private static let patienceMilliseconds = 60_000
+
     private let descriptor: Int32
     private var unread: [UInt8] = []
     /// How the connection ended; nil as long as it is not known to have.
@@ -18,7 +21,7 @@ package final class WireSocket: @unchecked Sendable {
 
     init(owning descriptor: Int32) {
         self.descriptor = descriptor
-        setTimeouts(milliseconds: 10_000)
+        setTimeouts(milliseconds: Self.patienceMilliseconds)
         var one: Int32 = 1
         // Safe: `one` is local and outlives the call.
         unsafe setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, 4)
@@ -31,7 +34,7 @@ package final class WireSocket: @unchecked Sendable {
             // Safe: `receiveBytes` is local and outlives the call.
             unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &receiveBytes, 4)
         }
-        setTimeouts(milliseconds: 10_000)
+        setTimeouts(milliseconds: Self.patienceMilliseconds)
         // Safe: the pointer is used within the call.
         let code = unsafe withLoopbackAddress(port: port) { unsafe connect(descriptor, $0, $1) }
         guard code == 0 else { throw WireError.cannotConnect(errno) }
@@ -154,7 +157,7 @@ package final class WireSocket: @unchecked Sendable {
     package func isQuiet(milliseconds: Int) -> Bool {
         guard unread.isEmpty else { return false }
         setTimeouts(milliseconds: milliseconds)
-        defer { setTimeouts(milliseconds: 10_000) }
+        defer { setTimeouts(milliseconds: Self.patienceMilliseconds) }
         let isQuiet = !fill() && ending == .timedOut
         if isQuiet { ending = nil }
         return isQuiet

@@ -55,7 +55,7 @@ final class ServedProxy {
     /// What curl makes of a path of api.test.
     func curl(_ path: String, arguments: [String]) throws -> CurlAnswer {
         let result = try RunningProcess.run(
-            ["curl", "-sS", "--max-time", "20", "-H", "Host: api.test", "-D", "head", "-o", "body"]
+            ["curl", "-sS", "--max-time", "300", "-H", "Host: api.test", "-D", "head", "-o", "body"]
                 + arguments + [url(path)],
             of: "/usr/bin/env", in: folder.path)
         defer {
@@ -79,7 +79,7 @@ final class ServedProxy {
     /// The metrics as an operator reads them.
     func metrics() throws -> String {
         return try RunningProcess.run(
-            ["curl", "-sS", "--max-time", "20", "--unix-socket", adminSocket, "http://localhost/metrics"],
+            ["curl", "-sS", "--max-time", "300", "--unix-socket", adminSocket, "http://localhost/metrics"],
             of: "/usr/bin/env"
         ).text
     }

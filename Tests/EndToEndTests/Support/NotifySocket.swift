@@ -19,7 +19,7 @@ final class NotifySocket: Sendable {
         try #require(bytes.count < MemoryLayout.size(ofValue: address.sun_path))
         // The name is shorter than the field, and the address outlives the calls.
         unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
-        var limit = timeval(tv_sec: 60, tv_usec: 0)
+        var limit = timeval(tv_sec: 300, tv_usec: 0)
         unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         let length = socklen_t(2 + bytes.count)
         let descriptor = descriptor

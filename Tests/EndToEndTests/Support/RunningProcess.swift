@@ -20,7 +20,7 @@ final class RunningProcess: @unchecked Sendable {
         return URL(filePath: own).deletingLastPathComponent().appending(path: "dictum").path
     }()
 
-    private static let secondsMax: TimeInterval = 60
+    private static let secondsMax: TimeInterval = 300
     private static let pollSeconds: TimeInterval = 0.02
 
     private let folder: TemporaryFolder

@@ -57,7 +57,7 @@ final class ScriptedOrigin: Sendable {
 
     private func serve(_ connection: Int32) {
         // No read waits for ever, whatever the client does.
-        var limit = timeval(tv_sec: 20, tv_usec: 0)
+        var limit = timeval(tv_sec: 300, tv_usec: 0)
         // The limit is local, has that size, and outlives the call.
         unsafe setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         guard let head = readHead(connection) else { return }

@@ -50,7 +50,7 @@ internal import Testing
         let script = """
             import socket, ssl, sys
             context = ssl.create_default_context(cafile="ca.pem")
-            with socket.create_connection(("127.0.0.1", int(sys.argv[1])), timeout=60) as peer:
+            with socket.create_connection(("127.0.0.1", int(sys.argv[1])), timeout=300) as peer:
                 with context.wrap_socket(peer, server_hostname="localhost") as tls:
                     for turn in range(2):
                         tls.sendall(b"GET / HTTP/1.1\\r\\nHost: a\\r\\n\\r\\n")

@@ -74,7 +74,7 @@ private let hello = Array("hello\n".utf8)
         let result = try client.python(
             Self.relay + """
                 recorded = relay(hold=False)
-                with socket.create_connection(("127.0.0.1", port), timeout=20) as copy:
+                with socket.create_connection(("127.0.0.1", port), timeout=300) as copy:
                     copy.sendall(recorded)
                     copy.shutdown(socket.SHUT_WR)
                     answer = b""
@@ -101,7 +101,7 @@ private let hello = Array("hello\n".utf8)
                  "-ign_eof", "-tls1_3", "-sess_in", "session", "-early_data", "early"],
                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             near, _ = listener.accept()
-            far = socket.create_connection(("127.0.0.1", port), timeout=20)
+            far = socket.create_connection(("127.0.0.1", port), timeout=300)
 
             def back():
                 count = 0

@@ -26,7 +26,7 @@ internal import Testing
             incoming, out = ssl.MemoryBIO(), ssl.MemoryBIO()
             tls = context.wrap_bio(incoming, out, server_hostname="localhost")
             number = 0
-            with socket.create_connection(("127.0.0.1", port), timeout=20) as peer:
+            with socket.create_connection(("127.0.0.1", port), timeout=300) as peer:
                 while True:
                     try:
                         tls.do_handshake()
@@ -118,7 +118,7 @@ internal import Testing
             def fetch():
                 context = ssl.create_default_context(cafile="ca.pem")
                 for _ in range(10):
-                    with socket.create_connection(("127.0.0.1", port), timeout=30) as peer:
+                    with socket.create_connection(("127.0.0.1", port), timeout=300) as peer:
                         with context.wrap_socket(peer, server_hostname="localhost") as tls:
                             tls.sendall(b"GET / HTTP/1.0\\r\\n\\r\\n")
                             data = b""
@@ -143,7 +143,7 @@ internal import Testing
             context = ssl.create_default_context(cafile="ca.pem")
             incoming, out = ssl.MemoryBIO(), ssl.MemoryBIO()
             tls = context.wrap_bio(incoming, out, server_hostname="localhost")
-            with socket.create_connection(("127.0.0.1", port), timeout=20) as peer:
+            with socket.create_connection(("127.0.0.1", port), timeout=300) as peer:
                 try:
                     tls.do_handshake()
                 except ssl.SSLWantReadError:

@@ -179,7 +179,7 @@ internal import Testing
     private func lock(_ mode: String = "SELECT 1") throws -> RunningProcess {
         let script = """
             import signal, sqlite3, sys
-            database = sqlite3.connect(sys.argv[1], isolation_level=None, timeout=30)
+            database = sqlite3.connect(sys.argv[1], isolation_level=None, timeout=300)
             database.execute(sys.argv[2])
             database.execute("BEGIN EXCLUSIVE")
             print("it holds the lock", flush=True)

@@ -15,7 +15,7 @@ struct EventLoopTests {
             }
         }
         loop.execute { _ in done.signal() }
-        #expect(done.wait(timeout: .now() + .seconds(10)) == .success)
+        #expect(done.wait(timeout: .now() + .seconds(60)) == .success)
         #expect(seen.withLock { $0 } == Array(repeating: Array(0..<500), count: 8))
         loop.stop()
         loop.join()

@@ -18,10 +18,10 @@ final class Journal: Sendable {
         changed.signal()
     }
 
-    /// Waits until `isEnough` holds for the lines; returns them as they are then, or after ten seconds.
+    /// Waits until `isEnough` holds for the lines; returns them as they are then, or after a minute.
     @discardableResult
     func wait(until isEnough: ([String]) -> Bool) -> [String] {
-        let limit = DispatchTime.now() + .seconds(10)
+        let limit = DispatchTime.now() + .seconds(60)
         while !isEnough(all), changed.wait(timeout: limit) == .success {}
         return all
     }
@@ -33,7 +33,7 @@ final class Journal: Sendable {
 
     /// Waits until nothing has come for a while; returns all lines.
     func settled() -> [String] {
-        let limit = DispatchTime.now() + .seconds(10)
+        let limit = DispatchTime.now() + .seconds(60)
         while DispatchTime.now() < limit, changed.wait(timeout: .now() + .milliseconds(150)) == .success {}
         return all
     }

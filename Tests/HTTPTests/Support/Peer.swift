@@ -17,8 +17,8 @@ final class Peer {
     /// Takes over a connected socket.
     init(owning raw: Int32) {
         descriptor = Descriptor(owning: raw)
-        setTimeout(SO_RCVTIMEO, seconds: 10)
-        setTimeout(SO_SNDTIMEO, seconds: 10)
+        setTimeout(SO_RCVTIMEO, seconds: 60)
+        setTimeout(SO_SNDTIMEO, seconds: 60)
     }
 
     /// Connects; `receiveBuffer` bounds what the kernel takes without being read.
@@ -64,7 +64,7 @@ final class Peer {
     /// returns how much was taken.
     func flood(with piece: [UInt8], limit: Int, quietMilliseconds: Int) -> Int {
         setTimeout(SO_SNDTIMEO, milliseconds: quietMilliseconds)
-        defer { setTimeout(SO_SNDTIMEO, seconds: 10) }
+        defer { setTimeout(SO_SNDTIMEO, seconds: 60) }
         var sent = 0
         while sent < limit {
             let count = push(piece.span)
@@ -124,7 +124,7 @@ final class Peer {
     /// Whether nothing comes, and no end, for so long.
     func isQuiet(milliseconds: Int) -> Bool {
         setTimeout(SO_RCVTIMEO, milliseconds: milliseconds)
-        defer { setTimeout(SO_RCVTIMEO, seconds: 10) }
+        defer { setTimeout(SO_RCVTIMEO, seconds: 60) }
         return unread.isEmpty && fill() == .stillOpen
     }
 

@@ -64,7 +64,7 @@ final class TLSPair {
     private static func wait(for raw: Int32) throws {
         var one = pollfd(fd: raw, events: Int16(POLLIN), revents: 0)
         // Safe: `one` is local and outlives the call.
-        try #require(unsafe poll(&one, 1, 10_000) == 1)
+        try #require(unsafe poll(&one, 1, 60_000) == 1)
     }
 }
 

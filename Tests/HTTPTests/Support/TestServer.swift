@@ -69,9 +69,9 @@ final class TestServer: Sendable {
         loop.execute { _ in usleep(milliseconds * 1000) }
     }
 
-    /// Waits until so many connections are open, at most ten seconds; whether that came to be.
+    /// Waits until so many connections are open, at most a minute; whether that came to be.
     func awaitConnections(_ wanted: Int) -> Bool {
-        let limit = DispatchTime.now() + .seconds(10)
+        let limit = DispatchTime.now() + .seconds(60)
         while count.current != wanted, DispatchTime.now() < limit { usleep(2000) }
         return count.current == wanted
     }

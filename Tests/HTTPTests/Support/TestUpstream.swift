@@ -13,7 +13,7 @@ final class TestUpstream {
         let raw = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         descriptor = Descriptor(owning: raw)
         // Accepted sockets inherit both.
-        var time = timeval(tv_sec: 10, tv_usec: 0)
+        var time = timeval(tv_sec: 60, tv_usec: 0)
         // `time` is local and outlives the call.
         unsafe setsockopt(raw, SOL_SOCKET, SO_RCVTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
         if var receiveBuffer {
@@ -36,7 +36,7 @@ final class TestUpstream {
         endpoint = .ip(try loopback(), port: UInt16(bigEndian: address.sin_port))
     }
 
-    /// The next connection, within ten seconds.
+    /// The next connection, within a minute.
     func accept() throws -> Peer {
         let raw = Glibc.accept(descriptor.raw, nil, nil)
         guard raw >= 0 else { throw SystemError(code: errno) }

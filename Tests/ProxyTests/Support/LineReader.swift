@@ -2,7 +2,7 @@ internal import Glibc
 internal import HTTP
 internal import TestSupport
 
-/// A pipe from which a test reads lines, at most ten seconds each.
+/// A pipe from which a test reads lines, at most a minute each.
 final class LineReader {
     /// Where lines are written.
     let writeEnd: Int32
@@ -29,7 +29,7 @@ final class LineReader {
     }
 
     /// The next line; nil if none comes in time.
-    func next(milliseconds: Int32 = 10_000) -> String? {
+    func next(milliseconds: Int32 = 60_000) -> String? {
         while true {
             if let end = unread.firstIndex(of: 10) {
                 defer { unread.removeFirst(end + 1) }
