@@ -40,6 +40,15 @@ struct PatternComponent {
     /// Whether there is only one text that matches.
     var isLiteral: Bool { if case .literal = form { true } else { false } }
 
+    /// The fixed text that every match begins with, or a part of it.
+    var fixedStart: [UInt8] {
+        switch form {
+        case .any: []
+        case .literal(let bytes), .prefix(let bytes): bytes
+        case .general: lead
+        }
+    }
+
     /// Whether every text matches.
     var isAny: Bool { if case .any = form { true } else { false } }
 

@@ -49,7 +49,15 @@ package struct URLPattern: Sendable {
     /// Whether a URL of the origin matches; the query is without its question mark.
     package func matches(path: String, query: String?) -> Bool {
         let pathBytes = path.utf8
-        guard pathname.matches(pathBytes.span) else { return false }
+        return matches(pathBytes.span, query: query)
+    }
+
+    /// The fixed text that every path that matches begins with, or a part of it.
+    var fixedStart: [UInt8] { pathname.fixedStart }
+
+    /// Whether a URL of the origin matches, of which the path is given in bytes.
+    func matches(_ path: Span<UInt8>, query: String?) -> Bool {
+        guard pathname.matches(path) else { return false }
         if search.isAny { return true }
         let queryBytes = (query ?? "").utf8
         return search.matches(queryBytes.span)

@@ -71,12 +71,14 @@ final class Route: Sendable {
 /// The routes in the order of the configuration, of which the first that matches counts.
 struct RouteTable: Sendable {
     private let routes: [Route]
+    private let matches: PatternIndex
     private let unmatched: Route
 
     init(_ configuration: Configuration, names: RouteNames) {
         routes = configuration.routes.map {
             Route(index: names.place(of: $0.text), $0, in: configuration)
         }
+        matches = PatternIndex(routes.map(\.match))
         var none = RouteConfiguration.implied
         none.dictionary = nil
         unmatched = Route(index: nil, none, in: configuration)
@@ -87,7 +89,6 @@ struct RouteTable: Sendable {
 
     /// The route of a request; one without dictionaries where none matches.
     func route(path: String, query: String?) -> Route {
-        for route in routes where route.match.matches(path: path, query: query) { return route }
-        return unmatched
+        matches.first(path: path, query: query).map { routes[$0] } ?? unmatched
     }
 }

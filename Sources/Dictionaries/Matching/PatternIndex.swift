@@ -1,0 +1,90 @@
+/// Patterns in an order, of which the first that matches is looked for.
+///
+/// A tree of the fixed text that the matches of each begin with: a look-up tries those whose text is in the path, so that
+/// it costs no more among a thousand patterns than among a few.
+package struct PatternIndex: Sendable {
+    /// How much of a fixed text the tree has; patterns that begin alike for longer are tried in turn.
+    static let depthMax = 64
+
+    /// A node; its edges and patterns are in the lists that all share.
+    private struct Node {
+        var edges = 0..<0
+        var places = 0..<0
+    }
+
+    private let patterns: [URLPattern]
+    private let nodes: [Node]
+    /// The next byte and the node behind it, in the order of the bytes at each node.
+    private let edges: [(byte: UInt8, node: Int)]
+    /// The places of patterns, rising at each node.
+    private let places: [Int]
+
+    /// An index of patterns in this order.
+    package init(_ patterns: [URLPattern]) {
+        self.patterns = patterns
+        var tree = [Draft()]
+        for (place, pattern) in patterns.enumerated() {
+            var node = 0
+            for byte in pattern.fixedStart.prefix(Self.depthMax) {
+                if let next = tree[node].next[byte] {
+                    node = next
+                } else {
+                    tree[node].next[byte] = tree.count
+                    node = tree.count
+                    tree.append(Draft())
+                }
+            }
+            tree[node].places.append(place)
+        }
+        (nodes, edges, places) = Self.flattened(tree)
+    }
+
+    /// The place of the first pattern that matches a URL of the origin; the query is without its question mark.
+    package func first(path: String, query: String?) -> Int? {
+        let bytes = path.utf8
+        let text = bytes.span
+        var best: Int?
+        var node = nodes[0]
+        var depth = 0
+        while true {
+            for place in node.places {
+                let candidate = places[place]
+                if let best, candidate > best { break }
+                if patterns[candidate].matches(text, query: query) {
+                    best = candidate
+                    break
+                }
+            }
+            guard depth < text.count, let next = next(of: node, text[depth]) else { return best }
+            node = nodes[next]
+            depth += 1
+        }
+    }
+
+    private func next(of node: Node, _ byte: UInt8) -> Int? {
+        var (low, high) = (node.edges.lowerBound, node.edges.upperBound)
+        while low < high {
+            let middle = (low + high) / 2
+            let edge = edges[middle]
+            if edge.byte == byte { return edge.node }
+            if edge.byte < byte { low = middle + 1 } else { high = middle }
+        }
+        return nil
+    }
+
+    private struct Draft {
+        var next: [UInt8: Int] = [:]
+        var places: [Int] = []
+    }
+
+    private static func flattened(_ tree: [Draft]) -> ([Node], [(byte: UInt8, node: Int)], [Int]) {
+        var (edges, places): ([(byte: UInt8, node: Int)], [Int]) = ([], [])
+        let nodes = tree.map { draft in
+            let (firstEdge, firstPlace) = (edges.count, places.count)
+            edges += draft.next.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+            places += draft.places
+            return Node(edges: firstEdge..<edges.count, places: firstPlace..<places.count)
+        }
+        return (nodes, edges, places)
+    }
+}
