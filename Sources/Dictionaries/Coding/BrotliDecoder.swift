@@ -7,12 +7,19 @@ internal import CBrotli
     // The state points into it.
     private let dictionary: Body?
     private var isFinished = false
+    private let memory: BrotliMemory
+    /// What the stream asks for in its first byte; the most there is (RFC 7932 section 9.1) until then.
+    private var windowBits = 24
+    private var hasBegun = false
 
     init(_ coding: ContentCoding, dictionary: Body?) throws(CodingError) {
-        guard let state = unsafe BrotliDecoderCreateInstance(nil, nil, nil) else {
-            throw CodingError(coding, .setup, "memory exhausted")
-        }
+        let memory = BrotliMemory()
+        // Safe: `self.memory` outlives the state.
+        let state = unsafe BrotliDecoderCreateInstance(
+            dictum_brotli_allocator(), dictum_brotli_deallocator(), memory.count)
+        guard let state = unsafe state else { throw CodingError(coding, .setup, "memory exhausted") }
         self.coding = coding
+        self.memory = memory
         unsafe self.state = state
         self.dictionary = dictionary
         try configure()
@@ -23,8 +30,17 @@ internal import CBrotli
     // Asked for, since a call that wants more input may keep output that had no room.
     var hasMore: Bool { unsafe BrotliDecoderHasMoreOutput(state) == BROTLI_TRUE }
 
+    var memoryBytes: Int { memory.bytes }
+
+    /// The window, and tables that are rarely larger.
+    var memoryBytesMax: Int { max(memoryBytes, 1 << windowBits + 512 << 10) }
+
     func step(_ input: Span<UInt8>, room: Int, into output: inout [UInt8]) throws(CodingError) -> Int {
         guard !isFinished else { throw CodingError(coding, .end, "bytes after the end of the stream") }
+        if !hasBegun, input.count > 0 {
+            hasBegun = true
+            windowBits = Self.windowBits(input[0])
+        }
         var result = BROTLI_DECODER_RESULT_ERROR
         var availableBytes = input.count
         // Safe: the buffers are valid during the call, and the output has at least `room` bytes; the library copies
@@ -50,6 +66,18 @@ internal import CBrotli
 
     func finish() throws(CodingError) {
         guard isFinished else { throw CodingError(coding, .end, "the stream is cut short") }
+    }
+
+    /// WBITS of RFC 7932 section 9.1; 24 where it is not valid, which the library refuses.
+    static func windowBits(_ byte: UInt8) -> Int {
+        if byte & 1 == 0 { return 16 }
+        let (low, high) = (Int(byte >> 1 & 7), Int(byte >> 4 & 7))
+        if low > 0 { return 17 + low }
+        return switch high {
+        case 0: 17
+        case 1: 24
+        default: 8 + high
+        }
     }
 
     private func configure() throws(CodingError) {

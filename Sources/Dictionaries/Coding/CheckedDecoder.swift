@@ -14,6 +14,8 @@ final class CheckedDecoder: Decoder {
 
     var coding: ContentCoding { engine.coding }
     var hasMore: Bool { engine.hasMore }
+    var memoryBytes: Int { engine.memoryBytes }
+    var memoryBytesMax: Int { engine.memoryBytesMax }
 
     func decode(
         _ input: Span<UInt8>, upTo outputBytes: Int, into output: inout [UInt8]

@@ -15,6 +15,12 @@ package protocol Decoder: AnyObject {
     /// Whether input that was used leads to more output.
     var hasMore: Bool { get }
 
+    /// The bytes of memory it holds, for budgets.
+    var memoryBytes: Int { get }
+
+    /// The most that it will hold, as far as what it has read tells: mostly the window that the stream asks for.
+    var memoryBytesMax: Int { get }
+
     /// Throws unless the stream is complete and nothing followed it.
     func finish() throws(CodingError)
 }

@@ -11,6 +11,12 @@ protocol DecoderEngine: AnyObject {
     /// Whether the last step had more to write than it had room for.
     var hasMore: Bool { get }
 
+    /// The bytes of memory it holds.
+    var memoryBytes: Int { get }
+
+    /// The most that it will hold, as far as what it has read tells.
+    var memoryBytesMax: Int { get }
+
     /// Throws unless the stream is complete.
     func finish() throws(CodingError)
 }

@@ -9,6 +9,9 @@ internal import CZlib
     private let stream: UnsafeMutablePointer<z_stream>
     private(set) var hasMore = false
     private var position = Position.start
+    // zlib's documentation: its state and a window of 32 KiB.
+    let memoryBytes = 48 << 10
+    var memoryBytesMax: Int { memoryBytes }
 
     init() throws(CodingError) {
         let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)

@@ -12,6 +12,8 @@ final class IdentityEncoder: Encoder {
 final class IdentityDecoder: DecoderEngine {
     let coding = ContentCoding.identity
     let hasMore = false
+    let memoryBytes = 0
+    let memoryBytesMax = 0
 
     func step(_ input: Span<UInt8>, room: Int, into output: inout [UInt8]) -> Int {
         let count = min(input.count, room)

@@ -9,6 +9,8 @@ internal import CZstd
     // From the start: an empty stream is not a whole one.
     private var isFrameOpen = true
     private var isRoomUsedUp = false
+    private var readBytes = 0
+    private let windowBytesMax: Int
 
     init(_ coding: ContentCoding, dictionary: Body?) throws(CodingError) {
         guard let context = unsafe ZSTD_createDCtx() else {
@@ -17,12 +19,27 @@ internal import CZstd
         self.coding = coding
         unsafe self.context = context
         self.dictionary = dictionary
+        let dictionaryBytes = dictionary?.count ?? 0
+        // RFC 9842 section 5: 8 MB or 1.25 times the dictionary, whichever is more, at most 128 MB.
+        // RFC 9659 section 3: 8 MB without one.
+        windowBytesMax = min(max(8 << 20, dictionaryBytes + dictionaryBytes / 4), 128 << 20)
         try configure()
     }
 
     deinit { unsafe ZSTD_freeDCtx(context) }
 
     var hasMore: Bool { isRoomUsedUp && isFrameOpen }
+
+    // Safe: owned.
+    var memoryBytes: Int { unsafe ZSTD_sizeof_DCtx(context) }
+
+    /// Known once a frame's header has been read; a later frame may ask for more.
+    var memoryBytesMax: Int {
+        readBytes >= Self.headerBytesMax ? memoryBytes : ZSTD_estimateDStreamSize(windowBytesMax)
+    }
+
+    /// ZSTD_FRAMEHEADERSIZE_MAX.
+    private static let headerBytesMax = 18
 
     func step(_ input: Span<UInt8>, room: Int, into output: inout [UInt8]) throws(CodingError) -> Int {
         var used = 0
@@ -36,6 +53,7 @@ internal import CZstd
                 isFrameOpen = try Zstd.check(code, coding, .decode) != 0
                 isRoomUsedUp = unsafe decoded.pos == room
                 unsafe used = coded.pos
+                readBytes = min(readBytes + used, Self.headerBytesMax)
                 return unsafe decoded.pos
             }
         }
@@ -47,11 +65,7 @@ internal import CZstd
     }
 
     private func configure() throws(CodingError) {
-        let dictionaryBytes = dictionary?.count ?? 0
-        // RFC 9842 section 5: 8 MB or 1.25 times the dictionary, whichever is more, at most 128 MB.
-        // RFC 9659 section 3: 8 MB without one.
-        let windowBytes = min(max(8 << 20, dictionaryBytes + dictionaryBytes / 4), 128 << 20)
-        try Zstd.check(unsafe ZSTD_DCtx_setMaxWindowSize(context, windowBytes), coding, .setup)
+        try Zstd.check(unsafe ZSTD_DCtx_setMaxWindowSize(context, windowBytesMax), coding, .setup)
         guard let dictionary else { return }
         // Raw content whatever it begins with, for every frame. Safe: `self.dictionary` outlives the context.
         let code = unsafe ZSTD_DCtx_loadDictionary_advanced(

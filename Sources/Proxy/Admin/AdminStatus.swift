@@ -114,6 +114,7 @@ final class AdminStatus: Sendable {
     private var operationSamples: [MetricSample] {
         [
             MetricSample(MetricsTable.dictionariesOn, [], areDictionariesOn ? 1 : 0),
+            MetricSample(MetricsTable.compressionMemory, [], context.compressionMemory.takenBytes),
             MetricSample(MetricsTable.reloads, ["done"], reloads.load(ordering: .relaxed)),
             MetricSample(MetricsTable.reloads, ["refused"], refusedReloads.load(ordering: .relaxed)),
         ]

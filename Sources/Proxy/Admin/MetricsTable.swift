@@ -13,6 +13,9 @@ package enum MetricsTable {
     static let compressionBusy = Metric(
         "dictum_compression_busy_total", .counter,
         "Answers that found no place to be coded as decided, and went out in a cheaper way.")
+    static let compressionMemory = Metric(
+        "dictum_compression_memory_bytes", .gauge,
+        "Bytes of compression.memory that encoders, decoders and held bodies have taken.")
     static let deltaCacheLookups = Metric(
         "dictum_delta_cache_lookups_total", .counter, labels: ["result"],
         "Deltas that were there, that another request was making, and that had to be made.")
@@ -128,7 +131,8 @@ package enum MetricsTable {
 
     /// Every metric.
     package static let all: [Metric] = [
-        requests, responses, bodyBytes, compressionSeconds, compressionBusy, deltaCacheLookups,
+        requests, responses, bodyBytes, compressionSeconds, compressionBusy, compressionMemory,
+        deltaCacheLookups,
         deltaCacheBytes, deltaCacheEvictions, preparedUses, preparedBytes, preparedEvictions, verifyChecks,
         verifyFailures, strongestPasses, requestDuration, connections, connectionsOpened,
         handshakes,

@@ -19,6 +19,9 @@ final class MemoryBudget: Sendable {
         return false
     }
 
+    /// What is taken now.
+    var takenBytes: Int { taken.load(ordering: .relaxed) }
+
     /// Sets another limit; what is taken beyond it stays until it is given back.
     func resize(to bytes: Int) {
         limit.store(bytes, ordering: .relaxed)

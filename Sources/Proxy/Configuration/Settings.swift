@@ -218,7 +218,10 @@ enum Settings {
             "The media types that are compressed; * stands for any letters."),
         .value(
             "memory", \.memory, .size(mebibyte...tebibyte),
-            "For live encoders and held bodies together; beyond it answers go uncompressed."),
+            """
+            For live encoders, decoders of what the upstream coded, and held bodies together; beyond it answers go \
+            uncompressed, or as the upstream coded them.
+            """),
         .value(
             "prepared_memory", \.preparedMemory, .size(0...tebibyte),
             "For dictionaries that are indexed, from their second use on; 0: each use indexes anew."),

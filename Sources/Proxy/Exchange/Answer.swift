@@ -38,8 +38,10 @@ final class Answer {
     var decoder: (any Decoder)?
     /// Whether the client gets the body decoded, so that everything from the decoder on is as if it came uncoded.
     var isDecoded = false
-    /// The body as the upstream coded it, where the client accepts that too; kept while it is held.
-    var original: (coding: ContentCoding, bytes: [UInt8])?
+    /// What was taken from the compression memory for the decoder.
+    var decoderBytes = 0
+    /// The body as the upstream coded it; kept while it is held decoded.
+    var original: Original?
     /// What has come while an encoder is being made.
     var pending: [UInt8] = []
     /// Where the body belongs if it becomes a version; nil where it must not.
@@ -81,6 +83,14 @@ final class Answer {
         self.head = head
         self.framing = framing
         self.facts = facts
+    }
+
+    /// A body as the upstream coded it.
+    struct Original {
+        let coding: ContentCoding
+        /// Whether the client accepts that coding.
+        let isAccepted: Bool
+        var bytes: [UInt8] = []
     }
 
     /// The chain, URL and variant that a body belongs to.

@@ -109,8 +109,7 @@ extension Exchange {
         if isDecoded {
             answer.collected.append(bytes)
         } else {
-            let isReadable = (try? answer.decoder?.decode(bytes, into: &answer.collected)) != nil
-            if !isReadable { return dropCopy(answer) }
+            guard decodeCopy(bytes, answer, slot) else { return dropCopy(answer) }
         }
         let count = answer.collected.count
         if count > route.policy.bodyBytesMax || isInflated(answer) || !slot.extend(to: count) {
@@ -129,6 +128,7 @@ extension Exchange {
         answer.slot = nil
         answer.place = nil
         answer.collected = []
+        if !answer.isDecoded { dropDecoder(answer) }
         if !answer.tail.isEmpty {
             let tail = answer.tail
             answer.tail = []

@@ -48,7 +48,8 @@ extension Exchange {
             answer.decoder = decoder
             answer.isDecoded = true
             answer.facts.contentEncodings = []
-            if self.facts.acceptEncoding.quality(of: coding) > 0 { answer.original = (coding, []) }
+            let isAccepted = self.facts.acceptEncoding.quality(of: coding) > 0
+            answer.original = Answer.Original(coding: coding, isAccepted: isAccepted)
             return MediaTypes.isEventStream(answer.facts.contentType) ? stream(answer) : hold(answer)
         }
         if answer.place != nil {

@@ -31,6 +31,7 @@ extension Exchange {
             complete()
         case .holding:
             guard finishDecoder(answer) else { return fail(answer) }
+            dropDecoder(answer)
             answer.isWhole = true
             prepare(answer)
         case .passing:
@@ -76,6 +77,7 @@ extension Exchange {
         answer.slot = nil
         context.compressionMemory.release(answer.reservedBytes)
         answer.reservedBytes = 0
+        dropDecoder(answer)
         answer.stage = .bodiless
     }
 

@@ -15,6 +15,8 @@ extension Exchange {
         if case .holding = answer.stage { answer.original?.bytes.append(bytes) }
         guard !answer.isDecodingBehind else { return answer.undecoded.append(bytes) }
         let used = decode(bytes, answer)
+        // It may have turned out to be for the client to decode.
+        guard answer.isDecoded else { return }
         if used < bytes.count { answer.undecoded.append(bytes.extracting(used...)) }
         waitToDecode(answer)
     }
@@ -25,7 +27,7 @@ extension Exchange {
         let rest = answer.undecoded
         answer.undecoded = []
         let used = decode(rest.span, answer)
-        if used < rest.count { answer.undecoded = Array(rest[used...]) }
+        if answer.isDecoded, used < rest.count { answer.undecoded = Array(rest[used...]) }
         if answer.isDecodingBehind {
             waitToDecode(answer)
         } else {
@@ -51,8 +53,12 @@ extension Exchange {
                 used += try decoder.decode(
                     bytes.extracting(used...), upTo: Self.pieceBytes, into: &piece)
             } catch {
-                answer.decoder = nil
+                dropDecoder(answer)
                 fail(answer)
+                return bytes.count
+            }
+            guard reserveDecoder(answer, isFinal: answer.isStarted) else {
+                stopDecoding(answer)
                 return bytes.count
             }
             written += piece.count
@@ -60,10 +66,28 @@ extension Exchange {
         }
         if case .bodiless = answer.stage {
             // The answer is over: nobody wants the rest.
-            answer.decoder = nil
+            dropDecoder(answer)
             return bytes.count
         }
         return used
+    }
+
+    /// Decodes for the copy alone; false where it cannot be read, or finds no place.
+    func decodeCopy(_ bytes: Span<UInt8>, _ answer: Answer, _ slot: AdmissionSlot) -> Bool {
+        guard let decoder = answer.decoder else { return false }
+        var used = 0
+        while used < bytes.count || decoder.hasMore {
+            do throws(CodingError) {
+                used += try decoder.decode(
+                    bytes.extracting(used...), upTo: Self.pieceBytes, into: &answer.collected)
+            } catch {
+                return false
+            }
+            guard slot.extend(to: answer.collected.count), reserveDecoder(answer, isFinal: false) else {
+                return false
+            }
+        }
+        return true
     }
 
     private func takesDecoded(_ answer: Answer) -> Bool {

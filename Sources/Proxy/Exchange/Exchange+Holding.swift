@@ -14,7 +14,9 @@ extension Exchange {
     func boundHeld(_ answer: Answer) {
         let count = answer.collected.count + (answer.original?.bytes.count ?? 0)
         let isWithinMemory = count <= answer.reservedBytes || reserve(max(count, 64 * 1024), for: answer)
-        if answer.collected.count > heldBytesMax || !isWithinMemory { stream(answer) }
+        // What is worth no place in the store is not worth much here.
+        let countMax = isInflated(answer) ? 1 << 20 : heldBytesMax
+        if answer.collected.count > countMax || !isWithinMemory { stream(answer) }
     }
 
     /// The body cannot be read.
@@ -123,7 +125,7 @@ extension Exchange {
         let coding = BusyCoding.quick(
             accept: facts.acceptEncoding, codings: context.configuration.compression.codings,
             bodyBytes: answer.collected.count)
-        guard answer.original == nil, coding != .identity,
+        guard answer.original?.isAccepted != true, coding != .identity,
             let coded = try? Codec.encode(
                 answer.collected.span, coding, options: EncoderOptions(effort: .fast)),
             coded.count < answer.collected.count
@@ -135,7 +137,7 @@ extension Exchange {
 
     /// Sends a body without a coding of ours: as the upstream coded it, where the client accepts that, else plain.
     private func respondUncoded(_ answer: Answer, because reason: Reason, _ result: CodingJob.Result) {
-        guard let original = answer.original else {
+        guard let original = answer.original, original.isAccepted else {
             return respond(answer, Decision(coding: .identity, reason: reason), result, nil)
         }
         answer.isDecoded = false

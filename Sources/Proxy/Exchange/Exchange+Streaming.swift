@@ -7,6 +7,8 @@ extension Exchange {
     /// Starts to send a body that is not whole yet.
     func stream(_ answer: Answer) {
         if isNotModified(answer.head.headers.first(.etag)) { return stopUnmodified(answer) }
+        // There is no way back from here.
+        guard reserveDecoder(answer, isFinal: true) else { return passOriginal(answer) }
         let held = answer.collected
         answer.heldBytes = held.count
         // What is too large already is not offered.
@@ -27,6 +29,7 @@ extension Exchange {
             }
         }
         reserveCopy(answer)
+        if answer.slot == nil, !answer.isDecoded { dropDecoder(answer) }
         startStreaming(answer, decision, isCoded: decision.coding != .identity && opening.isCoded)
         switch opening {
         case .none:

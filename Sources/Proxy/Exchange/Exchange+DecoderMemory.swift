@@ -1,0 +1,57 @@
+internal import Dictionaries
+internal import HTTP
+
+// MARK: - The memory of decoders
+
+extension Exchange {
+    /// Takes memory for what the decoder holds, or may come to hold where the body is `isFinal`ly decoded; false where
+    /// there is none.
+    func reserveDecoder(_ answer: Answer, isFinal: Bool) -> Bool {
+        guard let decoder = answer.decoder else { return true }
+        let bytes = isFinal && answer.isDecoded ? decoder.memoryBytesMax : decoder.memoryBytes
+        if bytes > answer.decoderBytes {
+            guard context.compressionMemory.reserve(bytes - answer.decoderBytes) else { return false }
+        } else {
+            context.compressionMemory.release(answer.decoderBytes - bytes)
+        }
+        answer.decoderBytes = bytes
+        return true
+    }
+
+    /// Frees the decoder.
+    func dropDecoder(_ answer: Answer) {
+        answer.decoder = nil
+        context.compressionMemory.release(answer.decoderBytes)
+        answer.decoderBytes = 0
+    }
+
+    /// There is no memory to decode on.
+    func stopDecoding(_ answer: Answer) {
+        if !answer.isStarted { return passOriginal(answer) }
+        // A stream whose later parts ask for more than its first did.
+        proxy.metrics.countBusy()
+        dropDecoder(answer)
+        upstream?.abort()
+        upstream = nil
+        abort()
+    }
+
+    /// Sends a body on as the upstream coded it, since there is no memory to undo that: the client gets what it would
+    /// get from the upstream itself.
+    func passOriginal(_ answer: Answer) {
+        guard let original = answer.original else { return fail(answer) }
+        proxy.metrics.countBusy()
+        dropDecoder(answer)
+        answer.isDecoded = false
+        answer.facts.contentEncodings = [original.coding.token]
+        answer.place = nil
+        answer.original = nil
+        answer.collected = []
+        answer.undecoded = []
+        let decision = Decision(
+            coding: original.coding, reason: .busy, upstreamCodingHandling: .passThrough)
+        startStreaming(answer, decision, isCoded: false)
+        answer.stage = .passing
+        forward(original.bytes.span, answer)
+    }
+}

@@ -1,0 +1,92 @@
+internal import Dictionaries
+internal import Glibc
+internal import TestSupport
+internal import Testing
+
+@testable import Proxy
+
+private let zeros = [UInt8](repeating: 0, count: 40 << 20)
+
+private func bomb(_ coding: ContentCoding) throws -> [UInt8] { try Codec.encode(zeros.span, coding) }
+
+private let taken = "dictum_compression_memory_bytes"
+
+/// Few bytes that stand for many: what decoding them takes is counted.
+@Suite(.timeLimit(.minutes(10))) struct BombTests {
+    @Test(arguments: [ContentCoding.br, .zstd], ["", "\r\nX-Pad: 1"])
+    func `a bomb whose window finds no memory goes on as the upstream coded it`(
+        coding: ContentCoding, padding: String
+    ) throws {
+        let bytes = try bomb(coding)
+        let proxy = try TestProxy(
+            json(bytes, "Content-Encoding: \(coding.token)\(padding)"), "compression: {memory: 4MiB}")
+        let answer = try proxy.fetch("/feed")
+        #expect(answer.status == 200)
+        #expect(answer.carries(bytes))
+        #expect(answer["Content-Encoding"] == coding.token)
+        #expect(answer["Content-Length"] == "\(bytes.count)")
+        #expect(answer["Use-As-Dictionary"] == nil)
+        #expect(try proxy.metric("dictum_compression_busy_total") == 1)
+        #expect(try proxy.metric(taken) == 0)
+    }
+
+    @Test(arguments: [ContentCoding.gzip, .br, .zstd])
+    func `with memory for its window it comes decoded, and the memory is given back`(coding: ContentCoding)
+        throws
+    {
+        let proxy = try TestProxy(
+            json(try bomb(coding), "Content-Encoding: \(coding.token)"), "compression: {memory: 24MiB}")
+        #expect(try proxy.fetch("/feed").carries(zeros))
+        #expect(try proxy.metric("dictum_compression_busy_total") == 0)
+        #expect(try proxy.metric(taken) == 0)
+    }
+
+    @Test func `what decoders hold counts as long as they live`() throws {
+        let bytes = try bomb(.br)
+        let proxy = try TestProxy(
+            Origin(json(bytes, "Content-Encoding: br")), "compression: {memory: 24MiB}", isLogged: true)
+        let first = try proxy.connect(receiveBytes: 4 * 1024)
+        first.send(request("/feed", []))
+        #expect(try first.receiveHead()["Content-Encoding"] == nil)
+        #expect(try proxy.metric(taken) > 16 << 20)
+        let second = try proxy.fetch("/feed")
+        #expect(second.carries(bytes) && second.coding == "br", "\(second)")
+        #expect(try proxy.metric(taken) <= 24 << 20)
+        first.reset()
+        while try proxy.metric(taken) > 0 { usleep(10_000) }
+        #expect(try proxy.fetch("/feed").carries(zeros))
+    }
+
+    @Test func `a small body asks for no more than it needs, whatever its window`() throws {
+        let body = Feed.bytes(version: 0, items: 40)
+        let bytes = try ForeignTool.run("brotli", ["-q", "5", "-w", "24", "-c"], input: body)
+        let proxy = try TestProxy(json(bytes, "Content-Encoding: br"), "compression: {memory: 1MiB}")
+        let answer = try proxy.fetch("/feed")
+        #expect(answer.carries(body))
+        #expect(answer.coding == "identity")
+    }
+
+    @Test(arguments: [("64MiB", 1), ("4MiB", 0)])
+    func `a copy whose window finds no memory is not admitted, and the answer goes on`(
+        memory: String, admissions: Int
+    ) throws {
+        let body = Noise.bytes(6 << 20, seed: 11)
+        let bytes = try Codec.encode(body.span, .br)
+        let proxy = try TestProxy(json(bytes, "Content-Encoding: br"), "compression: {memory: \(memory)}")
+        #expect(try proxy.fetch("/feed", "Accept-Encoding: br").carries(bytes))
+        #expect(try proxy.metric("dictum_admissions_total") == admissions)
+        #expect(try proxy.metric(taken) == 0)
+    }
+
+    @Test func `a copy ends at what the store has room for, not behind it`() throws {
+        // Beyond 64 KiB at most 100 times its coded form, and so no bomb by its ratio.
+        let body = Noise.bytes(64 << 10, seed: 5) + [UInt8](repeating: 0x20, count: 5 << 20)
+        let bytes = try Codec.encode(body.span, .zstd)
+        let proxy = try TestProxy(
+            json(bytes, "Content-Encoding: zstd"),
+            "store: {memory: 2MiB}")
+        #expect(try proxy.fetch("/feed", "Accept-Encoding: zstd").carries(bytes))
+        #expect(try proxy.metric("dictum_admissions_total") == 0)
+        #expect(try proxy.metric(#"dictum_store_bytes{place="memory"}"#) <= 2 << 20)
+    }
+}
