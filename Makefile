@@ -3,12 +3,13 @@
 # make run      setup, build, and start the demo
 # make test     setup, every test, HTTP and Proxy under the thread sanitizer, 20 seconds of fuzzing a parser
 # make fuzz     setup, every parser under libFuzzer, 5 minutes each: TIME=SECONDS and TARGET=PARSER say otherwise
+# make sanitize setup, then every test under the sanitizers of addresses, threads and undefined behaviour: ONLY=address one of them
 # make lint     format, layering, proofs of unsafe code, paths
 # make soak     setup, then half an hour of everything at once, faults and all: MINUTES=NUMBER says otherwise
-# make bench    setup, nginx, wrk, the comparison with them, and a simulated day of clients
+# make bench    setup, nginx, HAProxy, wrk, the comparison with them, counts against their thresholds, a simulated day of clients
 # make clean    remove what was built
 
-.PHONY: help setup build run test fuzz soak lint bench clean
+.PHONY: help setup build run test fuzz sanitize soak lint bench clean
 .NOTPARALLEL:
 
 # For a binary to install elsewhere: make build BUILD_FLAGS=--static-swift-stdlib
@@ -34,6 +35,11 @@ TARGET =
 
 fuzz: setup
 	@.ci/fuzz $(TIME) $(TARGET)
+
+ONLY =
+
+sanitize: setup
+	@.ci/sanitize $(ONLY)
 
 MINUTES = 30
 

@@ -29,6 +29,19 @@ class Loads:
         samples = [[self._load(*target, self.seconds) for target in targets] for _ in range(self.rounds)]
         return [Load.median(column) for column in zip(*samples)]
 
+    def paced(self, servers, path, rate):
+        """The 99th percentile of the time an answer takes, in microseconds, at a rate that is the same for all."""
+        # Each connection asks twenty times a second, so that who waits for a late answer delays few others.
+        connections = max(CONNECTIONS, round(rate / 20))
+        samples = [[self._percentile(server, path, rate, connections) for server in servers]
+                   for _ in range(self.rounds)]
+        return [statistics.median(column) for column in zip(*samples)]
+
+    def _percentile(self, server, path, rate, connections):
+        pause = connections / rate * 1000
+        report = wrk_script(server, "paced.lua", [pause], self.seconds, path=path, connections=connections)
+        return report["p99"]
+
     def _load(self, server, path, fields, seconds):
         before = server.processor_seconds()
         report = wrk(server, path, fields, seconds)
@@ -45,9 +58,9 @@ def wrk(server, path, fields, seconds, until=None):
     return wrk_script(server, "load.lua", [], seconds, until, path, fields)
 
 
-def wrk_script(server, script, arguments, seconds, until=None, path="/", fields=None):
+def wrk_script(server, script, arguments, seconds, until=None, path="/", fields=None, connections=CONNECTIONS):
     """One load by a script; what it came to. It ends after these seconds, or as soon as `until()` says so."""
-    command = ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{seconds}s", "--timeout", "30s", "-s", str(HERE / script)]
+    command = ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--timeout", "30s", "-s", str(HERE / script)]
     for name, value in (fields or {}).items():
         command += ["-H", f"{name}: {value}"]
     command += [f"{server.scheme}://127.0.0.1:{server.port}{path}", "--", *map(str, arguments)]

@@ -21,6 +21,8 @@ class Bench:
         self.directory, self.binary = directory, binary
         self.origin = self.loads = None
         self.running = []
+        # What exceeds its threshold, a line each.
+        self.exceeded = []
 
     def start(self, make, *rest, **settings):
         """A server of a kind, once it accepts connections."""
@@ -135,6 +137,31 @@ class NginxProxy(Server):
         super().__init__(name, _nginx(directory, file, text), port, directory / f"{file}.log")
 
 
+class HAProxy(Server):
+    """HAProxy before the origin, with connections kept and shared, in two threads."""
+
+    def __init__(self, directory, origin):
+        port = free_port()
+        config = directory / "haproxy.cfg"
+        config.write_text(f"""
+            global
+                nbthread 2
+                maxconn 20000
+            defaults
+                mode http
+                timeout connect 2s
+                timeout client 75s
+                timeout server 30s
+                http-reuse always
+            frontend clients
+                bind 127.0.0.1:{port} backlog 1024
+                default_backend origin
+            backend origin
+                server origin 127.0.0.1:{origin.port} pool-max-conn 256
+            """)
+        super().__init__("haproxy", ["haproxy", "-db", "-f", str(config)], port, directory / "haproxy.log")
+
+
 class Generator(Server):
     """nginx that makes its answers from their targets, so that there are as many as anybody asks for.
 
@@ -172,12 +199,12 @@ _PIECES = history.pieces([600] + 25 * [1980])
 
 
 class Dictum(Server):
-    """The proxy under test, as two loops, without an access log, with its store in memory unless told otherwise.
+    """The proxy under test, as two loops or as one, without an access log, with its store in memory unless told otherwise.
 
     `tls` is the file of a certificate, with its key beside it."""
 
     def __init__(self, directory, origin, binary, name="dictum", store=None, routes=None, compression=None,
-                 listeners=(), tls=None, **others):
+                 listeners=(), tls=None, loops=2, **others):
         self.admin_port = free_port()
         port = free_port()
         self.certificate = tls
@@ -195,7 +222,9 @@ class Dictum(Server):
         self.settings, self.config = settings, directory / f"{name}.yaml"
         # YAML 1.2 holds JSON.
         self.config.write_text(json.dumps(settings))
-        super().__init__(name, [binary, "serve", "--config", str(self.config)], port, directory / f"{name}.log")
+        # There is a loop for each processor that the process may use.
+        only = ["taskset", "-c", "0"] if loops == 1 else []
+        super().__init__(name, [*only, binary, "serve", "--config", str(self.config)], port, directory / f"{name}.log")
 
     def metric(self, name, label=""):
         """The sum of a metric over its lines that contain a label."""
