@@ -121,8 +121,11 @@ async def _explode(proxy, coding):
         if head.status != 200 or head.fields.get("content-encoding", coding) != coding:
             raise SystemExit(f"figures: the bomb in {coding} came as {head}")
         await asyncio.sleep(2)
-        for _ in range(200):
-            await reader.read(1 << 16)
+        if "content-encoding" in head.fields:
+            await reader.readexactly(int(head.fields["content-length"]))
+        else:
+            for _ in range(200):
+                await reader.read(1 << 16)
         writer.transport.abort()
 
     await asyncio.gather(*(read() for _ in range(BOMBS)))
