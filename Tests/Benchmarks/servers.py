@@ -146,7 +146,7 @@ class HAProxy(Server):
         config.write_text(f"""
             global
                 nbthread 2
-                maxconn 20000
+                maxconn 4096
             defaults
                 mode http
                 timeout connect 2s
@@ -157,8 +157,7 @@ class HAProxy(Server):
                 bind 127.0.0.1:{port} backlog 1024
                 default_backend origin
             backend origin
-                server origin 127.0.0.1:{origin.port} pool-max-conn 256
-            """)
+                server origin 127.0.0.1:{origin.port} pool-max-conn 256\n""")
         super().__init__("haproxy", ["haproxy", "-db", "-f", str(config)], port, directory / "haproxy.log")
 
 
