@@ -137,6 +137,8 @@ struct StoreDatabase: Sendable {
     private static func migrate(_ connection: any DatabaseWriter, steps: [String]) throws {
         let schema = "PRAGMA user_version"
         guard try connection.read({ try Int.fetchOne($0, sql: schema) ?? 0 }) < steps.count else { return }
+        // A step may change every row: what is more than the cache holds goes to the log, not to memory.
+        try connection.writeWithoutTransaction { try $0.execute(sql: "PRAGMA cache_spill = ON") }
         try connection.write { database in
             // Read again: another process may have taken them meanwhile.
             let taken = try Int.fetchOne(database, sql: schema) ?? 0
@@ -145,6 +147,7 @@ struct StoreDatabase: Sendable {
             try database.execute(sql: "PRAGMA application_id = \(StoreSchema.applicationID)")
             try database.execute(sql: "PRAGMA user_version = \(steps.count)")
         }
+        try connection.writeWithoutTransaction { try $0.execute(sql: "PRAGMA cache_spill = OFF") }
     }
 
     // MARK: Reading

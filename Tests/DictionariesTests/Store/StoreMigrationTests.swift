@@ -84,7 +84,7 @@ import Testing
                 steps: StoreSchema.steps + [
                     """
                     CREATE TABLE many AS WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)
-                    SELECT i, zeroblob(1000) FROM n
+                    SELECT i, zeroblob(1000) FROM n LIMIT 200000
                     """
                 ])
         }
