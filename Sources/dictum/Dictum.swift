@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import HTTP
 internal import Proxy
 
 /// The root command; a new command is one more line in `subcommands`.
@@ -19,4 +20,9 @@ struct Dictum: ParsableCommand {
             StoreCommand.self,
             ReferenceCommand.self,
         ])
+
+    static func main() {
+        TLSLibrary.keepUntilTheEnd()
+        main(nil)
+    }
 }
