@@ -15,13 +15,13 @@ package final class ClientConnection: Handler {
     var transport: (any Transport)?
     var token = Token.none
     var state = ClientStateMachine()
-    private var handler: (any ResponseHandler)?
-    private var request = ClientRequest()
+    var handler: (any ResponseHandler)?
+    var request = ClientRequest()
     var output = OutputBuffer()
     private var parser: HeadParser
     private var body: BodyDecoder?
     private var pending: [UInt8] = []
-    private var interimCount = 0
+    var interimCount = 0
     /// Whether the socket is connected; what protects it may not be done yet.
     private var isReached = false
     private var isReadable = false
@@ -29,15 +29,15 @@ package final class ClientConnection: Handler {
     private var readsOnceWritable = false
     private var endIsNear = false
     var isPaused = false
-    private var isFull = false
+    var isFull = false
     private var isBroken = false
     /// Whether the protocol has been changed: what passes is no message any more.
     var isTunnel = false
     private var isWritingClosed = false
     /// Whether a byte of the request under way has gone out.
-    package private(set) var hasSent = false
+    package internal(set) var hasSent = false
     /// Whether a byte of an answer to it has come.
-    package private(set) var hasReceived = false
+    package internal(set) var hasReceived = false
     /// What the upstream had taken when it was last asked for.
     var takenBytes = 0
     /// When the phase began that has a deadline of its own: connecting, awaiting the head, being idle.
@@ -65,105 +65,10 @@ package final class ClientConnection: Handler {
     /// Whether it has carried an exchange before, so that it may turn out stale.
     package var isReused: Bool { state.exchanges > 0 }
 
-    // MARK: The request
-
-    /// Sends a request's head; its body follows with `write` and `finish`.
-    ///
-    /// `framing` says how.
-    package func begin(_ head: RequestHead, framing: BodyFraming, handler: any ResponseHandler) {
-        start(ClientRequest(head, framing: framing), handler)
-        output.append { HeadWriter.write(head, into: &$0) }
-        if framing == .none || framing == .length(0) { state.requestEnded() }
-    }
-
-    /// Sends a request of which `other`, which is lost, has sent nothing: its head, and what has come of its body
-    /// since.
-    package func begin(takenFrom other: ClientConnection, handler: any ResponseHandler) {
-        start(other.request, handler)
-        if other.state.isRequestWhole { state.requestEnded() }
-        output = other.output
-        takenBytes = 0
-        isFull = other.isFull
-    }
-
-    private func start(_ request: ClientRequest, _ handler: any ResponseHandler) {
-        self.handler = handler
-        self.request = request
-        interimCount = 0
-        isPaused = false
-        isFull = false
-        hasSent = false
-        hasReceived = false
-        phaseBegan = core.now
-        lastProgress = core.now
-        takenBytes = output.totalBytes
-        state.begin(persists: !request.isLast)
-        core.attend(token)
-    }
-
-    /// Whether there is room for more of the request's body.
-    ///
-    /// When not, `upstreamDrained` comes once there is.
-    package var canWrite: Bool { !isFull }
-
-    /// Sends a piece of the request's body.
-    package func write(_ piece: Span<UInt8>) {
-        guard state.isExchanging, let transport, !piece.isEmpty else { return }
-        // Nothing was to be taken until now.
-        if output.isEmpty { lastProgress = core.now }
-        if request.framing == .chunked {
-            output.append { ChunkedWriter.writeSizeLine(piece.count, into: &$0) }
-        }
-        // On a kept connection nothing goes out before `serve` has seen that nothing lies there already.
-        if piece.count >= Self.directBytes, state.phase != .connecting, hasSent || !isReused {
-            note(output.write(piece, to: transport))
-        } else {
-            output.append(piece)
-        }
-        if request.framing == .chunked { output.append { $0 += [13, 10] } }
-        if output.count > Self.highWaterBytes { isFull = true }
-        core.attend(token)
-    }
-
-    /// The request is whole.
-    package func finish(trailers: Headers) {
-        guard state.isExchanging, !state.isRequestWhole else { return }
-        if request.framing == .chunked {
-            output.append { ChunkedWriter.writeEnd(trailers: trailers, into: &$0) }
-        }
-        state.requestEnded()
-        phaseBegan = core.now
-        core.attend(token)
-    }
-
-    /// Gives the exchange up; the handler hears nothing more.
-    package func abort() {
-        handler = nil
-        // A request that breaks off must not look whole; an answer nobody wants ends at once.
-        transport?.resetOnClose()
-        close()
-    }
-
-    /// Stops reading the answer: its receiver is full.
-    package func pauseResponse() {
-        isPaused = true
-    }
-
-    /// Reads on, after the events of this batch.
-    package func resumeResponse() {
-        guard isPaused else { return }
-        isPaused = false
-        lastProgress = core.now
-        bodyPace?.restart(at: core.now, idleTimeout: settings.idleTimeout)
-        core.attend(token)
-    }
+    // MARK: Events
 
     private static let input: Readiness = [.readable, .peerClosed, .broken]
-    private static let highWaterBytes = 32 * 1024
     private static let lowWaterBytes = 16 * 1024
-    private static let directBytes = 16 * 1024
-
-    // MARK: Events
 
     package func ready(_ events: Readiness, _ core: EventLoop.Core) {
         if !events.isDisjoint(with: Self.input) { isReadable = true }
@@ -241,7 +146,7 @@ package final class ClientConnection: Handler {
         }
     }
 
-    private func note(_ outcome: WriteOutcome) {
+    func note(_ outcome: WriteOutcome) {
         switch outcome {
         case .wrote(let count):
             if count > 0 { hasSent = true }

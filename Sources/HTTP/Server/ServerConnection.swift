@@ -54,13 +54,13 @@ package final class ServerConnection: Handler {
     private var readsOnceWritable = false
     /// The peer's end has been reported, and is not reported again: only reading on finds it.
     private var endIsNear = false
-    private var isPaused = false
+    var isPaused = false
     /// When the head that is awaited must be whole, or its first byte there.
-    private var headDeadline: Int64
+    var headDeadline: Int64
     /// When the rest of the handshake must be there.
-    private let handshakeDeadline: Int64
-    private var peerClosedAt: Int64 = 0
-    private var lingerUntil: Int64 = 0
+    let handshakeDeadline: Int64
+    var peerClosedAt: Int64 = 0
+    var lingerUntil: Int64 = 0
     var lastWrite: Int64
     var isBroken = false
 
@@ -125,57 +125,6 @@ package final class ServerConnection: Handler {
         if endIsNear, !state.wantsInput, !state.isPeerClosed { peerClosed() }
         if isBroken { lose(.closed) }
         updateDeadline()
-    }
-
-    package func expired(_ core: EventLoop.Core) {
-        if isEarly, core.now >= handshakeDeadline { return giveUpHandshake() }
-        if !output.isEmpty {
-            // There is no event while the system's buffer drains, and it is large: ask before anybody is blamed.
-            noteTaken()
-            if outputPace.deadline > core.now { return updateDeadline() }
-        }
-        switch state.input {
-        case .discarded where output.isEmpty, .head(isPartial: false) where output.isEmpty: close()
-        case .head(isPartial: true) where output.isEmpty: refuse(.headTimeout)
-        case .discarded, .head, .body, .complete: lose(.timedOut)
-        }
-        updateDeadline()
-    }
-
-    /// The moment when waiting for the client has been long enough.
-    private var deadline: Int64? {
-        if case .discarded = state.input, afterFlush == nil {
-            return min(lastRead + Self.lingerIdleMilliseconds, lingerUntil)
-        }
-        if !output.isEmpty { return outputPace.deadline }
-        switch state.input {
-        case .head: return headDeadline
-        case .body where isTunnel: return max(lastRead, lastWrite) + settings.tunnelTimeout
-        case .body: return isPaused ? nil : bodyPace.deadline
-        // Its client has no more to say, and may listen on for as long as a tunnel may be silent.
-        case .complete where isTunnel: return max(lastRead, lastWrite) + settings.tunnelTimeout
-        case .complete:
-            // Half-closed or gone: only an answer could tell. A short grace serves the one without working long
-            // for the other.
-            return state.isPeerClosed ? max(peerClosedAt, lastWrite) + Self.halfCloseMilliseconds : nil
-        case .discarded: return nil
-        }
-    }
-
-    private static let lingerIdleMilliseconds: Int64 = 5_000
-    private static let lingerMilliseconds: Int64 = 30_000
-    private static let halfCloseMilliseconds: Int64 = 2_000
-
-    func updateDeadline() {
-        guard let transport else { return }
-        if output.isEmpty {
-            isOutputLate = false
-        } else if !isOutputLate {
-            isOutputLate = true
-            takenBytes = output.takenBytes(from: transport)
-            outputPace.restart(at: core.now, idleTimeout: settings.idleTimeout)
-        }
-        core.setDeadline(token, isEarly ? min(handshakeDeadline, deadline ?? .max) : deadline)
     }
 
     // MARK: Reading
@@ -379,6 +328,8 @@ package final class ServerConnection: Handler {
             isReadable = true
         }
     }
+
+    private static let lingerMilliseconds: Int64 = 30_000
 
     var hasUnreadInput: Bool { isReadable || !pending.isEmpty }
 

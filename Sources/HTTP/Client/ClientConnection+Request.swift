@@ -1,0 +1,96 @@
+/// What the owner of an exchange calls: a request is sent, and the pace of its answer set.
+extension ClientConnection {
+    private static let highWaterBytes = 32 * 1024
+    private static let directBytes = 16 * 1024
+
+    /// Sends a request's head; its body follows with `write` and `finish`.
+    ///
+    /// `framing` says how.
+    package func begin(_ head: RequestHead, framing: BodyFraming, handler: any ResponseHandler) {
+        start(ClientRequest(head, framing: framing), handler)
+        output.append { HeadWriter.write(head, into: &$0) }
+        if framing == .none || framing == .length(0) { state.requestEnded() }
+    }
+
+    /// Sends a request of which `other`, which is lost, has sent nothing: its head, and what has come of its body
+    /// since.
+    package func begin(takenFrom other: ClientConnection, handler: any ResponseHandler) {
+        start(other.request, handler)
+        if other.state.isRequestWhole { state.requestEnded() }
+        output = other.output
+        takenBytes = 0
+        isFull = other.isFull
+    }
+
+    private func start(_ request: ClientRequest, _ handler: any ResponseHandler) {
+        self.handler = handler
+        self.request = request
+        interimCount = 0
+        isPaused = false
+        isFull = false
+        hasSent = false
+        hasReceived = false
+        phaseBegan = core.now
+        lastProgress = core.now
+        takenBytes = output.totalBytes
+        state.begin(persists: !request.isLast)
+        core.attend(token)
+    }
+
+    /// Whether there is room for more of the request's body.
+    ///
+    /// When not, `upstreamDrained` comes once there is.
+    package var canWrite: Bool { !isFull }
+
+    /// Sends a piece of the request's body.
+    package func write(_ piece: Span<UInt8>) {
+        guard state.isExchanging, let transport, !piece.isEmpty else { return }
+        // Nothing was to be taken until now.
+        if output.isEmpty { lastProgress = core.now }
+        if request.framing == .chunked {
+            output.append { ChunkedWriter.writeSizeLine(piece.count, into: &$0) }
+        }
+        // On a kept connection nothing goes out before `serve` has seen that nothing lies there already.
+        if piece.count >= Self.directBytes, state.phase != .connecting, hasSent || !isReused {
+            note(output.write(piece, to: transport))
+        } else {
+            output.append(piece)
+        }
+        if request.framing == .chunked { output.append { $0 += [13, 10] } }
+        if output.count > Self.highWaterBytes { isFull = true }
+        core.attend(token)
+    }
+
+    /// The request is whole.
+    package func finish(trailers: Headers) {
+        guard state.isExchanging, !state.isRequestWhole else { return }
+        if request.framing == .chunked {
+            output.append { ChunkedWriter.writeEnd(trailers: trailers, into: &$0) }
+        }
+        state.requestEnded()
+        phaseBegan = core.now
+        core.attend(token)
+    }
+
+    /// Gives the exchange up; the handler hears nothing more.
+    package func abort() {
+        handler = nil
+        // A request that breaks off must not look whole; an answer nobody wants ends at once.
+        transport?.resetOnClose()
+        close()
+    }
+
+    /// Stops reading the answer: its receiver is full.
+    package func pauseResponse() {
+        isPaused = true
+    }
+
+    /// Reads on, after the events of this batch.
+    package func resumeResponse() {
+        guard isPaused else { return }
+        isPaused = false
+        lastProgress = core.now
+        bodyPace?.restart(at: core.now, idleTimeout: settings.idleTimeout)
+        core.attend(token)
+    }
+}

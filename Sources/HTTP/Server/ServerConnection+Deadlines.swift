@@ -1,0 +1,52 @@
+/// How long a client is waited for.
+extension ServerConnection {
+    package func expired(_ core: EventLoop.Core) {
+        if isEarly, core.now >= handshakeDeadline { return giveUpHandshake() }
+        if !output.isEmpty {
+            // There is no event while the system's buffer drains, and it is large: ask before anybody is blamed.
+            noteTaken()
+            if outputPace.deadline > core.now { return updateDeadline() }
+        }
+        switch state.input {
+        case .discarded where output.isEmpty, .head(isPartial: false) where output.isEmpty: close()
+        case .head(isPartial: true) where output.isEmpty: refuse(.headTimeout)
+        case .discarded, .head, .body, .complete: lose(.timedOut)
+        }
+        updateDeadline()
+    }
+
+    /// The moment when waiting for the client has been long enough.
+    private var deadline: Int64? {
+        if case .discarded = state.input, afterFlush == nil {
+            return min(lastRead + Self.lingerIdleMilliseconds, lingerUntil)
+        }
+        if !output.isEmpty { return outputPace.deadline }
+        switch state.input {
+        case .head: return headDeadline
+        case .body where isTunnel: return max(lastRead, lastWrite) + settings.tunnelTimeout
+        case .body: return isPaused ? nil : bodyPace.deadline
+        // Its client has no more to say, and may listen on for as long as a tunnel may be silent.
+        case .complete where isTunnel: return max(lastRead, lastWrite) + settings.tunnelTimeout
+        case .complete:
+            // Half-closed or gone: only an answer could tell. A short grace serves the one without working long
+            // for the other.
+            return state.isPeerClosed ? max(peerClosedAt, lastWrite) + Self.halfCloseMilliseconds : nil
+        case .discarded: return nil
+        }
+    }
+
+    private static let lingerIdleMilliseconds: Int64 = 5_000
+    private static let halfCloseMilliseconds: Int64 = 2_000
+
+    func updateDeadline() {
+        guard let transport else { return }
+        if output.isEmpty {
+            isOutputLate = false
+        } else if !isOutputLate {
+            isOutputLate = true
+            takenBytes = output.takenBytes(from: transport)
+            outputPace.restart(at: core.now, idleTimeout: settings.idleTimeout)
+        }
+        core.setDeadline(token, isEarly ? min(handshakeDeadline, deadline ?? .max) : deadline)
+    }
+}
