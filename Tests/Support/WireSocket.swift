@@ -163,7 +163,8 @@ package final class WireSocket: @unchecked Sendable {
         return isQuiet
     }
 
-    private func receiveBody(_ message: inout WireMessage, endsWithConnection: Bool) {
+    /// The body of a message whose head has come, as far as it comes.
+    package func receiveBody(_ message: inout WireMessage, endsWithConnection: Bool = true) {
         if message.isChunked {
             while let piece = receiveChunk() {
                 message.body += piece

@@ -67,9 +67,14 @@ private let fault: Deltas.Fault = { $0[max(0, $0.count - 5)] ^= 0x20 }
     }
 
     /// An answer that is whole; nil where it is cut off, or its connection reset before its head was read.
-    private func receive(from client: WireSocket) -> WireMessage? {
-        guard let answer = try? client.receive(), answer.isWhole else { return nil }
-        return answer
+    ///
+    /// The gate is opened once its head has come, or the reset: then it cannot be held until it is whole.
+    private func receive(from client: WireSocket, andOpen gate: Gate) -> WireMessage? {
+        let head = try? client.receiveHead()
+        gate.open()
+        guard var answer = head else { return nil }
+        client.receiveBody(&answer)
+        return answer.isWhole ? answer : nil
     }
 
     @Test(arguments: [("never", 0), ("sampled", 1), ("always", 4)])
@@ -111,9 +116,7 @@ private let fault: Deltas.Fault = { $0[max(0, $0.count - 5)] ^= 0x20 }
         _ = try proxy.fetch("/feed")
         let client = try proxy.connect()
         client.send(request("/feed", ["Accept-Encoding: \(coding)", available(large.0)]))
-        pauseBeyondTheHold()
-        gate.open()
-        let answer = receive(from: client)
+        let answer = receive(from: client, andOpen: gate)
         #expect((answer != nil) == !isFaulty)
         #expect(try answer?.carriesDecoded(large.1, over: large.0) != false)
         #expect(try proxy.metric("dictum_verify_checks_total") == 1)

@@ -24,6 +24,7 @@ final class TestProxy {
         listener: (inout Configuration.Listener) -> Void = { _ in },
         change: (inout Configuration) -> Void = { _ in }
     ) throws {
+        _ = Self.ignoresBrokenPipes
         self.origin = origin
         var configuration = try Self.configuration(
             origin, upstream: upstream, settings, store: store, urls: urls)
@@ -38,6 +39,11 @@ final class TestProxy {
         server = try ProxyServer(
             context: context, accessLog: sink.map { .init(sink: $0, isJSON: true) })
     }
+
+    /// As the program does: its log may be read by somebody who goes away.
+    private static let ignoresBrokenPipes: Void = {
+        signal(SIGPIPE, SIG_IGN)
+    }()
 
     /// The settings of a test, at free ports of this machine unless they say where.
     static func configuration(
@@ -80,13 +86,14 @@ final class TestProxy {
         guard !isStopped else { return }
         isStopped = true
         server.stop(drainMilliseconds: 2_000)
+        // What is written later would find the descriptor closed, or another test's in its place.
+        _ = sink?.drain(timeoutMilliseconds: 60_000)
         origin.stop()
     }
 
     /// Ends the proxy; all lines of its access log that were not read.
     func lastLines() -> [String] {
         stop()
-        _ = sink?.drain(timeoutMilliseconds: 5_000)
         return log?.rest() ?? []
     }
 
