@@ -13,6 +13,12 @@ package struct HeaderName: Hashable, Sendable, CustomStringConvertible {
         self.init(token: text.utf8.span)
     }
 
+    /// A well-known name.
+    init(_ number: HeaderNumber) {
+        id = number.rawValue
+        other = ""
+    }
+
     /// Takes a name that is known to be a token.
     init(token: Span<UInt8>) {
         id = HeaderNameTable.shared.id(of: token)

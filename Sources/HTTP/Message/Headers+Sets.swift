@@ -31,11 +31,7 @@ extension Headers {
         let bytes = other.block.span
         var replaced: HeaderNameSet = []
         for line in other.lines where !kept.contains(id: line.id, bytes.extracting(line.name)) {
-            if line.id != 0 {
-                replaced.insert(id: line.id)
-            } else {
-                replaced.insert(HeaderName(token: bytes.extracting(line.name)))
-            }
+            replaced.insert(id: line.id, bytes.extracting(line.name))
         }
         removeAll(replaced)
         for line in other.lines where replaced.contains(id: line.id, bytes.extracting(line.name)) {

@@ -19,7 +19,7 @@ package struct Headers: Sendable {
     private(set) var block: [UInt8] = []
     private(set) var lines: [Line] = []
     /// The well-known names that have been here: most questions are about fields that have not.
-    private var seen: HeaderNameSet = []
+    private var seen = HeaderNumberSet()
 
     /// Makes an empty section.
     package init() {}
@@ -88,13 +88,13 @@ package struct Headers: Sendable {
     }
 
     private mutating func addLine(id: UInt8, start: Int, nameEnd: Int) {
-        if id != 0 { seen.insert(id: id) }
+        if id != 0 { seen.insert(id) }
         lines.append(
             Line(start: UInt32(start), nameEnd: UInt32(nameEnd), end: UInt32(block.count), id: id))
     }
 
     /// Whether there may be a line of that name.
-    func mayContain(_ name: HeaderName) -> Bool { name.id == 0 || seen.contains(id: name.id) }
+    func mayContain(_ name: HeaderName) -> Bool { name.id == 0 || seen.contains(name.id) }
 
     /// Removes every line of that name.
     package mutating func remove(_ name: HeaderName) {

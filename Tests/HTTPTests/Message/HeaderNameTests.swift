@@ -31,6 +31,14 @@ struct HeaderNameTests {
         }
     }
 
+    @Test func `every number has the name that it says`() {
+        #expect(HeaderNumber.allCases.map(\.rawValue) == HeaderNameTable.names.indices.map { UInt8($0 + 1) })
+        for number in HeaderNumber.allCases {
+            let spelling = HeaderName(number).text
+            #expect("\(number)".lowercased() == spelling.filter { $0 != "-" }.lowercased())
+        }
+    }
+
     @Test func `the bytes of a token are those of RFC 9110`() {
         let tokenBytes = Set(
             "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ".utf8)
