@@ -16,7 +16,7 @@ package final class Origin: Sendable {
 
     /// Begins to listen at a port of the system's choice.
     package convenience init(_ script: @escaping Script) throws {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_in()
         var size = socklen_t(MemoryLayout<sockaddr_in>.size)
         // Safe: the pointers are used within the calls; a sockaddr_in is what AF_INET says it is.
@@ -32,7 +32,7 @@ package final class Origin: Sendable {
 
     /// Begins to listen at a path, which must be free.
     package convenience init(path: String, _ script: @escaping Script) throws {
-        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         // Safe: the copy stays within the field, and leaves a NUL at its end.
@@ -53,7 +53,7 @@ package final class Origin: Sendable {
         self.descriptor = descriptor
         self.port = port
         Thread.detachNewThread { [received, connections] in
-            while case let accepted = accept(descriptor, nil, nil), accepted >= 0 {
+            while case let accepted = closedOnExec(accept(descriptor, nil, nil)), accepted >= 0 {
                 let connection = WireSocket(owning: accepted)
                 connections.withLock { $0.append(connection) }
                 Thread.detachNewThread {

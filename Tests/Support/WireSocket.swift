@@ -29,7 +29,8 @@ package final class WireSocket: @unchecked Sendable {
 
     /// Connects to a port of this machine; `receiveBytes` bounds what the kernel takes without being read.
     package init(port: UInt16, receiveBytes: Int32? = nil) throws {
-        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        // What children inherit by chance counts against their limits, and keeps connections open.
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         if var receiveBytes {
             // Safe: `receiveBytes` is local and outlives the call.
             unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &receiveBytes, 4)

@@ -1,6 +1,7 @@
 internal import Dictionaries
 internal import Foundation
 internal import Glibc
+internal import TestSupport
 
 /// An origin that answers with the bytes that a test gives, one request a connection, and remembers the requests.
 final class ScriptedOrigin: Sendable {
@@ -46,7 +47,7 @@ final class ScriptedOrigin: Sendable {
 
     private func acceptAll() {
         while true {
-            let connection = accept(listener, nil, nil)
+            let connection = closedOnExec(accept(listener, nil, nil))
             guard connection >= 0 else { break }
             serve(connection)
             shutdown(connection, Int32(SHUT_WR))

@@ -121,12 +121,18 @@ struct EventLoopTests {
         loop.execute { core in
             var ends: [Int32] = [-1, -1]
             // Two numbers into an array of two.
-            guard unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0 else { return }
+            guard
+                unsafe socketpair(
+                    AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends) == 0
+            else { return }
             let token = core.add(Alarm(journal, name: "old"), descriptor: ends[0], events: Readiness.edges)
             core.remove(token)
             close(ends[0])
             var others: [Int32] = [-1, -1]
-            guard unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &others) == 0 else { return }
+            guard
+                unsafe socketpair(
+                    AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &others) == 0
+            else { return }
             core.add(Alarm(journal, name: "new"), descriptor: others[0], events: Readiness.edges)
             if others[0] == ends[0] { journal.note("same number") }
             close(others[1])

@@ -24,7 +24,8 @@ final class Peer {
     /// Connects; `receiveBuffer` bounds what the kernel takes without being read.
     static func connect(to endpoint: Endpoint, receiveBuffer: Int32? = nil) throws -> Peer {
         guard case .ip(_, let port) = endpoint else { throw SystemError(code: EINVAL) }
-        let peer = Peer(owning: socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0))
+        let peer = Peer(
+            owning: socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0))
         if let receiveBuffer { peer.set(SO_RCVBUF, receiveBuffer) }
         guard
             unsafe withLoopbackAddress(port: port, { unsafe Glibc.connect(peer.descriptor.raw, $0, $1) }) == 0
@@ -35,7 +36,7 @@ final class Peer {
     /// Begins to connect, and does not wait until that is done.
     static func begin(to endpoint: Endpoint) throws -> Peer {
         guard case .ip(_, let port) = endpoint else { throw SystemError(code: EINVAL) }
-        let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
+        let type = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
         let peer = Peer(owning: socket(AF_INET, type, 0))
         let outcome = unsafe withLoopbackAddress(port: port) {
             unsafe Glibc.connect(peer.descriptor.raw, $0, $1)

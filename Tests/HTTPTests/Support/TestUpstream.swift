@@ -1,4 +1,5 @@
 internal import Glibc
+internal import TestSupport
 
 @testable import HTTP
 
@@ -10,7 +11,7 @@ final class TestUpstream {
 
     /// Listens on a port of the system's choice.
     init(backlog: Int32 = 16, receiveBuffer: Int32? = nil) throws {
-        let raw = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let raw = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         descriptor = Descriptor(owning: raw)
         // Accepted sockets inherit both.
         var time = timeval(tv_sec: 60, tv_usec: 0)
@@ -38,7 +39,7 @@ final class TestUpstream {
 
     /// The next connection, within a minute.
     func accept() throws -> Peer {
-        let raw = Glibc.accept(descriptor.raw, nil, nil)
+        let raw = closedOnExec(Glibc.accept(descriptor.raw, nil, nil))
         guard raw >= 0 else { throw SystemError(code: errno) }
         return Peer(owning: raw)
     }

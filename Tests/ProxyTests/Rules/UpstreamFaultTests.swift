@@ -100,6 +100,7 @@ internal import Testing
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n",
         ], [true, false])
     func `what an upstream sends behind an answer is nobody's answer`(answer: String, isAtOnce: Bool) throws {
+        let intruded = Gate()
         let origin = try Origin { request, connection in
             guard request.target == "/bad" else {
                 connection.send(wire("HTTP/1.1 200 OK", body: Array("good \(request.target)".utf8)))
@@ -109,6 +110,7 @@ internal import Testing
             guard !isAtOnce else { return }
             pauseBeyondTheHold()
             connection.send(Self.intruder)
+            intruded.open()
         }
         let proxy = try TestProxy(origin)
         let client = try proxy.connect()
@@ -117,7 +119,10 @@ internal import Testing
         #expect([200, 204, 304].contains(received.status))
         #expect(received.isWhole && !received.text.contains("INTRUDER"))
         if received.status != 200 { #expect(received["Content-Length"] == nil) }
-        if !isAtOnce { usleep(150_000) }
+        if !isAtOnce {
+            intruded.wait()
+            pauseBeyondTheHold()
+        }
         for place in ["/a", "/b", "/c"] {
             client.send(request(place, []))
             #expect(try client.receive().text == "good \(place)")

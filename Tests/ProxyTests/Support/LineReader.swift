@@ -13,7 +13,7 @@ final class LineReader {
         var ends: [Int32] = [0, 0]
         // Safe: the array has the two places that pipe fills.
         guard unsafe pipe(&ends) == 0 else { throw WireError.cannotListen(errno) }
-        (readEnd, writeEnd) = (ends[0], ends[1])
+        (readEnd, writeEnd) = (closedOnExec(ends[0]), closedOnExec(ends[1]))
     }
 
     deinit {
