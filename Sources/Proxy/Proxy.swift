@@ -13,7 +13,7 @@ package import HTTP
 /// |---|---|---|
 /// | the head has come | `begin` | here |
 /// | route, facts of the request | `init` | Exchange |
-/// | answer at once, where that is due | `ownAnswer` | Exchange |
+/// | answer at once, where that is due | `ownAnswer`, `redirects` | Exchange |
 /// | a dictionary's own URL: from the store, not the upstream | `serve` | Exchange+Link |
 /// | dictionary: look it up, have it read | `findDictionary` | Exchange+Upstream |
 /// | a stored answer to ask about, where the route says so | `findStoredAnswer` | Exchange+Revalidation |

@@ -1,6 +1,7 @@
 /// The well-known names by number, and the number of a name without an allocation.
 ///
-/// Immutable once made. Listing a name here makes it cheaper to find and fixes its spelling; nothing else depends on it.
+/// Immutable once made. Listing a name here makes it cheaper to find and fixes its spelling. `HeaderNumber` has a case for
+/// each, in the same order.
 struct HeaderNameTable: Sendable {
     static let shared = HeaderNameTable()
 
