@@ -69,12 +69,6 @@ package enum Reason: String, CaseIterable, Sendable {
     case varyAny = "vary-any"
     /// The upstream sends a Use-As-Dictionary of its own.
     case offeredUpstream = "offered-upstream"
-    /// The match cannot be expressed.
-    case matchNotExpressible = "match-not-expressible"
-    /// The body did not arrive whole.
-    case bodyIncomplete = "body-incomplete"
-    /// The store could not take the body.
-    case storeFull = "store-full"
 
     // Something failed.
     /// A delta did not decode to the body, and was not sent.

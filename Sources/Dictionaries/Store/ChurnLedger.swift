@@ -34,7 +34,6 @@ struct ChurnLedger: Sendable {
     private var deferred = 0
     private var stops = 0
 
-    var recordCount: Int { records.count }
     var restingCount: Int { resting.count }
 
     init(policy: ChurnPolicy) {

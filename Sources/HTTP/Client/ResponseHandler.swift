@@ -41,14 +41,6 @@ package enum UpstreamError: Error, Equatable, Sendable {
     /// Nothing came, or nothing was taken, for too long.
     case idleTimeout
 
-    /// Whether the fault lies in the time it took: 504, not 502 (RFC 9110 section 15.6.5).
-    package var isTimeout: Bool {
-        switch self {
-        case .connectTimeout, .headTimeout, .idleTimeout: true
-        default: false
-        }
-    }
-
     /// The short name that metrics and the log use.
     package var label: String {
         switch self {
