@@ -41,7 +41,7 @@ package enum UpstreamError: Error, Equatable, Sendable {
     /// Nothing came, or nothing was taken, for too long.
     case idleTimeout
 
-    /// The short name that metrics and the log use.
+    /// A short name.
     package var label: String {
         switch self {
         case .connectFailed: "connect"

@@ -32,7 +32,7 @@ package enum ParseError: String, Error, Equatable, Sendable, CaseIterable {
     case trailersTooLarge = "trailers-too-large"
     case unexpectedInterim = "interim"
 
-    /// A short word for metrics.
+    /// A short word.
     package var label: String { rawValue }
 
     /// The answer to a request with this fault; a response with any fault is a 502 to the client.
