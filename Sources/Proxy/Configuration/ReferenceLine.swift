@@ -3,7 +3,6 @@ struct ReferenceLine: Sendable {
     private let key: String
     private let prose: String
     private let expectation: String
-    private let isLater: Bool
     private let value: Value
 
     private enum Value: Sendable {
@@ -21,8 +20,7 @@ struct ReferenceLine: Sendable {
                     .lines(lines, isItem: isItem, isGiven: isGiven)
                 }
             return ReferenceLine(
-                key: setting.key, prose: setting.prose, expectation: setting.expectation,
-                isLater: setting.isLater, value: value)
+                key: setting.key, prose: setting.prose, expectation: setting.expectation, value: value)
         }
     }
 
@@ -35,7 +33,7 @@ struct ReferenceLine: Sendable {
         let margin = String(repeating: "  ", count: indent)
         switch value {
         case .text(let text, let isGiven):
-            let takes = isLater ? [] : Self.comment("Takes \(expectation).", margin)
+            let takes = Self.comment("Takes \(expectation).", margin)
             let mark = isGiven ? "" : "# "
             let body = text.isEmpty ? "\(mark)\(key):" : "\(mark)\(key): \(text)"
             return Self.comment(prose, margin) + takes + [margin + body]

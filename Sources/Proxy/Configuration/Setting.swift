@@ -19,8 +19,6 @@ struct Setting<Target>: Sendable {
     let expectation: String
     /// Whether leaving it out is an error.
     let isRequired: Bool
-    /// Whether a later version brings it.
-    var isLater = false
     /// Reads the value.
     let read: @Sendable (ConfigurationNode.Entry, inout SettingsReader, inout Target) -> Void
     /// What the reference shows, given a fresh target.
@@ -111,23 +109,5 @@ struct Setting<Target>: Sendable {
                 }
             },
             sample: { _ in .section(ReferenceLine.lines(of: settings, in: fresh), isItem: true) })
-    }
-
-    /// A setting of the contract that a later version brings: refused, never ignored.
-    ///
-    /// - Parameter sameAs: a value that says what this version does anyway, and is taken.
-    static func notYet(_ key: String, sameAs: String? = nil, _ prose: String) -> Setting {
-        let expectation = sameAs.map { "\($0), or the key left out" } ?? "the key left out"
-        return Setting(
-            key: key, prose: prose + " Not supported yet.", expectation: expectation, isRequired: false,
-            isLater: true,
-            read: { entry, reader, _ in
-                if case .scalar(let text) = entry.value.content {
-                    if text == sameAs { return }
-                    if let sameAs, sameAs.saysOff, text.saysOff { return }
-                }
-                reader.reportNotYet(entry.key, expected: expectation, at: entry.position)
-            },
-            sample: { _ in .value(sameAs ?? "", isGiven: false) })
     }
 }

@@ -35,10 +35,7 @@ extension SettingType where Value: Sendable {
     }
 
     /// One of some words.
-    ///
-    /// - Parameter later: words of the contract that a later version takes.
-    static func choice(_ words: KeyValuePairs<String, Value>, later: [String] = []) -> SettingType
-    where Value: Equatable {
+    static func choice(_ words: KeyValuePairs<String, Value>) -> SettingType where Value: Equatable {
         let names = words.map(\.key)
         let values = words.map(\.value)
         let expectation = names.dropLast().joined(separator: ", ") + " or " + (names.last ?? "")
@@ -48,11 +45,7 @@ extension SettingType where Value: Sendable {
                 guard let text = reader.text(node, expected: expectation) else { return nil }
                 let word = text.saysOff ? names.first(where: \.saysOff) ?? text : text
                 if let index = names.firstIndex(of: word) { return values[index] }
-                if later.contains(text) {
-                    reader.reportNotYet(text, expected: expectation, at: node.position)
-                } else {
-                    reader.reportUnexpected(node, expected: expectation)
-                }
+                reader.reportUnexpected(node, expected: expectation)
                 return nil
             },
             write: { value in

@@ -40,11 +40,6 @@ struct SettingsReader {
         report("\(name(of: "")): \(text)", at: position)
     }
 
-    /// Reports that something comes in a later version.
-    mutating func reportNotYet(_ what: String, expected: String, at position: ConfigurationNode.Position) {
-        report("\(what) is not supported yet: expected \(expected)", at: position)
-    }
-
     /// Reads what is below `key`.
     mutating func descend<Result>(_ key: String, _ body: (inout SettingsReader) -> Result) -> Result {
         path.append(key)
