@@ -38,7 +38,8 @@ package struct AcceptEncoding: Equatable, Sendable {
         max(0, Int(weight >= 0 ? weight : wildcard))
     }
 
-    private mutating func read(_ text: Span<UInt8>) {
+    /// Reads one more of the field's lines.
+    package mutating func read(_ text: Span<UInt8>) {
         var members = ListMembers(0..<text.count)
         while let member = members.next(in: text) {
             let end = FieldSyntax.tokenEnd(from: member.lowerBound, in: text, limit: member.upperBound)

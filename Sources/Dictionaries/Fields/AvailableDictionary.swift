@@ -9,21 +9,45 @@ package enum AvailableDictionary {
     package static func parse(_ lines: [String]) -> Digest? {
         guard lines.count == 1, let line = lines.first else { return nil }
         let bytes = line.utf8
-        guard bytes.count <= lineBytesMax else { return nil }
-        return plain(bytes.span) ?? general(line)
+        return parse(bytes.span)
+    }
+
+    /// The digest that the only line of the field offers.
+    package static func parse(_ line: Span<UInt8>) -> Digest? {
+        guard line.count <= lineBytesMax else { return nil }
+        return plain(line) ?? general(line)
     }
 
     /// The form that clients send: a colon, 44 characters, a colon.
     private static func plain(_ text: Span<UInt8>) -> Digest? {
         guard text.count == 46, text[0] == UInt8(ascii: ":"), text[45] == UInt8(ascii: ":"),
-            let bytes = ByteSequence.decoded(1..<45, in: text)
+            text[44] == UInt8(ascii: "=")
         else { return nil }
-        return Digest(bytes: bytes)
+        return digest(1..<44, in: text)
+    }
+
+    /// The digest that 43 sextets write: 32 bytes, and two bits that say nothing.
+    private static func digest(_ range: Range<Int>, in text: Span<UInt8>) -> Digest? {
+        var words: InlineArray<4, UInt64> = [0, 0, 0, 0]
+        var bits: UInt64 = 0
+        var bitCount = 0
+        var byteCount = 0
+        for index in range {
+            guard let value = ByteSequence.sextet(text[index]) else { return nil }
+            bits = bits << 6 | UInt64(value)
+            bitCount += 6
+            if bitCount >= 8 {
+                bitCount -= 8
+                words[byteCount >> 3] = words[byteCount >> 3] << 8 | bits >> UInt64(bitCount) & 0xFF
+                byteCount += 1
+            }
+        }
+        return byteCount == Digest.byteCount ? Digest(words: { words[$0] }) : nil
     }
 
     /// Whatever else is a structured-field Item of type Byte Sequence (RFC 9651 section 3.3.5).
-    private static func general(_ line: String) -> Digest? {
-        var parser = StructuredFieldValueParser(Array(line.utf8))
+    private static func general(_ line: Span<UInt8>) -> Digest? {
+        var parser = StructuredFieldValueParser(FieldSyntax.bytes(0..<line.count, in: line))
         guard let item = try? parser.parseItemFieldValue(),
             case .undecodedByteSequence(let text) = item.rfc9651BareItem
         else { return nil }

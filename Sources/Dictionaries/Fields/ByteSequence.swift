@@ -24,7 +24,8 @@ enum ByteSequence {
         return bytes
     }
 
-    private static func sextet(_ byte: UInt8) -> UInt32? {
+    /// The six bits that a character stands for; nil where it is none of the alphabet.
+    static func sextet(_ byte: UInt8) -> UInt32? {
         switch byte {
         case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt32(byte - UInt8(ascii: "A"))
         case UInt8(ascii: "a")...UInt8(ascii: "z"): UInt32(byte - UInt8(ascii: "a")) + 26

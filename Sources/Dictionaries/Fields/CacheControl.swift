@@ -72,7 +72,8 @@ package struct CacheControl: Equatable, Sendable {
         return !value.isEmpty && (tokenEnd == value.upperBound || FieldSyntax.isQuotedString(value, in: text))
     }
 
-    private mutating func read(_ text: Span<UInt8>) {
+    /// Reads one more of the field's lines.
+    package mutating func read(_ text: Span<UInt8>) {
         var members = ListMembers(0..<text.count)
         while let member = members.next(in: text) {
             let end = FieldSyntax.tokenEnd(from: member.lowerBound, in: text, limit: member.upperBound)

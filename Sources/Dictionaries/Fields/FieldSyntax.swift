@@ -34,22 +34,19 @@ enum FieldSyntax {
     /// Whether the range holds the given lower-case ASCII word, letters compared without case.
     static func equals(_ range: Range<Int>, in text: Span<UInt8>, ignoringCase word: String) -> Bool {
         let wordBytes = word.utf8
-        guard wordBytes.count == range.count else { return false }
-        var index = range.lowerBound
-        for byte in wordBytes {
-            if lowercased(text[index]) != byte { return false }
-            index += 1
-        }
-        return true
+        return equals(range, in: text, ignoringCase: wordBytes.span)
     }
 
     /// Whether the range holds the given lower-case bytes, letters compared without case.
     static func equals(_ range: Range<Int>, in text: Span<UInt8>, ignoringCase word: [UInt8]) -> Bool {
+        equals(range, in: text, ignoringCase: word.span)
+    }
+
+    /// Whether the range holds the given lower-case bytes, letters compared without case.
+    static func equals(_ range: Range<Int>, in text: Span<UInt8>, ignoringCase word: Span<UInt8>) -> Bool {
         guard word.count == range.count else { return false }
-        var index = range.lowerBound
-        for byte in word {
-            if lowercased(text[index]) != byte { return false }
-            index += 1
+        for index in word.indices where lowercased(text[range.lowerBound + index]) != word[index] {
+            return false
         }
         return true
     }
@@ -77,7 +74,8 @@ enum FieldSyntax {
 
     /// The bytes of the range as text; bytes that are not UTF-8 become replacement characters.
     static func string(_ range: Range<Int>, in text: Span<UInt8>) -> String {
-        String(decoding: bytes(range, in: text), as: UTF8.self)
+        // Safe: the pointer is used only within the call, while the span is alive.
+        unsafe text.extracting(range).withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
     }
 
     /// A copy of the bytes of the range.

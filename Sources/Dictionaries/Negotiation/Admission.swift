@@ -23,7 +23,7 @@ package enum Admission {
         if request.noStore || response.cacheControl.noStore { return .noStore }
         if !response.setCookieNames.allSatisfy(policy.ignoredSetCookies.contains) { return .setCookie }
         if response.varyNames.contains("*") { return .varyAny }
-        if UpstreamCoding(response.contentEncodings) == .foreign { return .codedUpstream }
+        if response.coding == .foreign { return .codedUpstream }
         if MediaTypes.isEventStream(response.contentType) { return .eventStream }
         if !policy.types.contains(response.contentType) { return .ineligibleType }
         if let bytes = response.bodyBytes,

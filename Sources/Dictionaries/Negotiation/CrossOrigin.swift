@@ -2,25 +2,25 @@
 package enum CrossOrigin {
     /// Whether the answer may be coded over a dictionary, and may become one: the same rule holds for both.
     package static func allowsDictionary(request: RequestFacts, response: ResponseFacts) -> Bool {
-        guard let site = request.secFetchSite, site != "same-origin", let mode = request.secFetchMode else {
+        guard let site = request.secFetchSite, site != .sameOrigin, let mode = request.secFetchMode else {
             return true
         }
         switch mode {
-        case "navigate", "same-origin": return true
-        case "cors":
+        case .navigate, .sameOrigin: return true
+        case .cors:
             guard let allowed = response.accessControlAllowOrigin, let origin = request.origin else {
                 return false
             }
             return allowed == "*" || allowed == origin
-        default: return false
+        case .other: return false
         }
     }
 
     /// Whether a private dictionary may be used or offered: only where the page is of the same origin.
     package static func allowsPrivateDictionary(request: RequestFacts) -> Bool {
         switch request.secFetchSite {
-        case nil, "same-origin", "none": true
-        default: false
+        case nil, .sameOrigin?, .some(.none): true
+        case .other?: false
         }
     }
 }

@@ -20,7 +20,7 @@ package enum Eligibility {
         if response.status != 200 { return .ineligibleStatus }
         // RFC 9111 sections 5.2.1.6 and 5.2.2.6.
         if request.noTransform || response.cacheControl.noTransform { return .noTransform }
-        if UpstreamCoding(response.contentEncodings) == .foreign { return .codedUpstream }
+        if response.coding == .foreign { return .codedUpstream }
         return nil
     }
 }

@@ -1,6 +1,8 @@
 /// The setting `types`: media types, with `*` for any run of characters.
 package struct MediaTypes: Sendable {
-    private var exact: [[UInt8]] = []
+    /// The types without `*`, one behind the other: looked through for every answer, and so in one block.
+    private var exact: [UInt8] = []
+    private var exactEnds: [Int] = []
     private var patterns: [[UInt8]] = []
     private static let eventStream = Array("text/event-stream".utf8)
 
@@ -8,7 +10,12 @@ package struct MediaTypes: Sendable {
     package init(_ types: [String]) {
         for type in types {
             let bytes = type.utf8.map(FieldSyntax.lowercased)
-            if bytes.contains(UInt8(ascii: "*")) { patterns.append(bytes) } else { exact.append(bytes) }
+            if bytes.contains(UInt8(ascii: "*")) {
+                patterns.append(bytes)
+            } else {
+                exact += bytes
+                exactEnds.append(exact.count)
+            }
         }
     }
 
@@ -19,9 +26,23 @@ package struct MediaTypes: Sendable {
         let text = bytes.span
         let range = Self.essence(in: text)
         guard !range.isEmpty else { return false }
-        for type in exact where FieldSyntax.equals(range, in: text, ignoringCase: type) { return true }
+        if isExact(range, in: text) { return true }
         if FieldSyntax.equals(range, in: text, ignoringCase: Self.eventStream) { return false }
         for pattern in patterns where Self.matches(pattern, range, in: text) { return true }
+        return false
+    }
+
+    private func isExact(_ range: Range<Int>, in text: Span<UInt8>) -> Bool {
+        let types = exact.span
+        var start = 0
+        for end in exactEnds {
+            if end - start == range.count,
+                FieldSyntax.equals(range, in: text, ignoringCase: types.extracting(start..<end))
+            {
+                return true
+            }
+            start = end
+        }
         return false
     }
 

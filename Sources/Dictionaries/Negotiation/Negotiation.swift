@@ -11,63 +11,24 @@ package enum Negotiation {
         request: RequestFacts, response: ResponseFacts, route: RoutePolicy, dictionary: DictionaryFound,
         serverPreference: [ContentCoding], isBusy: Bool = false
     ) -> Decision {
-        let negotiator = Negotiator(
-            request: request, response: response, route: route, dictionary: dictionary,
-            serverPreference: serverPreference)
         if let reason = Eligibility.obstacle(request: request, response: response, policy: route) {
-            return negotiator.untouched(because: reason)
+            return untouched(request, response, because: reason)
         }
         // Without a length the body of an HTTP/1.0 answer ends with the connection, and a cut would pass unseen.
-        if request.isHTTP10 && !response.isBodyWhole { return negotiator.untouched(because: .http10) }
-        if isBusy { return negotiator.untouched(because: .busy) }
-        return negotiator.coded()
-    }
-}
-
-/// The facts of one decision.
-private struct Negotiator {
-    let request: RequestFacts
-    let response: ResponseFacts
-    let route: RoutePolicy
-    let dictionary: DictionaryFound
-    let serverPreference: [ContentCoding]
-    let upstream: UpstreamCoding
-
-    init(
-        request: RequestFacts, response: ResponseFacts, route: RoutePolicy, dictionary: DictionaryFound,
-        serverPreference: [ContentCoding]
-    ) {
-        self.request = request
-        self.response = response
-        self.route = route
-        self.dictionary = dictionary
-        self.serverPreference = serverPreference
-        upstream = UpstreamCoding(response.contentEncodings)
-    }
-
-    /// The answer in the best coding.
-    func coded() -> Decision {
-        let obstacle = dictionaryObstacle()
-        // Where the client accepts the upstream's own coding, no other is worth decoding and encoding for.
-        let own = acceptedUpstreamCoding()
-        var best = ContentCoding.identity
-        var bestQuality = 0
-        func consider(_ coding: ContentCoding) {
-            let quality = request.acceptEncoding.quality(of: coding)
-            if quality > bestQuality { (best, bestQuality) = (coding, quality) }
-        }
-        for coding in serverPreference
-        where coding.usesDictionary ? obstacle == nil && suits(coding) : own == nil || own == coding {
-            consider(coding)
-        }
-        // Last, so that among equals what needs no work of ours loses to what saves bytes.
-        consider(own ?? .identity)
-        return decision(best, obstacle: obstacle)
+        if request.isHTTP10 && !response.isBodyWhole { return untouched(request, response, because: .http10) }
+        if isBusy { return untouched(request, response, because: .busy) }
+        let negotiator = Negotiator(
+            accept: request.acceptEncoding, upstream: response.coding, bodyBytes: response.bodyBytes,
+            dictionary: dictionary, serverPreference: serverPreference)
+        return negotiator.coded(
+            policyObstacle: route.dictionaryObstacle(request: request, response: response))
     }
 
     /// The answer without a coding of ours: the upstream's own stays, or is undone where the client does not accept it.
-    func untouched(because reason: Reason) -> Decision {
-        switch upstream {
+    private static func untouched(
+        _ request: RequestFacts, _ response: ResponseFacts, because reason: Reason
+    ) -> Decision {
+        switch response.coding {
         case .none: return Decision(coding: .identity, reason: reason)
         case .foreign:
             return Decision(coding: .identity, reason: reason, upstreamCodingHandling: .passThrough)
@@ -79,9 +40,36 @@ private struct Negotiator {
             return Decision(coding: own, reason: reason, upstreamCodingHandling: .passThrough)
         }
     }
+}
+
+/// What the choice among the codings goes by.
+private struct Negotiator {
+    let accept: AcceptEncoding
+    let upstream: UpstreamCoding
+    let bodyBytes: Int?
+    let dictionary: DictionaryFound
+    let serverPreference: [ContentCoding]
+
+    /// The answer in the best coding; `policyObstacle` is why none over a dictionary may be used, whatever the dictionary.
+    func coded(policyObstacle: Reason?) -> Decision {
+        let obstacle = policyObstacle ?? dictionaryObstacle()
+        // Where the client accepts the upstream's own coding, no other is worth decoding and encoding for.
+        let own = acceptedUpstreamCoding()
+        var best = ContentCoding.identity
+        var bestQuality = 0
+        for coding in serverPreference
+        where coding.usesDictionary ? obstacle == nil && suits(coding) : own == nil || own == coding {
+            let quality = accept.quality(of: coding)
+            if quality > bestQuality { (best, bestQuality) = (coding, quality) }
+        }
+        // Last, so that among equals what needs no work of ours loses to what saves bytes.
+        let last = own ?? .identity
+        if accept.quality(of: last) > bestQuality { best = last }
+        return decision(best, obstacle: obstacle)
+    }
 
     private func acceptedUpstreamCoding() -> ContentCoding? {
-        guard case .known(let own) = upstream, request.acceptEncoding.quality(of: own) > 0 else { return nil }
+        guard case .known(let own) = upstream, accept.quality(of: own) > 0 else { return nil }
         return own
     }
 
@@ -102,9 +90,8 @@ private struct Negotiator {
         return Decision(coding: coding, reason: reason, upstreamCodingHandling: handling)
     }
 
-    /// Why no dictionary is used, whatever the weights; nil where one may be.
+    /// Why the dictionary is not used, whatever the weights; nil where it may be.
     private func dictionaryObstacle() -> Reason? {
-        if let reason = route.dictionaryObstacle(request: request, response: response) { return reason }
         switch dictionary {
         case .noneOffered: return .noDictionaryOffered
         case .unknown: return .dictionaryUnknown
@@ -114,7 +101,7 @@ private struct Negotiator {
     }
 
     private func accepts(_ coding: ContentCoding) -> Bool {
-        serverPreference.contains(coding) && request.acceptEncoding.quality(of: coding) > 0
+        serverPreference.contains(coding) && accept.quality(of: coding) > 0
     }
 
     /// Whether a dictionary coding is to be used: dcz not where dcb may be and is better.
@@ -125,6 +112,6 @@ private struct Negotiator {
         guard coding == .dcz, accepts(.dcb), case .found(_, let startsWithZstdMagic) = dictionary else {
             return true
         }
-        return !startsWithZstdMagic && (response.bodyBytes ?? .max) <= Negotiation.dczBodyBytesMax
+        return !startsWithZstdMagic && (bodyBytes ?? .max) <= Negotiation.dczBodyBytesMax
     }
 }

@@ -11,10 +11,10 @@ package struct RequestFacts: Sendable {
     package var acceptEncoding: AcceptEncoding
     /// The one valid digest that the client offers.
     package var availableDictionary: Digest?
-    /// Sec-Fetch-Site, as sent.
-    package var secFetchSite: String?
-    /// Sec-Fetch-Mode, as sent.
-    package var secFetchMode: String?
+    /// Sec-Fetch-Site, where it is sent.
+    package var secFetchSite: SecFetchSite?
+    /// Sec-Fetch-Mode, where it is sent.
+    package var secFetchMode: SecFetchMode?
     /// Origin, as sent.
     package var origin: String?
     /// Whether the request has Range.
@@ -56,8 +56,8 @@ package struct RequestFacts: Sendable {
         self.isHTTP10 = isHTTP10
         self.acceptEncoding = AcceptEncoding(acceptEncoding)
         self.availableDictionary = availableDictionary
-        self.secFetchSite = secFetchSite
-        self.secFetchMode = secFetchMode
+        self.secFetchSite = secFetchSite.map(SecFetchSite.init)
+        self.secFetchMode = secFetchMode.map(SecFetchMode.init)
         self.origin = origin
         self.hasRange = hasRange
         self.hasAuthorization = hasAuthorization

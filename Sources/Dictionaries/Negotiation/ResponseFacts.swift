@@ -4,8 +4,8 @@ package struct ResponseFacts: Sendable {
     package var status: Int
     /// Content-Type, as sent.
     package var contentType: String?
-    /// The members of Content-Encoding in order and in lower case.
-    package var contentEncodings: [String]
+    /// How the upstream coded it.
+    package var coding: UpstreamCoding
     /// The directives of Cache-Control.
     package var cacheControl: CacheControl
     /// The names in Vary, in lower case.
@@ -32,7 +32,7 @@ package struct ResponseFacts: Sendable {
     ) {
         self.status = status
         self.contentType = contentType
-        self.contentEncodings = contentEncodings
+        coding = UpstreamCoding(contentEncodings)
         self.cacheControl = cacheControl
         self.varyNames = varyNames
         self.setCookieNames = setCookieNames

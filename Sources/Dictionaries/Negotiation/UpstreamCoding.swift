@@ -7,23 +7,32 @@ package enum UpstreamCoding: Equatable, Sendable {
     /// By another coding or by several: the body must stay as it is.
     case foreign
 
-    /// Reads the members of Content-Encoding, which must be in lower case.
+    /// Reads the members of Content-Encoding in their order.
     package init(_ members: [String]) {
-        // RFC 9110 section 8.4.1: identity ought not to be sent in Content-Encoding; it says nothing.
-        var coding: String?
-        for member in members where member != "identity" {
-            guard coding == nil else {
-                self = .foreign
-                return
-            }
-            coding = member
+        self = .none
+        for member in members {
+            let bytes = member.utf8
+            add(bytes.span)
         }
-        switch coding {
-        case nil: self = .none
-        case "gzip", "x-gzip": self = .known(.gzip)
-        case "br": self = .known(.br)
-        case "zstd": self = .known(.zstd)
-        default: self = .foreign
+    }
+
+    /// Adds the next member of Content-Encoding.
+    package mutating func add(_ member: Span<UInt8>) {
+        func isNamed(_ word: String) -> Bool {
+            FieldSyntax.equals(0..<member.count, in: member, ignoringCase: word)
+        }
+        // RFC 9110 section 8.4.1: identity ought not to be sent in Content-Encoding; it says nothing.
+        if isNamed("identity") { return }
+        guard case .none = self else {
+            self = .foreign
+            return
+        }
+        if isNamed("gzip") || isNamed("x-gzip") {
+            self = .known(.gzip)
+        } else if isNamed("br") {
+            self = .known(.br)
+        } else {
+            self = isNamed("zstd") ? .known(.zstd) : .foreign
         }
     }
 }

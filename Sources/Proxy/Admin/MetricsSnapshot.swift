@@ -13,8 +13,6 @@ package struct MetricsSnapshot: Sendable {
     private static let reasons = Reason.allCases.map(\.rawValue) + ["none"]
     private static let unkeptReasons = UnkeptReason.allCases
     private static let codings = ContentCoding.allCases
-    private static let codingIndex = Dictionary(
-        uniqueKeysWithValues: ContentCoding.allCases.enumerated().map { ($1, $0) })
     private static let statusClasses = ["none", "1xx", "2xx", "3xx", "4xx", "5xx"]
 
     /// The routes, and before them one for requests that came to none.
@@ -53,7 +51,7 @@ package struct MetricsSnapshot: Sendable {
     mutating func count(_ record: RequestRecord) {
         let route = place(of: record.routeIndex)
         let reason = record.reason.flatMap { Self.reasonIndex[$0] } ?? Self.reasons.count - 1
-        requests[cell(route, Self.codingIndex[record.coding] ?? 0, reason)] += 1
+        requests[cell(route, record.coding.place, reason)] += 1
         let statusClass = record.status / 100
         responses[responses.indices.contains(statusClass) ? statusClass : 0] += 1
         bodyBytesBefore[route] += record.bodyBytesBefore
@@ -77,7 +75,7 @@ package struct MetricsSnapshot: Sendable {
 
     /// Counts time in an encoder.
     mutating func countCompression(_ coding: ContentCoding, nanoseconds: Int) {
-        compressionNanoseconds[Self.codingIndex[coding] ?? 0] += nanoseconds
+        compressionNanoseconds[coding.place] += nanoseconds
     }
 
     /// Makes room for so many routes; those that are there keep their places.

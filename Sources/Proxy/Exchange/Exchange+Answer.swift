@@ -24,7 +24,7 @@ extension Exchange {
         answer.place = place(for: facts, headers: answer.head.headers)
         answer.offerForm = offerForm(answer)
 
-        if case .known(let coding) = UpstreamCoding(facts.contentEncodings) {
+        if case .known(let coding) = facts.coding {
             return planCoded(answer, coding)
         }
         let obstacle = Eligibility.obstacle(request: self.facts, response: facts, policy: route.policy)
@@ -47,7 +47,7 @@ extension Exchange {
             }
             answer.decoder = decoder
             answer.isDecoded = true
-            answer.facts.contentEncodings = []
+            answer.facts.coding = .none
             let isAccepted = self.facts.acceptEncoding.quality(of: coding) > 0
             answer.original = Answer.Original(coding: coding, isAccepted: isAccepted)
             return MediaTypes.isEventStream(answer.facts.contentType) ? stream(answer) : hold(answer)
@@ -100,7 +100,7 @@ extension Exchange {
         guard isCodedResource(answer.facts) else { return }
         // The length of HEAD is the length GET would have; what is coded has none that is known.
         if let length = answer.head.headers.first(.contentLength).flatMap(Int.init),
-            answer.facts.contentEncodings.isEmpty
+            !answer.head.headers.contains(.contentEncoding)
         {
             answer.facts.bodyBytes = length
         }
@@ -173,7 +173,8 @@ extension Exchange {
         else {
             return false
         }
-        return !facts.cacheControl.noTransform && UpstreamCoding(facts.contentEncodings) != .foreign
+        if case .foreign = facts.coding { return false }
+        return !facts.cacheControl.noTransform
     }
 
     /// Whether the client holds this answer already, in whichever coding.

@@ -43,7 +43,7 @@ extension Exchange {
         proxy.metrics.countBusy()
         dropDecoder(answer)
         answer.isDecoded = false
-        answer.facts.contentEncodings = [original.coding.token]
+        answer.facts.coding = .known(original.coding)
         answer.place = nil
         answer.original = nil
         answer.collected = []

@@ -14,7 +14,8 @@ extension Exchange {
         // What is too large already is not offered.
         if held.count > route.policy.bodyBytesMax || isInflated(answer) { answer.place = nil }
         answer.collected = []
-        if case .length(let count) = answer.framing, answer.facts.contentEncodings.isEmpty, !answer.isDecoded
+        if case .length(let count) = answer.framing, !answer.head.headers.contains(.contentEncoding),
+            !answer.isDecoded
         {
             answer.facts.bodyBytes = Int(count)
         }

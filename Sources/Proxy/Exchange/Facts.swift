@@ -8,7 +8,8 @@ extension RequestFacts {
         secureTransport: Configuration.SecureTransport
     ) {
         let headers = head.headers
-        let cacheControl = CacheControl(headers.values(.cacheControl))
+        var cacheControl = CacheControl()
+        headers.forEachValue(of: .cacheControl) { cacheControl.read($0) }
         let personal = route.policy.personal
         var hasPersonalField = false
         if route.usesDictionaries {
@@ -22,9 +23,8 @@ extension RequestFacts {
             default: .other
             }
         self.init(
-            method: method, isHTTP10: head.version < .http11, acceptEncoding: headers.values(.acceptEncoding),
-            availableDictionary: route.usesDictionaries
-                ? AvailableDictionary.parse(headers.values(.availableDictionary)) : nil,
+            method: method, isHTTP10: head.version < .http11,
+            availableDictionary: route.usesDictionaries ? Self.availableDictionary(headers) : nil,
             secFetchSite: headers.first(.secFetchSite), secFetchMode: headers.first(.secFetchMode),
             origin: headers.first(.origin), hasRange: headers.contains(.range),
             hasAuthorization: headers.contains(.authorization), hasCookie: headers.contains(.cookie),
@@ -34,6 +34,15 @@ extension RequestFacts {
             isTransportSecure: peer.isTransportSecure(headers, setting: secureTransport),
             isPathNormal: head.target.form == .asterisk ? false : NormalPath.isNormal(path),
             dictionarySwitch: route.dictionarySwitch)
+        headers.forEachValue(of: .acceptEncoding) { acceptEncoding.read($0) }
+    }
+
+    /// The digest that the client offers; nil where there is not exactly one line.
+    private static func availableDictionary(_ headers: Headers) -> Digest? {
+        guard headers.count(of: .availableDictionary) == 1 else { return nil }
+        var digest: Digest?
+        headers.forEachValue(of: .availableDictionary) { digest = AvailableDictionary.parse($0) }
+        return digest
     }
 }
 
@@ -41,19 +50,26 @@ extension ResponseFacts {
     /// What the decisions need to know of the upstream's answer.
     init(_ head: ResponseHead, framing: BodyFraming) {
         let headers = head.headers
-        var encodings: [String] = []
-        headers.forEachListMember(of: .contentEncoding) { encodings.append(String($0).lowercased()) }
+        var isEncoded = false
+        var coding = UpstreamCoding.none
+        headers.forEachListMember(of: .contentEncoding) { member in
+            isEncoded = true
+            coding.add(member)
+        }
+        var cacheControl = CacheControl()
+        headers.forEachValue(of: .cacheControl) { cacheControl.read($0) }
         let length: Int? = if case .length(let count) = framing { Int(count) } else { nil }
         self.init(
             status: Int(head.status.rawValue), contentType: headers.first(.contentType),
-            contentEncodings: encodings, cacheControl: CacheControl(headers.values(.cacheControl)),
+            cacheControl: cacheControl,
             varyNames: Vary.names(headers.values(.vary)),
             setCookieNames: headers.values(.setCookie).map { String($0.prefix { $0 != "=" && $0 != ";" }) },
             accessControlAllowOrigin: headers.first(.accessControlAllowOrigin),
-            bodyBytes: encodings.isEmpty ? length : nil, hasContentRange: headers.contains(.contentRange),
+            bodyBytes: isEncoded ? nil : length, hasContentRange: headers.contains(.contentRange),
             hasUseAsDictionary: headers.contains(.useAsDictionary)
                 || headers.contains(.link)
                     && !LinkField.dictionaryTargets(headers.values(.link)).isEmpty
         )
+        self.coding = coding
     }
 }

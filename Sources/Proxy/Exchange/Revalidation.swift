@@ -41,7 +41,7 @@ enum Revalidation {
         _ head: ResponseHead, _ response: ResponseFacts, for request: RequestFacts,
         acceptEncoding: Configuration.Upstream.AcceptEncoding
     ) -> [UInt8]? {
-        guard response.status == 200, UpstreamCoding(response.contentEncodings) == .none,
+        guard response.status == 200, response.coding == .none,
             strongTag(head.headers) != nil, !head.headers.contains(.trailer),
             !response.cacheControl.noStore, !response.cacheControl.isPrivate, isNobodys(request),
             Set(response.varyNames).isDisjoint(with: ownFields), sharesOrigin(response),

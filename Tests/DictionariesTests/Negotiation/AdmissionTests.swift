@@ -37,9 +37,9 @@ struct AdmissionTests {
                 ($0.response.setCookieNames, $0.route.ignoredSetCookies) = (["LB"], ["lb"])
             },
             Change(.varyAny) { $0.response.varyNames = ["origin", "*"] },
-            Change(.codedUpstream) { $0.response.contentEncodings = ["deflate"] },
-            Change(.codedUpstream) { $0.response.contentEncodings = ["gzip", "gzip"] },
-            Change(.codedUpstream) { $0.response.contentEncodings = ["dcb"] },
+            Change(.codedUpstream) { $0.response.coding = UpstreamCoding(["deflate"]) },
+            Change(.codedUpstream) { $0.response.coding = UpstreamCoding(["gzip", "gzip"]) },
+            Change(.codedUpstream) { $0.response.coding = UpstreamCoding(["dcb"]) },
             Change(.eventStream) {
                 ($0.response.contentType, $0.route.types) = (
                     "text/event-stream", MediaTypes(["text/event-stream"])
@@ -64,8 +64,8 @@ struct AdmissionTests {
             Change { _ = $0 }, Change { $0.response.bodyBytes = 256 },
             Change { $0.response.bodyBytes = 8 << 20 },
             Change { $0.response.bodyBytes = nil },
-            Change { $0.response.contentEncodings = ["gzip"] },
-            Change { $0.response.contentEncodings = ["identity", "br"] },
+            Change { $0.response.coding = UpstreamCoding(["gzip"]) },
+            Change { $0.response.coding = UpstreamCoding(["identity", "br"]) },
             Change { $0.response.cacheControl.noTransform = true },
             Change { $0.response.varyNames = ["accept-encoding", "accept-language"] },
             Change { ($0.response.setCookieNames, $0.route.ignoredSetCookies) = (["lb"], ["lb"]) },
@@ -85,7 +85,7 @@ struct AdmissionTests {
         arguments: [
             Change(.insecureTransport) { $0.request.isTransportSecure = false },
             Change(.crossOrigin) {
-                ($0.request.secFetchSite, $0.request.secFetchMode) = ("cross-site", "no-cors")
+                ($0.request.secFetchSite, $0.request.secFetchMode) = (.other, .other)
             },
             Change(.offeredUpstream) { $0.response.hasUseAsDictionary = true },
         ] as [Change])

@@ -38,7 +38,8 @@ struct CrossOriginTests {
         #expect(CrossOrigin.allowsPrivateDictionary(request: RequestFacts(secFetchSite: site)) == allows)
         let route = Facts.route { $0.scope = .private }
         let request = Facts.request {
-            ($0.secFetchSite, $0.secFetchMode, $0.hasWholeIdentity) = (site, "navigate", true)
+            ($0.secFetchSite, $0.secFetchMode) = (site.map(SecFetchSite.init), .navigate)
+            $0.hasWholeIdentity = true
         }
         #expect(Facts.decide(request, Facts.response(), route).reason == (allows ? .delta : .crossOrigin))
         #expect(

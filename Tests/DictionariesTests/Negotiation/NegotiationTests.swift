@@ -61,7 +61,7 @@ struct NegotiationTests {
             Change(.pathNotNormal) { $0.request.isPathNormal = false },
             Change(.insecureTransport) { $0.request.isTransportSecure = false },
             Change(.crossOrigin) {
-                ($0.request.secFetchSite, $0.request.secFetchMode) = ("cross-site", "no-cors")
+                ($0.request.secFetchSite, $0.request.secFetchMode) = (.other, .other)
             },
             Change(.personal) { $0.request.hasCookie = true },
             Change(.personal) { $0.response.cacheControl.isPrivate = true },
@@ -160,7 +160,7 @@ struct NegotiationTests {
         accept: String, encodings: [String], coding: ContentCoding, reason: Reason,
         handling: Decision.UpstreamHandling
     ) {
-        let response = Facts.response { ($0.contentEncodings, $0.bodyBytes) = (encodings, nil) }
+        let response = Facts.response { ($0.coding, $0.bodyBytes) = (UpstreamCoding(encodings), nil) }
         let decision = Facts.decide(Facts.request(accept: accept), response)
         #expect(decision == Decision(coding: coding, reason: reason, upstreamCodingHandling: handling))
     }
@@ -178,7 +178,7 @@ struct NegotiationTests {
     ) {
         var exchange = Exchange(change)
         exchange.request.acceptEncoding = AcceptEncoding(["br"])
-        exchange.response.contentEncodings = ["gzip"]
+        exchange.response.coding = .known(.gzip)
         let decision = Facts.decide(exchange.request, exchange.response)
         #expect(decision.upstreamCodingHandling == handling)
         #expect(decision.coding == (handling == .decode ? .identity : .gzip))
@@ -187,7 +187,7 @@ struct NegotiationTests {
     @Test func `without memory for an encoder nothing is encoded`() {
         #expect(Facts.decide(isBusy: true) == Decision(coding: .identity, reason: .busy))
         let coded = Facts.decide(
-            Facts.request(), Facts.response { $0.contentEncodings = ["br"] }, isBusy: true)
+            Facts.request(), Facts.response { $0.coding = .known(.br) }, isBusy: true)
         #expect(coded == Decision(coding: .br, reason: .busy, upstreamCodingHandling: .passThrough))
     }
 
