@@ -10,10 +10,12 @@ package struct EntityTag: Hashable, Sendable {
         let bytes = value.utf8
         let text = bytes.span
         let whole = FieldSyntax.trimmed(0..<text.count, in: text)
-        guard let (tag, end) = Self.read(from: whole.lowerBound, in: text), end == whole.upperBound else {
-            return nil
-        }
-        self = tag
+        guard let place = Self.read(from: whole.lowerBound, in: text),
+            place.opaque.upperBound == whole.upperBound
+        else { return nil }
+        // A strong tag is all of its text, as is nearly every upstream's.
+        opaque = place.opaque.count == text.count ? value : FieldSyntax.string(place.opaque, in: text)
+        isWeak = place.isWeak
     }
 
     private init(opaque: String, isWeak: Bool) {
@@ -38,6 +40,15 @@ package struct EntityTag: Hashable, Sendable {
         !isWeak && !other.isWeak && opaque == other.opaque
     }
 
+    /// Whether a field value is a tag that fits by the strong comparison, as `strongMatches` has it.
+    package func strongMatches(_ value: Span<UInt8>) -> Bool {
+        let whole = FieldSyntax.trimmed(0..<value.count, in: value)
+        let bytes = opaque.utf8
+        guard !isWeak, whole.count == bytes.count else { return false }
+        let text = bytes.span
+        return text.indices.allSatisfy { text[$0] == value[whole.lowerBound + $0] }
+    }
+
     /// The tags of an If-Match or If-None-Match field; reading stops at the first that is malformed.
     package static func parseList(_ lines: [String]) -> EntityTagList {
         if lines.count == 1, lines.first == "*" { return .any }
@@ -49,6 +60,12 @@ package struct EntityTag: Hashable, Sendable {
         return .tags(tags)
     }
 
+    /// Where a tag lies in a text.
+    private struct Place {
+        let opaque: Range<Int>
+        let isWeak: Bool
+    }
+
     private static func collect(from text: Span<UInt8>, into tags: inout [EntityTag]) -> Bool {
         var offset = 0
         while offset < text.count {
@@ -56,17 +73,19 @@ package struct EntityTag: Hashable, Sendable {
                 offset += 1
                 continue
             }
-            guard let (tag, end) = read(from: offset, in: text) else { return false }
+            guard let place = read(from: offset, in: text) else { return false }
+            let end = place.opaque.upperBound
             let rest = FieldSyntax.trimmed(end..<text.count, in: text)
             guard rest.isEmpty || text[rest.lowerBound] == UInt8(ascii: ",") else { return false }
-            tags.append(tag)
+            tags.append(
+                EntityTag(opaque: FieldSyntax.string(place.opaque, in: text), isWeak: place.isWeak))
             offset = end
         }
         return true
     }
 
     /// `entity-tag = [ %s"W/" ] DQUOTE *etagc DQUOTE`: commas may stand inside, W is upper case.
-    private static func read(from start: Int, in text: Span<UInt8>) -> (EntityTag, end: Int)? {
+    private static func read(from start: Int, in text: Span<UInt8>) -> Place? {
         var offset = start
         var isWeak = false
         if offset + 1 < text.count, text[offset] == UInt8(ascii: "W"), text[offset + 1] == UInt8(ascii: "/") {
@@ -80,6 +99,6 @@ package struct EntityTag: Hashable, Sendable {
             end += 1
         }
         guard end < text.count else { return nil }
-        return (EntityTag(opaque: FieldSyntax.string(offset..<end + 1, in: text), isWeak: isWeak), end + 1)
+        return Place(opaque: offset..<end + 1, isWeak: isWeak)
     }
 }

@@ -19,7 +19,8 @@ package struct UseAsDictionary: Equatable, Sendable {
     /// A field of these members; nil where one is too long or cannot be written as a structured-field String.
     package init?(match: String, matchDest: [String] = [], id: String = "", ttl: Int? = nil) {
         guard !match.isEmpty, id.utf8.count <= DictionaryID.charactersMax,
-            ([match, id] + matchDest).allSatisfy(Self.isExpressible), (ttl ?? 0) >= 0,
+            Self.isExpressible(match), Self.isExpressible(id), matchDest.allSatisfy(Self.isExpressible),
+            (ttl ?? 0) >= 0,
             (ttl ?? 0) <= 999_999_999_999_999
         else { return nil }
         self.match = match
@@ -47,11 +48,21 @@ package struct UseAsDictionary: Equatable, Sendable {
 
     /// The field's value.
     package var serialized: String {
-        var text = "match=" + Self.quoted(match)
+        var text = "match="
+        text.reserveCapacity(match.utf8.count + 64)
+        Self.quote(match, into: &text)
         if !matchDest.isEmpty {
-            text += ", match-dest=(" + matchDest.map(Self.quoted).joined(separator: " ") + ")"
+            text += ", match-dest=("
+            for (index, destination) in matchDest.enumerated() {
+                if index > 0 { text += " " }
+                Self.quote(destination, into: &text)
+            }
+            text += ")"
         }
-        if !id.isEmpty { text += ", id=" + Self.quoted(id) }
+        if !id.isEmpty {
+            text += ", id="
+            Self.quote(id, into: &text)
+        }
         if let ttl { text += ", ttl=\(ttl)" }
         return text
     }
@@ -62,14 +73,21 @@ package struct UseAsDictionary: Equatable, Sendable {
     }
 
     /// RFC 9651 section 4.1.6: only the quotation mark and the backslash are escaped.
-    private static func quoted(_ text: String) -> String {
-        var bytes: [UInt8] = [UInt8(ascii: "\"")]
-        for byte in text.utf8 {
-            if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { bytes.append(UInt8(ascii: "\\")) }
-            bytes.append(byte)
+    private static func quote(_ text: String, into field: inout String) {
+        field += "\""
+        if text.utf8.contains(where: needsEscape) {
+            for scalar in text.unicodeScalars {
+                if scalar == "\"" || scalar == "\\" { field += "\\" }
+                field.unicodeScalars.append(scalar)
+            }
+        } else {
+            field += text
         }
-        bytes.append(UInt8(ascii: "\""))
-        return String(decoding: bytes, as: UTF8.self)
+        field += "\""
+    }
+
+    private static func needsEscape(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
     }
 }
 

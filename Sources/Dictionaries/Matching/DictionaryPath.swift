@@ -26,7 +26,12 @@ package struct DictionaryPath: Hashable, Sendable {
 
     /// Whether a path is one of those that no upstream ever sees.
     package static func isReserved(_ path: String) -> Bool {
-        path.utf8.starts(with: prefix.utf8) || path.utf8.elementsEqual(prefix.utf8.dropLast())
+        let (bytes, prefixBytes) = (path.utf8, prefix.utf8)
+        let (text, prefix) = (bytes.span, prefixBytes.span)
+        // Its slash at the end may be missing.
+        guard text.count >= prefix.count - 1 else { return false }
+        for index in 0..<min(text.count, prefix.count) where text[index] != prefix[index] { return false }
+        return true
     }
 
     /// The path.

@@ -7,6 +7,7 @@ package enum VariantKey {
     /// section 6.2). `values` gets lower-case names and gives nil for a field that the request does not have,
     /// which is not the same as an empty one.
     package static func make(names: [String], values: (String) -> String?) -> String {
+        guard !names.isEmpty else { return "" }
         let fields = Set(names.map { $0.lowercased() }).subtracting([
             "accept-encoding", "available-dictionary",
         ])

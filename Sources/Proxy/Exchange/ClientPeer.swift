@@ -62,10 +62,12 @@ final class ClientPeer {
 
     /// Whether the peer speaks for somebody else.
     private func forwards(_ headers: borrowing Headers) -> Bool {
-        headers.contains(.xForwardedFor) || headers.contains(.xForwardedProto)
-            || headers.contains(.xForwardedHost)
-            || headers.contains(.forwarded) || headers.contains(.via)
+        headers.containsAny(of: Self.forwardingFields)
     }
+
+    private static let forwardingFields: HeaderNameSet = [
+        .xForwardedFor, .xForwardedProto, .xForwardedHost, .forwarded, .via,
+    ]
 
     /// The scheme the client used, by the X-Forwarded-Proto or else the Forwarded (RFC 7239 section 5.4) of a
     /// trusted peer; nil where none says.

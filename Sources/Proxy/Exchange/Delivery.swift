@@ -9,8 +9,8 @@ enum Delivery {
         var coding = ContentCoding.identity
         /// Whether the body's coding differs from what the upstream sent: coded here, or decoded.
         var isCodingChanged = false
-        /// Made from the body, where the upstream sent none.
-        var madeETag: String?
+        /// The entity tag, if that is known already: the upstream's, or made from the body where it sent none.
+        var etag: String?
         /// The Use-As-Dictionary of ours.
         var offer: UseAsDictionary?
         /// The dictionary to fetch, in its stead: an answer carries one of both at most.
@@ -76,7 +76,7 @@ enum Delivery {
     ]
 
     private static func setETag(_ headers: inout Headers, _ shape: Shape) {
-        guard let tag = headers.first(.etag) ?? shape.madeETag else { return }
+        guard let tag = shape.etag ?? headers.first(.etag) else { return }
         guard let sent = ETagForm.sent(tag, isCodingChanged: shape.isCodingChanged) else {
             return headers.remove(.etag)
         }

@@ -6,42 +6,50 @@ internal import HTTP
 extension Exchange {
     /// Where the body belongs if it becomes a version; nil where admission is refused.
     func place(for facts: ResponseFacts, headers: Headers) -> Answer.Place? {
-        guard case .admit = Admission.evaluate(request: self.facts, response: facts, policy: route.policy)
-        else {
-            return nil
-        }
+        guard isAdmitted(facts) else { return nil }
         return place(
             varyNames: facts.varyNames, own: headers.values(.useAsDictionary),
             isOffered: {
-                Offer.obstacle(request: self.facts, response: facts, policy: self.route.policy) == nil
+                // Besides that it is admitted.
+                !facts.hasUseAsDictionary
+                    && Offer.mayCarry(request: self.facts, response: facts, policy: self.route.policy)
             })
     }
 
+    /// Whether an answer may become a version, by what is known of it.
+    func isAdmitted(_ response: ResponseFacts) -> Bool {
+        Admission.evaluate(request: facts, response: response, policy: route.policy).reason == nil
+    }
+
     func place(varyNames: [String], own: [String], isOffered: () -> Bool) -> Answer.Place? {
-        guard let dictionary = route.dictionary, let authority, let scope else {
-            return nil
-        }
-        let offer: UseAsDictionary?
-        if own.isEmpty {
-            offer = dictionary.covers.matchValue(forPath: path, query: query, route: route.match)
-                .flatMap {
-                    UseAsDictionary(match: $0, matchDest: dictionary.matchDest, ttl: dictionary.ttlSeconds)
-                }
-        } else {
-            // The upstream's own field stays, and then its match is the one the client goes by.
-            offer = UseAsDictionary.parse(own)
-        }
-        guard let offer else { return nil }
-        let chain = ChainKey(
-            authority: authority, scope: scope, match: offer.match, matchDest: offer.matchDest)
-        guard mayOffer(from: chain) else { return nil }
-        let names = Set(varyNames).subtracting(["accept-encoding", "available-dictionary"]).sorted()
-        let variant = VariantKey.make(names: names) { name in
+        // The upstream's own field stays, and then its match is the one the client goes by.
+        guard let offer = own.isEmpty ? routeOffer : UseAsDictionary.parse(own),
+            let chain = chain(of: offer, isOwn: !own.isEmpty), mayOffer(from: chain)
+        else { return nil }
+        let variant = VariantKey.make(names: varyNames) { name in
             HeaderName(name).flatMap { request.headers.joined($0) }
         }
         return Answer.Place(
             chain: chain, url: storedURL, variant: variant,
             offer: own.isEmpty && isOffered() ? offer : nil, isUpstreamMatch: !own.isEmpty)
+    }
+
+    private func chain(of offer: UseAsDictionary, isOwn: Bool) -> ChainKey? {
+        guard route.dictionary != nil, let authority, let scope else { return nil }
+        if !isOwn, case .public = scope { return publicChain }
+        return ChainKey(authority: authority, scope: scope, match: offer.match, matchDest: offer.matchDest)
+    }
+
+    func makeRouteOffer() -> UseAsDictionary? {
+        guard let dictionary = route.dictionary else { return nil }
+        return dictionary.covers.matchValue(forPath: path, query: query, route: route.match).flatMap {
+            UseAsDictionary(match: $0, matchDest: dictionary.matchDest, ttl: dictionary.ttlSeconds)
+        }
+    }
+
+    func makePublicChain() -> ChainKey? {
+        guard let authority, let routeOffer else { return nil }
+        return ChainKey(authority: authority, match: routeOffer.match, matchDest: routeOffer.matchDest)
     }
 
     /// Path and query as a version has them.
@@ -140,10 +148,7 @@ extension Exchange {
     func admitCopy(_ answer: Answer) {
         guard answer.slot != nil, !answer.collected.isEmpty else { return end(answer) }
         answer.facts.bodyBytes = answer.collected.count
-        guard Admission.evaluate(request: facts, response: answer.facts, policy: route.policy) == .admit
-        else {
-            return end(answer)
-        }
+        guard isAdmitted(answer.facts) else { return end(answer) }
         answer.stage = .ending
         let decision = Decision(coding: .identity, reason: record.reason ?? .noCodingAccepted)
         var job = codingJob(answer, decision)

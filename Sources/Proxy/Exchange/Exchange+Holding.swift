@@ -38,10 +38,12 @@ extension Exchange {
     func prepare(_ answer: Answer) {
         guard !dictionary.isLoading, linked == nil || isRequestWhole else { return }
         answer.stage = .preparing
+        let isLengthNews = answer.facts.bodyBytes != answer.collected.count
         answer.facts.bodyBytes = answer.collected.count
         answer.facts.isBodyWhole = true
-        let verdict = Admission.evaluate(request: facts, response: answer.facts, policy: route.policy)
-        if verdict != .admit || isInflated(answer) { answer.place = nil }
+        if answer.place != nil, isInflated(answer) || isLengthNews && !isAdmitted(answer.facts) {
+            answer.place = nil
+        }
         let decision = decide(answer)
         var job = codingJob(answer, decision)
         switch job.start(reply: { reply(decision) }) {
@@ -54,13 +56,16 @@ extension Exchange {
     func codingJob(_ answer: Answer, _ decision: Decision) -> CodingJob {
         // What comes from the store needs neither reading nor hashing.
         let newest = answer.stored ?? newestBody(answer)
-        let needsTag =
-            !answer.head.headers.contains(.etag) && isCodedResource(answer.facts)
-            && request.method == .get && answer.collected.count <= heldBytesMax
         return CodingJob(
-            answer.collected, newest: newest, needsDigest: answer.place != nil || needsTag,
+            answer.collected, newest: newest, needsDigest: answer.place != nil || needsTag(answer),
             coding: decision.coding, dictionary: dictionary.body, scope: deltaScope, route: route,
             context: context)
+    }
+
+    /// Whether the answer is to have an entity tag made from its body.
+    private func needsTag(_ answer: Answer) -> Bool {
+        !answer.head.headers.contains(.etag) && isCodedResource(answer.facts)
+            && request.method == .get && answer.collected.count <= heldBytesMax
     }
 
     /// The newest version of the answer's URL and variant, if the body may be that once more.
@@ -157,12 +162,12 @@ extension Exchange {
         shape.coding = decision.coding
         let isOriginal = decision.upstreamCodingHandling == .passThrough
         shape.isCodingChanged = !isOriginal && decision.coding != .identity || answer.isDecoded
-        if !answer.head.headers.contains(.etag), let body = result.body, isCodedResource(answer.facts) {
-            shape.madeETag = Delivery.entityTag(of: body.digest)
+        shape.etag = answer.head.headers.first(.etag)
+        if shape.etag == nil, let body = result.body, isCodedResource(answer.facts) {
+            shape.etag = Delivery.entityTag(of: body.digest)
         }
-        let etag = answer.head.headers.first(.etag) ?? shape.madeETag
         if let body = result.body {
-            shape.offer = admit(body, answer, etag: etag, isNewest: result.isNewest)
+            shape.offer = admit(body, answer, etag: shape.etag, isNewest: result.isNewest)
             if answer.offerForm == .link {
                 // A Link names a version that is there already: it goes out while this body must wait, too.
                 let isAdmitted = shape.offer != nil
@@ -171,7 +176,7 @@ extension Exchange {
             }
         }
         shapeHead(answer, shape)
-        if isNotModified(etag) {
+        if isNotModified(shape.etag) {
             makeNotModified(answer)
             start(answer.head, body: .none)
             return complete()

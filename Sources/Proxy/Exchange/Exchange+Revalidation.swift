@@ -6,12 +6,9 @@ internal import HTTP
 extension Exchange {
     /// Looks for an answer to this very request that the upstream may confirm, and has its body read meanwhile.
     func findStoredAnswer() {
-        guard route.revalidates, facts.dictionarySwitch == nil, let authority,
-            let dictionary = route.dictionary,
-            Revalidation.mayAsk(request, framing: requestFraming, facts),
-            let match = dictionary.covers.matchValue(forPath: path, query: query, route: route.match)
+        guard route.revalidates, facts.dictionarySwitch == nil,
+            Revalidation.mayAsk(request, framing: requestFraming, facts), let chain = publicChain
         else { return }
-        let chain = ChainKey(authority: authority, match: match, matchDest: dictionary.matchDest)
         let found = proxy.index.newestWithHead(chain: chain, url: storedURL) { name in
             HeaderName(name).flatMap { request.headers.joined($0) }
         }
@@ -40,17 +37,21 @@ extension Exchange {
     }
 
     /// Whether the head of the upstream's answer is a 304 to the question that the client did not ask.
-    func isAnswerToRevalidation(_ head: borrowing ResponseHead) -> Bool {
+    func isAnswerToRevalidation(_ status: Status) -> Bool {
         guard storedAnswer != nil else { return false }
-        guard head.status == .notModified else {
+        guard status == .notModified else {
             record.revalidation = .changed
             storedAnswer = nil
             return false
         }
-        var notModified = copy head
-        notModified.headers.removeConnectionFields()
-        storedAnswer?.notModified = notModified
         return true
+    }
+
+    /// Keeps the head of that 304 until it has come whole.
+    func keepNotModified(_ received: consuming ResponseHead) {
+        var head = received
+        head.headers.removeConnectionFields()
+        storedAnswer?.notModified = head
     }
 
     /// The 304 has come whole: sends the stored answer, or asks for the whole one.
@@ -94,13 +95,14 @@ extension Exchange {
         if context.configuration.explain { head.headers.remove(.dictumExplain) }
         heedSwitch()
         let framing = BodyFraming.length(UInt64(body.count))
-        let answer = Answer(head, framing: framing, facts: ResponseFacts(head, framing: framing))
+        let facts = ResponseFacts(head, framing: framing)
+        let answer = Answer(head, framing: framing, facts: facts)
         self.answer = answer
         if !isKept { keepHead(of: answer) }
         setCacheControl(answer)
         answer.stored = body
         answer.collected = body.bytes
-        answer.place = place(for: answer.facts, headers: head.headers)
+        answer.place = place(for: facts, headers: head.headers)
         answer.offerForm = offerForm(answer)
         record.bodyBytesBefore = body.count
         answer.stage = .holding

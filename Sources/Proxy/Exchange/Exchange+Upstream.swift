@@ -119,7 +119,7 @@ extension Exchange: ResponseHandler {
         record.upstreamStatus = Int(head.status.rawValue)
         noteAnswer()
         record.upstreamMicroseconds = Int(Clock.monotonicNanoseconds - startedNanoseconds) / 1000
-        if isAnswerToRevalidation(head) { return }
+        if isAnswerToRevalidation(head.status) { return keepNotModified(head) }
         plan(head, framing: framing)
     }
 

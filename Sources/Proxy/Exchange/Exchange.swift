@@ -18,6 +18,10 @@ final class Exchange: Handler {
     let peer: ClientPeer
     /// The host, and the port if given, that the request is for; nil in HTTP/1.0 without Host.
     private(set) lazy var authority = request.authority
+    /// What the route would offer for an answer, whatever the answer; nil where it cannot be expressed.
+    private(set) lazy var routeOffer = makeRouteOffer()
+    /// The public chain of the route's own offer, if there is one.
+    private(set) lazy var publicChain = makePublicChain()
     /// The stored version that this request asks for by its own URL.
     let linked: LinkedDictionary?
     let route: Route

@@ -2,7 +2,9 @@ internal import Dictionaries
 internal import HTTP
 
 /// The head of a stored answer, and the strong tag that the upstream is asked about.
-struct KeptHead: Sendable {
+///
+/// A class, since every request that may be answered with it takes it along.
+final class KeptHead: Sendable {
     let head: ResponseHead
     let tag: EntityTag
 

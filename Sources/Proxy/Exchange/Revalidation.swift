@@ -56,10 +56,9 @@ enum Revalidation {
 
     /// The one strong tag of an answer.
     static func strongTag(_ headers: Headers) -> EntityTag? {
-        let values = headers.values(.etag)
-        guard values.count == 1, let tag = values.first.flatMap(EntityTag.init), !tag.isWeak else {
-            return nil
-        }
+        guard headers.count(of: .etag) == 1, let tag = headers.first(.etag).flatMap(EntityTag.init),
+            !tag.isWeak
+        else { return nil }
         return tag
     }
 
@@ -93,8 +92,11 @@ enum Revalidation {
     /// Whether a 304 confirms the answer with this tag, by the strong comparison (RFC 9110 section 8.8.3.2).
     static func confirms(_ notModified: ResponseHead, _ tag: EntityTag) -> Bool {
         // A coding of its own would make it a 304 for other bytes.
-        !notModified.headers.contains(.contentEncoding)
-            && strongTag(notModified.headers)?.strongMatches(tag) == true
+        guard !notModified.headers.contains(.contentEncoding), notModified.headers.count(of: .etag) == 1
+        else { return false }
+        var isSame = false
+        notModified.headers.forEachValue(of: .etag) { isSame = tag.strongMatches($0) }
+        return isSame
     }
 
     /// The head of the answer that a 304 stands for (RFC 9111 section 3.2): its fields replace those that are kept.

@@ -2,7 +2,9 @@ internal import Dictionaries
 internal import HTTP
 
 /// A stored answer that the upstream is asked about.
-struct StoredAnswer {
+///
+/// Owned by its exchange, on its loop.
+final class StoredAnswer {
     /// Where its body is.
     enum BodyState {
         case loading
@@ -15,4 +17,9 @@ struct StoredAnswer {
     var body = BodyState.loading
     /// The 304 that has come.
     var notModified: ResponseHead?
+
+    init(version: Dictionaries.Version, kept: KeptHead) {
+        self.version = version
+        self.kept = kept
+    }
 }

@@ -37,6 +37,21 @@ struct EntityTagTests {
 
     @Test(
         arguments: [
+            ("\"ab\"", true), (" \"ab\"\t", true), ("\"ab", false), ("\"aB\"", false), ("ab", false),
+            ("\"ab\"x", false), ("\"ab\", \"ab\"", false), ("W/\"ab\"", false), ("", false),
+        ])
+    func `a field value fits a strong tag where it is that tag, byte by byte`(value: String, fits: Bool)
+        throws
+    {
+        let tag = try #require(EntityTag("\"ab\""))
+        let isMatch = tag.strongMatches(value.utf8.span)
+        let isWeakMatch = tag.weakened.strongMatches(value.utf8.span)
+        #expect(isMatch == fits)
+        #expect(!isWeakMatch)
+    }
+
+    @Test(
+        arguments: [
             ([], []), (["\"a\""], ["\"a\""]), (["\"a\", W/\"b,c\" ,\"\""], ["\"a\"", "W/\"b,c\"", "\"\""]),
             ([",, \"a\","], ["\"a\""]), (["\"a\"", "\"b\""], ["\"a\"", "\"b\""]), (["a, \"b\""], []),
             (["\"a\" \"b\""], []), (["\"a\", b, \"c\""], ["\"a\""]), (["\"a\", *"], ["\"a\""]),

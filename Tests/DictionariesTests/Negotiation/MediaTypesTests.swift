@@ -23,6 +23,13 @@ struct MediaTypesTests {
         #expect(!MediaTypes([]).contains("a/b"))
     }
 
+    @Test(arguments: [
+        ("a/b", true), ("cd/e", true), ("f/g", true), ("a/bc", false), ("b/cd", false), ("a/bcd/e", false),
+    ])
+    func `of several types each counts whole`(contentType: String, contains: Bool) {
+        #expect(MediaTypes(["a/b", "cd/e", "f/g"]).contains(contentType) == contains)
+    }
+
     @Test func `text event-stream is of the set by its exact name only`() {
         #expect(!MediaTypes(["*", "text/*", "text/event*"]).contains("text/event-stream"))
         #expect(MediaTypes(["TEXT/EVENT-STREAM"]).contains("text/event-stream;charset=utf-8"))

@@ -154,6 +154,7 @@ struct NegotiationTests {
             ("dcz", ["dcz"], .identity, .codedUpstream, .passThrough),
             ("br, dcz", ["identity"], .dcz, .delta, .none),
             ("*", ["gzip"], .gzip, .codingNotAccepted, .passThrough),
+            ("*", ["Identity", "X-GZIP"], .gzip, .codingNotAccepted, .passThrough),
             ("*, gzip;q=0", ["gzip"], .zstd, .codingNotAccepted, .decode),
         ] as [(String, [String], ContentCoding, Reason, Decision.UpstreamHandling)])
     func `the upstream's coding stays where the client accepts it and no dictionary is used`(
