@@ -45,8 +45,12 @@ enum FieldSyntax {
     /// Whether the range holds the given lower-case bytes, letters compared without case.
     static func equals(_ range: Range<Int>, in text: Span<UInt8>, ignoringCase word: Span<UInt8>) -> Bool {
         guard word.count == range.count else { return false }
-        for index in word.indices where lowercased(text[range.lowerBound + index]) != word[index] {
-            return false
+        var place = range.lowerBound
+        for index in word.indices {
+            let byte = text[place]
+            // Nearly all is written in lower case.
+            if byte != word[index], lowercased(byte) != word[index] { return false }
+            place += 1
         }
         return true
     }

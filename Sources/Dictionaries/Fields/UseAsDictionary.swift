@@ -48,21 +48,11 @@ package struct UseAsDictionary: Equatable, Sendable {
 
     /// The field's value.
     package var serialized: String {
-        var text = "match="
-        text.reserveCapacity(match.utf8.count + 64)
-        Self.quote(match, into: &text)
+        var text = "match=" + Self.quoted(match)
         if !matchDest.isEmpty {
-            text += ", match-dest=("
-            for (index, destination) in matchDest.enumerated() {
-                if index > 0 { text += " " }
-                Self.quote(destination, into: &text)
-            }
-            text += ")"
+            text += ", match-dest=(" + matchDest.map(Self.quoted).joined(separator: " ") + ")"
         }
-        if !id.isEmpty {
-            text += ", id="
-            Self.quote(id, into: &text)
-        }
+        if !id.isEmpty { text += ", id=" + Self.quoted(id) }
         if let ttl { text += ", ttl=\(ttl)" }
         return text
     }
@@ -73,21 +63,16 @@ package struct UseAsDictionary: Equatable, Sendable {
     }
 
     /// RFC 9651 section 4.1.6: only the quotation mark and the backslash are escaped.
-    private static func quote(_ text: String, into field: inout String) {
-        field += "\""
-        if text.utf8.contains(where: needsEscape) {
-            for scalar in text.unicodeScalars {
-                if scalar == "\"" || scalar == "\\" { field += "\\" }
-                field.unicodeScalars.append(scalar)
-            }
-        } else {
-            field += text
+    private static func quoted(_ text: String) -> String {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.utf8.count + 8)
+        bytes.append(UInt8(ascii: "\""))
+        for byte in text.utf8 {
+            if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { bytes.append(UInt8(ascii: "\\")) }
+            bytes.append(byte)
         }
-        field += "\""
-    }
-
-    private static func needsEscape(_ byte: UInt8) -> Bool {
-        byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+        bytes.append(UInt8(ascii: "\""))
+        return String(decoding: bytes, as: UTF8.self)
     }
 }
 

@@ -23,6 +23,8 @@ package struct ChainKey: Hashable, Sendable {
     package let match: String
     /// The `match-dest` member as sent.
     package let matchDest: [String]
+    /// The hash of all that: a request looks its chain up several times.
+    private let hash: Int
 
     /// Names a chain; the authority must already be lower-case.
     package init(authority: String, scope: Scope = .public, match: String, matchDest: [String] = []) {
@@ -30,5 +32,14 @@ package struct ChainKey: Hashable, Sendable {
         self.scope = scope
         self.match = match
         self.matchDest = matchDest
+        var hasher = Hasher()
+        hasher.combine(authority)
+        hasher.combine(scope)
+        hasher.combine(match)
+        hasher.combine(matchDest)
+        hash = hasher.finalize()
     }
+
+    /// Hashes what was hashed before.
+    package func hash(into hasher: inout Hasher) { hasher.combine(hash) }
 }

@@ -7,7 +7,7 @@ package final class StoredHead: Sendable {
     private struct State: Sendable {
         var bytes: [UInt8]?
         /// What those who use it have made of the bytes.
-        var reading: (any Sendable)?
+        var reading: (any Sendable & AnyObject)?
         var isRefused = false
         /// Seconds since 1970.
         var writtenAt: Int
@@ -37,7 +37,7 @@ package final class StoredHead: Sendable {
     package var bytes: [UInt8]? { state.withLock { $0.bytes } }
 
     /// What `read` makes of the head, which is done once for as long as the head stays the same.
-    package func reading<Reading: Sendable>(_ read: ([UInt8]) -> Reading?) -> Reading? {
+    package func reading<Reading: Sendable & AnyObject>(_ read: ([UInt8]) -> Reading?) -> Reading? {
         let (bytes, known) = state.withLock { ($0.bytes, $0.reading) }
         if let known = known as? Reading { return known }
         guard let bytes, let reading = read(bytes) else { return nil }

@@ -15,9 +15,17 @@ struct Authority {
 
     /// The authority in lower case, without a colon that no port follows.
     func normalized(_ bytes: Span<UInt8>) -> String {
+        // Nearly all come as we write them.
+        if isNormal(bytes) { return String(bytes) }
         let host = String(bytes.extracting(host)).lowercased()
         guard let port else { return host }
         return "\(host):\(port)"
+    }
+
+    /// Without upper case, a colon that no port follows, or a zero before the port's first digit.
+    private func isNormal(_ bytes: Span<UInt8>) -> Bool {
+        for index in host where ASCII.lowercased(bytes[index]) != bytes[index] { return false }
+        return port == nil ? host.count == bytes.count : bytes[host.count + 1] != 0x30
     }
 
     // RFC 3986 3.2.2: reg-name = *( unreserved / pct-encoded / sub-delims ), without the comma, which would be a list of hosts.

@@ -76,6 +76,8 @@ enum Delivery {
     ]
 
     private static func setETag(_ headers: inout Headers, _ shape: Shape) {
+        // What goes on unchanged stays where it stands.
+        if !shape.isCodingChanged, headers.count(of: .etag) == 1 { return }
         guard let tag = shape.etag ?? headers.first(.etag) else { return }
         guard let sent = ETagForm.sent(tag, isCodingChanged: shape.isCodingChanged) else {
             return headers.remove(.etag)

@@ -80,10 +80,13 @@ extension Exchange {
             return nil
         }
         var fields = UnkeptReason.Fields()
-        fields.hasETag = headers.contains(.etag)
-        fields.hasExpires = headers.contains(.expires)
-        fields.hasLastModified = headers.contains(.lastModified)
         fields.variesByAnything = answer.facts.varyNames.contains("*")
+        // Where max-age gives it a life, nothing else that might is asked for.
+        if cacheControl.maxAge == nil {
+            fields.hasETag = headers.contains(.etag)
+            fields.hasExpires = headers.contains(.expires)
+            fields.hasLastModified = headers.contains(.lastModified)
+        }
         return UnkeptReason.find(cacheControl, fields, ttl: ttl) {
             if let life = cacheControl.maxAge, life > 0, !headers.contains(.age) { return Int64(life) }
             let now = Int64(Clock.unixSeconds)

@@ -4,16 +4,17 @@ internal import HTTP
 extension RequestFacts {
     /// What the decisions need to know of a request as it was received.
     init(
-        _ head: RequestHead, path: String, query: String?, peer: ClientPeer, route: Route,
+        _ head: borrowing RequestHead, path: String, query: String?, peer: ClientPeer, route: Route,
         secureTransport: Configuration.SecureTransport
     ) {
-        let headers = head.headers
         var cacheControl = CacheControl()
-        headers.forEachValue(of: .cacheControl) { cacheControl.read($0) }
+        head.headers.forEachValue(of: .cacheControl) { cacheControl.read($0) }
         let personal = route.policy.personal
         var hasPersonalField = false
         if route.usesDictionaries {
-            headers.forEachName { hasPersonalField = hasPersonalField || personal.matches(fieldName: $0) }
+            head.headers.forEachName {
+                hasPersonalField = hasPersonalField || personal.matches(fieldName: $0)
+            }
         }
         let method: Method =
             switch head.method {
@@ -24,21 +25,22 @@ extension RequestFacts {
             }
         self.init(
             method: method, isHTTP10: head.version < .http11,
-            availableDictionary: route.usesDictionaries ? Self.availableDictionary(headers) : nil,
-            secFetchSite: headers.first(.secFetchSite), secFetchMode: headers.first(.secFetchMode),
-            origin: headers.first(.origin), hasRange: headers.contains(.range),
-            hasAuthorization: headers.contains(.authorization), hasCookie: headers.contains(.cookie),
+            availableDictionary: route.usesDictionaries ? Self.availableDictionary(head.headers) : nil,
+            secFetchSite: head.headers.first(.secFetchSite), secFetchMode: head.headers.first(.secFetchMode),
+            origin: head.headers.first(.origin), hasRange: head.headers.contains(.range),
+            hasAuthorization: head.headers.contains(.authorization),
+            hasCookie: head.headers.contains(.cookie),
             hasClientCertificate: peer.tls?.clientSubject != nil,
             hasPersonalField: hasPersonalField, hasPersonalQuery: personal.hasPersonalQuery(query),
             noStore: cacheControl.noStore, noTransform: cacheControl.noTransform,
-            isTransportSecure: peer.isTransportSecure(headers, setting: secureTransport),
+            isTransportSecure: peer.isTransportSecure(head.headers, setting: secureTransport),
             isPathNormal: head.target.form == .asterisk ? false : NormalPath.isNormal(path),
             dictionarySwitch: route.dictionarySwitch)
-        headers.forEachValue(of: .acceptEncoding) { acceptEncoding.read($0) }
+        head.headers.forEachValue(of: .acceptEncoding) { acceptEncoding.read($0) }
     }
 
     /// The digest that the client offers; nil where there is not exactly one line.
-    private static func availableDictionary(_ headers: Headers) -> Digest? {
+    private static func availableDictionary(_ headers: borrowing Headers) -> Digest? {
         guard headers.count(of: .availableDictionary) == 1 else { return nil }
         var digest: Digest?
         headers.forEachValue(of: .availableDictionary) { digest = AvailableDictionary.parse($0) }
@@ -48,27 +50,28 @@ extension RequestFacts {
 
 extension ResponseFacts {
     /// What the decisions need to know of the upstream's answer.
-    init(_ head: ResponseHead, framing: BodyFraming) {
-        let headers = head.headers
+    init(_ head: borrowing ResponseHead, framing: BodyFraming) {
         var isEncoded = false
         var coding = UpstreamCoding.none
-        headers.forEachListMember(of: .contentEncoding) { member in
+        head.headers.forEachListMember(of: .contentEncoding) { member in
             isEncoded = true
             coding.add(member)
         }
         var cacheControl = CacheControl()
-        headers.forEachValue(of: .cacheControl) { cacheControl.read($0) }
+        head.headers.forEachValue(of: .cacheControl) { cacheControl.read($0) }
         let length: Int? = if case .length(let count) = framing { Int(count) } else { nil }
         self.init(
-            status: Int(head.status.rawValue), contentType: headers.first(.contentType),
+            status: Int(head.status.rawValue), contentType: head.headers.first(.contentType),
             cacheControl: cacheControl,
-            varyNames: Vary.names(headers.values(.vary)),
-            setCookieNames: headers.values(.setCookie).map { String($0.prefix { $0 != "=" && $0 != ";" }) },
-            accessControlAllowOrigin: headers.first(.accessControlAllowOrigin),
-            bodyBytes: isEncoded ? nil : length, hasContentRange: headers.contains(.contentRange),
-            hasUseAsDictionary: headers.contains(.useAsDictionary)
-                || headers.contains(.link)
-                    && !LinkField.dictionaryTargets(headers.values(.link)).isEmpty
+            varyNames: Vary.names(head.headers.values(.vary)),
+            setCookieNames: head.headers.values(.setCookie).map {
+                String($0.prefix { $0 != "=" && $0 != ";" })
+            },
+            accessControlAllowOrigin: head.headers.first(.accessControlAllowOrigin),
+            bodyBytes: isEncoded ? nil : length, hasContentRange: head.headers.contains(.contentRange),
+            hasUseAsDictionary: head.headers.contains(.useAsDictionary)
+                || head.headers.contains(.link)
+                    && !LinkField.dictionaryTargets(head.headers.values(.link)).isEmpty
         )
         self.coding = coding
     }
