@@ -7,6 +7,8 @@ struct RecencyList<Element: Sendable>: Sendable {
         /// Neighbours in order of use, as places.
         var older: Int?
         var newer: Int?
+
+        mutating func change<Result>(_ change: (inout Element) -> Result) -> Result { change(&element) }
     }
 
     /// The place of what was used the longest ago.
@@ -46,9 +48,7 @@ struct RecencyList<Element: Sendable>: Sendable {
 
     /// Changes an element where it is; its turn stays.
     mutating func update<Result>(_ place: Int, _ change: (inout Element) -> Result) -> Result? {
-        guard var slot = slots[place] else { return nil }
-        defer { slots[place] = slot }
-        return change(&slot.element)
+        slots[place]?.change(change)
     }
 
     /// Makes an element the one used last.

@@ -33,9 +33,11 @@ package enum Covers: Sendable {
 
     /// The `match` to send with an answer; nil where it cannot be expressed.
     ///
-    /// The captures of the route's match are only needed for a template, and found anew where they are not given.
+    /// The route's match is only asked for where the setting is `pattern` or a template; the captures are only needed for
+    /// a template, and found anew where they are not given.
     package func matchValue(
-        forPath path: String, query: String?, route: URLPattern, captures: [String: Substring]? = nil
+        forPath path: String, query: String?, route: @autoclosure () -> URLPattern,
+        captures: [String: Substring]? = nil
     ) -> String? {
         // Outside the normal form a client would resolve the path, and the match would be for another place.
         guard NormalPath.isNormal(path) else { return nil }
@@ -52,9 +54,9 @@ package enum Covers: Sendable {
             // An escaped colon ends in a brace, behind which a bare question mark would make the colon optional.
             let separator = path.utf8.last == UInt8(ascii: ":") ? "\\?" : "?"
             return Self.bounded(URLPattern.escaped(path) + separator + URLPattern.escaped(query))
-        case .pattern: return route.text
+        case .pattern: return route().text
         case .template(let template):
-            return (captures ?? route.captures(path: path, query: query)).flatMap(template.filled)
+            return (captures ?? route().captures(path: path, query: query)).flatMap(template.filled)
         }
     }
 

@@ -21,6 +21,7 @@ extension Exchange {
         Admission.evaluate(request: facts, response: response, policy: route.policy).reason == nil
     }
 
+    /// The same for an answer that is admitted already; `own` is the upstream's Use-As-Dictionary.
     func place(varyNames: [String], own: [String], isOffered: () -> Bool) -> Answer.Place? {
         // The upstream's own field stays, and then its match is the one the client goes by.
         guard let offer = own.isEmpty ? routeOffer : UseAsDictionary.parse(own),
@@ -34,12 +35,14 @@ extension Exchange {
             offer: own.isEmpty && isOffered() ? offer : nil, isUpstreamMatch: !own.isEmpty)
     }
 
+    /// The chain of an offer: the upstream's own, or the route's; nil where there is none for this request.
     private func chain(of offer: UseAsDictionary, isOwn: Bool) -> ChainKey? {
         guard route.dictionary != nil, let authority, let scope else { return nil }
         if !isOwn, case .public = scope { return publicChain }
         return ChainKey(authority: authority, scope: scope, match: offer.match, matchDest: offer.matchDest)
     }
 
+    /// Makes `routeOffer`.
     func makeRouteOffer() -> UseAsDictionary? {
         guard let dictionary = route.dictionary else { return nil }
         return dictionary.covers.matchValue(forPath: path, query: query, route: route.match).flatMap {
@@ -47,6 +50,7 @@ extension Exchange {
         }
     }
 
+    /// Makes `publicChain`.
     func makePublicChain() -> ChainKey? {
         guard let authority, let routeOffer else { return nil }
         return ChainKey(authority: authority, match: routeOffer.match, matchDest: routeOffer.matchDest)
