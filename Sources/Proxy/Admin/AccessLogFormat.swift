@@ -6,8 +6,6 @@ package struct AccessLogFormat: Sendable {
     /// The text of each route's match, escaped for the line.
     private let routes: [[UInt8]]
     private let redaction: TargetRedaction
-    /// Whether each route is private: what is asked for there is the user's own.
-    private let isPrivate: [Bool]
 
     /// A format for the routes and personal query names of a configuration.
     package init(isJSON: Bool, configuration: Configuration) {
@@ -23,7 +21,6 @@ package struct AccessLogFormat: Sendable {
             return escaped
         }
         redaction = TargetRedaction(configuration.personal(on: nil))
-        isPrivate = configuration.routes.map { $0.dictionary?.scope == .private }
     }
 
     /// Appends the record's line with its line feed.
@@ -38,10 +35,7 @@ package struct AccessLogFormat: Sendable {
 
     /// The target without what is personal in its query; on a private route without all of it.
     private func target(of record: RequestRecord) -> [UInt8] {
-        if let index = record.routeIndex, isPrivate.indices.contains(index), isPrivate[index] {
-            return redaction.redactQuery(record.target)
-        }
-        return redaction.redact(record.target)
+        record.isPrivate ? redaction.redactQuery(record.target) : redaction.redact(record.target)
     }
 
     private func appendJSON(_ record: RequestRecord, to buffer: inout [UInt8]) {

@@ -24,6 +24,8 @@ package struct RequestRecord: Sendable {
     package var reason: Reason?
     /// The place of the route's match among `RouteNames`; nil if the request came to none.
     package var routeIndex: Int?
+    /// Whether its route is private, so that what is asked for there is the user's own.
+    package var isPrivate = false
     /// From the head to the last byte of the answer.
     package var durationMicroseconds = 0
     /// From the request to the upstream to the head of its answer.

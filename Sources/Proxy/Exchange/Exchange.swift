@@ -85,6 +85,7 @@ final class Exchange: Handler {
         isRequestWhole = framing == .none || framing == .length(0)
         record.timeMicroseconds = Int(Clock.unixMilliseconds) * 1000
         record.routeIndex = route.index
+        record.isPrivate = route.policy.scope != .public
         if route.policy.scope == .public { scope = .public } else { identify() }
     }
 

@@ -235,6 +235,19 @@ private func freePort() throws -> UInt16 {
         #expect(lines.first?.contains(#""route":"/two""#) == true)
     }
 
+    @Test func `the query of a private route is hidden, and no other, wherever a reload puts the route`() throws {
+        let own = #"{match: "/own", dictionary: {scope: private, identity: authorization}}"#
+        let other = #"{match: "/other"}"#
+        let proxy = try TestProxy(Origin(json(old)), "routes: [\(other), \(own)]", isLogged: true)
+        for routes in ["", "routes: [\(own), \(other)]", "routes: [\(own)]"] {
+            if !routes.isEmpty { try proxy.reload(routes) }
+            for target in ["/own?a=1", "/other?a=1"] { _ = try proxy.fetch(target) }
+        }
+        let lines = proxy.lastLines()
+        #expect(lines.filter { $0.contains(#""target":"/own?-""#) }.count == 3)
+        #expect(lines.filter { $0.contains(#""target":"/other?a=1""#) }.count == 3)
+    }
+
     // MARK: Listeners
 
     @Test func `a new listener accepts, one that is gone refuses, and its requests end whole`() throws {
