@@ -235,7 +235,7 @@ private func freePort() throws -> UInt16 {
         #expect(lines.first?.contains(#""route":"/two""#) == true)
     }
 
-    @Test func `the query of a private route is hidden, and no other, wherever a reload puts the route`() throws {
+    @Test func `the query of a private route is hidden, and no other, wherever a reload puts it`() throws {
         let own = #"{match: "/own", dictionary: {scope: private, identity: authorization}}"#
         let other = #"{match: "/other"}"#
         let proxy = try TestProxy(Origin(json(old)), "routes: [\(other), \(own)]", isLogged: true)
