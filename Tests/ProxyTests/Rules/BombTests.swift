@@ -38,6 +38,33 @@ private let taken = "dictum_compression_memory_bytes"
         #expect(try proxy.metric(taken) == 0)
     }
 
+    @Test func `a later frame that asks for more memory than is left cuts the answer off, and nothing is kept`()
+        throws
+    {
+        let first = try Codec.encode(Noise.bytes(100_000, seed: 3).span, .zstd)
+        let second = try bomb(.zstd)
+        let gate = Gate()
+        let origin = try Origin { _, connection in
+            let head = wire(
+                "HTTP/1.1 200 OK", "Content-Type: application/json", "Content-Encoding: zstd",
+                "Transfer-Encoding: chunked")
+            connection.send(head + chunk(first))
+            gate.wait()
+            connection.send(chunk(second) + chunk([]))
+        }
+        let proxy = try TestProxy(origin, "compression: {memory: 4MiB}")
+        let client = try proxy.connect()
+        client.send(request("/feed", []))
+        var answer = try client.receiveHead()
+        #expect(answer.status == 200 && answer.coding == "identity")
+        gate.open()
+        client.receiveBody(&answer)
+        #expect(!answer.isWhole)
+        #expect(try proxy.metric("dictum_compression_busy_total") == 1)
+        #expect(try proxy.metric("dictum_admissions_total") == 0)
+        #expect(try proxy.metric(taken) == 0)
+    }
+
     @Test(arguments: [ContentCoding.gzip, .br, .zstd])
     func `with memory for its window it comes decoded, and the memory is given back`(coding: ContentCoding)
         throws
