@@ -38,7 +38,7 @@ private let taken = "dictum_compression_memory_bytes"
         #expect(try proxy.metric(taken) == 0)
     }
 
-    @Test func `a later frame that asks for more memory than is left cuts the answer off, and nothing is kept`()
+    @Test func `a later frame that asks for more memory than is left cuts the answer off`()
         throws
     {
         let first = try Codec.encode(Noise.bytes(100_000, seed: 3).span, .zstd)
