@@ -52,7 +52,7 @@ extension TestProxy {
     func `an upstream that does not pass gets no requests, and comes back when it does`(status: Int?) throws {
         let (sick, well) = (try CheckedOrigin(status), try CheckedOrigin(204))
         let proxy = try TestProxy(
-            [sick, well], upstream: "health: {path: /healthz, interval: 100ms, timeout: 50ms}")
+            [sick, well], upstream: "health: {path: /healthz, interval: 100ms, timeout: 3s}")
         try proxy.untilHealthy(false, sick)
         for _ in 0..<8 { #expect(try proxy.fetch("/").text == "well") }
         #expect(sick.requests.isEmpty)
