@@ -21,7 +21,6 @@ struct RecencyList<Element: Sendable>: Sendable {
     static var overheadBytes: Int { 2 * (MemoryLayout<Slot?>.stride - MemoryLayout<Element>.size) }
 
     /// The element at a place; nil where there is none.
-    @inline(__always)
     subscript(place: Int) -> Element? { slots.indices.contains(place) ? slots[place]?.element : nil }
 
     /// The place of what was used next after the one at this place.

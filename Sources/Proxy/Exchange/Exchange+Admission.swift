@@ -4,6 +4,11 @@ internal import HTTP
 // MARK: - Bodies that become versions
 
 extension Exchange {
+    /// Whether an answer may become a version, by what is known of it.
+    func isAdmitted(_ response: ResponseFacts) -> Bool {
+        Admission.evaluate(request: facts, response: response, policy: route.policy).reason == nil
+    }
+
     /// Where the body belongs if it becomes a version; nil where admission is refused.
     func place(for facts: ResponseFacts, headers: Headers) -> Answer.Place? {
         guard isAdmitted(facts) else { return nil }
@@ -14,11 +19,6 @@ extension Exchange {
                 !facts.hasUseAsDictionary
                     && Offer.mayCarry(request: self.facts, response: facts, policy: self.route.policy)
             })
-    }
-
-    /// Whether an answer may become a version, by what is known of it.
-    func isAdmitted(_ response: ResponseFacts) -> Bool {
-        Admission.evaluate(request: facts, response: response, policy: route.policy).reason == nil
     }
 
     /// The same for an answer that is admitted already; `own` is the upstream's Use-As-Dictionary.
