@@ -8,7 +8,7 @@ extension ClientConnection {
     /// `framing` says how.
     package func begin(_ head: RequestHead, framing: BodyFraming, handler: any ResponseHandler) {
         start(ClientRequest(head, framing: framing), handler)
-        output.append { HeadWriter.write(head, into: &$0) }
+        changeOutput { $0.append { HeadWriter.write(head, into: &$0) } }
         if framing == .none || framing == .length(0) { state.requestEnded() }
     }
 
@@ -28,8 +28,8 @@ extension ClientConnection {
         interimCount = 0
         isPaused = false
         isFull = false
-        hasSent = false
-        hasReceived = false
+        hasBegun = false
+        hasAnswer = false
         phaseBegan = core.now
         lastProgress = core.now
         takenBytes = output.totalBytes
@@ -48,15 +48,17 @@ extension ClientConnection {
         // Nothing was to be taken until now.
         if output.isEmpty { lastProgress = core.now }
         if request.framing == .chunked {
-            output.append { ChunkedWriter.writeSizeLine(piece.count, into: &$0) }
+            changeOutput { $0.append { ChunkedWriter.writeSizeLine(piece.count, into: &$0) } }
         }
         // On a kept connection nothing goes out before `serve` has seen that nothing lies there already.
-        if piece.count >= Self.directBytes, state.phase != .connecting, hasSent || !isReused {
-            note(output.write(piece, to: transport))
+        if piece.count >= Self.directBytes, state.phase != .connecting, hasBegun || !isReused {
+            let outcome = output.offer(piece, to: transport)
+            changeOutput { $0.took(outcome, piece) }
+            note(outcome)
         } else {
-            output.append(piece)
+            changeOutput { $0.append(piece) }
         }
-        if request.framing == .chunked { output.append { $0 += [13, 10] } }
+        if request.framing == .chunked { changeOutput { $0.append { $0 += [13, 10] } } }
         if output.count > Self.highWaterBytes { isFull = true }
         core.attend(token)
     }
@@ -65,7 +67,7 @@ extension ClientConnection {
     package func finish(trailers: Headers) {
         guard state.isExchanging, !state.isRequestWhole else { return }
         if request.framing == .chunked {
-            output.append { ChunkedWriter.writeEnd(trailers: trailers, into: &$0) }
+            changeOutput { $0.append { ChunkedWriter.writeEnd(trailers: trailers, into: &$0) } }
         }
         state.requestEnded()
         phaseBegan = core.now
@@ -92,5 +94,15 @@ extension ClientConnection {
         lastProgress = core.now
         bodyPace?.restart(at: core.now, idleTimeout: settings.idleTimeout)
         core.attend(token)
+    }
+
+    /// Lets `body` change what waits.
+    ///
+    /// It is taken out for that: whatever runs in between, no check is needed of whether it looks at it.
+    func changeOutput(_ body: (inout OutputBuffer) -> Void) {
+        var taken = OutputBuffer()
+        swap(&taken, &output)
+        body(&taken)
+        swap(&taken, &output)
     }
 }

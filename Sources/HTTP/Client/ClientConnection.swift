@@ -35,9 +35,12 @@ package final class ClientConnection: Handler {
     var isTunnel = false
     private var isWritingClosed = false
     /// Whether a byte of the request under way has gone out.
-    package internal(set) var hasSent = false
+    package var hasSent: Bool { hasBegun }
     /// Whether a byte of an answer to it has come.
-    package internal(set) var hasReceived = false
+    package var hasReceived: Bool { hasAnswer }
+    // Not to be seen from outside, see `EventLoop.Core.clock`.
+    var hasBegun = false
+    var hasAnswer = false
     /// What the upstream had taken when it was last asked for.
     var takenBytes = 0
     /// When the phase began that has a deadline of its own: connecting, awaiting the head, being idle.
@@ -89,7 +92,7 @@ package final class ClientConnection: Handler {
         if state.phase != .connecting {
             // What came on a kept connection before a byte of the request went out is no answer to it, be it in
             // this very batch of events: `take` and `ended` find the connection stale.
-            if !hasSent, isReused { readEarly() }
+            if !hasBegun, isReused { readEarly() }
             flush()
             readInput()
             // Not before all has been read that came before the failure: it may be an answer.
@@ -135,7 +138,11 @@ package final class ClientConnection: Handler {
 
     private func flush() {
         guard let transport else { return }
-        if !output.isEmpty { note(output.flush(to: transport)) }
+        if !output.isEmpty {
+            let outcome = output.offer(to: transport)
+            changeOutput { $0.took(outcome) }
+            note(outcome)
+        }
         if isTunnel, state.isRequestWhole, output.isEmpty, !isWritingClosed {
             isWritingClosed = true
             transport.closeWriting()
@@ -149,7 +156,7 @@ package final class ClientConnection: Handler {
     func note(_ outcome: WriteOutcome) {
         switch outcome {
         case .wrote(let count):
-            if count > 0 { hasSent = true }
+            if count > 0 { hasBegun = true }
             lastProgress = core.now
             // An answer may wait for the rest of its request, and that one's pace is its sender's.
             if !state.isRequestWhole { bodyPace?.restart(at: core.now, idleTimeout: settings.idleTimeout) }
@@ -199,8 +206,8 @@ package final class ClientConnection: Handler {
     private func take(_ bytes: Span<UInt8>) {
         // Bytes that nobody asked for: the connection is of no use any more.
         guard state.phase != .idle else { return close() }
-        guard hasSent || !isReused else { return lose(nil) }
-        hasReceived = true
+        guard hasBegun || !isReused else { return lose(nil) }
+        hasAnswer = true
         state.bytesCame()
         guard pending.isEmpty else {
             pending.append(bytes)
@@ -313,7 +320,7 @@ package final class ClientConnection: Handler {
     /// The connection is lost; `error` says why where the state does not.
     func lose(_ error: UpstreamError?) {
         guard transport != nil else { return }
-        let meaning = state.lost()
+        let meaning = state.meaningOfLoss
         let handler = handler
         self.handler = nil
         close()
@@ -326,7 +333,7 @@ package final class ClientConnection: Handler {
         transport = nil
         body = nil
         pending = []
-        _ = state.lost()
+        state.closed()
         pool.closed(self)
     }
 }

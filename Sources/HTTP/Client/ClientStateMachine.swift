@@ -68,9 +68,8 @@ struct ClientStateMachine: Sendable {
         return isKept
     }
 
-    /// The connection has ended or failed; returns what that means for the exchange, nil where there is none.
-    mutating func lost() -> UpstreamError? {
-        defer { phase = .closed }
+    /// What it means for the exchange if the connection ends or fails now; nil where there is none.
+    var meaningOfLoss: UpstreamError? {
         switch phase {
         case .idle, .closed: return nil
         case .connecting: return .connectFailed(SystemError(code: 0))
@@ -78,5 +77,10 @@ struct ClientStateMachine: Sendable {
         case .awaitingHead(hasBytes: true): return .closedBeforeHead
         case .body: return .truncated
         }
+    }
+
+    /// The connection has ended.
+    mutating func closed() {
+        phase = .closed
     }
 }

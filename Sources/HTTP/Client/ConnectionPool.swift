@@ -12,9 +12,12 @@ package final class ConnectionPool {
     /// Counts the settings that connections have been made with.
     private(set) var generation = 0
     /// Idle connections, of all upstreams.
-    package private(set) var idleCount = 0
+    package var idleCount: Int { idle }
     /// Connections with an exchange under way, of all upstreams.
-    package private(set) var activeCount = 0
+    package var activeCount: Int { active }
+    // Not to be seen from outside, see `EventLoop.Core.clock`.
+    private var idle = 0
+    private var active = 0
 
     /// Connections made since the start.
     package private(set) var openedCount = 0
@@ -40,12 +43,12 @@ package final class ConnectionPool {
         -> ClientConnection
     {
         if !fresh, let kept = lane.idle.popLast() {
-            idleCount -= 1
-            activeCount += 1
+            idle -= 1
+            active += 1
             return kept
         }
         let transport = try transport(to: lane.target)
-        activeCount += 1
+        active += 1
         openedCount += 1
         return ClientConnection(lane: lane, transport: transport, settings: settings, pool: self, core: core)
     }
@@ -111,20 +114,20 @@ package final class ConnectionPool {
     /// Takes a connection back after a whole exchange.
     func release(_ connection: ClientConnection) {
         let lane = connection.lane
-        guard connection.generation == generation, lane.isKept, idleCount < settings.keepAliveMax else {
+        guard connection.generation == generation, lane.isKept, idle < settings.keepAliveMax else {
             return connection.close()
         }
-        activeCount -= 1
+        active -= 1
         lane.idle.append(connection)
-        idleCount += 1
+        idle += 1
     }
 
     func closed(_ connection: ClientConnection) {
         if let index = connection.lane.idle.lastIndex(where: { $0 === connection }) {
             connection.lane.idle.remove(at: index)
-            idleCount -= 1
+            idle -= 1
         } else {
-            activeCount -= 1
+            active -= 1
         }
     }
 

@@ -88,7 +88,7 @@ package final class EventLoop: Sendable {
         /// Where every read of this loop puts its bytes; valid until the handler that read returns.
         package let readBuffer = ReadBuffer(capacity: 64 * 1024)
         /// The clock as of these events: monotonic milliseconds.
-        package private(set) var now: Int64 = CLinux_monotonic_nanoseconds() / 1_000_000
+        package var now: Int64 { clock }
 
         /// The current time as a Date field has it, made once a second.
         package var date: String {
@@ -100,10 +100,14 @@ package final class EventLoop: Sendable {
             return dateText
         }
 
+        // Not to be seen from outside: the compiler proves then that its many reads meet no write.
+        private var clock: Int64 = CLinux_monotonic_nanoseconds() / 1_000_000
         private var dateSecond: Int64 = 0
         private var dateText = ""
         private let epoll = Descriptor(owning: CLinux_epoll_create())
         private var slots: [Slot] = []
+        /// As many as slots, and apart from them: to change a number of a slot lets nothing go.
+        private var handlers: [(any Handler)?] = []
         private var freeSlots: [Int32] = []
         private var wheel: DeadlineWheel
         private var attending: [Token] = []
@@ -112,7 +116,7 @@ package final class EventLoop: Sendable {
 
         fileprivate init(loop: EventLoop) {
             self.loop = loop
-            wheel = DeadlineWheel(now: now)
+            wheel = DeadlineWheel(now: clock)
         }
     }
 }
@@ -121,7 +125,6 @@ package final class EventLoop: Sendable {
 
 extension EventLoop.Core {
     private struct Slot {
-        var handler: (any Handler)?
         var generation: UInt32 = 0
         var deadline: Int64 = .max
         var checkAt: Int64 = .max
@@ -137,8 +140,9 @@ extension EventLoop.Core {
         } else {
             index = slots.count
             slots.append(Slot())
+            handlers.append(nil)
         }
-        slots[index].handler = handler
+        handlers[index] = handler
         return Token(index: UInt32(truncatingIfNeeded: index), generation: slots[index].generation)
     }
 
@@ -155,7 +159,7 @@ extension EventLoop.Core {
     /// Closing its descriptor is the owner's part, and takes it from epoll.
     package func remove(_ token: Token) {
         guard let index = index(of: token) else { return }
-        slots[index].handler = nil
+        handlers[index] = nil
         slots[index].generation &+= 1
         slots[index].deadline = .max
         slots[index].checkAt = .max
@@ -170,7 +174,7 @@ extension EventLoop.Core {
 
     /// The handler of `token`, nil when it has gone: for results that come back from other threads.
     package func handler<H: Handler>(_ token: Token, as type: H.Type) -> H? {
-        index(of: token).flatMap { slots[$0].handler as? H }
+        index(of: token).flatMap { handlers[$0] as? H }
     }
 
     /// Calls the handler's `attend` once, after the events of this batch.
@@ -196,10 +200,7 @@ extension EventLoop.Core {
 
     private func index(of token: Token) -> Int? {
         let index = Int(token.index)
-        guard index < slots.count, slots[index].generation == token.generation, slots[index].handler != nil
-        else {
-            return nil
-        }
+        guard index < slots.count, slots[index].generation == token.generation else { return nil }
         return index
     }
 }
@@ -229,6 +230,7 @@ extension EventLoop.Core {
             fullBatches = count == events.count ? fullBatches + 1 : 0
             if fullBatches % Self.fullBatchesMax == 0 { expireAll(upTo: polledAt) }
         }
+        handlers = []
         slots = []
     }
 
@@ -238,13 +240,13 @@ extension EventLoop.Core {
     private static let fullBatchesMax = 16
 
     private func lookAtClock() {
-        now = CLinux_monotonic_nanoseconds() / 1_000_000
+        clock = CLinux_monotonic_nanoseconds() / 1_000_000
     }
 
     private func dispatch(_ event: CLinux_event) {
         // A handler that went earlier in this batch is not found any more, whatever its descriptor is now.
         guard let index = index(of: Token(rawValue: event.token)) else { return }
-        slots[index].handler?.ready(Readiness(rawValue: event.events), self)
+        handlers[index]?.ready(Readiness(rawValue: event.events), self)
     }
 
     private func attendAll() {
@@ -255,7 +257,7 @@ extension EventLoop.Core {
             if position % Self.clockInterval == 0 { lookAtClock() }
             guard let index = index(of: token) else { continue }
             slots[index].isAttended = false
-            slots[index].handler?.attend(self)
+            handlers[index]?.attend(self)
         }
         attended.removeAll(keepingCapacity: true)
     }
@@ -268,7 +270,7 @@ extension EventLoop.Core {
             slots[index].checkAt = .max
             if slots[index].deadline <= moment {
                 slots[index].deadline = .max
-                slots[index].handler?.expired(self)
+                handlers[index]?.expired(self)
             } else if slots[index].deadline != .max {
                 slots[index].checkAt = wheel.insert(token, at: slots[index].deadline)
             }

@@ -27,21 +27,31 @@ struct OutputBuffer {
         bytes.append(piece)
     }
 
-    /// Writes what waits and then `piece`; what the transport does not take of either waits from then on.
-    mutating func write(_ piece: Span<UInt8>, to transport: any Transport) -> WriteOutcome {
-        let outcome = transport.write(bytes.span.extracting(start..<bytes.count), piece)
+    /// Offers a transport what waits and then `piece`; `took` is to be told what came of it.
+    ///
+    /// In two steps, so that whose buffer this is need not keep it from all others while a transport is at work.
+    func offer(_ piece: Span<UInt8>, to transport: any Transport) -> WriteOutcome {
+        transport.write(bytes.span.extracting(start..<bytes.count), piece)
+    }
+
+    /// Offers a transport what waits.
+    func offer(to transport: any Transport) -> WriteOutcome {
+        let nothing: [UInt8] = []
+        return offer(nothing.span, to: transport)
+    }
+
+    /// Lets go what a transport has taken of what was offered; what it has not taken of `piece` waits from now on.
+    mutating func took(_ outcome: WriteOutcome, _ piece: Span<UInt8>) {
         let written = if case .wrote(let count) = outcome { count } else { 0 }
         let waiting = count
         drop(min(written, waiting))
         bytes.append(piece.extracting(max(0, written - waiting)..<piece.count))
         totalBytes += piece.count
-        return outcome
     }
 
-    /// Writes what waits, as far as the transport takes it.
-    mutating func flush(to transport: any Transport) -> WriteOutcome {
-        let nothing: [UInt8] = []
-        return write(nothing.span, to: transport)
+    /// Lets go what a transport has taken of what was offered.
+    mutating func took(_ outcome: WriteOutcome) {
+        if case .wrote(let count) = outcome { drop(min(count, self.count)) }
     }
 
     private mutating func drop(_ written: Int) {

@@ -26,7 +26,7 @@ extension ServerConnection {
     /// Sends an interim response (RFC 9110 section 15.2); not to HTTP/1.0, which does not know them.
     package func sendInterim(_ head: ResponseHead) {
         guard transport != nil, state.output == .none, clientVersion >= .http11 else { return }
-        output.append { HeadWriter.write(head, into: &$0) }
+        changeOutput { $0.append { HeadWriter.write(head, into: &$0) } }
         core.attend(token)
     }
 
@@ -64,7 +64,7 @@ extension ServerConnection {
         }
         if !head.headers.contains(.date) { head.headers.append(.date, core.date) }
         answerFraming = framing
-        output.append { HeadWriter.write(head, into: &$0) }
+        changeOutput { $0.append { HeadWriter.write(head, into: &$0) } }
         core.attend(token)
     }
 
@@ -82,7 +82,7 @@ extension ServerConnection {
         body = BodyDecoder(.untilClose, limits: settings.limits)
         state.protocolSwitched()
         lastRead = core.now
-        output.append { HeadWriter.write(head, into: &$0) }
+        changeOutput { $0.append { HeadWriter.write(head, into: &$0) } }
         core.attend(token)
     }
 
@@ -90,14 +90,16 @@ extension ServerConnection {
     package func write(_ piece: Span<UInt8>) {
         guard let transport, state.output == .body, answerFraming != .none, !piece.isEmpty else { return }
         if answerFraming == .chunked {
-            output.append { ChunkedWriter.writeSizeLine(piece.count, into: &$0) }
+            changeOutput { $0.append { ChunkedWriter.writeSizeLine(piece.count, into: &$0) } }
         }
         if piece.count >= Self.directBytes {
-            noteWrite(output.write(piece, to: transport))
+            let outcome = output.offer(piece, to: transport)
+            changeOutput { $0.took(outcome, piece) }
+            noteWrite(outcome)
         } else {
-            output.append(piece)
+            changeOutput { $0.append(piece) }
         }
-        if answerFraming == .chunked { output.append { $0 += [13, 10] } }
+        if answerFraming == .chunked { changeOutput { $0.append { $0 += [13, 10] } } }
         if output.count > Self.highWaterBytes { isFull = true }
         core.attend(token)
     }
@@ -106,7 +108,7 @@ extension ServerConnection {
     package func finish(trailers: Headers = Headers()) {
         guard transport != nil, state.output == .body else { return }
         if answerFraming == .chunked {
-            output.append { ChunkedWriter.writeEnd(trailers: trailers, into: &$0) }
+            changeOutput { $0.append { ChunkedWriter.writeEnd(trailers: trailers, into: &$0) } }
         }
         handler = nil
         afterFlush = state.answerEnded()
@@ -129,11 +131,13 @@ extension ServerConnection {
     func flush() {
         guard let transport else { return }
         if !output.isEmpty {
-            noteWrite(output.flush(to: transport))
+            let outcome = output.offer(to: transport)
+            changeOutput { $0.took(outcome) }
+            noteWrite(outcome)
             guard self.transport != nil else { return }
         }
         // A connection ends with its close_notify, for which the handshake must be whole.
-        if output.isEmpty, let next = afterFlush, !isEarly || next == .request {
+        if output.isEmpty, let next = afterFlush, !awaitsHandshake || next == .request {
             afterFlush = nil
             // Closing over unread input resets the connection, and that may cost the client the answer's end.
             // Also what arrives only after the close would reset it: only the client's own end makes it safe.
@@ -153,6 +157,16 @@ extension ServerConnection {
         guard taken > takenBytes else { return }
         note(taken - takenBytes, in: &outputPace)
         takenBytes = taken
+    }
+
+    /// Lets `body` change what waits.
+    ///
+    /// It is taken out for that: whatever runs in between, no check is needed of whether it looks at it.
+    func changeOutput(_ body: (inout OutputBuffer) -> Void) {
+        var taken = OutputBuffer()
+        swap(&taken, &output)
+        body(&taken)
+        swap(&taken, &output)
     }
 
     private func noteWrite(_ outcome: WriteOutcome) {

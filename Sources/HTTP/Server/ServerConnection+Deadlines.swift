@@ -1,7 +1,7 @@
 /// How long a client is waited for.
 extension ServerConnection {
     package func expired(_ core: EventLoop.Core) {
-        if isEarly, core.now >= handshakeDeadline { return giveUpHandshake() }
+        if awaitsHandshake, core.now >= handshakeDeadline { return giveUpHandshake() }
         if !output.isEmpty {
             // There is no event while the system's buffer drains, and it is large: ask before anybody is blamed.
             noteTaken()
@@ -47,6 +47,6 @@ extension ServerConnection {
             takenBytes = output.takenBytes(from: transport)
             outputPace.restart(at: core.now, idleTimeout: settings.idleTimeout)
         }
-        core.setDeadline(token, isEarly ? min(handshakeDeadline, deadline ?? .max) : deadline)
+        core.setDeadline(token, awaitsHandshake ? min(handshakeDeadline, deadline ?? .max) : deadline)
     }
 }

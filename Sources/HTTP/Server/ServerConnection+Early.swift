@@ -7,7 +7,7 @@ extension ServerConnection {
         case .wouldBlock: break
         case .early: isReadable = true
         case .done:
-            isEarly = false
+            awaitsHandshake = false
             if let tls { endHandshake(.success(tls)) }
             // What came with the end of the handshake has been read from the socket already.
             isReadable = true

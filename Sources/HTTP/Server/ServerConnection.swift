@@ -12,7 +12,8 @@ package final class ServerConnection: Handler {
     /// What its own TLS has shown; nil without.
     package let tls: TLSFacts?
     /// Whether its TLS handshake is not whole yet: what comes may be somebody's copy (RFC 8446 section 8).
-    package internal(set) var isEarly: Bool
+    package var isEarly: Bool { awaitsHandshake }
+    var awaitsHandshake: Bool
     /// Who is told what a handshake that is not whole yet comes to; nil for all others.
     var onHandshakeEnd: TLSHandshake.Ending?
     /// The loop it lives on.
@@ -71,7 +72,7 @@ package final class ServerConnection: Handler {
     ) {
         self.isPeerTLS = tls == nil ? isPeerTLS : true
         self.tls = tls
-        isEarly = tls?.isEarly ?? false
+        awaitsHandshake = tls?.isEarly ?? false
         self.transport = transport
         self.peer = peer
         self.application = application
@@ -118,7 +119,7 @@ package final class ServerConnection: Handler {
     }
 
     private func serve() {
-        if isEarly { goOnWithHandshake() }
+        if awaitsHandshake { goOnWithHandshake() }
         flush()
         readInput()
         // The end that was reported together with the request is not reported again while nothing is read.
@@ -218,7 +219,7 @@ package final class ServerConnection: Handler {
             let consumed = parser.consumed
             parser.reset()
             // What is not begun is read again, from its first byte, once the handshake is whole.
-            guard !isEarly || head.mayBeEarly else { return nil }
+            guard !awaitsHandshake || head.mayBeEarly else { return nil }
             try begin(head)
             return offset + consumed
         } catch {
@@ -349,7 +350,7 @@ package final class ServerConnection: Handler {
         transport = nil
         handler = nil
         pending = []
-        if isEarly { endHandshake(.failure(.closed)) }
+        if awaitsHandshake { endHandshake(.failure(.closed)) }
         onClose(self)
     }
 }

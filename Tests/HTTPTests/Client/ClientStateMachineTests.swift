@@ -20,39 +20,40 @@ struct ClientStateMachineTests {
     }
 
     @Test func `what a lost connection means depends on how far the exchange had come`() {
-        var connecting = machine { _ in }
-        #expect(connecting.lost() == .connectFailed(SystemError(code: 0)))
-        var waiting = machine { $0.connected() }
-        #expect(waiting.lost() == .closedBeforeHead)
-        var hearing = machine {
+        let connecting = machine { _ in }
+        #expect(connecting.meaningOfLoss == .connectFailed(SystemError(code: 0)))
+        let waiting = machine { $0.connected() }
+        #expect(waiting.meaningOfLoss == .closedBeforeHead)
+        let hearing = machine {
             $0.connected()
             $0.bytesCame()
         }
-        #expect(hearing.lost() == .closedBeforeHead)
-        var reading = machine {
+        #expect(hearing.meaningOfLoss == .closedBeforeHead)
+        let reading = machine {
             $0.connected()
             $0.bytesCame()
             $0.headCame(keepsAlive: true, endsWithConnection: false)
         }
-        #expect(reading.lost() == .truncated)
+        #expect(reading.meaningOfLoss == .truncated)
         var idle = machine { exchange(&$0) }
-        #expect(idle.lost() == nil)
+        #expect(idle.meaningOfLoss == nil)
+        idle.closed()
         #expect(idle.phase == .closed)
-        #expect(idle.lost() == nil)
+        #expect(idle.meaningOfLoss == nil)
     }
 
     @Test func `only a kept connection without a byte of the answer is stale`() {
-        var stale = machine {
+        let stale = machine {
             exchange(&$0)
             $0.begin()
         }
-        #expect(stale.lost() == .stale)
-        var begun = machine {
+        #expect(stale.meaningOfLoss == .stale)
+        let begun = machine {
             exchange(&$0)
             $0.begin()
             $0.bytesCame()
         }
-        #expect(begun.lost() == .closedBeforeHead)
+        #expect(begun.meaningOfLoss == .closedBeforeHead)
     }
 
     @Test(arguments: [
@@ -100,7 +101,7 @@ struct ClientStateMachineTests {
         case .lastHead: machine.headCame(keepsAlive: false, endsWithConnection: false)
         case .answerEnded: _ = machine.answerEnded(hasSurplus: false)
         case .surplusEnded: _ = machine.answerEnded(hasSurplus: true)
-        case .lost: _ = machine.lost()
+        case .lost: machine.closed()
         }
     }
 

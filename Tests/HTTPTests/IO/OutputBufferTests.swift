@@ -38,15 +38,15 @@ struct OutputBufferTests {
                 }
                 sent += piece
                 if Bool.random(using: &random) {
-                    _ = buffer.write(piece.span, to: transport)
+                    buffer.took(buffer.offer(piece.span, to: transport), piece.span)
                 } else {
                     buffer.append(piece.span)
-                    _ = buffer.flush(to: transport)
+                    buffer.took(buffer.offer(to: transport))
                 }
                 #expect(transport.taken.count + buffer.count == sent.count)
             }
             transport.allowances = [.max]
-            _ = buffer.flush(to: transport)
+            buffer.took(buffer.offer(to: transport))
             #expect(transport.taken == sent)
             #expect(buffer.isEmpty)
         }
@@ -57,7 +57,7 @@ struct OutputBufferTests {
         var buffer = OutputBuffer()
         let piece = [UInt8](repeating: 7, count: 1000)
         buffer.append(piece.span)
-        for _ in 0..<900 { _ = buffer.write(piece.span, to: transport) }
+        for _ in 0..<900 { buffer.took(buffer.offer(piece.span, to: transport), piece.span) }
         #expect(buffer.count == 1000)
         #expect(buffer.bytes.count <= 70_000)
     }
