@@ -53,7 +53,7 @@ package struct AccessLogFormat: Sendable {
         buffer.append(contentsOf: record.coding.rawValue.utf8)
         if let reason = record.reason {
             buffer.append(#"","reason":""#)
-            buffer.append(contentsOf: reason.rawValue.utf8)
+            buffer.append(contentsOf: reason.text.utf8)
         }
         if let route = route(of: record) {
             buffer.append(#"","route":""#)
@@ -104,7 +104,7 @@ package struct AccessLogFormat: Sendable {
         buffer.append(" ")
         buffer.append(contentsOf: record.coding.rawValue.utf8)
         buffer.append(" ")
-        buffer.append(contentsOf: (record.reason?.rawValue ?? "-").utf8)
+        buffer.append(contentsOf: (record.reason?.text ?? "-").utf8)
         buffer.append(" ")
         buffer.append(decimal: record.bodyBytesBefore)
         buffer.append("->")

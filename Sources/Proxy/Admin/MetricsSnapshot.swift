@@ -8,9 +8,7 @@ package struct MetricsSnapshot: Sendable {
         500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 500_000, 1_000_000, 2_500_000,
         5_000_000, 10_000_000,
     ]
-    private static let reasonIndex = Dictionary(
-        uniqueKeysWithValues: Reason.allCases.enumerated().map { ($1, $0) })
-    private static let reasons = Reason.allCases.map(\.rawValue) + ["none"]
+    private static let reasons = Reason.allCases.map(\.text) + ["none"]
     private static let unkeptReasons = UnkeptReason.allCases
     private static let codings = ContentCoding.allCases
     private static let statusClasses = ["none", "1xx", "2xx", "3xx", "4xx", "5xx"]
@@ -50,7 +48,7 @@ package struct MetricsSnapshot: Sendable {
     /// Counts one request that is over.
     mutating func count(_ record: RequestRecord) {
         let route = place(of: record.routeIndex)
-        let reason = record.reason.flatMap { Self.reasonIndex[$0] } ?? Self.reasons.count - 1
+        let reason = record.reason?.place ?? Self.reasons.count - 1
         requests[cell(route, record.coding.place, reason)] += 1
         let statusClass = record.status / 100
         responses[responses.indices.contains(statusClass) ? statusClass : 0] += 1

@@ -86,7 +86,7 @@ struct Diagnosis: Sendable {
 
     /// Why nothing is offered.
     private static func silence(_ reason: String?) -> DoctorFinding {
-        reason == Reason.insecureTransport.rawValue ? .forwardedAsInsecure : .notOffered(reason: reason)
+        reason == Reason.insecureTransport.text ? .forwardedAsInsecure : .notOffered(reason: reason)
     }
 
     // MARK: The use
@@ -132,7 +132,7 @@ struct Diagnosis: Sendable {
     }
 
     private static func refusal(_ reason: String?) -> DoctorFinding {
-        switch reason.flatMap({ Reason(rawValue: $0) }) {
+        switch reason.flatMap({ Reason(text: $0) }) {
         case .noDictionaryOffered: .availableDictionaryStripped
         case .codingNotAccepted: .codingsStripped
         case .insecureTransport: .forwardedAsInsecure

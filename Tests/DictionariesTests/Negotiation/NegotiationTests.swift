@@ -193,7 +193,7 @@ struct NegotiationTests {
     }
 
     @Test func `each reason has a text of its own in kebab case`() {
-        let texts = Reason.allCases.map(\.rawValue)
+        let texts = Reason.allCases.map(\.text)
         #expect(Set(texts).count == texts.count)
         for text in texts {
             #expect(
