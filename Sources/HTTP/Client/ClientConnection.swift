@@ -247,7 +247,6 @@ package final class ClientConnection: Handler {
         guard case .awaitingHead = state.phase else { return nil }
         guard let head = try parser.parseResponse(bytes.extracting(offset..<bytes.count)) else { return nil }
         let end = offset + parser.consumed
-        parser.reset()
         if head.status.isInformational {
             try take(interim: head)
             return end
@@ -260,7 +259,7 @@ package final class ClientConnection: Handler {
             bodyPace?.restart(at: core.now, idleTimeout: settings.idleTimeout)
         }
         state.headCame(keepsAlive: head.keepsAlive, endsWithConnection: framing == .untilClose)
-        handler?.receivedHead(head, framing: framing)
+        handler?.receivedHead(consume head, framing: framing)
         if let body, body.isComplete { complete(hasSurplus: end < bytes.count) }
         return end
     }

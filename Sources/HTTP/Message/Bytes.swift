@@ -48,6 +48,25 @@ extension Span<UInt8> {
         text.withUTF8Buffer { unsafe equalsIgnoringCase($0.span) }
     }
 
+    /// Compares with as many bytes that have the bit of small letters (0x20), whether these have it or not.
+    func equalsSmall(_ other: Span<UInt8>) -> Bool {
+        guard count == other.count else { return false }
+        guard count >= 8 else {
+            for index in indices where self[index] | 0x20 != other[index] { return false }
+            return true
+        }
+        var index = 0
+        while true {
+            // Safe: eight bytes from here on lie within both spans, and every pattern of bits is a number.
+            let word = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self)
+            let small = unsafe other.bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self)
+            guard word | 0x2020_2020_2020_2020 == small else { return false }
+            if index == count - 8 { return true }
+            // The last eight may be some that have been compared.
+            index = Swift.min(index + 8, count - 8)
+        }
+    }
+
     /// Compares byte for byte.
     func equals(_ other: Span<UInt8>) -> Bool {
         guard count == other.count else { return false }
@@ -66,6 +85,26 @@ extension Span<UInt8> {
         count >= text.utf8CodeUnitCount && extracting(first: text.utf8CodeUnitCount).equalsIgnoringCase(text)
     }
 
+    /// The index of the first byte of that value; nil if there is none.
+    func firstIndex(of byte: UInt8) -> Int? {
+        let pattern = UInt64(byte) &* 0x0101_0101_0101_0101
+        var index = 0
+        while index + 8 <= count {
+            // Safe: eight bytes from here on lie within the span, and every pattern of bits is a number.
+            let word = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self)
+            let difference = UInt64(littleEndian: word) ^ pattern
+            // The lowest bit that is left is that of the first byte without a difference.
+            let equals = (difference &- 0x0101_0101_0101_0101) & ~difference & 0x8080_8080_8080_8080
+            if equals != 0 { return index + equals.trailingZeroBitCount / 8 }
+            index += 8
+        }
+        while index < count {
+            if self[index] == byte { return index }
+            index += 1
+        }
+        return nil
+    }
+
     /// The index of the first byte in `range` that no field value may hold (RFC 9110 section 5.5), else the range's end.
     func endOfFieldValue(_ range: Range<Int>) -> Int {
         let end = Swift.min(range.upperBound, count)
@@ -73,19 +112,36 @@ extension Span<UInt8> {
         while index + 8 <= end {
             // Safe: eight bytes from here on lie within the span, and every pattern of bits is a number.
             let word = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self)
-            guard !Self.mayHoldControls(word) else { break }
-            index += 8
+            let suspect = Self.firstControl(in: UInt64(littleEndian: word))
+            index += suspect
+            if suspect == 8 { continue }
+            // HTAB is below SP, too.
+            guard ASCII.isFieldValue(self[index]) else { return index }
+            index += 1
+        }
+        return endOfFieldValue(from: index, to: end)
+    }
+
+    // The last bytes, fewer than eight: those before them are looked at once more, where there are enough.
+    private func endOfFieldValue(from start: Int, to end: Int) -> Int {
+        var index = start
+        if end >= 8, index < end {
+            // Safe: eight bytes before `end` lie within the span, and every pattern of bits is a number.
+            let word = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: end - 8, as: UInt64.self)
+            let rest = UInt64(littleEndian: word) >> UInt64(64 - 8 * (end - index))
+            index = Swift.min(index + Self.firstControl(in: rest), end)
         }
         while index < end, ASCII.isFieldValue(self[index]) { index += 1 }
         return index
     }
 
-    // Eight bytes at once: whether one is below SP, or DEL. A borrow between bytes only makes for a closer look.
-    private static func mayHoldControls(_ word: UInt64) -> Bool {
+    // Eight bytes at once, the first of them lowest: the place of the first that is below SP, or DEL; 8 if there is none.
+    // A borrow reaches only the bytes behind one that is found.
+    private static func firstControl(in word: UInt64) -> Int {
         let deletes = word ^ 0x7f7f_7f7f_7f7f_7f7f
         let belowSpace = (word &- 0x2020_2020_2020_2020) & ~word
         let isDelete = (deletes &- 0x0101_0101_0101_0101) & ~deletes
-        return (belowSpace | isDelete) & 0x8080_8080_8080_8080 != 0
+        return ((belowSpace | isDelete) & 0x8080_8080_8080_8080).trailingZeroBitCount / 8
     }
 
     /// The part without blanks (SP, HTAB) at either end.

@@ -1,81 +1,83 @@
 /// The names that the program itself speaks of, each spelled as in its RFC.
+///
+/// Made where they are used: a constant that is kept would be retained and released each time, as its text might count.
 extension HeaderName {
-    package static let accept = HeaderName(.accept)
-    package static let acceptEncoding = HeaderName(.acceptEncoding)
-    package static let acceptRanges = HeaderName(.acceptRanges)
-    package static let accessControlAllowOrigin = HeaderName(.accessControlAllowOrigin)
-    package static let age = HeaderName(.age)
-    package static let allow = HeaderName(.allow)
-    package static let authorization = HeaderName(.authorization)
-    package static let availableDictionary = HeaderName(.availableDictionary)
-    package static let cdnCacheControl = HeaderName(.cdnCacheControl)
-    package static let cacheControl = HeaderName(.cacheControl)
-    package static let connection = HeaderName(.connection)
-    package static let contentDigest = HeaderName(.contentDigest)
-    package static let contentDisposition = HeaderName(.contentDisposition)
-    package static let contentEncoding = HeaderName(.contentEncoding)
-    package static let contentLanguage = HeaderName(.contentLanguage)
-    package static let contentLength = HeaderName(.contentLength)
-    package static let contentLocation = HeaderName(.contentLocation)
-    package static let contentMD5 = HeaderName(.contentMD5)
-    package static let contentRange = HeaderName(.contentRange)
-    package static let contentSecurityPolicy = HeaderName(.contentSecurityPolicy)
-    package static let contentType = HeaderName(.contentType)
-    package static let cookie = HeaderName(.cookie)
-    package static let crossOriginResourcePolicy = HeaderName(.crossOriginResourcePolicy)
-    package static let date = HeaderName(.date)
-    package static let dictionaryID = HeaderName(.dictionaryID)
-    package static let dictumExplain = HeaderName(.dictumExplain)
-    package static let digest = HeaderName(.digest)
-    package static let earlyData = HeaderName(.earlyData)
-    package static let etag = HeaderName(.etag)
-    package static let expect = HeaderName(.expect)
-    package static let expires = HeaderName(.expires)
-    package static let forwarded = HeaderName(.forwarded)
-    package static let host = HeaderName(.host)
-    package static let http2Settings = HeaderName(.http2Settings)
-    package static let ifMatch = HeaderName(.ifMatch)
-    package static let ifModifiedSince = HeaderName(.ifModifiedSince)
-    package static let ifNoneMatch = HeaderName(.ifNoneMatch)
-    package static let ifRange = HeaderName(.ifRange)
-    package static let ifUnmodifiedSince = HeaderName(.ifUnmodifiedSince)
-    package static let keepAlive = HeaderName(.keepAlive)
-    package static let lastModified = HeaderName(.lastModified)
-    package static let link = HeaderName(.link)
-    package static let strictTransportSecurity = HeaderName(.strictTransportSecurity)
-    package static let location = HeaderName(.location)
-    package static let maxForwards = HeaderName(.maxForwards)
-    package static let origin = HeaderName(.origin)
-    package static let pragma = HeaderName(.pragma)
-    package static let proxyAuthenticate = HeaderName(.proxyAuthenticate)
-    package static let proxyAuthorization = HeaderName(.proxyAuthorization)
-    package static let proxyConnection = HeaderName(.proxyConnection)
-    package static let range = HeaderName(.range)
-    package static let referer = HeaderName(.referer)
-    package static let reprDigest = HeaderName(.reprDigest)
-    package static let retryAfter = HeaderName(.retryAfter)
-    package static let secFetchDest = HeaderName(.secFetchDest)
-    package static let secFetchMode = HeaderName(.secFetchMode)
-    package static let secFetchSite = HeaderName(.secFetchSite)
-    package static let server = HeaderName(.server)
-    package static let serverTiming = HeaderName(.serverTiming)
-    package static let setCookie = HeaderName(.setCookie)
-    package static let surrogateControl = HeaderName(.surrogateControl)
-    package static let te = HeaderName(.te)
-    package static let traceparent = HeaderName(.traceparent)
-    package static let trailer = HeaderName(.trailer)
-    package static let transferEncoding = HeaderName(.transferEncoding)
-    package static let upgrade = HeaderName(.upgrade)
-    package static let useAsDictionary = HeaderName(.useAsDictionary)
-    package static let userAgent = HeaderName(.userAgent)
-    package static let vary = HeaderName(.vary)
-    package static let via = HeaderName(.via)
-    package static let wwwAuthenticate = HeaderName(.wwwAuthenticate)
-    package static let warning = HeaderName(.warning)
-    package static let xContentTypeOptions = HeaderName(.xContentTypeOptions)
-    package static let xForwardedFor = HeaderName(.xForwardedFor)
-    package static let xForwardedHost = HeaderName(.xForwardedHost)
-    package static let xForwardedProto = HeaderName(.xForwardedProto)
-    package static let xRealIP = HeaderName(.xRealIP)
-    package static let xRequestID = HeaderName(.xRequestID)
+    package static var accept: HeaderName { HeaderName(.accept) }
+    package static var acceptEncoding: HeaderName { HeaderName(.acceptEncoding) }
+    package static var acceptRanges: HeaderName { HeaderName(.acceptRanges) }
+    package static var accessControlAllowOrigin: HeaderName { HeaderName(.accessControlAllowOrigin) }
+    package static var age: HeaderName { HeaderName(.age) }
+    package static var allow: HeaderName { HeaderName(.allow) }
+    package static var authorization: HeaderName { HeaderName(.authorization) }
+    package static var availableDictionary: HeaderName { HeaderName(.availableDictionary) }
+    package static var cdnCacheControl: HeaderName { HeaderName(.cdnCacheControl) }
+    package static var cacheControl: HeaderName { HeaderName(.cacheControl) }
+    package static var connection: HeaderName { HeaderName(.connection) }
+    package static var contentDigest: HeaderName { HeaderName(.contentDigest) }
+    package static var contentDisposition: HeaderName { HeaderName(.contentDisposition) }
+    package static var contentEncoding: HeaderName { HeaderName(.contentEncoding) }
+    package static var contentLanguage: HeaderName { HeaderName(.contentLanguage) }
+    package static var contentLength: HeaderName { HeaderName(.contentLength) }
+    package static var contentLocation: HeaderName { HeaderName(.contentLocation) }
+    package static var contentMD5: HeaderName { HeaderName(.contentMD5) }
+    package static var contentRange: HeaderName { HeaderName(.contentRange) }
+    package static var contentSecurityPolicy: HeaderName { HeaderName(.contentSecurityPolicy) }
+    package static var contentType: HeaderName { HeaderName(.contentType) }
+    package static var cookie: HeaderName { HeaderName(.cookie) }
+    package static var crossOriginResourcePolicy: HeaderName { HeaderName(.crossOriginResourcePolicy) }
+    package static var date: HeaderName { HeaderName(.date) }
+    package static var dictionaryID: HeaderName { HeaderName(.dictionaryID) }
+    package static var dictumExplain: HeaderName { HeaderName(.dictumExplain) }
+    package static var digest: HeaderName { HeaderName(.digest) }
+    package static var earlyData: HeaderName { HeaderName(.earlyData) }
+    package static var etag: HeaderName { HeaderName(.etag) }
+    package static var expect: HeaderName { HeaderName(.expect) }
+    package static var expires: HeaderName { HeaderName(.expires) }
+    package static var forwarded: HeaderName { HeaderName(.forwarded) }
+    package static var host: HeaderName { HeaderName(.host) }
+    package static var http2Settings: HeaderName { HeaderName(.http2Settings) }
+    package static var ifMatch: HeaderName { HeaderName(.ifMatch) }
+    package static var ifModifiedSince: HeaderName { HeaderName(.ifModifiedSince) }
+    package static var ifNoneMatch: HeaderName { HeaderName(.ifNoneMatch) }
+    package static var ifRange: HeaderName { HeaderName(.ifRange) }
+    package static var ifUnmodifiedSince: HeaderName { HeaderName(.ifUnmodifiedSince) }
+    package static var keepAlive: HeaderName { HeaderName(.keepAlive) }
+    package static var lastModified: HeaderName { HeaderName(.lastModified) }
+    package static var link: HeaderName { HeaderName(.link) }
+    package static var strictTransportSecurity: HeaderName { HeaderName(.strictTransportSecurity) }
+    package static var location: HeaderName { HeaderName(.location) }
+    package static var maxForwards: HeaderName { HeaderName(.maxForwards) }
+    package static var origin: HeaderName { HeaderName(.origin) }
+    package static var pragma: HeaderName { HeaderName(.pragma) }
+    package static var proxyAuthenticate: HeaderName { HeaderName(.proxyAuthenticate) }
+    package static var proxyAuthorization: HeaderName { HeaderName(.proxyAuthorization) }
+    package static var proxyConnection: HeaderName { HeaderName(.proxyConnection) }
+    package static var range: HeaderName { HeaderName(.range) }
+    package static var referer: HeaderName { HeaderName(.referer) }
+    package static var reprDigest: HeaderName { HeaderName(.reprDigest) }
+    package static var retryAfter: HeaderName { HeaderName(.retryAfter) }
+    package static var secFetchDest: HeaderName { HeaderName(.secFetchDest) }
+    package static var secFetchMode: HeaderName { HeaderName(.secFetchMode) }
+    package static var secFetchSite: HeaderName { HeaderName(.secFetchSite) }
+    package static var server: HeaderName { HeaderName(.server) }
+    package static var serverTiming: HeaderName { HeaderName(.serverTiming) }
+    package static var setCookie: HeaderName { HeaderName(.setCookie) }
+    package static var surrogateControl: HeaderName { HeaderName(.surrogateControl) }
+    package static var te: HeaderName { HeaderName(.te) }
+    package static var traceparent: HeaderName { HeaderName(.traceparent) }
+    package static var trailer: HeaderName { HeaderName(.trailer) }
+    package static var transferEncoding: HeaderName { HeaderName(.transferEncoding) }
+    package static var upgrade: HeaderName { HeaderName(.upgrade) }
+    package static var useAsDictionary: HeaderName { HeaderName(.useAsDictionary) }
+    package static var userAgent: HeaderName { HeaderName(.userAgent) }
+    package static var vary: HeaderName { HeaderName(.vary) }
+    package static var via: HeaderName { HeaderName(.via) }
+    package static var wwwAuthenticate: HeaderName { HeaderName(.wwwAuthenticate) }
+    package static var warning: HeaderName { HeaderName(.warning) }
+    package static var xContentTypeOptions: HeaderName { HeaderName(.xContentTypeOptions) }
+    package static var xForwardedFor: HeaderName { HeaderName(.xForwardedFor) }
+    package static var xForwardedHost: HeaderName { HeaderName(.xForwardedHost) }
+    package static var xForwardedProto: HeaderName { HeaderName(.xForwardedProto) }
+    package static var xRealIP: HeaderName { HeaderName(.xRealIP) }
+    package static var xRequestID: HeaderName { HeaderName(.xRequestID) }
 }

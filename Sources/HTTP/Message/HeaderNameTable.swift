@@ -12,13 +12,13 @@ struct HeaderNameTable: Sendable {
     /// Each name in lower case, one behind the other, and where each begins.
     private let folded: [UInt8]
     private let starts: [UInt16]
-    /// Each as a field line has it, with the colon and the blank behind it.
-    private let prefixes: [[UInt8]]
+    /// Each as a field line has it, with the colon and the blank behind it, one behind the other as above.
+    private let prefixes: [UInt8]
     private let slots: [UInt8]
 
     private init() {
         spellings = [""] + Self.names
-        prefixes = spellings.map { Array("\($0): ".utf8) }
+        prefixes = spellings.flatMap { Array("\($0): ".utf8) }
         var folded: [UInt8] = []
         var starts: [UInt16] = [0]
         var slots = [UInt8](repeating: 0, count: Self.slotCount)
@@ -36,7 +36,7 @@ struct HeaderNameTable: Sendable {
 
     /// The number of a name in any case, 0 if it is not listed.
     ///
-    /// It must be a token.
+    /// What has a number is a token; the name may hold anything but control characters.
     func id(of name: Span<UInt8>) -> UInt8 {
         guard !name.isEmpty else { return 0 }
         var slot = Self.slot(of: name)
@@ -48,18 +48,20 @@ struct HeaderNameTable: Sendable {
         return 0
     }
 
-    // Of all bytes of a token only a letter becomes that letter by the bit that makes it a small one; the digits and the
-    // hyphen have it already.
+    // Of all bytes but the controls only a letter becomes that letter by the bit that makes it a small one; the digits and
+    // the hyphen have it already.
     private func isName(_ id: UInt8, _ name: Span<UInt8>) -> Bool {
         let start = Int(starts[Int(id)])
         guard Int(starts[Int(id) + 1]) - start == name.count else { return false }
-        for index in name.indices where name[index] | 0x20 != folded[start + index] { return false }
-        return true
+        return name.equalsSmall(folded.span.extracting(start..<start + name.count))
     }
 
     /// Writes a listed name as a field line has it, with the colon and the blank behind it.
     func write(_ id: UInt8, into output: inout [UInt8]) {
-        output += prefixes[Int(id)]
+        // Each is longer by two than in lower case.
+        let start = Int(starts[Int(id)]) + 2 * Int(id)
+        let end = Int(starts[Int(id) + 1]) + 2 * (Int(id) + 1)
+        output.append(prefixes.span.extracting(start..<end))
     }
 
     /// The conventional spelling of a listed name.

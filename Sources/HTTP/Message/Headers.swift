@@ -61,36 +61,41 @@ package struct Headers: Sendable {
         }
         block.append(ASCII.carriageReturn)
         block.append(ASCII.lineFeed)
-        addLine(id: name.id, start: start, nameEnd: nameEnd)
+        addLine(id: name.id, start: start, nameEnd: nameEnd, end: block.count)
     }
 
-    /// Appends a received line whose bytes have been checked: its CRLF included, `colon` behind the name, `value` without blanks.
-    mutating func append(checkedLine line: Span<UInt8>, colon: Int, value: Range<Int>) {
+    /// Appends a received line whose name and value have been checked, as we write it.
+    mutating func append(id: UInt8, checkedName name: Span<UInt8>, _ value: Span<UInt8>) {
         let start = block.count
-        if line[colon + 1] == ASCII.space, value == colon + 2..<line.count - 2 {
-            // Nearly every line comes as we write it.
-            block.append(line)
-        } else {
-            block.append(line.extracting(0..<colon))
-            block.append(": ")
-            block.append(line.extracting(value))
-            block.append("\r\n")
-        }
-        let id = HeaderNameTable.shared.id(of: line.extracting(0..<colon))
-        addLine(id: id, start: start, nameEnd: start + colon)
+        block.append(name)
+        block.append(": ")
+        block.append(value)
+        block.append("\r\n")
+        addLine(id: id, start: start, nameEnd: start + name.count, end: block.count)
+    }
+
+    /// Enters a checked line of so many bytes into the table; they are to be appended next, behind `distance` others.
+    mutating func announce(id: UInt8, nameBytes: Int, lineBytes: Int, behind distance: Int) {
+        let start = block.count + distance
+        addLine(id: id, start: start, nameEnd: start + nameBytes, end: start + lineBytes)
+    }
+
+    /// Appends the bytes of lines that have been announced.
+    mutating func append(announced bytes: Span<UInt8>) {
+        block.append(bytes)
     }
 
     /// Appends a line of another section's block.
     mutating func append(_ line: Line, of other: Span<UInt8>) {
         let start = block.count
         block.append(other.extracting(Int(line.start)..<Int(line.end)))
-        addLine(id: line.id, start: start, nameEnd: start + Int(line.nameEnd - line.start))
+        addLine(
+            id: line.id, start: start, nameEnd: start + Int(line.nameEnd - line.start), end: block.count)
     }
 
-    private mutating func addLine(id: UInt8, start: Int, nameEnd: Int) {
+    private mutating func addLine(id: UInt8, start: Int, nameEnd: Int, end: Int) {
         if id != 0 { seen.insert(id) }
-        lines.append(
-            Line(start: UInt32(start), nameEnd: UInt32(nameEnd), end: UInt32(block.count), id: id))
+        lines.append(Line(start: UInt32(start), nameEnd: UInt32(nameEnd), end: UInt32(end), id: id))
     }
 
     /// Whether there may be a line of that name.

@@ -217,10 +217,9 @@ package final class ServerConnection: Handler {
                 return nil
             }
             let consumed = parser.consumed
-            parser.reset()
             // What is not begun is read again, from its first byte, once the handshake is whole.
             guard !awaitsHandshake || head.mayBeEarly else { return nil }
-            try begin(head)
+            try begin(consume head)
             return offset + consumed
         } catch {
             refuse(.malformed(error))

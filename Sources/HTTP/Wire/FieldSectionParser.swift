@@ -19,14 +19,20 @@ struct FieldSectionParser: Sendable {
         _ bytes: Span<UInt8>, to limit: Int, fieldCount: Int
     ) throws(ParseError) -> Int? {
         if headers.isEmpty { reserve(arrived: limit - lineStart) }
+        // Nearly every line comes as we write it, and those that lie side by side are copied at once.
+        var announced = lineStart..<lineStart
         while let end = try scanner.endOfLine(bytes, from: position, to: limit) {
             let line = lineStart..<end
             lineStart = end
             position = end
-            if line.count == 2 { return end }
+            if line.count == 2 {
+                headers.append(announced: bytes.extracting(announced))
+                return end
+            }
             guard headers.count < fieldCount else { throw .tooManyFields }
-            try append(bytes.extracting(line))
+            try append(line, of: bytes, &announced)
         }
+        headers.append(announced: bytes.extracting(announced))
         position = limit
         return nil
     }
@@ -38,18 +44,36 @@ struct FieldSectionParser: Sendable {
     }
 
     // The line has its CRLF, and something before it.
-    private mutating func append(_ line: Span<UInt8>) throws(ParseError) {
+    private mutating func append(
+        _ range: Range<Int>, of bytes: Span<UInt8>, _ announced: inout Range<Int>
+    ) throws(ParseError) {
+        let line = bytes.extracting(range)
         // RFC 9112 5.2: obs-fold; at the first line too, where it would fold the start line.
         guard !ASCII.isBlank(line[0]) else { throw .foldedField }
-        // RFC 9112 5.1: no white space between the name and the colon.
-        var colon = 0
-        while ASCII.isPlainName(line[colon]) { colon += 1 }
-        let isPlain = !ASCII.isToken(line[colon])
-        while ASCII.isToken(line[colon]) { colon += 1 }
-        guard colon > 0, line[colon] == ASCII.colon else { throw .malformedFieldName }
-        if !isPlain { try Self.checkDisguise(line.extracting(0..<colon)) }
+        guard let colon = line.firstIndex(of: ASCII.colon), colon > 0 else { throw .malformedFieldName }
+        let name = line.extracting(0..<colon)
+        let id = HeaderNameTable.shared.id(of: name)
+        // A listed name is a token, and no disguise.
+        if id == 0 { try Self.checkUnlisted(name) }
         let value = line.trimmedRange(colon + 1..<line.count - 2)
-        headers.append(checkedLine: line, colon: colon, value: value)
+        if line[colon + 1] == ASCII.space, value == colon + 2..<line.count - 2 {
+            headers.announce(id: id, nameBytes: colon, lineBytes: line.count, behind: announced.count)
+            announced = announced.lowerBound..<range.upperBound
+        } else {
+            headers.append(announced: bytes.extracting(announced))
+            headers.append(id: id, checkedName: name, line.extracting(value))
+            announced = range.upperBound..<range.upperBound
+        }
+    }
+
+    // RFC 9112 5.1: no white space between the name and the colon.
+    private static func checkUnlisted(_ name: Span<UInt8>) throws(ParseError) {
+        var isPlain = true
+        for index in name.indices {
+            guard ASCII.isToken(name[index]) else { throw .malformedFieldName }
+            isPlain = isPlain && ASCII.isPlainName(name[index])
+        }
+        if !isPlain { try checkDisguise(name) }
     }
 
     // Servers that hand fields on as variables take `Content_Length`, and some `Content.Length`, for Content-Length.

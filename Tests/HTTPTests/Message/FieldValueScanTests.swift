@@ -20,13 +20,25 @@ struct FieldValueScanTests {
         }
     }
 
+    @Test(arguments: [0x39, 0x3b, 0xba, 0x00, 0xff] as [UInt8])
+    func `the first byte of a value is found wherever it is, and no other is taken for it`(other: UInt8) {
+        for count in 0..<26 {
+            var bytes = [UInt8](repeating: other, count: count)
+            #expect(bytes.span.firstIndex(of: ASCII.colon) == nil)
+            for place in (0..<count).reversed() {
+                bytes[place] = ASCII.colon
+                #expect(bytes.span.firstIndex(of: ASCII.colon) == place)
+            }
+        }
+    }
+
     @Test func `every listed name is found in any case, and nothing that differs from it in one byte is`() {
         for (index, name) in HeaderNameTable.names.enumerated() {
             for spelling in [name, name.lowercased(), name.uppercased()] {
                 #expect(Int(HeaderNameTable.shared.id(of: spelling.utf8.span)) == index + 1)
             }
             for place in 0..<name.utf8.count {
-                for byte in UInt8.min...UInt8.max where ASCII.isToken(byte) {
+                for byte in UInt8.min...UInt8.max where ASCII.isFieldValue(byte) {
                     var other = Array(name.utf8)
                     guard ASCII.lowercased(other[place]) != ASCII.lowercased(byte) else { continue }
                     other[place] = byte
