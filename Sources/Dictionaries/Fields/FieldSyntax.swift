@@ -55,6 +55,24 @@ enum FieldSyntax {
         return true
     }
 
+    /// Whether both are the same, byte for byte.
+    static func equals(_ one: Span<UInt8>, _ other: Span<UInt8>) -> Bool {
+        guard one.count == other.count else { return false }
+        var index = 0
+        while index + 8 <= one.count {
+            // Safe: eight bytes from here on lie within both spans, and every pattern of bits is a number.
+            let first = unsafe one.bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self)
+            let second = unsafe other.bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self)
+            guard first == second else { return false }
+            index += 8
+        }
+        while index < one.count {
+            guard one[index] == other[index] else { return false }
+            index += 1
+        }
+        return true
+    }
+
     /// The end of the token that begins at the offset; the offset itself where there is none.
     static func tokenEnd(from offset: Int, in text: Span<UInt8>, limit: Int) -> Int {
         var index = offset

@@ -24,11 +24,25 @@ package struct MediaTypes: Sendable {
         guard let contentType else { return false }
         let bytes = contentType.utf8
         let text = bytes.span
+        // Most come without parameters, and as they are listed.
+        if isListed(text) { return true }
         let range = Self.essence(in: text)
         guard !range.isEmpty else { return false }
         if isExact(range, in: text) { return true }
         if FieldSyntax.equals(range, in: text, ignoringCase: Self.eventStream) { return false }
         for pattern in patterns where Self.matches(pattern, range, in: text) { return true }
+        return false
+    }
+
+    private func isListed(_ text: Span<UInt8>) -> Bool {
+        let types = exact.span
+        var start = 0
+        for end in exactEnds {
+            if end - start == text.count, FieldSyntax.equals(types.extracting(start..<end), text) {
+                return true
+            }
+            start = end
+        }
         return false
     }
 

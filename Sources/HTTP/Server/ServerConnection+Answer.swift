@@ -30,6 +30,9 @@ extension ServerConnection {
         core.attend(token)
     }
 
+    private static let connectionFields: HeaderNameSet = [.connection, .transferEncoding]
+    private static let framingFields: HeaderNameSet = [.connection, .transferEncoding, .contentLength]
+
     /// Sends the answer's head.
     ///
     /// `body` says what follows; the head's own framing and connection fields are replaced by what is true
@@ -39,15 +42,11 @@ extension ServerConnection {
         var framing = body
         if framing == .chunked, !takesChunked { framing = .untilClose }
         let persists = state.answerStarted(endsWithConnection: framing == .untilClose)
-        head.headers.remove(.connection)
-        head.headers.remove(.transferEncoding)
+        head.headers.removeAll(framing == .none ? Self.connectionFields : Self.framingFields)
         switch framing {
-        case .length(let count): head.headers.replace(.contentLength, with: String(count))
-        case .chunked:
-            head.headers.remove(.contentLength)
-            head.headers.append(.transferEncoding, "chunked")
-        case .untilClose: head.headers.remove(.contentLength)
-        case .none: break
+        case .length(let count): head.headers.append(.contentLength, String(count))
+        case .chunked: head.headers.append(.transferEncoding, "chunked")
+        case .untilClose, .none: break
         }
         // With a 426, whose Upgrade says what is required, and ends at this hop (RFC 9110 section 15.5.22).
         if head.headers.contains(.upgrade) { head.headers.append(.connection, "upgrade") }

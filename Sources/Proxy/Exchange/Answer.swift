@@ -85,6 +85,13 @@ final class Answer {
         self.facts = facts
     }
 
+    /// Hands the head over to be sent, whole and without a copy: nobody asks for it afterwards.
+    func takeHead() -> ResponseHead {
+        var taken = ResponseHead(status: .ok, headers: Headers())
+        swap(&taken, &head)
+        return taken
+    }
+
     /// A body as the upstream coded it.
     struct Original {
         let coding: ContentCoding

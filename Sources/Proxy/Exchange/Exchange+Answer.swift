@@ -8,8 +8,7 @@ extension Exchange {
     static let holdMilliseconds: Int64 = 25
 
     /// Decides what becomes of an answer, now that its head has come.
-    func plan(_ received: consuming ResponseHead, framing: BodyFraming) {
-        var head = received
+    func plan(_ head: consuming ResponseHead, framing: BodyFraming) {
         // A 426 says by its Upgrade what the client must ask for (RFC 9110 section 15.5.22).
         head.headers.removeConnectionFields(except: head.status == .upgradeRequired ? .upgrade : nil)
         takeIdentity(from: &head.headers)
@@ -97,7 +96,7 @@ extension Exchange {
     }
 
     func shapeBodiless(_ answer: Answer) {
-        guard isCodedResource(answer.facts) else { return }
+        guard isCodedResource(answer) else { return }
         // The length of HEAD is the length GET would have; what is coded has none that is known.
         if let length = answer.head.headers.first(.contentLength).flatMap(Int.init),
             !answer.head.headers.contains(.contentEncoding)
@@ -168,13 +167,15 @@ extension Exchange {
     // MARK: What every head says
 
     /// Whether an answer of this kind may come in several codings, so that it varies.
-    func isCodedResource(_ facts: ResponseFacts) -> Bool {
-        guard facts.status == 200 || facts.status == 206, route.policy.types.contains(facts.contentType)
+    func isCodedResource(_ answer: Answer) -> Bool {
+        // Read where they are: all of them together are many to copy.
+        guard answer.facts.status == 200 || answer.facts.status == 206,
+            route.policy.types.contains(answer.facts.contentType)
         else {
             return false
         }
-        if case .foreign = facts.coding { return false }
-        return !facts.cacheControl.noTransform
+        if case .foreign = answer.facts.coding { return false }
+        return !answer.facts.cacheControl.noTransform
     }
 
     /// Whether the client holds this answer already, in whichever coding.
@@ -211,7 +212,7 @@ extension Exchange {
     /// `Dictum-Explain`: what was decided, and what it came to as far as that is known.
     func explain(_ decision: Decision, on answer: Answer, sent: Int?, microseconds: Int? = nil) {
         guard context.configuration.explain else { return }
-        var text = "\(decision.coding.token);reason=\(decision.reason.rawValue)"
+        var text = "\(decision.coding.token);reason=\(decision.reason.text)"
         if decision.coding.usesDictionary, let body = dictionary.body {
             text += ";dictionary=:\(body.digest.base64):"
         }
@@ -223,7 +224,7 @@ extension Exchange {
 
     /// Shapes the head of an answer with a body.
     func shapeHead(_ answer: Answer, _ shape: Delivery.Shape) {
-        if isCodedResource(answer.facts) || shape.isCodingChanged {
+        if isCodedResource(answer) || shape.isCodingChanged {
             Delivery.shape(&answer.head.headers, shape, sharedCaches: route.sharedCaches)
         } else {
             Delivery.offer(&answer.head.headers, shape)
@@ -237,7 +238,7 @@ extension Exchange {
     func start(_ head: consuming ResponseHead, body: BodyFraming) {
         record.status = Int(head.status.rawValue)
         if context.configuration.explain, !head.headers.contains(.dictumExplain) {
-            let reason = record.reason.map { ";reason=\($0.rawValue)" } ?? ""
+            let reason = record.reason.map { ";reason=\($0.text)" } ?? ""
             head.headers.append(.dictumExplain, record.coding.token + reason)
         }
         answer?.isStarted = true

@@ -64,7 +64,7 @@ extension Exchange {
 
     /// Whether the answer is to have an entity tag made from its body.
     private func needsTag(_ answer: Answer) -> Bool {
-        !answer.head.headers.contains(.etag) && isCodedResource(answer.facts)
+        !answer.head.headers.contains(.etag) && isCodedResource(answer)
             && request.method == .get && answer.collected.count <= heldBytesMax
     }
 
@@ -163,7 +163,7 @@ extension Exchange {
         let isOriginal = decision.upstreamCodingHandling == .passThrough
         shape.isCodingChanged = !isOriginal && decision.coding != .identity || answer.isDecoded
         shape.etag = answer.head.headers.first(.etag)
-        if shape.etag == nil, let body = result.body, isCodedResource(answer.facts) {
+        if shape.etag == nil, let body = result.body, isCodedResource(answer) {
             shape.etag = Delivery.entityTag(of: body.digest)
         }
         if let body = result.body {
@@ -183,7 +183,7 @@ extension Exchange {
         }
         let body = coded ?? answer.collected
         explain(decision, on: answer, sent: body.count, microseconds: result.nanoseconds / 1000)
-        start(answer.head, body: .length(UInt64(body.count)))
+        start(answer.takeHead(), body: .length(UInt64(body.count)))
         if coded != nil { answer.collected = [] }
         answer.original = nil
         sendOn(body, from: 0, answer)

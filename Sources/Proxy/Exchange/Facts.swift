@@ -9,9 +9,9 @@ extension RequestFacts {
     ) {
         var cacheControl = CacheControl()
         head.headers.forEachValue(of: .cacheControl) { cacheControl.read($0) }
-        let personal = route.policy.personal
         var hasPersonalField = false
         if route.usesDictionaries {
+            let personal = route.policy.personal
             head.headers.forEachName {
                 hasPersonalField = hasPersonalField || personal.matches(fieldName: $0)
             }
@@ -31,7 +31,8 @@ extension RequestFacts {
             hasAuthorization: head.headers.contains(.authorization),
             hasCookie: head.headers.contains(.cookie),
             hasClientCertificate: peer.tls?.clientSubject != nil,
-            hasPersonalField: hasPersonalField, hasPersonalQuery: personal.hasPersonalQuery(query),
+            hasPersonalField: hasPersonalField,
+            hasPersonalQuery: query != nil && route.policy.personal.hasPersonalQuery(query),
             noStore: cacheControl.noStore, noTransform: cacheControl.noTransform,
             isTransportSecure: peer.isTransportSecure(head.headers, setting: secureTransport),
             isPathNormal: head.target.form == .asterisk ? false : NormalPath.isNormal(path),

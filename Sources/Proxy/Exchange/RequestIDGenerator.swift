@@ -15,11 +15,23 @@ struct RequestIDGenerator {
     /// The next identifier.
     mutating func next() -> [32 of UInt8] {
         let halves = (nextBits(), nextBits())
+        let digits: [4 of UInt64] = [
+            Self.digits(halves.0 >> 32), Self.digits(halves.0 & 0xffff_ffff),
+            Self.digits(halves.1 >> 32), Self.digits(halves.1 & 0xffff_ffff),
+        ]
         return [32 of UInt8] { place in
-            let half = place < 16 ? halves.0 : halves.1
-            let digit = UInt8(truncatingIfNeeded: half >> UInt64(60 - place % 16 * 4)) & 15
-            return digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
+            UInt8(truncatingIfNeeded: digits[place >> 3] >> UInt64(56 - (place & 7) << 3))
         }
+    }
+
+    /// Eight hexadecimal digits at once: the four bits of each are spread to a byte of their own, and made its character.
+    static func digits(_ bits: UInt64) -> UInt64 {
+        var spread = (bits | bits << 16) & 0x0000_ffff_0000_ffff
+        spread = (spread | spread << 8) & 0x00ff_00ff_00ff_00ff
+        spread = (spread | spread << 4) & 0x0f0f_0f0f_0f0f_0f0f
+        // 1 where the digit is a letter, and 39 lies between "9" + 1 and "a".
+        let letters = (spread &+ 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101
+        return spread &+ 0x3030_3030_3030_3030 &+ letters &* 39
     }
 
     private mutating func nextBits() -> UInt64 {

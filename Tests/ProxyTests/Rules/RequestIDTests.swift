@@ -117,6 +117,16 @@ private let trace = "0af7651916cd43dd8448eb211c80319c"
         #expect(Identifiers.traceID(in: headers) == nil, "of two none is the one")
     }
 
+    @Test(arguments: [0, 1, 0x0123_4567, 0x89ab_cdef, 0x9a9a_a9a9, 0xffff_ffff, 0xf0e1_d2c3] as [UInt64])
+    func `eight digits made at once are those of the number`(bits: UInt64) {
+        let digits = RequestIDGenerator.digits(bits)
+        let text = (0..<8).map { UInt8(truncatingIfNeeded: digits >> UInt64(56 - 8 * $0)) }
+        let plain = String(bits, radix: 16)
+        #expect(
+            String(decoding: text, as: UTF8.self) == String(repeating: "0", count: 8 - plain.utf8.count)
+                + plain)
+    }
+
     @Test func `identifiers differ from each other and from those of other loops`() {
         var seen: Set<String> = []
         for _ in 0..<4 {
