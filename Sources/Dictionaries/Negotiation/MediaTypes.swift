@@ -3,6 +3,8 @@ package struct MediaTypes: Sendable {
     /// The types without `*`, one behind the other: looked through for every answer, and so in one block.
     private var exact: [UInt8] = []
     private var exactEnds: [Int] = []
+    /// The same as texts.
+    private var exactTexts: [String] = []
     private var patterns: [[UInt8]] = []
     private static let eventStream = Array("text/event-stream".utf8)
 
@@ -15,6 +17,7 @@ package struct MediaTypes: Sendable {
             } else {
                 exact += bytes
                 exactEnds.append(exact.count)
+                exactTexts.append(String(decoding: bytes, as: UTF8.self))
             }
         }
     }
@@ -25,7 +28,7 @@ package struct MediaTypes: Sendable {
         let bytes = contentType.utf8
         let text = bytes.span
         // Most come without parameters, and as they are listed.
-        if isListed(text) { return true }
+        if place(of: text) != nil { return true }
         let range = Self.essence(in: text)
         guard !range.isEmpty else { return false }
         if isExact(range, in: text) { return true }
@@ -34,16 +37,24 @@ package struct MediaTypes: Sendable {
         return false
     }
 
-    private func isListed(_ text: Span<UInt8>) -> Bool {
+    /// A Content-Type as text, which is made anew only where it is not in the set just so.
+    package func text(of contentType: Span<UInt8>) -> String {
+        if let place = place(of: contentType) { return exactTexts[place] }
+        return FieldSyntax.string(0..<contentType.count, in: contentType)
+    }
+
+    /// Where a type stands that is written as it is listed.
+    private func place(of text: Span<UInt8>) -> Int? {
         let types = exact.span
         var start = 0
-        for end in exactEnds {
+        for place in exactEnds.indices {
+            let end = exactEnds[place]
             if end - start == text.count, FieldSyntax.equals(types.extracting(start..<end), text) {
-                return true
+                return place
             }
             start = end
         }
-        return false
+        return nil
     }
 
     private func isExact(_ range: Range<Int>, in text: Span<UInt8>) -> Bool {

@@ -14,7 +14,7 @@ extension Exchange {
         takeIdentity(from: &head.headers)
         if context.configuration.explain { head.headers.remove(.dictumExplain) }
         heedSwitch()
-        let facts = ResponseFacts(head, framing: framing)
+        let facts = ResponseFacts(head, framing: framing, types: route.policy.types)
         let answer = Answer(head, framing: framing, facts: facts)
         self.answer = answer
         keepHead(of: answer)

@@ -95,7 +95,7 @@ extension Exchange {
         if context.configuration.explain { head.headers.remove(.dictumExplain) }
         heedSwitch()
         let framing = BodyFraming.length(UInt64(body.count))
-        let facts = ResponseFacts(head, framing: framing)
+        let facts = ResponseFacts(head, framing: framing, types: route.policy.types)
         let answer = Answer(head, framing: framing, facts: facts)
         self.answer = answer
         if !isKept { keepHead(of: answer) }

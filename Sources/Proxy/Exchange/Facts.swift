@@ -51,7 +51,7 @@ extension RequestFacts {
 
 extension ResponseFacts {
     /// What the decisions need to know of the upstream's answer.
-    init(_ head: borrowing ResponseHead, framing: BodyFraming) {
+    init(_ head: borrowing ResponseHead, framing: BodyFraming, types: MediaTypes) {
         var isEncoded = false
         var coding = UpstreamCoding.none
         head.headers.forEachListMember(of: .contentEncoding) { member in
@@ -60,9 +60,13 @@ extension ResponseFacts {
         }
         var cacheControl = CacheControl()
         head.headers.forEachValue(of: .cacheControl) { cacheControl.read($0) }
+        var contentType: String?
+        head.headers.forEachValue(of: .contentType) { value in
+            if contentType == nil { contentType = types.text(of: value) }
+        }
         let length: Int? = if case .length(let count) = framing { Int(count) } else { nil }
         self.init(
-            status: Int(head.status.rawValue), contentType: head.headers.first(.contentType),
+            status: Int(head.status.rawValue), contentType: contentType,
             cacheControl: cacheControl,
             varyNames: Vary.names(head.headers.values(.vary)),
             setCookieNames: head.headers.values(.setCookie).map {

@@ -114,10 +114,13 @@ enum UpstreamRequest {
                 .xForwardedProto,
                 around.peer.forwardedProtocol(request.headers) ?? (around.isTLS ? "https" : "http"))
         }
-        if !headers.contains(.xForwardedHost),
-            let host = request.target.authority ?? request.headers.first(.host)
-        {
-            headers.append(.xForwardedHost, host)
+        if !headers.contains(.xForwardedHost) {
+            if let authority = request.target.authority {
+                headers.append(.xForwardedHost, authority)
+            } else {
+                // There is one at most (RFC 9112 section 3.2).
+                request.headers.forEachValue(of: .host) { headers.append(.xForwardedHost, $0) }
+            }
         }
     }
 

@@ -16,6 +16,14 @@ struct MediaTypesTests {
         #expect(types.contains(contentType) == contains)
     }
 
+    @Test(arguments: [
+        "application/json", "Application/JSON", "application/json; charset=utf-8", "a\u{e9}/b", "",
+    ])
+    func `a Content-Type becomes text as it came, listed or not`(contentType: String) {
+        let types = MediaTypes(["text/html", "application/json", "text/*"])
+        #expect(types.text(of: contentType.utf8.span) == contentType)
+    }
+
     @Test func `no type is of no set`() {
         #expect(!MediaTypes(["*"]).contains(nil))
         #expect(MediaTypes(["*"]).contains("a/b"))
