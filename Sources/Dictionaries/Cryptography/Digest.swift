@@ -35,6 +35,9 @@ package struct Digest: Hashable, Sendable {
     /// Hashes eight of the bytes: they are as good as random, and what is compared are all.
     package func hash(into hasher: inout Hasher) { hasher.combine(word0) }
 
+    /// Eight of the bytes: a shorter key, for where the whole is compared later.
+    var part: UInt64 { word0 }
+
     /// The 32 bytes in the order of the wire.
     package var bytes: [UInt8] {
         var bytes: [UInt8] = []

@@ -3,6 +3,8 @@ internal import Dispatch
 extension DictionaryStore {
     /// How many different bodies may wait to be read, and how many callers for one of them.
     private static let loadsMax = 1024
+    /// How many versions are tried for a body whose own row has not got it.
+    private static let candidatesMax = 16
 
     /// Reads a body from disk, verified against its digest, and keeps it hot; once, however many ask for it.
     ///
@@ -24,12 +26,13 @@ extension DictionaryStore {
         switch turn {
         case .waits: return
         case .refused: readQueue.async { completion(nil) }
-        case .first: readQueue.async { self.finishLoad(name) }
+        case .first: readQueue.async { self.finishLoad(version) }
         }
     }
 
-    private func finishLoad(_ name: BodyName) {
-        let body = hot.withLock { $0.body(name) } ?? read(name)
+    private func finishLoad(_ version: Version) {
+        let name = version.bodyName
+        let body = hot.withLock { $0.body(name) } ?? read(version)
         let waiting = loads.withLock { $0.removeValue(forKey: name) } ?? []
         counters.withLock { counters in
             counters.loads += 1
@@ -38,37 +41,73 @@ extension DictionaryStore {
         for completion in waiting { completion(body) }
     }
 
-    private func read(_ name: BodyName) -> Body? {
+    /// What the row of a version came to.
+    private enum Reading {
+        case sound(Body)
+        case damaged(String)
+        /// Another process may have removed it just now.
+        case gone
+    }
+
+    private func read(_ version: Version) -> Body? {
         guard let database = disk.withLock({ $0.database }) else { return nil }
         do {
-            guard let bytes = try database.body(name) else {
-                // Another process may have removed it just now, which is soon known here too; but not of private
-                // ones, which the feed of changes does not tell of.
-                let versions = versions(of: name)
-                if try database.hasAny(of: versions.map(\.id)) {
-                    giveUp(name, because: "it is not there")
-                } else if name.scope != .public {
-                    evict(versions, reason: .removed)
-                }
-                return nil
-            }
-            let body = Body(bytes)
-            guard name.scope.name(of: body.digest, configuration.keys) == name.digest else {
-                giveUp(name, because: "its bytes do not match its digest")
-                return nil
-            }
-            hot.withLock { $0.keep(body, as: name) }
-            return body
-        } catch .damaged(let reason), .failing(let reason) {
-            giveUp(name, because: reason)
+            if case .sound(let body) = try reading(version, in: database) { return body }
+            return try readElsewhere(version.bodyName, first: version.id, in: database)
         } catch {
             reports.unreadable("a body in \(configuration.path) could not be read for now: \(error)")
+            return nil
         }
+    }
+
+    /// The body from another version that has it: several may share a row, or each have one.
+    ///
+    /// Those that are damaged go; where none is sound, among as many as are tried, all go that are there.
+    private func readElsewhere(_ name: BodyName, first: Int64, in database: StoreDatabase)
+        throws(StoreDatabaseError) -> Body?
+    {
+        let versions = versions(of: name)
+        // The one that was asked for is looked at again: in the index it may be another object by now.
+        let candidates = versions.filter { $0.id == first } + versions.filter { $0.id != first }
+        var (damaged, gone): ([Version], [Version]) = ([], [])
+        var reason: String?
+        defer {
+            if let reason { giveUp(damaged, because: reason) }
+            // Of public ones the feed of changes tells soon; of private ones nothing does.
+            if name.scope != .public { evict(gone, reason: .removed) }
+        }
+        for candidate in candidates.prefix(Self.candidatesMax) {
+            switch try reading(candidate, in: database) {
+            case .sound(let body): return body
+            case .gone: gone.append(candidate)
+            case .damaged(let text):
+                damaged.append(candidate)
+                reason = text
+            }
+        }
+        damaged += candidates.dropFirst(Self.candidatesMax)
         return nil
     }
 
-    private func giveUp(_ name: BodyName, because reason: String) {
-        guard evict(versions(of: name), reason: .damaged) > 0 else { return }
+    private func reading(_ version: Version, in database: StoreDatabase) throws(StoreDatabaseError) -> Reading
+    {
+        do {
+            guard let bytes = try database.body(of: version) else {
+                return try database.hasRow(of: version) ? .damaged("it is not there") : .gone
+            }
+            let body = Body(bytes)
+            guard version.chain.scope.name(of: body.digest, configuration.keys) == version.digest else {
+                return .damaged("its bytes do not match its digest")
+            }
+            hot.withLock { $0.keep(body, as: version.bodyName) }
+            return .sound(body)
+        } catch .damaged(let reason), .failing(let reason) {
+            return .damaged(reason)
+        }
+    }
+
+    private func giveUp(_ versions: [Version], because reason: String) {
+        guard evict(versions, reason: .damaged) > 0 else { return }
         reports.unreadable(
             "a body in \(configuration.path) was lost and is no longer used: \(reason); "
                 + "check the disk if this repeats")

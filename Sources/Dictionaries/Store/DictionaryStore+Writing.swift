@@ -28,7 +28,7 @@ extension DictionaryStore {
                 keepPrivateBounded()
                 let pageBytes = try database.size().page
                 let batch = state.withLock {
-                    $0.pending.takeBatch(pagesMax: batchPagesMax(pageBytes: pageBytes), pageBytes: pageBytes)
+                    $0.takeBatch(pagesMax: batchPagesMax(pageBytes: pageBytes), pageBytes: pageBytes)
                 }
                 try makeRoomAndWrite(batch, to: database)
                 if batch.isEmpty { break }

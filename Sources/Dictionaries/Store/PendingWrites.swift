@@ -5,8 +5,10 @@
 struct PendingWrites: Sendable {
     /// A version whose row is to be made, and the body it needs.
     struct Insertion: Sendable {
-        let version: Version
+        var version: Version
         let body: Body
+        /// Versions that may have that body on disk, whose row is shared then.
+        var twins: [Int64] = []
     }
 
     /// One transaction; apply in this order, in which nothing undoes what went before.
@@ -63,8 +65,8 @@ struct PendingWrites: Sendable {
     /// A row that gets the new rank and facts of this version.
     mutating func renew(_ version: Version) {
         touches[version.id] = nil
-        if let waiting = insertions[version.id] {
-            insertions[version.id] = Insertion(version: version, body: waiting.body)
+        if insertions[version.id] != nil {
+            insertions[version.id]?.version = version
         } else {
             renewals[version.id] = version
         }
@@ -196,8 +198,8 @@ struct PendingWrites: Sendable {
             if removals.remove(id) != nil {
                 unneeded.append(insertion)
             } else {
-                let version = renewals.removeValue(forKey: id) ?? insertion.version
-                insertions[id] = Insertion(version: version, body: insertion.body)
+                insertions[id] = insertion
+                if let renewed = renewals.removeValue(forKey: id) { insertions[id]?.version = renewed }
                 touches[id] = nil
                 pins[id] = nil
             }

@@ -58,27 +58,21 @@ enum PrivateRows {
         return (usable, unusable)
     }
 
-    /// The body of a name; nil if there is no such row.
-    static func body(_ name: Digest, _ database: Database, _ keys: StoreKeys) throws -> [UInt8]? {
-        let rows = try Row.fetchCursor(
+    /// The body of a version; nil if there is no such row.
+    static func body(of version: Version, _ database: Database, _ keys: StoreKeys) throws -> [UInt8]? {
+        let row = try Row.fetchOne(
             database.cachedStatement(
                 sql: """
                     SELECT private_chain.name, sealed FROM private_version
                     JOIN private_chain ON private_chain.id = chain
                     JOIN private_body ON private_body.id = private_version.id
-                    WHERE private_version.name = ?
-                    """), arguments: [Data(name.bytes)])
-        // An identity may have the same body at several URLs, each with a row of its own.
-        var isThere = false
-        while let row = try rows.next() {
-            isThere = true
-            guard let chain: Data = row[0], let sealed: Data = row[1],
-                let body = keys.openBody([UInt8](sealed), ofRow: name, inChain: [UInt8](chain))
-            else { continue }
-            return body
-        }
-        if isThere { throw StoreDatabaseError.damaged("its seal is broken") }
-        return nil
+                    WHERE private_version.id = ?
+                    """), arguments: [version.id])
+        guard let row else { return nil }
+        guard let chain: Data = row[0], let sealed: Data = row[1],
+            let body = keys.openBody([UInt8](sealed), ofRow: version.digest, inChain: [UInt8](chain))
+        else { throw StoreDatabaseError.damaged("its seal is broken") }
+        return body
     }
 
     // MARK: Writing

@@ -50,16 +50,43 @@ package struct StoreCatalog: Sendable {
         }
     }
 
+    /// Every version of the public chains, those together that share a stored body, in the order of digests.
+    ///
+    /// Two processes that admit at once may each have stored the same body.
+    package func versionsByBody() throws(StoreCatalogError) -> [[Version]] {
+        let versions = try versions()
+        let rows = try attempt { () throws(StoreDatabaseError) in try database.bodyRows() }
+        // One that came or went in between stands alone.
+        let bodies = Dictionary(grouping: versions) { rows[$0.id] ?? -$0.id }
+        return bodies.sorted {
+            guard let one = $0.value.first, let other = $1.value.first else { return false }
+            return (one.digest.hex, $0.key) < (other.digest.hex, $1.key)
+        }.map(\.value)
+    }
+
     /// How many chains and versions are of one identity's own, of which nothing else is said.
     package func hidden() throws(StoreCatalogError) -> Hidden {
         try attempt { () throws(StoreDatabaseError) in try database.hidden() }
     }
 
+    /// The body of versions with one digest, from the first of them that has it whole.
+    package func body(ofAny versions: [Version]) throws(StoreCatalogError) -> Reading {
+        var reading = Reading.gone
+        for version in versions {
+            switch try body(of: version) {
+            case .sound(let body): return .sound(body)
+            case .damaged(let reason): reading = .damaged(reason)
+            case .gone: break
+            }
+        }
+        return reading
+    }
+
     /// The body of a version, checked against its digest.
     package func body(of version: Version) throws(StoreCatalogError) -> Reading {
         do throws(StoreDatabaseError) {
-            guard let bytes = try database.body(version.bodyName) else {
-                return try database.hasAny(of: [version.id]) ? .damaged("it is not there") : .gone
+            guard let bytes = try database.body(of: version) else {
+                return try database.hasRow(of: version) ? .damaged("it is not there") : .gone
             }
             guard Digest(of: bytes.span) == version.digest else {
                 return .damaged("its bytes do not match its digest")

@@ -14,6 +14,20 @@ extension StoreDatabase {
         }
     }
 
+    /// The rows of the bodies, by those of the public versions.
+    func bodyRows() throws(StoreDatabaseError) -> [Int64: Int64] {
+        try attempt {
+            try connection.read { database in
+                var bodies: [Int64: Int64] = [:]
+                let rows = try Row.fetchCursor(database, sql: "SELECT id, body FROM version")
+                while let row = try rows.next() {
+                    if let id: Int64 = row[0] { bodies[id] = row[1] }
+                }
+                return bodies
+            }
+        }
+    }
+
     /// Removes rows in one transaction, perhaps not those that were wanted or renewed since they were read; the ones
     /// that went.
     func remove(_ versions: [Version], sparingWanted: Bool) throws(StoreDatabaseError) -> [Version] {

@@ -189,15 +189,12 @@ struct StoreDatabase: Sendable {
         try connection.writeWithoutTransaction { try Int.fetchOne($0, sql: "PRAGMA data_version") }
     }
 
-    /// Whether any of these rows is there.
-    func hasAny(of ids: [Int64]) throws(StoreDatabaseError) -> Bool {
+    /// Whether the row of a version is there.
+    func hasRow(of version: Version) throws(StoreDatabaseError) -> Bool {
         try attempt {
             try connection.read { database in
-                let statement = try database.cachedStatement(
-                    sql:
-                        "SELECT 1 FROM version WHERE id = ?1 UNION ALL SELECT 1 FROM private_version WHERE id = ?1"
-                )
-                return try ids.contains { try Int.fetchOne(statement, arguments: [$0]) != nil }
+                let table = version.chain.scope == .public ? "version" : "private_version"
+                return try StoreRows.hasRow(version, in: table, database)
             }
         }
     }
@@ -208,17 +205,14 @@ struct StoreDatabase: Sendable {
         return try attempt { try connection.read { try PrivateRows.find($0, keys) } }
     }
 
-    /// The bytes of a body as they are on disk, not verified; nil if there is no such row.
-    func body(_ name: BodyName) throws(StoreDatabaseError) -> [UInt8]? {
+    /// The bytes of a version's body as they are on disk, not verified; nil if there is no such row.
+    func body(of version: Version) throws(StoreDatabaseError) -> [UInt8]? {
         try attempt {
             try connection.read { database in
-                if name.scope != .public {
-                    return try keys.flatMap { try PrivateRows.body(name.digest, database, $0) }
+                guard version.chain.scope == .public else {
+                    return try keys.flatMap { try PrivateRows.body(of: version, database, $0) }
                 }
-                let data = try Data.fetchOne(
-                    database.cachedStatement(sql: "SELECT bytes FROM body WHERE scope = ? AND digest = ?"),
-                    arguments: [StoreRows.publicScope, Data(name.digest.bytes)])
-                return data.map { [UInt8]($0) }
+                return try StoreRows.body(of: version, database)
             }
         }
     }

@@ -19,18 +19,17 @@ enum StoreRows {
         let ids = sequence.map { "id IN (SELECT version FROM change WHERE sequence > \($0))" }
         let chains = try chains(
             database, where: ids.map { "id IN (SELECT chain FROM version WHERE \($0))" }, home: home)
-        let digests = try digests(
-            database, where: ids.map { "id IN (SELECT body FROM version WHERE \($0))" })
         var versions: [Version] = []
         let rows = try Row.fetchCursor(
             database,
             sql: """
-                SELECT id, chain, body, url, variant, etag, content_type, size, rank, admitted, last_wanted,
+                SELECT id, chain, digest, url, variant, etag, content_type, size, rank, admitted, last_wanted,
                 max_age, pinned_until, is_upstream_match, head FROM version WHERE \(ids ?? "TRUE")
                 """)
         while let row = try rows.next() {
-            guard let chainID: Int64 = row[1], let bodyID: Int64 = row[2], let home = chains[chainID],
-                let digest = digests[bodyID]
+            let bytes: Data? = row[2]
+            guard let chainID: Int64 = row[1], let home = chains[chainID],
+                let digest = bytes.flatMap({ Digest(bytes: [UInt8]($0)) })
             else { continue }
             if let version = version(row, home: home, digest: digest, heads: heads) {
                 versions.append(version)
@@ -81,16 +80,13 @@ enum StoreRows {
         return chains
     }
 
-    /// All of them are read from the index over scope and digest, which holds no bytes of bodies.
-    private static func digests(_ database: Database, where condition: String?) throws -> [Int64: Digest] {
-        var digests: [Int64: Digest] = [:]
-        let source = condition.map { "WHERE \($0)" } ?? "INDEXED BY sqlite_autoindex_body_1"
-        let rows = try Row.fetchCursor(database, sql: "SELECT id, digest FROM body \(source)")
-        while let row = try rows.next() {
-            guard let id: Int64 = row[0], let digest: Data = row[1] else { continue }
-            digests[id] = Digest(bytes: [UInt8](digest))
-        }
-        return digests
+    /// The bytes of a version's body, not verified; nil if there is no such row.
+    static func body(of version: Version, _ database: Database) throws -> [UInt8]? {
+        let bytes = try Data.fetchOne(
+            database.cachedStatement(
+                sql: "SELECT bytes FROM version JOIN body ON body.id = version.body WHERE version.id = ?"),
+            arguments: [version.id])
+        return bytes.map { [UInt8]($0) }
     }
 
     // MARK: Writing
@@ -128,50 +124,94 @@ enum StoreRows {
         _ insertion: PendingWrites.Insertion, into database: Database, _ keys: StoreKeys?
     ) throws {
         let version = insertion.version
-        let chain = version.chain
-        if let tag = chain.scope.tag {
+        if let tag = version.chain.scope.tag {
             // Without keys there are no private versions; never is one written to the public tables.
             guard let keys else { return }
             return try PrivateRows.insert(insertion, of: tag, into: database, keys)
         }
-        let scope = publicScope
-        let digest = Data(version.digest.bytes)
+        let home = try row(of: version.home, in: database)
+        // Nobody else writes meanwhile: what is not there now comes with this row.
+        let isThere = try unite(version, inChain: home, database)
+        guard try isThere || make(insertion, inChain: home, database) else { return }
+        if version.head != nil { try forgetFormerHeads(of: version, in: database) }
+    }
+
+    /// The row of a chain, which is made where it is missing.
+    private static func row(of chain: Chain, in database: Database) throws -> Int64? {
+        let names: StatementArguments = [
+            chain.key.authority, publicScope, chain.key.match, text(chain.key.matchDest),
+        ]
         try database.cachedStatement(
             sql: """
                 INSERT INTO chain (authority, scope, "match", match_dest, established) VALUES (?, ?, ?, ?, ?)
                 ON CONFLICT DO UPDATE SET established = 1 WHERE excluded.established > established
                 """
-        ).execute(arguments: [
-            chain.authority, scope, chain.match, text(chain.matchDest), version.home.isEstablished,
-        ])
-        try database.cachedStatement(
-            sql: "INSERT OR IGNORE INTO body (scope, digest, bytes) VALUES (?, ?, ?)"
-        ).execute(arguments: [scope, digest, Data(insertion.body.bytes)])
-        // A conflict is another process that admitted the same version: one row stays. Or, hardly ever, it chose the
-        // same row for another: then this one lives in memory only.
+        ).execute(arguments: names + [chain.isEstablished])
+        return try Int64.fetchOne(
+            database.cachedStatement(
+                sql: """
+                    SELECT id FROM chain
+                    WHERE authority = ? AND scope = ? AND "match" = ? AND match_dest = ?
+                    """), arguments: names)
+    }
+
+    /// Gives the row that another process has made of the same version what is newer here; false if there is none.
+    private static func unite(_ version: Version, inChain chain: Int64?, _ database: Database) throws -> Bool
+    {
         try database.cachedStatement(
             sql: """
-                INSERT INTO version (id, chain, body, url, variant, etag, content_type, size, rank, admitted,
-                    last_wanted, max_age, pinned_until, is_upstream_match, head)
-                VALUES (?, (SELECT id FROM chain
-                        WHERE authority = ? AND scope = ? AND "match" = ? AND match_dest = ?),
-                    (SELECT id FROM body WHERE scope = ? AND digest = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                ON CONFLICT DO UPDATE SET etag = excluded.etag, content_type = excluded.content_type,
-                    rank = max(rank, excluded.rank), last_wanted = max(last_wanted, excluded.last_wanted),
-                    max_age = excluded.max_age, is_upstream_match = excluded.is_upstream_match,
-                    pinned_until = max(pinned_until, excluded.pinned_until), head = excluded.head
-                WHERE (chain, url, variant, body)
-                    = (excluded.chain, excluded.url, excluded.variant, excluded.body)
+                UPDATE version SET etag = ?, content_type = ?, rank = max(rank, ?),
+                    last_wanted = max(last_wanted, ?), max_age = ?, is_upstream_match = ?,
+                    pinned_until = max(pinned_until, ?), head = ?
+                WHERE chain = ? AND url = ? AND variant = ? AND digest = ?
                 """
         ).execute(arguments: [
-            version.id, chain.authority, scope, chain.match, text(chain.matchDest), scope, digest,
-            version.url,
-            version.variant, version.etag, version.contentType, version.bytes, version.rank,
-            version.admittedAt,
-            version.lastWanted, version.maxAge, version.pinnedUntil, version.isUpstreamMatch,
-            version.headData,
+            version.etag, version.contentType, version.rank, version.lastWanted, version.maxAge,
+            version.isUpstreamMatch, version.pinnedUntil, version.headData, chain, version.url,
+            version.variant, Data(version.digest.bytes),
         ])
-        if version.head != nil { try forgetFormerHeads(of: version, in: database) }
+        return database.changesCount > 0
+    }
+
+    /// Makes the row of a version, and that of its body where no other version has it.
+    ///
+    /// False where, hardly ever, another process has chosen the same row for another: this one lives in memory only.
+    private static func make(
+        _ insertion: PendingWrites.Insertion, inChain chain: Int64?, _ database: Database
+    ) throws -> Bool {
+        let version = insertion.version
+        guard try !hasRow(version, in: "version", database) else { return false }
+        try database.cachedStatement(
+            sql: """
+                INSERT INTO version (id, chain, body, digest, url, variant, etag, content_type, size, rank,
+                    admitted, last_wanted, max_age, pinned_until, is_upstream_match, head)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """
+        ).execute(arguments: [
+            version.id, chain, try bodyRow(for: insertion, database), Data(version.digest.bytes), version.url,
+            version.variant, version.etag, version.contentType, version.bytes, version.rank,
+            version.admittedAt, version.lastWanted, version.maxAge, version.pinnedUntil,
+            version.isUpstreamMatch, version.headData,
+        ])
+        return true
+    }
+
+    /// The row of the body that a twin has, if one of them is there by now and has it; else a new one.
+    private static func bodyRow(for insertion: PendingWrites.Insertion, _ database: Database) throws -> Int64
+    {
+        let digest = Data(insertion.version.digest.bytes)
+        for twin in insertion.twins {
+            let shared = try Int64.fetchOne(
+                database.cachedStatement(
+                    sql: """
+                        SELECT body.id FROM version JOIN body ON body.id = version.body
+                        WHERE version.id = ? AND digest = ?
+                        """), arguments: [twin, digest])
+            if let shared { return shared }
+        }
+        try database.cachedStatement(sql: "INSERT INTO body (bytes) VALUES (?)")
+            .execute(arguments: [Data(insertion.body.bytes)])
+        return database.lastInsertedRowID
     }
 
     /// Only the newest version of a URL and variant can be asked about.
@@ -204,7 +244,8 @@ enum StoreRows {
         return try database.changesCount > 0 || hasRow(version, in: "version", database)
     }
 
-    private static func hasRow(_ version: Version, in table: String, _ database: Database) throws -> Bool {
+    /// Whether the row of a version is there.
+    static func hasRow(_ version: Version, in table: String, _ database: Database) throws -> Bool {
         try Int.fetchOne(
             database.cachedStatement(sql: "SELECT 1 FROM \(table) WHERE id = ?"), arguments: [version.id])
             != nil

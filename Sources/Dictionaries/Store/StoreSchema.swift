@@ -8,8 +8,10 @@ enum StoreSchema {
     /// `PRAGMA user_version` tells how many were taken. During a hand-over a process of the release before works on
     /// the same file until it ends, so a step only adds: tables, triggers, columns with a default.
     static let steps = [
-        // Bodies have a table of their own, so that reading the versions reads no body. The triggers remove
-        // what nothing refers to, also when rows are deleted by hand.
+        // Bodies have a table of their own, so that reading the versions reads no body. Nothing is ordered by a
+        // digest alone: such an index takes each new row on a page of its own, anywhere in it, where the other
+        // trees take a whole batch on a few. The triggers remove what nothing refers to, also when rows are
+        // deleted by hand.
         """
         CREATE TABLE chain (
             id INTEGER PRIMARY KEY,
@@ -21,15 +23,13 @@ enum StoreSchema {
         ) STRICT;
         CREATE TABLE body (
             id INTEGER PRIMARY KEY,
-            scope TEXT NOT NULL,
-            digest BLOB NOT NULL, -- SHA-256 of bytes
-            bytes BLOB NOT NULL,
-            UNIQUE (scope, digest)
+            bytes BLOB NOT NULL
         ) STRICT;
         CREATE TABLE version (
             id INTEGER PRIMARY KEY,
             chain INTEGER NOT NULL REFERENCES chain,
-            body INTEGER NOT NULL REFERENCES body,
+            body INTEGER NOT NULL REFERENCES body, -- several versions may have one
+            digest BLOB NOT NULL, -- SHA-256 of the body
             url TEXT NOT NULL,
             variant TEXT NOT NULL,
             etag TEXT,
@@ -39,7 +39,7 @@ enum StoreSchema {
             admitted INTEGER NOT NULL, -- seconds since 1970, like the next
             last_wanted INTEGER NOT NULL,
             max_age INTEGER NOT NULL,
-            UNIQUE (chain, url, variant, body)
+            UNIQUE (chain, url, variant, digest)
         ) STRICT;
         CREATE INDEX version_body ON version (body);
         CREATE TRIGGER version_deleted AFTER DELETE ON version BEGIN
@@ -97,7 +97,6 @@ enum StoreSchema {
             id INTEGER PRIMARY KEY REFERENCES private_version, -- one for each version
             sealed BLOB NOT NULL
         ) STRICT;
-        CREATE INDEX private_version_name ON private_version (name);
         CREATE TRIGGER private_version_deleted BEFORE DELETE ON private_version BEGIN
             DELETE FROM private_body WHERE id = old.id;
         END;

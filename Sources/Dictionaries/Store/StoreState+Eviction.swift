@@ -25,6 +25,7 @@ extension StoreState {
         let isFirst = index.chain(version.chain) == nil
         index.insert(version)
         rows[version.id] = version
+        twins.insert(version)
         let isInProbation = index.chain(version.chain)?.isEstablished == false
         if isInProbation { bytesInProbation += version.storedBytes }
         if isFirst, let chain = index.chain(version.chain) {
@@ -58,6 +59,7 @@ extension StoreState {
         let wasNewest = index.versions(of: version.chain).last === version
         guard index.remove(version) else { return false }
         rows[version.id] = nil
+        twins.remove(version)
         pins.remove(version.id)
         let last = index.versions(of: version.chain).last
         if chain?.isEstablished == false {

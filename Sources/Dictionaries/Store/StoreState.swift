@@ -22,6 +22,8 @@ struct StoreState: Sendable {
     var index = DictionaryIndex()
     /// The versions in the index by their rows.
     var rows: [Int64: Version] = [:]
+    /// Which of them have the same body.
+    var twins = Twins()
     var pending = PendingWrites()
     var pins = Pins()
     /// What the heads of the versions may take.
@@ -125,6 +127,17 @@ struct StoreState: Sendable {
         return lastRank
     }
 
+    // MARK: Writing
+
+    /// Takes what to write next, with the versions whose bodies it shares; see `PendingWrites.takeBatch`.
+    mutating func takeBatch(pagesMax: Int, pageBytes: Int) -> PendingWrites.Batch {
+        var batch = pending.takeBatch(pagesMax: pagesMax, pageBytes: pageBytes)
+        for place in batch.insertions.indices {
+            batch.insertions[place].twins = twins.twins(of: batch.insertions[place].version)
+        }
+        return batch
+    }
+
     // MARK: Expiry
 
     /// The index to search for what has expired; from here on `earliestExpiry` heeds only what is admitted.
@@ -225,6 +238,7 @@ struct StoreState: Sendable {
     private mutating func clearIndex() {
         index = DictionaryIndex()
         rows = [:]
+        twins = Twins()
         order = EvictionOrder()
         pins = Pins()
         (chainsInProbation, bytesInProbation) = (0, 0)

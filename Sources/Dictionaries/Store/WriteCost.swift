@@ -34,7 +34,7 @@ struct WriteCost: Sendable {
     /// The bytes that the file grows by, unless it has free pages.
     var fileBytes: Int { (newPages + changes / 128) * pageBytes }
 
-    /// Seven trees have a part in each version: three tables and the indexes over them.
+    /// Six trees have a part in each version: three tables and the indexes over them.
     private func cost(of change: Change) -> (changed: Int, new: Int) {
         switch change {
         case .insertion(let version):

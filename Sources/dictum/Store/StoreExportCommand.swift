@@ -20,8 +20,9 @@ struct StoreExportCommand: ParsableCommand {
     func run() throws {
         signal(SIGPIPE, SIG_IGN)
         try store.use { opened in
-            guard let version = try opened.versions(digest).first else { return }
-            switch try opened.catalog.body(of: version) {
+            let versions = try opened.versions(digest)
+            guard let version = versions.first else { return }
+            switch try opened.catalog.body(ofAny: versions) {
             case .sound(let body):
                 do throws(FetchError) {
                     try BodyOutput.write(body.bytes, to: output)

@@ -38,9 +38,10 @@ struct StoreVerifyCommand: ParsableCommand {
     func run() throws {
         try store.use { opened in
             var report = Report()
-            let bodies = Dictionary(grouping: try opened.catalog.versions(), by: \.digest)
-            for (digest, versions) in bodies.sorted(by: { $0.key.hex < $1.key.hex }) {
-                guard let reason = try check(versions, in: opened.catalog, &report) else { continue }
+            for versions in try opened.catalog.versionsByBody() {
+                guard let digest = versions.first?.digest,
+                    let reason = try check(versions, in: opened.catalog, &report)
+                else { continue }
                 report.damaged.append(
                     .init(
                         sha256: digest.hex, reason: reason, urls: versions.map { $0.chain.authority + $0.url }
@@ -53,21 +54,23 @@ struct StoreVerifyCommand: ParsableCommand {
         }
     }
 
-    /// Why a body is damaged; nil where it is sound, or gone.
+    /// Why the body that these versions share is damaged; nil where it is sound, or gone.
     private func check(_ versions: [Version], in catalog: StoreCatalog, _ report: inout Report) throws
         -> String?
     {
-        guard let version = versions.first else { return nil }
-        switch try catalog.body(of: version) {
-        case .gone: return nil
-        case .sound(let body):
-            report.bodies += 1
-            report.bytes += body.count
-            return nil
-        case .damaged(let reason):
-            report.bodies += 1
-            return reason
+        for version in versions {
+            switch try catalog.body(of: version) {
+            case .gone: continue
+            case .sound(let body):
+                report.bodies += 1
+                report.bytes += body.count
+                return nil
+            case .damaged(let reason):
+                report.bodies += 1
+                return reason
+            }
         }
+        return nil
     }
 
     private func text(_ report: Report) -> String {

@@ -16,7 +16,7 @@ import Testing
     @Test func `a body whose bytes were changed is refused and dropped, the others stay`() async throws {
         let folder = try filled(3)
         try folder.sqlite(
-            "UPDATE body SET bytes = zeroblob(1000) WHERE digest = X'\(sampleBody(1).digest.hex)'")
+            "UPDATE body SET bytes = zeroblob(1000) WHERE id = \(folder.bodyRow(of: sampleBody(1)))")
         let events = StoreEvents()
         let store = try DictionaryStore.open(folder.database, log: events.log)
         let versions = store.reader()

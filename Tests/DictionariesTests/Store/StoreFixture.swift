@@ -45,6 +45,11 @@ final class StoreFolder {
         try runCommand("sqlite3", [database, sql])
     }
 
+    /// SQL for the row that a body has in `body`.
+    func bodyRow(of body: Body) -> String {
+        "(SELECT body FROM version WHERE digest = X'\(body.digest.hex)')"
+    }
+
     /// Reads, changes and writes back the bytes of a file.
     func edit(_ file: String, _ change: (inout [UInt8]) -> Void) throws {
         var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: file)))

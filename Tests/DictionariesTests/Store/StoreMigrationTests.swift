@@ -11,21 +11,20 @@ import Testing
         PRAGMA journal_mode = WAL;
         CREATE TABLE chain (id INTEGER PRIMARY KEY, authority TEXT NOT NULL, scope TEXT NOT NULL,
             "match" TEXT NOT NULL, match_dest TEXT NOT NULL, UNIQUE (authority, scope, "match", match_dest)) STRICT;
-        CREATE TABLE body (id INTEGER PRIMARY KEY, scope TEXT NOT NULL, digest BLOB NOT NULL,
-            bytes BLOB NOT NULL, UNIQUE (scope, digest)) STRICT;
+        CREATE TABLE body (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL) STRICT;
         CREATE TABLE version (id INTEGER PRIMARY KEY, chain INTEGER NOT NULL REFERENCES chain,
-            body INTEGER NOT NULL REFERENCES body, url TEXT NOT NULL, variant TEXT NOT NULL, etag TEXT,
-            content_type TEXT, size INTEGER NOT NULL, rank INTEGER NOT NULL, admitted INTEGER NOT NULL,
-            last_wanted INTEGER NOT NULL, max_age INTEGER NOT NULL, UNIQUE (chain, url, variant, body)) STRICT;
+            body INTEGER NOT NULL REFERENCES body, digest BLOB NOT NULL, url TEXT NOT NULL,
+            variant TEXT NOT NULL, etag TEXT, content_type TEXT, size INTEGER NOT NULL, rank INTEGER NOT NULL,
+            admitted INTEGER NOT NULL, last_wanted INTEGER NOT NULL, max_age INTEGER NOT NULL,
+            UNIQUE (chain, url, variant, digest)) STRICT;
         CREATE INDEX version_body ON version (body);
         CREATE TRIGGER version_deleted AFTER DELETE ON version BEGIN
             DELETE FROM body WHERE id = old.body AND NOT EXISTS (SELECT 1 FROM version WHERE body = old.body);
             DELETE FROM chain WHERE id = old.chain AND NOT EXISTS (SELECT 1 FROM version WHERE chain = old.chain);
         END;
         INSERT INTO chain VALUES (7, 'api.example', 'public', '/feed', '');
-        INSERT INTO body VALUES (9, 'public', X'\(sampleBody(1).digest.hex)',
-            X'\(sampleBody(1).bytes.map { String(format: "%02x", $0) }.joined())');
-        INSERT INTO version VALUES (3, 7, 9, '/feed', '', 'one', 'application/json', 1000, 5, 1000, 1000, 1000);
+        INSERT INTO body VALUES (9, X'\(sampleBody(1).bytes.map { String(format: "%02x", $0) }.joined())');
+        INSERT INTO version VALUES (3, 7, 9, X'\(sampleBody(1).digest.hex)', '/feed', '', 'one', 'application/json', 1000, 5, 1000, 1000, 1000);
         PRAGMA application_id = \(0x4449_4354);
         PRAGMA user_version = 1;
         """
@@ -101,9 +100,9 @@ import Testing
         // What schema 1 writes for an admission, a return and a removal.
         try folder.sqlite(
             """
-            INSERT INTO body (id, scope, digest, bytes) VALUES (10, 'public', X'\(sampleBody(2).digest.hex)', X'00');
-            INSERT INTO version (id, chain, body, url, variant, etag, content_type, size, rank, admitted,
-                last_wanted, max_age) VALUES (4, 7, 10, '/feed', '', NULL, NULL, 1, 6, 1000, 1000, 1000);
+            INSERT INTO body (id, bytes) VALUES (10, X'00');
+            INSERT INTO version (id, chain, body, digest, url, variant, etag, content_type, size, rank, admitted,
+                last_wanted, max_age) VALUES (4, 7, 10, X'\(sampleBody(2).digest.hex)', '/feed', '', NULL, NULL, 1, 6, 1000, 1000, 1000);
             UPDATE version SET rank = 8 WHERE id = 4;
             DELETE FROM version WHERE id = 3;
             """)

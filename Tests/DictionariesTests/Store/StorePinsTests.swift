@@ -211,9 +211,9 @@ import Testing
         try folder.sqlite(
             """
             INSERT INTO chain VALUES (1, 'api.example', 'public', '/feed', '');
-            INSERT INTO body VALUES (1, 'public', x'\(hex)', x'\(bytes)');
+            INSERT INTO body VALUES (1, x'\(bytes)');
             INSERT INTO version VALUES
-            (1, 1, 1, '/feed', '', NULL, 'application/json', 1000, 1, 1000, 1000, 1000);
+            (1, 1, 1, x'\(hex)', '/feed', '', NULL, 'application/json', 1000, 1, 1000, 1000, 1000);
             """)
         let store = try DictionaryStore.open(folder.database)
         let version = try #require(store.reader().newest(chain: feedChain, url: "/feed", variant: ""))

@@ -77,6 +77,23 @@ import Testing
         store.store.close()
     }
 
+    @Test func `where one row of an identity is broken, its other row of the same body serves`() async throws
+    {
+        let folder = try StoreFolder()
+        let first = try PrivateStore(folder.database)
+        for url in ["/feed", "/feed?2"] { first.store.admit(one, chain: try first.chain("ann"), url: url) }
+        first.store.close()
+        let store = try PrivateStore(folder.database)
+        let versions = store.store.publisher.index.allVersions()
+        try #require(versions.count == 2)
+        try folder.sqlite(
+            "UPDATE private_body SET sealed = zeroblob(length(sealed)) WHERE id = \(versions[0].id)")
+        #expect(await store.store.loaded(versions[0])?.bytes == one.bytes)
+        #expect(store.store.statistics.evictions == [.damaged: 1])
+        #expect(store.store.publisher.index.allVersions().map(\.id) == [versions[1].id])
+        store.store.close()
+    }
+
     @Test(arguments: [
         "UPDATE private_chain SET facts = zeroblob(length(facts))",
         "UPDATE private_chain SET name = randomblob(32)",

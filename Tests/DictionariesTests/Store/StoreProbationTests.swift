@@ -116,8 +116,9 @@ import Testing
             PRAGMA application_id = \(StoreSchema.applicationID);
             PRAGMA user_version = 1;
             INSERT INTO chain VALUES (1, 'api.example', 'public', '/feed', '');
-            INSERT INTO body VALUES (1, 'public', x'\(sampleBody(1).digest.hex)', x'00');
-            INSERT INTO version VALUES (1, 1, 1, '/feed', '', NULL, NULL, 1000, 1, 1000, 1000, 1000);
+            INSERT INTO body VALUES (1, x'00');
+            INSERT INTO version VALUES
+                (1, 1, 1, x'\(sampleBody(1).digest.hex)', '/feed', '', NULL, NULL, 1000, 1, 1000, 1000, 1000);
             """)
         let store = try DictionaryStore.open(folder.database)
         #expect(store.statistics.chains == 1)

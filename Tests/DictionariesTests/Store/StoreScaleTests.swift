@@ -61,11 +61,11 @@ import Testing
         try folder.sqlite(
             """
             WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 9999)
-            INSERT INTO body SELECT i, 'public', randomblob(32), zeroblob(\(bytes)) FROM n;
+            INSERT INTO body SELECT i, zeroblob(\(bytes)) FROM n;
             INSERT INTO chain (id, authority, scope, "match", match_dest)
                 SELECT id, 'api.example', 'public', '/items/' || id, '' FROM body WHERE id < 2500;
-            INSERT INTO version (id, chain, body, url, variant, size, rank, admitted, last_wanted, max_age)
-                SELECT id, id % 2500, id, '/items/' || (id % 2500), '', \(bytes), id, 0, 0, 1000 FROM body;
+            INSERT INTO version (id, chain, body, digest, url, variant, size, rank, admitted, last_wanted, max_age)
+                SELECT id, id % 2500, id, randomblob(32), '/items/' || (id % 2500), '', \(bytes), id, 0, 0, 1000 FROM body;
             """)
         let read = bytesRead()
         var reopened: DictionaryStore?
@@ -75,6 +75,51 @@ import Testing
         #expect(reopened?.statistics.versions == 10_000)
         #expect(bytesRead() - read < 10_000 * bytes / 20)
         print("10,000 versions opened in \(opening), \(bytesRead() - read) bytes read")
+    }
+
+    @Test func `admissions change no more of a large store than of a small one`() throws {
+        let pages = try [10, 20_000].map(pagesChanged)
+        print("pages that 200 admissions change: \(pages[0]) among 10 versions, \(pages[1]) among 20,000")
+        // A tree that is ordered by digests alone would have nearly as many pages more as there are admissions.
+        #expect(pages[1] < pages[0] + 20)
+    }
+
+    /// The pages that one transaction of 200 admissions puts into the log of a store with so many versions.
+    private func pagesChanged(storing count: Int) throws -> Int {
+        let folder = try StoreFolder()
+        try DictionaryStore.open(folder.database).close()
+        try folder.sqlite(
+            """
+            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(count))
+            INSERT INTO body SELECT i, randomblob(100) FROM n;
+            INSERT INTO chain (id, authority, scope, "match", match_dest)
+                SELECT id, 'api.example', 'public', '/items/' || id, '' FROM body WHERE id <= 1 + \(count) / 10;
+            INSERT INTO version (id, chain, body, digest, url, variant, size, rank, admitted, last_wanted, max_age)
+                SELECT id, 1 + id / 10, id, randomblob(32), '/items/' || (id / 10), '', 100, id, 0, 0, 1000
+                FROM body;
+            """)
+        let store = try DictionaryStore.open(folder.database, maxChains: 10_000)
+        #expect(store.statistics.versions == count)
+        func admit(_ seeds: Range<Int>) {
+            store.writeQueue.suspend()
+            for seed in seeds {
+                store.admit(
+                    sampleBody(seed, count: 100),
+                    chain: ChainKey(authority: "api.example", match: "/\(seed % 10)"),
+                    keep: 1000)
+            }
+            store.writeQueue.resume()
+            #expect(store.flush())
+        }
+        // Makes the chains, and the feed of changes short.
+        admit(0..<10)
+        let database = try #require(store.disk.withLock { $0.database })
+        try store.writeQueue.sync { try database.checkpoint() }
+        let before = store.statistics.transactions
+        #expect(try database.size().log == 0)
+        admit(10..<210)
+        #expect(store.statistics.transactions == before + 1)
+        return try database.size().log / database.size().page
     }
 
     /// What this process has read from files so far, as the kernel counts it.

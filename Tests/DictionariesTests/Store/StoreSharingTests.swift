@@ -54,6 +54,7 @@ import Testing
         second.admit(sampleBody(1), etag: "later", now: 1000)
         settle()
         #expect(try folder.sqlite("SELECT count(*), max(etag) FROM version") == "1|later")
+        #expect(try folder.sqlite("SELECT count(*) FROM body") == "1")
         let ids = [first, second].map { $0.publisher.index.allVersions().map(\.id) }
         #expect(ids[0] == ids[1] && ids[0].count == 1)
         #expect(first.reader().newest(chain: feedChain, url: "/feed", variant: "")?.etag == "later")
@@ -321,12 +322,12 @@ import Testing
         try folder.sqlite(
             """
             WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000)
-            INSERT INTO body SELECT i, 'public', randomblob(32), zeroblob(50) FROM n;
+            INSERT INTO body SELECT i, zeroblob(50) FROM n;
             INSERT INTO chain (id, authority, scope, "match", match_dest)
                 SELECT id, 'api.example', 'public', '/items/' || id, '' FROM body WHERE id <= 1000;
-            INSERT INTO version (id, chain, body, url, variant, etag, content_type, size, rank, admitted, last_wanted,
-                max_age)
-                SELECT id, 1 + id % 1000, id, '/items/' || id, '', NULL, NULL, 50, id, 0, 0, 1000 FROM body;
+            INSERT INTO version (id, chain, body, digest, url, variant, etag, content_type, size, rank, admitted,
+                last_wanted, max_age)
+                SELECT id, 1 + id % 1000, id, randomblob(32), '/items/' || id, '', NULL, NULL, 50, id, 0, 0, 1000 FROM body;
             """)
         let store = try DictionaryStore.open(folder.database, maxChains: 10_000)
         let database = try #require(store.disk.withLock { $0.database })

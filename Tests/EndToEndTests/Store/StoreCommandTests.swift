@@ -37,7 +37,9 @@ internal import Testing
         try store.admit([1, 2, 3])
         #expect(try store.run("verify").status == 0)
         let damaged = FilledStore.body(2).digest.hex
-        try store.sqlite("UPDATE body SET bytes = zeroblob(length(bytes)) WHERE digest = X'\(damaged)'")
+        try store.sqlite(
+            "UPDATE body SET bytes = zeroblob(length(bytes)) "
+                + "WHERE id = (SELECT body FROM version WHERE digest = X'\(damaged)')")
         for arguments in [["verify"], ["verify", "--json"]] {
             let result = try RunningProcess.run(["store"] + arguments + ["--store", store.path])
             #expect(result.status == 1)

@@ -111,10 +111,15 @@ struct ForeignJudge {
             if found != "ok":
                 print(found)
             count = 0
-            for digest, body in database.execute("SELECT digest, bytes FROM body WHERE scope = 'public'"):
+            bodies = "SELECT digest, bytes FROM version LEFT JOIN body ON body.id = version.body"
+            for digest, body in database.execute(bodies):
                 count += 1
-                if hashlib.sha256(body).digest() != digest:
+                if body is None:
+                    print(f"body {digest.hex()} is not there")
+                elif hashlib.sha256(body).digest() != digest:
                     print(f"body {digest.hex()} does not match its digest")
+            for body, in database.execute("SELECT id FROM body WHERE id NOT IN (SELECT body FROM version)"):
+                print(f"body {body} is of no version")
             return count
 
         print("judged", {"answers": answers, "store": store}[sys.argv[1]](sys.argv[2]))
