@@ -14,7 +14,7 @@ struct RecencyList<Element: Sendable>: Sendable {
     /// The place of what was used the longest ago.
     private(set) var oldest: Int?
     private var newest: Int?
-    private var slots: [Slot?] = []
+    private var slots = BlockList<Slot?>()
     private var freePlaces: [Int] = []
 
     /// What an element takes beside itself, with the room that the table keeps to grow.
