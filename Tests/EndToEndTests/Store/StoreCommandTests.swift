@@ -52,6 +52,23 @@ internal import Testing
         #expect(try store.sqlite("SELECT count(*) FROM body") == "2")
     }
 
+    @Test func `of two rows with one body the damaged one is found, and the sound one exported`() throws {
+        let store = try FilledStore()
+        for path in ["/a", "/b"] { try store.admit([1], path: path) }
+        #expect(try store.sqlite("SELECT count(*), count(DISTINCT body) FROM version") == "2|1")
+        // As two processes make them that do not know of each other.
+        try store.sqlite(
+            "INSERT INTO body (bytes) SELECT zeroblob(length(bytes)) FROM body;"
+                + "UPDATE version SET body = (SELECT max(id) FROM body) WHERE url = '/a'")
+        let result = try RunningProcess.run(["store", "verify", "--store", store.path])
+        #expect(result.status == 1)
+        #expect(result.text.contains("api.test/a") && !result.text.contains("api.test/b"))
+        #expect(try store.run("export", FilledStore.body(1).digest.hex).output == FilledStore.body(1).bytes)
+        #expect(try store.run("verify", "--repair").status == 0)
+        #expect(try store.run("verify").status == 0)
+        #expect(try store.sqlite("SELECT url FROM version") == "/b")
+    }
+
     @Test func `chains are listed in a stable order with what is in them`() throws {
         let store = try FilledStore()
         try store.admit([1, 2], path: "/b")
