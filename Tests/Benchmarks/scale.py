@@ -41,7 +41,7 @@ def _index_rows(bench, generator):
 
 def _filled(bench, generator, count):
     """A proxy whose store on disk has so many versions, all of them admitted over the wire."""
-    store = {"path": str(bench.directory / f"{count}.sqlite"), "max_size": "4GiB"}
+    store = {"path": str(bench.directory / f"{count}.sqlite"), "max_size": "4GiB", "write_rate": "1GiB"}
     dictum = bench.start(servers.Dictum, generator, bench.binary, f"dictum-{count}", store, ROUTES)
     _fill(bench, dictum, [(_target("made", number), {}) for number in range(count)])
     return dictum
@@ -75,7 +75,7 @@ def _list(bench, name, count, requests):
 
 
 def _opening_rows(bench, generator):
-    store = {"path": str(bench.directory / "opened.sqlite"), "max_size": "4GiB", "memory": "1GiB"}
+    store = {"path": str(bench.directory / "opened.sqlite"), "max_size": "4GiB"}
     dictum = bench.start(servers.Dictum, generator, bench.binary, "dictum-opened", store, ROUTES)
     _fill(bench, dictum, [(_target("large", number), {}) for number in range(OPENED_COUNT)])
     # What the last transactions write is left to the end of the process.
