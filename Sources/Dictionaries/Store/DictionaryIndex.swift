@@ -1,28 +1,17 @@
 internal import HashTreeCollections
 
-/// Every version that may be used, as an immutable value.
+/// Every version that may be used: the chains as an immutable value, and a table of digests that all copies share.
 ///
-/// A persistent tree: a changed copy shares all but a few nodes with the value before it, so that publishing
-/// one admission among 100,000 versions costs microseconds and a snapshot costs a few retains.
+/// The chains are a persistent tree: a changed copy shares all but a few nodes with the value before it, so that
+/// publishing one admission among 100,000 versions costs microseconds and a snapshot costs a few retains.
 package struct DictionaryIndex: Sendable {
-    private struct DigestKey: Hashable {
-        let authority: String
-        let digest: Digest
-    }
-
     /// A chain with its versions, the oldest first.
     private struct Line {
         let chain: Chain
         var versions: [Version]
     }
 
-    /// The versions with one digest: hardly ever more than one.
-    private enum Holders {
-        case one(Version)
-        case many(TreeDictionary<Int64, Version>)
-    }
-
-    private var byDigest = SharedTable<DigestKey, Holders>()
+    private let digests = DigestTable()
     private var lines = SharedTable<ChainKey, Line>()
     /// The chains that are or were named in Links, by what names them there.
     private var chainNames: TreeDictionary<String, ChainKey> = [:]
@@ -46,15 +35,9 @@ package struct DictionaryIndex: Sendable {
     func find(
         digest: Digest, authority: String, scope: ChainKey.Scope = .public, path: String, query: String?
     ) -> Version? {
-        func isUsable(_ version: Version) -> Bool {
+        digests.first(digest: digest, authority: authority, limit: Self.candidatesMax) { version in
             version.isCurrent && version.chain.scope == scope
                 && version.home.covers(path: path, query: query)
-        }
-        switch byDigest[DigestKey(authority: authority, digest: digest)] {
-        case nil: return nil
-        case .one(let version): return isUsable(version) ? version : nil
-        case .many(let versions):
-            return versions.prefix(Self.candidatesMax).first { isUsable($0.value) }?.value
         }
     }
 
@@ -131,17 +114,7 @@ package struct DictionaryIndex: Sendable {
         var line = lines[version.chain] ?? Line(chain: version.home, versions: [])
         line.versions.insert(version, at: place(of: version))
         lines[version.chain] = line
-        let digestKey = key(of: version)
-        switch byDigest[digestKey] {
-        case nil: byDigest[digestKey] = .one(version)
-        case .one(let other):
-            var both: TreeDictionary<Int64, Version> = [other.id: other]
-            both[version.id] = version
-            byDigest[digestKey] = .many(both)
-        case .many(var others):
-            others[version.id] = version
-            byDigest[digestKey] = .many(others)
-        }
+        digests.insert(version)
         if version.pinnedUntil > 0 { addName(of: version) }
         versionCount += 1
     }
@@ -166,14 +139,7 @@ package struct DictionaryIndex: Sendable {
             privateBytes -= version.privateBytes
             if line.versions.isEmpty { privateChainCount -= 1 }
         }
-        let digestKey = key(of: version)
-        switch byDigest[digestKey] {
-        case nil: break
-        case .one(let other): if other.id == version.id { byDigest[digestKey] = nil }
-        case .many(var others):
-            others[version.id] = nil
-            byDigest[digestKey] = others.isEmpty ? nil : .many(others)
-        }
+        digests.remove(version)
         versionCount -= 1
         return true
     }
@@ -183,9 +149,5 @@ package struct DictionaryIndex: Sendable {
             ($0.rank, $0.id) < (version.rank, version.id)
         }
         return before.map { $0 + 1 } ?? 0
-    }
-
-    private func key(of version: Version) -> DigestKey {
-        DigestKey(authority: version.chain.authority, digest: version.digest)
     }
 }

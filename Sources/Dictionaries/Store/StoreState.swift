@@ -95,8 +95,8 @@ struct StoreState: Sendable {
             facts, id: known.id, rank: nextRank(clock), home: known.home, admittedAt: known.admittedAt,
             lastWanted: max(known.lastWanted, now), pinnedUntil: known.pinnedUntil,
             head: self.head(of: known, facts: facts, head, now: now))
-        _ = index.remove(known)
         index.insert(version)
+        _ = index.remove(known)
         rows[version.id] = version
         note(version)
         pending.renew(version)
