@@ -49,7 +49,11 @@ struct StoreDatabase: Sendable {
             throw StoreDatabaseError(opening: error)
         }
         identity = StoreFile.identity(of: path)
-        try attempt { try Self.migrate(connection, steps: steps) }
+        try attempt {
+            try Self.migrate(connection, steps: steps)
+            // What cannot be written just now is written later.
+            try connection.writeWithoutTransaction { try $0.execute(sql: "PRAGMA busy_timeout = 1000") }
+        }
     }
 
     /// Opens a file that is there and up to date, as it is, beside the proxies that use it.
@@ -69,7 +73,8 @@ struct StoreDatabase: Sendable {
 
     private static func connect(_ path: String, schemasMax: Int) throws -> any DatabaseWriter {
         var configuration = Configuration()
-        configuration.busyMode = .timeout(1)
+        // While the file is made or brought up to date others wait for that; later nobody does for long, see `init`.
+        configuration.busyMode = .timeout(5)
         configuration.maximumReaderCount = 2
         configuration.prepareDatabase { database in
             if database.configuration.readonly { return }
