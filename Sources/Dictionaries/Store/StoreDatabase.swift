@@ -49,11 +49,7 @@ struct StoreDatabase: Sendable {
             throw StoreDatabaseError(opening: error)
         }
         identity = StoreFile.identity(of: path)
-        try attempt {
-            try Self.migrate(connection, steps: steps)
-            // What cannot be written just now is written later.
-            try connection.writeWithoutTransaction { try $0.execute(sql: "PRAGMA busy_timeout = 1000") }
-        }
+        try attempt { try Self.migrate(connection, steps: steps) }
     }
 
     /// Opens a file that is there and up to date, as it is, beside the proxies that use it.
@@ -73,7 +69,8 @@ struct StoreDatabase: Sendable {
 
     private static func connect(_ path: String, schemasMax: Int) throws -> any DatabaseWriter {
         var configuration = Configuration()
-        // While the file is made or brought up to date others wait for that; later nobody does for long, see `init`.
+        // A transaction of another process, or the making of the file, may take long on a busy disk; nobody but the
+        // store's own queue waits for it.
         configuration.busyMode = .timeout(5)
         configuration.maximumReaderCount = 2
         configuration.prepareDatabase { database in
