@@ -38,8 +38,9 @@ package final class ClientConnection: Handler {
     package var hasSent: Bool { hasBegun }
     /// Whether a byte of an answer to it has come.
     package var hasReceived: Bool { hasAnswer }
-    // Not to be seen from outside, see `EventLoop.Core.clock`.
+    /// `hasSent` for this module alone, see `EventLoop.Core.clock`.
     var hasBegun = false
+    /// `hasReceived` for this module alone.
     var hasAnswer = false
     /// What the upstream had taken when it was last asked for.
     var takenBytes = 0

@@ -13,6 +13,7 @@ package final class ServerConnection: Handler {
     package let tls: TLSFacts?
     /// Whether its TLS handshake is not whole yet: what comes may be somebody's copy (RFC 8446 section 8).
     package var isEarly: Bool { awaitsHandshake }
+    /// The same for this module alone, see `EventLoop.Core.clock`.
     var awaitsHandshake: Bool
     /// Who is told what a handshake that is not whole yet comes to; nil for all others.
     var onHandshakeEnd: TLSHandshake.Ending?
