@@ -1,7 +1,7 @@
 internal import Synchronization
 
 /// A chain as the versions in it share it: its name, with the pattern compiled once, and whether it is in demand.
-final class Chain: Sendable {
+final class Chain: DemandQueueElement {
     /// So many requests establish a chain, the first included.
     static let requestsToEstablish = 3
 
@@ -10,6 +10,7 @@ final class Chain: Sendable {
     private let versions = Atomic<Int>(.max)
     private let established: Atomic<Bool>
     private let requests = Atomic<Int>(0)
+    private let queued = Atomic<Int>(0)
 
     /// A `match` that is no pattern (a store edited by hand) makes a chain that covers nothing.
     init(_ key: ChainKey, isEstablished: Bool = true) {
@@ -22,6 +23,11 @@ final class Chain: Sendable {
     var versionsMax: Int {
         get { versions.load(ordering: .relaxed) }
         set { versions.store(newValue, ordering: .relaxed) }
+    }
+
+    var queuePlace: Int {
+        get { queued.load(ordering: .relaxed) }
+        set { queued.store(newValue, ordering: .relaxed) }
     }
 
     /// Whether a dictionary of this chain may be used for the URL (RFC 9842 section 2.2.2).

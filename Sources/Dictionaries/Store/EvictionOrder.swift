@@ -1,79 +1,75 @@
 /// The versions and chains of an index in the order in which they go.
 ///
-/// A value beside the index, which it does not hold: who changes the index tells it.
+/// A value beside the index, which it does not hold: who changes the index tells it. Each thing is in one place, which
+/// it notes itself, so a copy must not go on where the original does.
 struct EvictionOrder: Sendable {
     private var versions = [DemandQueue<Version>](repeating: .init(), count: EvictionClass.allCases.count)
     private var chainsInProbation = DemandQueue<Chain>()
     private var establishedChains = DemandQueue<Chain>()
 
-    /// Notes that a version belongs to a class from now on; where it was before it no longer counts.
-    mutating func insert(_ version: Version, _ evictionClass: EvictionClass, in index: DictionaryIndex) {
-        let place = evictionClass.rawValue
-        versions[place].insert(version, lastWanted: version.wantedUntil, rank: version.rank)
-        versions[place].compact(liveCount: index.versionCount) {
-            Self.lastWanted($0, of: evictionClass, in: index)
+    /// How many versions and chains are in it.
+    var counts: (versions: Int, chains: Int) {
+        (versions.reduce(0) { $0 + $1.count }, chainsInProbation.count + establishedChains.count)
+    }
+
+    /// Gives a version its place in a class; it leaves the one that it had.
+    mutating func insert(_ version: Version, _ evictionClass: EvictionClass) {
+        remove(version)
+        versions[evictionClass.rawValue].insert(
+            version, lastWanted: version.wantedUntil, rank: version.rank)
+    }
+
+    /// Forgets a version.
+    mutating func remove(_ version: Version) {
+        for place in versions.indices where versions[place].remove(version) { return }
+    }
+
+    /// Gives a chain its place among those in probation, or those that are established; it leaves the one that it had.
+    mutating func insert(_ chain: Chain, versions: [Version]) {
+        remove(chain)
+        let (lastWanted, rank) = (Self.lastWanted(versions), versions.first?.rank ?? 0)
+        if chain.isEstablished {
+            establishedChains.insert(chain, lastWanted: lastWanted, rank: rank)
+        } else {
+            chainsInProbation.insert(chain, lastWanted: lastWanted, rank: rank)
         }
     }
 
-    /// Notes that a chain is in probation, or established, from now on.
-    mutating func insert(_ chain: Chain, in index: DictionaryIndex) {
-        guard let lastWanted = Self.lastWanted(chain, in: index) else { return }
-        let rank = index.versions(of: chain.key).first?.rank ?? 0
-        let isEstablished = chain.isEstablished
-        func add(to queue: inout DemandQueue<Chain>) {
-            queue.insert(chain, lastWanted: lastWanted, rank: rank)
-            queue.compact(liveCount: index.chainCount) {
-                $0.isEstablished == isEstablished ? Self.lastWanted($0, in: index) : nil
-            }
-        }
-        if isEstablished { add(to: &establishedChains) } else { add(to: &chainsInProbation) }
+    /// Forgets a chain.
+    mutating func remove(_ chain: Chain) {
+        if !establishedChains.remove(chain) { chainsInProbation.remove(chain) }
     }
 
     /// Takes the version of a class that goes first; nil where all that are left are named in Links.
-    mutating func popVersion(_ evictionClass: EvictionClass, in index: DictionaryIndex, now: Int) -> Version?
-    {
-        let version = versions[evictionClass.rawValue].popFirst {
-            Self.lastWanted($0, of: evictionClass, in: index)
-        }
+    mutating func popVersion(_ evictionClass: EvictionClass, now: Int) -> Version? {
+        let version = versions[evictionClass.rawValue].popFirst { $0.wantedUntil }
         guard let version, version.isPinned(at: now) else { return version }
-        insert(version, evictionClass, in: index)
+        insert(version, evictionClass)
         return nil
     }
 
     /// Takes the chain that goes first among those in probation.
     mutating func popChainInProbation(in index: DictionaryIndex, now: Int) -> Chain? {
-        unpinned(
-            chainsInProbation.popFirst { $0.isEstablished ? nil : Self.lastWanted($0, in: index) }, index, now
-        )
+        unpinned(chainsInProbation.popFirst { Self.lastWanted(index.versions(of: $0.key)) }, index, now)
     }
 
     /// Takes the chain that goes first among the established ones.
     mutating func popEstablishedChain(in index: DictionaryIndex, now: Int) -> Chain? {
-        unpinned(
-            establishedChains.popFirst { $0.isEstablished ? Self.lastWanted($0, in: index) : nil }, index, now
-        )
+        unpinned(establishedChains.popFirst { Self.lastWanted(index.versions(of: $0.key)) }, index, now)
     }
 
     /// Puts a chain back of which a version is named in Links: then so it is with all that come after it.
     private mutating func unpinned(_ chain: Chain?, _ index: DictionaryIndex, _ now: Int) -> Chain? {
-        guard let chain, index.versions(of: chain.key).contains(where: { $0.isPinned(at: now) }) else {
-            return chain
-        }
-        insert(chain, in: index)
+        guard let chain, case let versions = index.versions(of: chain.key),
+            versions.contains(where: { $0.isPinned(at: now) })
+        else { return chain }
+        insert(chain, versions: versions)
         return nil
     }
 
-    /// When a version was last wanted; nil unless it is in the index and of the class.
-    private static func lastWanted(
-        _ version: Version, of evictionClass: EvictionClass, in index: DictionaryIndex
-    ) -> Int? {
-        index.evictionClass(of: version) == evictionClass ? version.wantedUntil : nil
-    }
-
-    /// When the last of a chain's versions was wanted; nil unless the chain is in the index.
-    private static func lastWanted(_ chain: Chain, in index: DictionaryIndex) -> Int? {
-        guard index.chain(chain.key) === chain else { return nil }
-        return index.versions(of: chain.key).reduce(0) { max($0, $1.wantedUntil) }
+    /// When the last of a chain's versions was wanted.
+    private static func lastWanted(_ versions: [Version]) -> Int {
+        versions.reduce(0) { max($0, $1.wantedUntil) }
     }
 }
 

@@ -11,9 +11,9 @@ extension StoreState {
         for version in versions { version.home.establish() }
         chainsInProbation -= 1
         bytesInProbation -= versions.reduce(0) { $0 + $1.storedBytes }
-        for past in versions.dropLast() { order.insert(past, .past, in: index) }
-        if let newest = versions.last { order.insert(newest, .newest, in: index) }
-        order.insert(chain, in: index)
+        for past in versions.dropLast() { order.insert(past, .past) }
+        if let newest = versions.last { order.insert(newest, .newest) }
+        order.insert(chain, versions: versions)
         pending.establish(version.id)
     }
 
@@ -33,7 +33,7 @@ extension StoreState {
                 chainsInProbation += 1
                 hasProbation = true
             }
-            order.insert(chain, in: index)
+            order.insert(chain, versions: index.versions(of: chain.key))
         }
         // A chain read from disk and one of the same name in memory may be two objects.
         if !isInProbation {
@@ -44,13 +44,13 @@ extension StoreState {
         note(version)
     }
 
-    /// Puts a version that became the newest of its chain into the order, and the one before it.
+    /// Puts a version that came into its chain into the order; where it is the newest now, the one before it as well.
     mutating func note(_ version: Version) {
-        guard version.home.isEstablished else { return order.insert(version, .probation, in: index) }
-        order.insert(version, .newest, in: index)
-        if let former = index.versions(of: version.chain).dropLast().last {
-            order.insert(former, .past, in: index)
-        }
+        guard version.home.isEstablished else { return order.insert(version, .probation) }
+        let versions = index.versions(of: version.chain)
+        guard versions.last === version else { return order.insert(version, .past) }
+        order.insert(version, .newest)
+        if let former = versions.dropLast().last { order.insert(former, .past) }
     }
 
     /// Takes a version out of the index and all that counts it; false if it is not there.
@@ -58,15 +58,17 @@ extension StoreState {
         let chain = index.chain(version.chain)
         let wasNewest = index.versions(of: version.chain).last === version
         guard index.remove(version) else { return false }
+        order.remove(version)
         rows[version.id] = nil
         twins.remove(version)
         pins.remove(version.id)
         let last = index.versions(of: version.chain).last
+        if last == nil, let chain { order.remove(chain) }
         if chain?.isEstablished == false {
             bytesInProbation -= version.storedBytes
             if last == nil { chainsInProbation -= 1 }
         } else if wasNewest, let last {
-            order.insert(last, .newest, in: index)
+            order.insert(last, .newest)
         }
         return true
     }
@@ -94,7 +96,7 @@ extension StoreState {
             if chainsInProbation > inProbation, let chain = order.popChainInProbation(in: index, now: now) {
                 remove(chain, reason: .probation, into: &evicted)
             } else if bytesInProbation > limits.bytesInProbation,
-                let version = order.popVersion(.probation, in: index, now: now)
+                let version = order.popVersion(.probation, now: now)
             {
                 remove(CollectionOfOne(version), reason: .probation, into: &evicted)
             } else if chainsThatCount - chainsInProbation > established,
@@ -131,7 +133,7 @@ extension StoreState {
         var found = 0
         for evictionClass in EvictionClass.allCases {
             while found < bytes, victims.count < Self.evictionsMax,
-                let version = order.popVersion(evictionClass, in: index, now: now)
+                let version = order.popVersion(evictionClass, now: now)
             {
                 if kept(version) {
                     passedOver.append((version, evictionClass))
@@ -141,7 +143,7 @@ extension StoreState {
                 }
             }
         }
-        for (version, evictionClass) in passedOver { order.insert(version, evictionClass, in: index) }
+        for (version, evictionClass) in passedOver { order.insert(version, evictionClass) }
         return victims
     }
 }

@@ -97,6 +97,7 @@ struct StoreState: Sendable {
             head: self.head(of: known, facts: facts, head, now: now))
         index.insert(version)
         _ = index.remove(known)
+        order.remove(known)
         rows[version.id] = version
         note(version)
         pending.renew(version)
@@ -188,10 +189,10 @@ struct StoreState: Sendable {
         pending.pin(version.id, until: 0)
         earliestExpiry = min(earliestExpiry, version.expiry)
         // Wanted less than its place in the order says.
-        if let evictionClass = index.evictionClass(of: version) {
-            order.insert(version, evictionClass, in: index)
+        if let evictionClass = index.evictionClass(of: version) { order.insert(version, evictionClass) }
+        if let chain = index.chain(version.chain) {
+            order.insert(chain, versions: index.versions(of: chain.key))
         }
-        if let chain = index.chain(version.chain) { order.insert(chain, in: index) }
     }
 
     /// Lets go of the pins beyond some limits, those that end first before the others.

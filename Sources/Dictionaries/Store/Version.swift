@@ -3,7 +3,7 @@ internal import Synchronization
 /// One body that a URL answered with, as a chain keeps it; the bytes themselves are a `Body`.
 ///
 /// Immutable but for the time it was last wanted. A body that returns makes a new object with the same `id`.
-package final class Version: Sendable {
+package final class Version: Sendable, DemandQueueElement {
     /// The row in the store; see `row`.
     package let id: Int64
     /// The digest of the body; in a private chain what `StoreKeys` calls it there, as also the next three.
@@ -45,6 +45,7 @@ package final class Version: Sendable {
     private let wantedOnDisk: Atomic<Int>
     private let pinned: Atomic<Int>
     private let current = Atomic<Bool>(true)
+    private let queued = Atomic<Int>(0)
 
     /// The name of the chain that this is a version of.
     package var chain: ChainKey { home.key }
@@ -60,6 +61,10 @@ package final class Version: Sendable {
     var privateBytes: Int { bytes + SealedBytes.overheadBytes + 1024 }
     /// Until when it was, or is sure to be, wanted: a Link that names it is kept to.
     var wantedUntil: Int { max(lastWanted, pinnedUntil) }
+    var queuePlace: Int {
+        get { queued.load(ordering: .relaxed) }
+        set { queued.store(newValue, ordering: .relaxed) }
+    }
     var bodyName: BodyName { BodyName(scope: home.key.scope, digest: digest) }
     /// What it takes on disk, at most, were its body in no other chain.
     var storedBytes: Int {

@@ -64,6 +64,23 @@ import Testing
         #expect(order(&state).map(\.digest) == [second, third].map(\.digest))
     }
 
+    @Test(arguments: [-3, 1, 2] as [Int64])
+    func `what another process admitted has the place of its rank`(rank: Int64) throws {
+        var state = StoreState()
+        let old = admit(1, 1, to: &state, now: 500)
+        let new = admit(2, 1, to: &state, now: 501)
+        let body = sampleBody(3, count: 1)
+        let facts = VersionFacts(
+            digest: body.digest, url: "/1", variant: "", etag: nil, contentType: nil, bytes: 1, maxAge: 1000)
+        let home = try #require(state.index.chain(chain(1)))
+        // Of the same rank as another it comes after it, as its row has the higher number.
+        let row = Version(facts, id: .max, rank: rank, home: home, admittedAt: 100, lastWanted: 100)
+        _ = state.merge([StoreChanges.Change(id: row.id, version: row)], now: 600) { _ in nil }
+        #expect(state.order.counts == (versions: 3, chains: 1))
+        #expect(
+            order(&state).map(\.digest) == (rank < 2 ? [row, old, new] : [old, new, row]).map(\.digest))
+    }
+
     @Test func `a chain that is established takes its versions along`() {
         var state = StoreState()
         let old = admit(1, 1, to: &state, isImplied: true, now: 100)
@@ -94,24 +111,26 @@ import Testing
         var random = SystemRandomNumberGenerator()
         for step in 0..<10_000 {
             let now = 1000 + step / 4
-            let all = state.index.allVersions()
+            let present = state.index.allVersions()
             switch Int.random(in: 0..<8, using: &random) {
-            case 0: if let version = all.randomElement() { state.establish(version) }
-            case 1: _ = all.randomElement()?.want(at: now)
+            case 0: if let version = present.randomElement() { state.establish(version) }
+            case 1: _ = present.randomElement()?.want(at: now)
             case 2:
                 var evicted = StoreState.Evicted()
-                state.remove(all.shuffled().prefix(3), reason: .age, into: &evicted)
+                state.remove(present.shuffled().prefix(3), reason: .age, into: &evicted)
             default:
                 admit(
                     .random(in: 0..<200, using: &random), .random(in: 0..<80, using: &random), to: &state,
                     isImplied: Bool.random(using: &random), keep: 4, now: now)
             }
+            let all = state.index.allVersions()
             let probation = state.index.allChains().filter {
                 state.index.chain($0.key)?.isEstablished == false
             }
             let bytes = probation.flatMap(\.versions).reduce(0) { $0 + $1.storedBytes }
             let isRight =
                 state.chainsInProbation == probation.count && state.bytesInProbation == bytes
+                && state.order.counts == (all.count, state.index.chainCount)
                 && probation.count <= 8 && bytes <= 8000 && state.index.chainCount <= 40
             #expect(isRight)
             if !isRight { return }
