@@ -1,15 +1,16 @@
 extension DictionaryIndex {
-    /// One thread's view of the index: always the newest, never waiting for a writer.
+    /// One thread's view of the index, always the newest.
     ///
     /// Not Sendable: each event loop makes its own with `DictionaryStore.reader()`.
     package final class Reader {
         private let publisher: IndexPublisher
         private var generation = -1
-        private var snapshot = DictionaryIndex()
+        private var index: DictionaryIndex
         private let keys: StoreKeys?
 
         init(_ publisher: IndexPublisher, keys: StoreKeys? = nil) {
             self.publisher = publisher
+            index = publisher.index
             self.keys = keys
         }
 
@@ -21,15 +22,15 @@ extension DictionaryIndex {
         ) -> Version? {
             refresh()
             let digest = scope.name(of: digest, keys)
-            return snapshot.find(digest: digest, authority: authority, scope: scope, path: path, query: query)
+            return index.find(digest: digest, authority: authority, scope: scope, path: path, query: query)
         }
 
         /// The newest version of a URL and variant.
         package func newest(chain: ChainKey, url: String, variant: String) -> Version? {
             refresh()
             return usable(
-                snapshot.newest(
-                    chain: chain, url: chain.scope.name(of: url, as: .url, keys),
+                index[chain]?.newest(
+                    url: chain.scope.name(of: url, as: .url, keys),
                     variant: chain.scope.name(of: variant, as: .variant, keys)))
         }
 
@@ -48,8 +49,8 @@ extension DictionaryIndex {
         package func version(chain: ChainKey, url: String, variant: String, etag: String) -> Version? {
             refresh()
             return usable(
-                snapshot.version(
-                    chain: chain, url: chain.scope.name(of: url, as: .url, keys),
+                index[chain]?.version(
+                    url: chain.scope.name(of: url, as: .url, keys),
                     variant: chain.scope.name(of: variant, as: .variant, keys),
                     etag: chain.scope.name(of: etag, as: .entityTag, keys)))
         }
@@ -59,7 +60,7 @@ extension DictionaryIndex {
             chain: ChainKey, url: String, values: (String) -> String?
         ) -> Version? {
             refresh()
-            return snapshot.versions(of: chain).last {
+            return index[chain]?.all.last {
                 $0.head?.bytes != nil && $0.isCurrent && $0.url == url
                     && VariantKey.fits($0.variant, values: values)
             }
@@ -68,19 +69,19 @@ extension DictionaryIndex {
         /// A version of the chain with this digest, whatever its URL.
         package func version(chain: ChainKey, digest: Digest) -> Version? {
             refresh()
-            return usable(snapshot.version(chain: chain, digest: chain.scope.name(of: digest, keys)))
+            return usable(index[chain]?.version(digest: chain.scope.name(of: digest, keys)))
         }
 
         /// The version that Links of this chain and variant name.
         package func named(chain: ChainKey, variant: String, now: Int) -> Version? {
             refresh()
-            return usable(snapshot.named(chain: chain, variant: variant, now: now))
+            return usable(index[chain]?.named(variant: variant, now: now))
         }
 
         /// The version with a path of its own, if a Link may have named it.
         package func linked(_ path: DictionaryPath, authority: String, now: Int) -> Version? {
             refresh()
-            return usable(snapshot.linked(path, authority: authority, now: now))
+            return usable(index.linked(path, authority: authority, now: now))
         }
 
         /// Whether a body with this digest is in the chain.
@@ -92,8 +93,8 @@ extension DictionaryIndex {
         package func version(chain: ChainKey, url: String, variant: String, digest: Digest) -> Version? {
             refresh()
             return usable(
-                snapshot.version(
-                    chain: chain, url: chain.scope.name(of: url, as: .url, keys),
+                index[chain]?.version(
+                    url: chain.scope.name(of: url, as: .url, keys),
                     variant: chain.scope.name(of: variant, as: .variant, keys),
                     digest: chain.scope.name(of: digest, keys)))
         }
@@ -101,7 +102,7 @@ extension DictionaryIndex {
         /// Whether the chain has any version.
         package func holds(_ chain: ChainKey) -> Bool {
             refresh()
-            return snapshot.chain(chain) != nil
+            return index.chain(chain) != nil
         }
 
         /// A version that no route of today would make is as if it were not there.
@@ -113,7 +114,7 @@ extension DictionaryIndex {
             // The number is read before the index: an index that is newer than its number is fetched once more.
             let newest = publisher.newestGeneration
             guard newest != generation else { return }
-            snapshot = publisher.index
+            index = publisher.index
             generation = newest
         }
     }

@@ -1,30 +1,29 @@
-internal import HashTreeCollections
+internal import Synchronization
 
-/// Every version that may be used: the chains as an immutable value, and a table of digests that all copies share.
+/// Every version that may be used: tables that one writer changes and all readers share.
 ///
-/// The chains are a persistent tree: a changed copy shares all but a few nodes with the value before it, so that
-/// publishing one admission among 100,000 versions costs microseconds and a snapshot costs a few retains.
-package struct DictionaryIndex: Sendable {
-    /// A chain with its versions, the oldest first.
-    private struct Line {
-        let chain: Chain
-        var versions: [Version]
-    }
-
+/// Whoever changes it holds the lock of the store's state. A reader finds a change as soon as it is made; what is read
+/// in one look-up is of one moment, two look-ups need not be.
+package final class DictionaryIndex: Sendable {
     private let digests = DigestTable()
-    private var lines = SharedTable<ChainKey, Line>()
+    private let chains = StripedTable<ChainKey, ChainVersions>()
     /// The chains that are or were named in Links, by what names them there.
-    private var chainNames: TreeDictionary<String, ChainKey> = [:]
-    private(set) var versionCount = 0
-    /// The chains and the versions of private routes, which have a budget of their own.
-    private(set) var privateChainCount = 0
-    private(set) var privateBytes = 0
+    private let chainNames = StripedTable<String, ChainKey>()
+    private let hasNames = Atomic<Bool>(false)
+    private let versionCounter = Atomic<Int>(0)
+    private let chainCounter = Atomic<Int>(0)
+    private let privateChainCounter = Atomic<Int>(0)
+    private let privateByteCounter = Atomic<Int>(0)
 
     /// How many chains of one authority that hold the same body a look-up by digest considers.
     private static let candidatesMax = 256
 
-    var chainCount: Int { lines.count }
-    /// What it takes in memory with the order of eviction, `Twins` and the rows: 0.86 KB a version, by the resident memory
+    var versionCount: Int { versionCounter.load(ordering: .relaxed) }
+    var chainCount: Int { chainCounter.load(ordering: .relaxed) }
+    /// The chains and the versions of private routes, which have a budget of their own.
+    var privateChainCount: Int { privateChainCounter.load(ordering: .relaxed) }
+    var privateBytes: Int { privateByteCounter.load(ordering: .relaxed) }
+    /// What it takes in memory with the order of eviction and the rows: 0.86 KB a version, by the resident memory
     /// of a process that has opened a store of 100,000 and one of 20,000.
     var memoryBytes: Int { versionCount * 860 }
 
@@ -42,113 +41,95 @@ package struct DictionaryIndex: Sendable {
         }
     }
 
-    /// The newest version of a URL and variant; linear in the versions of the chain, as are the next ones.
-    func newest(chain: ChainKey, url: String, variant: String) -> Version? {
-        versions(of: chain).last { $0.variant == variant && $0.url == url }
-    }
+    /// The chain with this name and its versions.
+    subscript(key: ChainKey) -> ChainVersions? { chains[key] }
 
-    /// The newest version of a URL and variant that had this entity tag.
-    func version(chain: ChainKey, url: String, variant: String, etag: String) -> Version? {
-        versions(of: chain).last { $0.etag == etag && $0.variant == variant && $0.url == url }
-    }
+    /// The chain with this name, as its versions share it.
+    func chain(_ key: ChainKey) -> Chain? { chains[key]?.chain }
 
-    /// The version that a body makes when it returns.
-    func version(chain: ChainKey, url: String, variant: String, digest: Digest) -> Version? {
-        versions(of: chain).last { $0.digest == digest && $0.variant == variant && $0.url == url }
-    }
+    /// The versions of a chain, the oldest first.
+    func versions(of key: ChainKey) -> [Version] { chains[key]?.all ?? [] }
 
-    /// The newest version in the chain with this digest, whatever its URL.
-    func version(chain: ChainKey, digest: Digest) -> Version? {
-        versions(of: chain).last { $0.digest == digest }
-    }
-
-    /// The version that Links of this chain and variant name.
-    func named(chain: ChainKey, variant: String, now: Int) -> Version? {
-        versions(of: chain).last { $0.variant == variant && $0.isPinned(at: now) }
+    /// The version of the same URL, variant and body.
+    func same(as version: Version) -> Version? {
+        chains[version.chain]?.version(url: version.url, variant: version.variant, digest: version.digest)
     }
 
     /// The version with a path of its own: it is in a public chain of the authority of which one is named now.
     func linked(_ path: DictionaryPath, authority: String, now: Int) -> Version? {
-        guard let key = chainNames[path.chain], key.authority == authority, key.scope == .public else {
-            return nil
-        }
-        let versions = versions(of: key)
-        guard versions.contains(where: { $0.isPinned(at: now) }) else { return nil }
-        let same = versions.filter { $0.digest == path.digest }
+        guard let key = chainNames[path.chain], key.authority == authority, key.scope == .public,
+            let versions = chains[key], versions.isNamed(now: now)
+        else { return nil }
+        let same = versions.all.filter { $0.digest == path.digest }
         return same.last { $0.isPinned(at: now) } ?? same.last
     }
 
-    /// The versions of a chain, the oldest first.
-    func versions(of key: ChainKey) -> [Version] {
-        lines[key]?.versions ?? []
-    }
-
-    /// The chain with this name, as its versions share it.
-    func chain(_ key: ChainKey) -> Chain? {
-        lines[key]?.chain
-    }
+    /// The rows of other versions, some of them, whose body is the same on disk.
+    func twins(of version: Version) -> [Int64] { digests.twins(of: version) }
 
     /// Every version, in no order.
     func allVersions() -> [Version] {
         var all: [Version] = []
         all.reserveCapacity(versionCount)
-        lines.forEach { _, line in all += line.versions }
+        chains.forEach { _, versions in all += versions.all }
         return all
     }
 
-    /// Every chain with the versions in it, the oldest first.
-    func allChains() -> [(key: ChainKey, versions: [Version])] {
-        var all: [(key: ChainKey, versions: [Version])] = []
-        all.reserveCapacity(lines.count)
-        lines.forEach { key, line in all.append((key, line.versions)) }
+    /// Every chain with the versions in it, in no order.
+    func allChains() -> [ChainVersions] {
+        var all: [ChainVersions] = []
+        all.reserveCapacity(chainCount)
+        chains.forEach { _, versions in all.append(versions) }
         return all
     }
 
     // MARK: Changes
 
-    /// Adds a version at the place in its chain that its rank gives it, which is nearly always the last.
-    mutating func insert(_ version: Version) {
-        if version.chain.scope != .public {
-            privateBytes += version.privateBytes
-            if lines[version.chain] == nil { privateChainCount += 1 }
+    /// Adds a version; returns its chain as it is then.
+    @discardableResult
+    func insert(_ version: Version) -> ChainVersions {
+        let versions = chains.change(version.chain) { versions in
+            var changed = versions.take() ?? ChainVersions(chain: version.home)
+            changed.insert(version)
+            versions = changed
+            return changed
         }
-        var line = lines[version.chain] ?? Line(chain: version.home, versions: [])
-        line.versions.insert(version, at: place(of: version))
-        lines[version.chain] = line
         digests.insert(version)
         if version.pinnedUntil > 0 { addName(of: version) }
-        versionCount += 1
+        count(version, 1, isOnly: versions.all.count == 1)
+        return versions
     }
 
     /// Lets the chain of a version be found by its name.
-    mutating func addName(of version: Version) {
+    func addName(of version: Version) {
         guard version.chain.scope == .public else { return }
-        chainNames[version.chain.name] = version.chain
+        hasNames.store(true, ordering: .relaxed)
+        chainNames.change(version.chain.name) { $0 = version.chain }
     }
 
-    /// Removes exactly this object; false if it is not, or no longer, in the index.
-    mutating func remove(_ version: Version) -> Bool {
-        guard var line = lines[version.chain], let place = line.versions.firstIndex(where: { $0 === version })
-        else { return false }
-        line.versions.remove(at: place)
-        lines[version.chain] = line.versions.isEmpty ? nil : line
-        // Only public chains are named, and a private one may be called as a public one is.
-        if line.versions.isEmpty, version.chain.scope == .public, !chainNames.isEmpty {
-            chainNames[version.chain.name] = nil
+    /// Removes exactly this object; returns its chain as it is then, or nil if the version is not, or no longer, there.
+    func remove(_ version: Version) -> ChainVersions? {
+        let left: ChainVersions? = chains.change(version.chain) { versions in
+            guard var changed = versions.take() else { return nil }
+            let isRemoved = changed.remove(version)
+            versions = changed.all.isEmpty ? nil : changed
+            return isRemoved ? changed : nil
         }
-        if version.chain.scope != .public {
-            privateBytes -= version.privateBytes
-            if line.versions.isEmpty { privateChainCount -= 1 }
+        guard let left else { return nil }
+        // Only public chains are named, and a private one may be called as a public one is.
+        if left.all.isEmpty, version.chain.scope == .public, hasNames.load(ordering: .relaxed) {
+            chainNames.change(version.chain.name) { $0 = nil }
         }
         digests.remove(version)
-        versionCount -= 1
-        return true
+        count(version, -1, isOnly: left.all.isEmpty)
+        return left
     }
 
-    private func place(of version: Version) -> Int {
-        let before = versions(of: version.chain).lastIndex {
-            ($0.rank, $0.id) < (version.rank, version.id)
-        }
-        return before.map { $0 + 1 } ?? 0
+    private func count(_ version: Version, _ number: Int, isOnly: Bool) {
+        versionCounter.add(number, ordering: .relaxed)
+        if isOnly { chainCounter.add(number, ordering: .relaxed) }
+        guard version.chain.scope != .public else { return }
+        privateByteCounter.add(number * version.privateBytes, ordering: .relaxed)
+        if isOnly { privateChainCounter.add(number, ordering: .relaxed) }
     }
 }

@@ -71,15 +71,12 @@ extension DictionaryStore {
         let reserved = slot?.takeMemory() ?? 0
         let kept = hot.withLock { hot in
             hot.release(reserved)
-            hot.pin(body, as: name)
-            return hot.body(name) ?? body
+            return hot.pin(body, as: name)
         }
         let admitted = state.withLock { state in
-            let admitted = state.admit(
+            state.admit(
                 facts, body: kept, chain: chain, policy: policy, now: now, clock: StoreClock.microseconds,
                 head: head)
-            publisher.publish(state.index)
-            return admitted
         }
         judge(admitted.version)
         slot?.settle(written: admitted.isNew ? storedBytes(place, bytes: facts.bytes) : 0)
@@ -93,8 +90,7 @@ extension DictionaryStore {
     }
 
     private func isKnown(_ facts: VersionFacts, in chain: ChainKey) -> Bool {
-        publisher.index.version(chain: chain, url: facts.url, variant: facts.variant, digest: facts.digest)
-            != nil
+        publisher.index[chain]?.version(url: facts.url, variant: facts.variant, digest: facts.digest) != nil
     }
 
     /// Notes that a version was wanted; written to disk at most once a minute.

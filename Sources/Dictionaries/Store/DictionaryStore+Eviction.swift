@@ -39,7 +39,6 @@ extension DictionaryStore {
             let evicted = state.withLock { state in
                 var evicted = StoreState.Evicted()
                 state.remove(group, reason: reason, into: &evicted)
-                if !evicted.versions.isEmpty { publisher.publish(state.index) }
                 return evicted
             }
             account(evicted)
@@ -56,7 +55,6 @@ extension DictionaryStore {
             let evicted = state.withLock { state in
                 var evicted = StoreState.Evicted()
                 state.keepBounded(now: now, into: &evicted)
-                if !evicted.versions.isEmpty { publisher.publish(state.index) }
                 return evicted
             }
             account(evicted)

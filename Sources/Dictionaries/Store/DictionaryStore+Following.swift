@@ -61,7 +61,6 @@ extension DictionaryStore {
                 hot.withLock { hot in
                     let merged = state.merge(group, now: now) { hot.body($0) }
                     for name in merged.pinned { hot.pin(name) }
-                    if merged.isChanged { publisher.publish(state.index) }
                     return merged
                 }
             }

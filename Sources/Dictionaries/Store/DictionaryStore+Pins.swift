@@ -16,11 +16,9 @@ extension DictionaryStore {
         let until = min(until, now + Self.pinSecondsMax)
         noteTime(now)
         let isNamed = state.withLock { state in
-            let isNamed = state.name(
+            state.name(
                 version, replacing: former, until: until, now: now,
                 limits: (bytes: pinnedBytesMax, count: pinnedCountMax))
-            if isNamed { publisher.publish(state.index) }
-            return isNamed
         }
         if isNamed { scheduleDrain() }
         return isNamed

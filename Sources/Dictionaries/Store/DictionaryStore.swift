@@ -16,7 +16,7 @@ package final class DictionaryStore: Sendable {
 
     let configuration: StoreConfiguration
     let reports: StoreReports
-    let publisher = IndexPublisher()
+    let publisher: IndexPublisher
     let counters = Guarded(StoreStatistics())
     /// Whether a version may be used, by the routes of today.
     let currency: Guarded<CurrencyRule>
@@ -46,7 +46,9 @@ package final class DictionaryStore: Sendable {
         churn = Churn(policy: configuration.churn)
         heads = HeadMemory(bytesMax: configuration.memoryBytes / Self.headShare)
         let limits = StoreLimits(chains: configuration.maxChains, bytes: configuration.maxBytes)
-        state = Guarded(StoreState(limits: limits, heads: heads))
+        let empty = StoreState(limits: limits, heads: heads)
+        state = Guarded(empty)
+        publisher = IndexPublisher(empty.index)
         do {
             try open()
         } catch .refused(let error) {

@@ -1,27 +1,50 @@
 internal import HashTreeCollections
 
-/// The versions by their digests: one table for the writer and for all readers, who find each change at once.
+/// The versions by their digests.
 ///
-/// A digest may be anywhere in it. In a tree whose copies share their nodes, as the chains have, each admission among
-/// 100,000 versions retained and released some 100 objects that were in no cache, which took 10 µs of 85; here it
-/// touches two places. In parts with a lock each, held for one step: a reader hardly ever meets the writer.
+/// By a part of them, since a key that is short leaves more of the table in the processor's cache; what is found is
+/// compared whole.
 final class DigestTable: Sendable {
-    private struct Key: Hashable {
-        let authority: String
-        let digest: Digest
-    }
-
     /// The versions with one digest: hardly ever more than one.
     private enum Holders {
         case one(Version)
-        case many(TreeDictionary<Int64, Version>)
+        case many(Group)
     }
 
-    private typealias Part = Guarded<[Key: Holders]>
+    /// The versions with one digest where there are several.
+    private struct Group {
+        /// The one that has been here the longest, or any if that went: it is the most likely to be on disk.
+        private(set) var first: Version
+        /// By authority and row.
+        private(set) var all: [String: TreeDictionary<Int64, Version>] = [:]
 
-    private static let partCount = 64
+        init(_ first: Version) {
+            self.first = first
+            insert(first)
+        }
 
-    private let parts = (0..<partCount).map { _ in Part([:]) }
+        mutating func insert(_ version: Version) {
+            if version.id == first.id { first = version }
+            all[version.chain.authority, default: [:]][version.id] = version
+        }
+
+        /// Lets exactly this object go, if it is there; false if nothing is left.
+        mutating func remove(_ version: Version) -> Bool {
+            let authority = version.chain.authority
+            guard all[authority]?[version.id] === version else { return true }
+            all[authority]?[version.id] = nil
+            if all[authority]?.isEmpty == true { all[authority] = nil }
+            guard first === version else { return true }
+            guard let next = all.values.first?.values.first else { return false }
+            first = next
+            return true
+        }
+    }
+
+    /// How many twins are named: one that is on disk is likely to be among them.
+    private static let twinsMax = 32
+
+    private let holders = StripedTable<UInt64, Holders>()
 
     /// The first version of the authority with this digest that the closure takes; it is asked of `limit` at most.
     ///
@@ -29,49 +52,56 @@ final class DigestTable: Sendable {
     func first(
         digest: Digest, authority: String, limit: Int, where isUsable: (Version) -> Bool
     ) -> Version? {
-        let key = Key(authority: authority, digest: digest)
-        switch part(of: key).withLock({ $0[key] }) {
-        case nil: return nil
-        case .one(let version): return isUsable(version) ? version : nil
-        case .many(let versions): return versions.prefix(limit).first { isUsable($0.value) }?.value
+        switch holders[digest.part] {
+        case nil: nil
+        case .one(let version):
+            version.digest == digest && version.chain.authority == authority && isUsable(version)
+                ? version : nil
+        case .many(let group):
+            group.all[authority]?.prefix(limit).first { $0.value.digest == digest && isUsable($0.value) }?.value
+        }
+    }
+
+    /// The rows of other versions of public chains, some of them, that have the same body: they share it on disk.
+    func twins(of version: Version) -> [Int64] {
+        guard version.chain.scope == .public else { return [] }
+        func isTwin(_ other: Version) -> Bool {
+            other.id != version.id && other.digest == version.digest && other.chain.scope == .public
+        }
+        switch holders[version.digest.part] {
+        case nil: return []
+        case .one(let other): return isTwin(other) ? [other.id] : []
+        case .many(let group):
+            let others = group.all.values.lazy.flatMap(\.values).filter { isTwin($0) && $0 !== group.first }
+            return ([group.first].filter(isTwin) + others.prefix(Self.twinsMax)).map(\.id)
         }
     }
 
     /// Takes a version in; it replaces the one of its row, so that no reader finds neither.
     func insert(_ version: Version) {
-        let key = key(of: version)
-        part(of: key).withLock { holders in
-            switch holders[key] {
-            case nil: holders[key] = .one(version)
-            case .one(let other) where other.id == version.id: holders[key] = .one(version)
-            case .one(let other): holders[key] = .many([other.id: other, version.id: version])
-            case .many(var others):
-                others[version.id] = version
-                holders[key] = .many(others)
+        holders.change(version.digest.part) { holders in
+            switch holders {
+            case nil: holders = .one(version)
+            case .one(let other) where other.id == version.id: holders = .one(version)
+            case .one(let other):
+                var group = Group(other)
+                group.insert(version)
+                holders = .many(group)
+            case .many(var group):
+                group.insert(version)
+                holders = .many(group)
             }
         }
     }
 
     /// Lets exactly this object go, if it is there.
     func remove(_ version: Version) {
-        let key = key(of: version)
-        part(of: key).withLock { holders in
-            switch holders[key] {
+        holders.change(version.digest.part) { holders in
+            switch holders {
             case nil: break
-            case .one(let other): if other === version { holders[key] = nil }
-            case .many(var others):
-                guard others[version.id] === version else { return }
-                others[version.id] = nil
-                holders[key] = others.isEmpty ? nil : .many(others)
+            case .one(let other): if other === version { holders = nil }
+            case .many(var group): holders = group.remove(version) ? .many(group) : nil
             }
         }
-    }
-
-    private func key(of version: Version) -> Key {
-        Key(authority: version.chain.authority, digest: version.digest)
-    }
-
-    private func part(of key: Key) -> Part {
-        parts[Int(truncatingIfNeeded: key.digest.part) & (Self.partCount - 1)]
     }
 }

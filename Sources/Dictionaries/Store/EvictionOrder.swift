@@ -25,9 +25,10 @@ struct EvictionOrder: Sendable {
     }
 
     /// Gives a chain its place among those in probation, or those that are established; it leaves the one that it had.
-    mutating func insert(_ chain: Chain, versions: [Version]) {
+    mutating func insert(_ versions: ChainVersions) {
+        let chain = versions.chain
         remove(chain)
-        let (lastWanted, rank) = (Self.lastWanted(versions), versions.first?.rank ?? 0)
+        let (lastWanted, rank) = (versions.wantedUntil, versions.all.first?.rank ?? 0)
         if chain.isEstablished {
             establishedChains.insert(chain, lastWanted: lastWanted, rank: rank)
         } else {
@@ -50,37 +51,18 @@ struct EvictionOrder: Sendable {
 
     /// Takes the chain that goes first among those in probation.
     mutating func popChainInProbation(in index: DictionaryIndex, now: Int) -> Chain? {
-        unpinned(chainsInProbation.popFirst { Self.lastWanted(index.versions(of: $0.key)) }, index, now)
+        unpinned(chainsInProbation.popFirst { index[$0.key]?.wantedUntil ?? 0 }, index, now)
     }
 
     /// Takes the chain that goes first among the established ones.
     mutating func popEstablishedChain(in index: DictionaryIndex, now: Int) -> Chain? {
-        unpinned(establishedChains.popFirst { Self.lastWanted(index.versions(of: $0.key)) }, index, now)
+        unpinned(establishedChains.popFirst { index[$0.key]?.wantedUntil ?? 0 }, index, now)
     }
 
     /// Puts a chain back of which a version is named in Links: then so it is with all that come after it.
     private mutating func unpinned(_ chain: Chain?, _ index: DictionaryIndex, _ now: Int) -> Chain? {
-        guard let chain, case let versions = index.versions(of: chain.key),
-            versions.contains(where: { $0.isPinned(at: now) })
-        else { return chain }
-        insert(chain, versions: versions)
+        guard let chain, let versions = index[chain.key], versions.isNamed(now: now) else { return chain }
+        insert(versions)
         return nil
-    }
-
-    /// When the last of a chain's versions was wanted.
-    private static func lastWanted(_ versions: [Version]) -> Int {
-        versions.reduce(0) { max($0, $1.wantedUntil) }
-    }
-}
-
-extension DictionaryIndex {
-    /// The class of a version as things stand; nil if it is not in the index.
-    ///
-    /// Linear in the versions of its chain.
-    func evictionClass(of version: Version) -> EvictionClass? {
-        let versions = versions(of: version.chain)
-        let isNewest = versions.last === version
-        guard isNewest || versions.contains(where: { $0 === version }) else { return nil }
-        return !version.home.isEstablished ? .probation : isNewest ? .newest : .past
     }
 }

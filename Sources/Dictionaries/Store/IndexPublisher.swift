@@ -1,12 +1,15 @@
 internal import Synchronization
 
-/// The place where a writer leaves the newest index and readers fetch it.
+/// The place where readers fetch the index, which is another one after the database was opened anew.
 ///
-/// A reader that finds the generation unchanged touches nothing shared but that number; after a change it
-/// copies a few references under the lock, which the writer holds just as shortly.
+/// A reader that finds the generation unchanged touches nothing shared but that number.
 final class IndexPublisher: Sendable {
-    private let current = Guarded(DictionaryIndex())
+    private let current: Guarded<DictionaryIndex>
     private let generation = Atomic<Int>(0)
+
+    init(_ index: DictionaryIndex) {
+        current = Guarded(index)
+    }
 
     /// The number of the newest index.
     var newestGeneration: Int { generation.load(ordering: .acquiring) }

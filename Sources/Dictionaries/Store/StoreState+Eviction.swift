@@ -5,15 +5,14 @@ extension StoreState {
 
     /// Ends the probation of a version's chain, if it is still in one; linear in the versions of the chain.
     mutating func establish(_ version: Version) {
-        guard let chain = index.chain(version.chain), !chain.isEstablished else { return }
-        let versions = index.versions(of: chain.key)
-        chain.establish()
-        for version in versions { version.home.establish() }
+        guard let versions = index[version.chain], !versions.chain.isEstablished else { return }
+        versions.chain.establish()
+        for version in versions.all { version.home.establish() }
         chainsInProbation -= 1
-        bytesInProbation -= versions.reduce(0) { $0 + $1.storedBytes }
-        for past in versions.dropLast() { order.insert(past, .past) }
-        if let newest = versions.last { order.insert(newest, .newest) }
-        order.insert(chain, versions: versions)
+        bytesInProbation -= versions.all.reduce(0) { $0 + $1.storedBytes }
+        for past in versions.all.dropLast() { order.insert(past, .past) }
+        if let newest = versions.newest { order.insert(newest, .newest) }
+        order.insert(versions)
         pending.establish(version.id)
     }
 
@@ -22,18 +21,16 @@ extension StoreState {
     /// Adds a version, and counts it.
     mutating func insert(_ version: Version) {
         if version.pinnedUntil > 0 { pins.insert(version) }
-        let isFirst = index.chain(version.chain) == nil
-        index.insert(version)
+        let versions = index.insert(version)
         rows[version.id] = version
-        twins.insert(version)
-        let isInProbation = index.chain(version.chain)?.isEstablished == false
+        let isInProbation = !versions.chain.isEstablished
         if isInProbation { bytesInProbation += version.storedBytes }
-        if isFirst, let chain = index.chain(version.chain) {
+        if versions.all.count == 1 {
             if isInProbation {
                 chainsInProbation += 1
                 hasProbation = true
             }
-            order.insert(chain, versions: index.versions(of: chain.key))
+            order.insert(versions)
         }
         // A chain read from disk and one of the same name in memory may be two objects.
         if !isInProbation {
@@ -41,34 +38,29 @@ extension StoreState {
         } else if version.home.isEstablished {
             establish(version)
         }
-        note(version)
+        note(version, in: versions)
     }
 
     /// Puts a version that came into its chain into the order; where it is the newest now, the one before it as well.
-    mutating func note(_ version: Version) {
+    mutating func note(_ version: Version, in versions: ChainVersions) {
         guard version.home.isEstablished else { return order.insert(version, .probation) }
-        let versions = index.versions(of: version.chain)
-        guard versions.last === version else { return order.insert(version, .past) }
+        guard versions.newest === version else { return order.insert(version, .past) }
         order.insert(version, .newest)
-        if let former = versions.dropLast().last { order.insert(former, .past) }
+        if let former = versions.all.dropLast().last { order.insert(former, .past) }
     }
 
     /// Takes a version out of the index and all that counts it; false if it is not there.
     mutating func take(_ version: Version) -> Bool {
-        let chain = index.chain(version.chain)
-        let wasNewest = index.versions(of: version.chain).last === version
-        guard index.remove(version) else { return false }
-        order.remove(version)
+        guard let left = index.remove(version) else { return false }
         rows[version.id] = nil
-        twins.remove(version)
         pins.remove(version.id)
-        let last = index.versions(of: version.chain).last
-        if last == nil, let chain { order.remove(chain) }
-        if chain?.isEstablished == false {
+        order.remove(version)
+        if left.all.isEmpty { order.remove(left.chain) }
+        if !left.chain.isEstablished {
             bytesInProbation -= version.storedBytes
-            if last == nil { chainsInProbation -= 1 }
-        } else if wasNewest, let last {
-            order.insert(last, .newest)
+            if left.all.isEmpty { chainsInProbation -= 1 }
+        } else if let newest = left.newest, newest.isOlder(than: version) {
+            order.insert(newest, .newest)
         }
         return true
     }

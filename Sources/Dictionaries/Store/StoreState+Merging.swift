@@ -8,8 +8,6 @@ extension StoreState {
         var unpinned: [BodyName] = []
         /// Bodies that gain a pin.
         var pinned: [BodyName] = []
-        /// Whether the index is another one now.
-        var isChanged = false
     }
 
     /// Takes changes over.
@@ -45,7 +43,6 @@ extension StoreState {
         }
         guard take(version) else { return }
         merged.evicted.versions.append((version, .removed))
-        merged.isChanged = true
     }
 
     /// A row that is there, made or changed by whichever process.
@@ -55,13 +52,10 @@ extension StoreState {
         earliestExpiry = min(earliestExpiry, row.expiry)
         if let known = rows[row.id] {
             replace(known, by: row, &merged)
-        } else if let same = index.version(
-            chain: row.chain, url: row.url, variant: row.variant, digest: row.digest)
-        {
+        } else if let same = index.same(as: row) {
             unite(same, with: row, &merged)
         } else {
             insert(row)
-            merged.isChanged = true
             keepBounded(row, now: now, &merged)
         }
     }
@@ -73,7 +67,6 @@ extension StoreState {
             known.pin(until: row.pinnedUntil)
             index.addName(of: known)
             pins.insert(known)
-            merged.isChanged = true
         }
         guard row.rank >= known.rank, row.rank != known.rank || row.facts != known.facts else { return }
         pending.forget(row.id)
@@ -81,7 +74,6 @@ extension StoreState {
         row.pin(until: known.pinnedUntil)
         guard take(known) else { return }
         insert(row)
-        merged.isChanged = true
     }
 
     /// The row of a body that both processes admitted: its number is the one that stays.
@@ -89,7 +81,6 @@ extension StoreState {
         if pending.drop(own) { merged.unpinned.append(own.bodyName) }
         pending.forget(own.id)
         guard take(own) else { return }
-        merged.isChanged = true
         row.wasWanted(at: own.lastWanted)
         row.pin(until: max(row.pinnedUntil, own.pinnedUntil))
         guard own.rank > row.rank else { return insert(row) }
@@ -103,10 +94,8 @@ extension StoreState {
 
     /// Two processes that admit at once make a chain longer than either would: the oldest go.
     private mutating func keepBounded(_ row: Version, now: Int, _ merged: inout Merged) {
-        let versions = index.versions(of: row.chain)
-        let limit = index.chain(row.chain)?.versionsMax ?? .max
-        guard versions.count > limit else { return }
-        let beyond = versions.dropLast(limit).filter { !$0.isPinned(at: now) }
+        guard let versions = index[row.chain], versions.all.count > versions.chain.versionsMax else { return }
+        let beyond = versions.all.dropLast(versions.chain.versionsMax).filter { !$0.isPinned(at: now) }
         remove(beyond, reason: .versions, into: &merged.evicted)
     }
 }

@@ -18,12 +18,10 @@ struct StoreState: Sendable {
     }
 
     let limits: StoreLimits
-    /// Changed only here and in the extensions of this type.
-    var index = DictionaryIndex()
+    /// Changed only here and in the extensions of this type; shared with every copy and all readers.
+    private(set) var index = DictionaryIndex()
     /// The versions in the index by their rows.
     var rows: [Int64: Version] = [:]
-    /// Which of them have the same body.
-    var twins = Twins()
     var pending = PendingWrites()
     var pins = Pins()
     /// What the heads of the versions may take.
@@ -52,15 +50,16 @@ struct StoreState: Sendable {
         _ facts: VersionFacts, body: Body, chain key: ChainKey, policy: AdmissionPolicy, now: Int,
         clock: Int64 = 0, head: [UInt8]? = nil
     ) -> Admitted {
-        let home = index.chain(key) ?? Chain(key, isEstablished: !policy.startsInProbation)
+        // Taken apart at once: as long as an array of versions is held, a change copies it.
+        let (chain, known, newest) = present(facts, in: key)
+        let home = chain ?? Chain(key, isEstablished: !policy.startsInProbation)
         home.versionsMax = max(policy.versions, 1)
         let version: Version
         var isNew = false
-        if let known = index.version(chain: key, url: facts.url, variant: facts.variant, digest: facts.digest)
-        {
-            version = returned(known, facts: facts, head: head, now: now, clock: clock)
+        if let known {
+            version = returned(known, newest: newest, facts: facts, head: head, now: now, clock: clock)
         } else {
-            index.newest(chain: key, url: facts.url, variant: facts.variant)?.head?.clear()
+            newest?.head?.clear()
             let rank = nextRank(clock)
             version = Version(
                 facts, id: Version.row(rank), rank: rank, home: home, admittedAt: now,
@@ -80,11 +79,20 @@ struct StoreState: Sendable {
         return Admitted(version: version, isNew: isNew, evicted: evicted)
     }
 
+    /// A chain, its version of these facts' body, and the newest of their URL and variant.
+    private func present(_ facts: VersionFacts, in key: ChainKey) -> (Chain?, Version?, newest: Version?) {
+        guard let versions = index[key] else { return (nil, nil, nil) }
+        return (
+            versions.chain,
+            versions.version(url: facts.url, variant: facts.variant, digest: facts.digest),
+            versions.newest(url: facts.url, variant: facts.variant)
+        )
+    }
+
     /// A body that is there already becomes the newest again: no new row, no second copy.
     private mutating func returned(
-        _ known: Version, facts: VersionFacts, head: [UInt8]?, now: Int, clock: Int64
+        _ known: Version, newest: Version?, facts: VersionFacts, head: [UInt8]?, now: Int, clock: Int64
     ) -> Version {
-        let newest = index.newest(chain: known.chain, url: known.url, variant: known.variant)
         if newest === known, known.facts == facts, known.canKeep(head) {
             if let head { keep(head, of: known, now: now) }
             if known.want(at: now) { pending.touch(known.id, lastWanted: now) }
@@ -96,10 +104,9 @@ struct StoreState: Sendable {
             lastWanted: max(known.lastWanted, now), pinnedUntil: known.pinnedUntil,
             head: self.head(of: known, facts: facts, head, now: now))
         index.insert(version)
-        _ = index.remove(known)
         order.remove(known)
         rows[version.id] = version
-        note(version)
+        if let versions = index.remove(known) { note(version, in: versions) }
         pending.renew(version)
         return version
     }
@@ -116,10 +123,8 @@ struct StoreState: Sendable {
     /// Puts a newer head in place of the one that a version has.
     mutating func keep(_ head: [UInt8], of version: Version, now: Int) {
         guard let kept = version.head, kept.replace(head, now: now) else { return }
-        let current = index.version(
-            chain: version.chain, url: version.url, variant: version.variant, digest: version.digest)
         // One that has left the index, or was replaced in it, must not be written over what is there now.
-        if current === version { pending.renew(version) }
+        if index.same(as: version) === version { pending.renew(version) }
     }
 
     /// Ranks follow the clock, so that two processes on one store interleave, and always grow.
@@ -134,7 +139,7 @@ struct StoreState: Sendable {
     mutating func takeBatch(pagesMax: Int, pageBytes: Int) -> PendingWrites.Batch {
         var batch = pending.takeBatch(pagesMax: pagesMax, pageBytes: pageBytes)
         for place in batch.insertions.indices {
-            batch.insertions[place].twins = twins.twins(of: batch.insertions[place].version)
+            batch.insertions[place].twins = index.twins(of: batch.insertions[place].version)
         }
         return batch
     }
@@ -160,10 +165,9 @@ struct StoreState: Sendable {
         limits: (bytes: Int, count: Int)
     ) -> Bool {
         guard until > now, version.chain.scope == .public,
-            let known = index.version(
-                chain: version.chain, url: version.url, variant: version.variant, digest: version.digest)
+            let versions = index[version.chain], let known = index.same(as: version)
         else { return false }
-        let named = index.named(chain: version.chain, variant: version.variant, now: now)
+        let named = versions.named(variant: version.variant, now: now)
         if let named, named.id != former?.id || named.id == known.id { return false }
         pins.prune(now: now)
         let freed = named.map(Pins.cost) ?? 0
@@ -189,10 +193,9 @@ struct StoreState: Sendable {
         pending.pin(version.id, until: 0)
         earliestExpiry = min(earliestExpiry, version.expiry)
         // Wanted less than its place in the order says.
-        if let evictionClass = index.evictionClass(of: version) { order.insert(version, evictionClass) }
-        if let chain = index.chain(version.chain) {
-            order.insert(chain, versions: index.versions(of: chain.key))
-        }
+        guard let versions = index[version.chain] else { return }
+        if let evictionClass = versions.evictionClass(of: version) { order.insert(version, evictionClass) }
+        order.insert(versions)
     }
 
     /// Lets go of the pins beyond some limits, those that end first before the others.
@@ -215,9 +218,7 @@ struct StoreState: Sendable {
         rebuild(from: onDisk)
         guard !pending.insertions.isEmpty else { return unpinned }
         for version in pending.insertions.values.map(\.version) {
-            let same = index.version(
-                chain: version.chain, url: version.url, variant: version.variant, digest: version.digest)
-            guard same != nil, pending.drop(version) else { continue }
+            guard index.same(as: version) != nil, pending.drop(version) else { continue }
             unpinned.append(version.bodyName)
         }
         rebuild(from: onDisk + pending.insertions.values.map(\.version))
@@ -228,7 +229,7 @@ struct StoreState: Sendable {
         clearIndex()
         for version in versions.sorted(by: { ($0.rank, $0.id) < ($1.rank, $1.id) }) {
             if version.head != nil {
-                index.newest(chain: version.chain, url: version.url, variant: version.variant)?.head?.clear()
+                index[version.chain]?.newest(url: version.url, variant: version.variant)?.head?.clear()
             }
             insert(version)
             earliestExpiry = min(earliestExpiry, version.expiry)
@@ -239,7 +240,6 @@ struct StoreState: Sendable {
     private mutating func clearIndex() {
         index = DictionaryIndex()
         rows = [:]
-        twins = Twins()
         order = EvictionOrder()
         pins = Pins()
         (chainsInProbation, bytesInProbation) = (0, 0)

@@ -124,10 +124,8 @@ import Testing
                     isImplied: Bool.random(using: &random), keep: 4, now: now)
             }
             let all = state.index.allVersions()
-            let probation = state.index.allChains().filter {
-                state.index.chain($0.key)?.isEstablished == false
-            }
-            let bytes = probation.flatMap(\.versions).reduce(0) { $0 + $1.storedBytes }
+            let probation = state.index.allChains().filter { !$0.chain.isEstablished }
+            let bytes = probation.flatMap(\.all).reduce(0) { $0 + $1.storedBytes }
             let isRight =
                 state.chainsInProbation == probation.count && state.bytesInProbation == bytes
                 && state.order.counts == (all.count, state.index.chainCount)
@@ -137,7 +135,7 @@ import Testing
         }
         let versions = state.index.allVersions()
         let classes = Dictionary(
-            uniqueKeysWithValues: versions.map { ($0.id, state.index.evictionClass(of: $0)) })
+            uniqueKeysWithValues: versions.map { ($0.id, state.index[$0.chain]?.evictionClass(of: $0)) })
         let firstClass = order(&state)
         #expect(firstClass.count == versions.count)
         // The class of a version may rise as others of its chain go, so only probation is sure to be first.

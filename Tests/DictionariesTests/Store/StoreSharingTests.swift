@@ -373,7 +373,7 @@ import Testing
         let rows = try folder.sqlite("SELECT id, rank FROM version").split(separator: "\n").map(String.init)
         #expect(content(stores[0]) == rows.sorted())
         #expect(content(stores[1]) == rows.sorted())
-        #expect(stores.allSatisfy { $0.publisher.index.allChains().allSatisfy { $0.versions.count <= 4 } })
+        #expect(stores.allSatisfy { $0.publisher.index.allChains().allSatisfy { $0.all.count <= 4 } })
         #expect(stores.allSatisfy { $0.statistics.chains <= 30 })
         #expect(
             try folder.sqlite("SELECT count(*) FROM body WHERE id NOT IN (SELECT body FROM version)") == "0")
