@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// Everything here runs on the write queue, but for `scheduleDrain` and what `init` calls.
 extension DictionaryStore {
-    /// How long admissions are collected for one transaction.
-    private static let batchMilliseconds = 20
+    /// How long admissions are collected for one transaction: what comes and goes meanwhile is never written.
+    private static let batchMilliseconds = 40
     /// What one transaction writes, at most, unless it is for a single body.
     private func batchPagesMax(pageBytes: Int) -> Int {
         min(16 << 20, configuration.maxBytes / 8) / pageBytes
@@ -18,7 +18,10 @@ extension DictionaryStore {
         }
     }
 
-    /// Writes what waits, a transaction per batch, until nothing does or the disk fails.
+    /// Writes what waits, a transaction per batch, until the disk fails.
+    ///
+    /// What comes meanwhile has its own time, so that under load there are not many small transactions; forced, it is
+    /// written as well.
     func drain(isForced: Bool = false) {
         drainIsScheduled.store(false, ordering: .releasing)
         let indexBytes = publisher.index.memoryBytes
@@ -27,11 +30,13 @@ extension DictionaryStore {
             while let database = try usableDatabase(isForced: isForced) {
                 keepPrivateBounded()
                 let pageBytes = try database.size().page
-                let batch = state.withLock {
-                    $0.takeBatch(pagesMax: batchPagesMax(pageBytes: pageBytes), pageBytes: pageBytes)
+                let (batch, isLast) = state.withLock { state in
+                    let batch = state.takeBatch(
+                        pagesMax: batchPagesMax(pageBytes: pageBytes), pageBytes: pageBytes)
+                    return (batch, state.pending.isEmpty)
                 }
                 try makeRoomAndWrite(batch, to: database)
-                if batch.isEmpty { break }
+                if batch.isEmpty || isLast && !isForced { break }
             }
         } catch {
             failed(error)

@@ -51,16 +51,23 @@ struct HotBodies: Sendable {
         shrink()
     }
 
-    /// Keeps a body until it is unpinned as often as it was pinned; the one that is there already, if any.
-    mutating func pin(_ body: Body, as name: BodyName) {
-        if self.body(name) == nil { add(body, as: name) }
-        pin(name)
+    /// Keeps a body until it is unpinned as often as it was pinned; returns it, or the one that is there already.
+    @discardableResult
+    mutating func pin(_ body: Body, as name: BodyName) -> Body {
+        let place = places[name] ?? add(body, as: name)
+        entries.use(place)
+        pin(at: place)
         shrink()
+        return entries[place]?.body ?? body
     }
 
     /// Pins a body that is there.
     mutating func pin(_ name: BodyName) {
-        guard let place = places[name], let entry = entries[place] else { return }
+        if let place = places[name] { pin(at: place) }
+    }
+
+    private mutating func pin(at place: Int) {
+        guard let entry = entries[place] else { return }
         if entry.pins == 0 { pinnedBytes += size(of: entry.body) }
         _ = entries.update(place) { $0.pins += 1 }
     }
@@ -132,8 +139,11 @@ struct HotBodies: Sendable {
         }
     }
 
-    private mutating func add(_ body: Body, as name: BodyName) {
-        places[name] = entries.add(Entry(name: name, body: body, pins: 0))
+    @discardableResult
+    private mutating func add(_ body: Body, as name: BodyName) -> Int {
+        let place = entries.add(Entry(name: name, body: body, pins: 0))
+        places[name] = place
         bytes += size(of: body)
+        return place
     }
 }

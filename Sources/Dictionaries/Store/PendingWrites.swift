@@ -45,9 +45,12 @@ struct PendingWrites: Sendable {
     private var takenCount = 0
 
     /// How many changes are not on disk: those that wait and those just being written.
-    var count: Int {
+    var count: Int { waitingCount + takenCount }
+    /// Whether nothing waits, though something may be just being written.
+    var isEmpty: Bool { waitingCount == 0 }
+
+    private var waitingCount: Int {
         insertions.count + renewals.count + removals.count + touches.count + pins.count + established.count
-            + takenCount
     }
 
     /// A new row.

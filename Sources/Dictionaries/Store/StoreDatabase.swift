@@ -93,8 +93,9 @@ struct StoreDatabase: Sendable {
         // costs one sync per batch, on the store's queue; GRDB's NORMAL would leave the last batches in doubt.
         try pool.writeWithoutTransaction { database in
             try database.execute(sql: "PRAGMA synchronous = FULL")
-            // The inner pages of the indexes of 100,000 versions, which each insertion reads.
-            try database.execute(sql: "PRAGMA cache_size = -16384")
+            // Holds the inner pages of the indexes of 100,000 versions, which each insertion reads. Not more: a commit
+            // goes through all that the cache has, once a balanced tree has lent itself a page number beyond the file.
+            try database.execute(sql: "PRAGMA cache_size = -4096")
         }
         return pool
     }
