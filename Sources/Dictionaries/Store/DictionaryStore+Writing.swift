@@ -97,7 +97,7 @@ extension DictionaryStore {
         guard !versions.isEmpty else { return }
         state.withLock { state in
             hot.withLock { hot in
-                for version in versions where state.rows[version.id] === version {
+                for version in versions where state.index.version(row: version.id) === version {
                     // Of one whose body has left memory the feed of changes will tell that it is gone.
                     guard let body = hot.body(version.bodyName) else { continue }
                     state.pending.insert(version, body: body)

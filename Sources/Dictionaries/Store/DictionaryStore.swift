@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// The versions that may be used as dictionaries: an index in memory, bodies in memory and on disk.
 ///
-/// Safe from any thread. Readers never wait for a writer or for the disk; one queue writes, another reads
+/// Safe from any thread. Readers wait for a writer one step at most, never for the disk; one queue writes, another reads
 /// bodies. While the disk takes nothing the store goes on from memory, within its budget, and tries again.
 package final class DictionaryStore: Sendable {
     /// Where the database stands; changed only on the write queue (and before it is used).

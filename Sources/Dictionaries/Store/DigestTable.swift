@@ -58,7 +58,8 @@ final class DigestTable: Sendable {
             version.digest == digest && version.chain.authority == authority && isUsable(version)
                 ? version : nil
         case .many(let group):
-            group.all[authority]?.prefix(limit).first { $0.value.digest == digest && isUsable($0.value) }?.value
+            group.all[authority]?.prefix(limit).first { $0.value.digest == digest && isUsable($0.value) }?
+                .value
         }
     }
 

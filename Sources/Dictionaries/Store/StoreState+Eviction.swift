@@ -22,7 +22,6 @@ extension StoreState {
     mutating func insert(_ version: Version) {
         if version.pinnedUntil > 0 { pins.insert(version) }
         let versions = index.insert(version)
-        rows[version.id] = version
         let isInProbation = !versions.chain.isEstablished
         if isInProbation { bytesInProbation += version.storedBytes }
         if versions.all.count == 1 {
@@ -42,18 +41,24 @@ extension StoreState {
     }
 
     /// Puts a version that came into its chain into the order; where it is the newest now, the one before it as well.
-    mutating func note(_ version: Version, in versions: ChainVersions) {
+    private mutating func note(_ version: Version, in versions: ChainVersions) {
         guard version.home.isEstablished else { return order.insert(version, .probation) }
         guard versions.newest === version else { return order.insert(version, .past) }
         order.insert(version, .newest)
         if let former = versions.all.dropLast().last { order.insert(former, .past) }
     }
 
+    /// Puts a version in the place of another with the same body; every reader finds one of them at any time.
+    mutating func replace(_ former: Version, by version: Version) {
+        insert(version)
+        take(former)
+    }
+
     /// Takes a version out of the index and all that counts it; false if it is not there.
+    @discardableResult
     mutating func take(_ version: Version) -> Bool {
         guard let left = index.remove(version) else { return false }
-        rows[version.id] = nil
-        pins.remove(version.id)
+        if index.version(row: version.id) == nil { pins.remove(version.id) }
         order.remove(version)
         if left.all.isEmpty { order.remove(left.chain) }
         if !left.chain.isEstablished {

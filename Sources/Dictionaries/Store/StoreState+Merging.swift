@@ -30,7 +30,7 @@ extension StoreState {
     /// A row that another process removed.
     private mutating func take(_ id: Int64, body: (BodyName) -> Body?, _ merged: inout Merged) {
         // One that is yet to be written is none that could have been removed.
-        guard let version = rows[id], pending.insertions[id] == nil else {
+        guard let version = index.version(row: id), pending.insertions[id] == nil else {
             return pending.forget(id)
         }
         let hasReturned = pending.renewals[id] != nil
@@ -50,8 +50,8 @@ extension StoreState {
         guard !pending.removals.contains(row.id), pending.insertions[row.id] == nil else { return }
         lastRank = max(lastRank, row.rank)
         earliestExpiry = min(earliestExpiry, row.expiry)
-        if let known = rows[row.id] {
-            replace(known, by: row, &merged)
+        if let known = index.version(row: row.id) {
+            renew(known, from: row)
         } else if let same = index.same(as: row) {
             unite(same, with: row, &merged)
         } else {
@@ -61,7 +61,7 @@ extension StoreState {
     }
 
     /// A row that is in the index already, perhaps as it was before or as it is to become.
-    private mutating func replace(_ known: Version, by row: Version, _ merged: inout Merged) {
+    private mutating func renew(_ known: Version, from row: Version) {
         known.wasWanted(at: row.lastWanted)
         if !pending.pins(row.id), known.pinnedUntil != row.pinnedUntil {
             known.pin(until: row.pinnedUntil)
@@ -72,23 +72,21 @@ extension StoreState {
         pending.forget(row.id)
         row.wasWanted(at: known.lastWanted)
         row.pin(until: known.pinnedUntil)
-        guard take(known) else { return }
-        insert(row)
+        replace(known, by: row)
     }
 
     /// The row of a body that both processes admitted: its number is the one that stays.
     private mutating func unite(_ own: Version, with row: Version, _ merged: inout Merged) {
         if pending.drop(own) { merged.unpinned.append(own.bodyName) }
         pending.forget(own.id)
-        guard take(own) else { return }
         row.wasWanted(at: own.lastWanted)
         row.pin(until: max(row.pinnedUntil, own.pinnedUntil))
-        guard own.rank > row.rank else { return insert(row) }
+        guard own.rank > row.rank else { return replace(own, by: row) }
         let later = Version(
             own.facts, id: row.id, rank: own.rank, home: own.home, admittedAt: row.admittedAt,
             lastWanted: row.lastWanted, pinnedUntil: row.pinnedUntil, head: own.head ?? row.head)
         later.setCurrent(own.isCurrent)
-        insert(later)
+        replace(own, by: later)
         pending.renew(later)
     }
 

@@ -20,8 +20,6 @@ struct StoreState: Sendable {
     let limits: StoreLimits
     /// Changed only here and in the extensions of this type; shared with every copy and all readers.
     private(set) var index = DictionaryIndex()
-    /// The versions in the index by their rows.
-    var rows: [Int64: Version] = [:]
     var pending = PendingWrites()
     var pins = Pins()
     /// What the heads of the versions may take.
@@ -103,10 +101,7 @@ struct StoreState: Sendable {
             facts, id: known.id, rank: nextRank(clock), home: known.home, admittedAt: known.admittedAt,
             lastWanted: max(known.lastWanted, now), pinnedUntil: known.pinnedUntil,
             head: self.head(of: known, facts: facts, head, now: now))
-        index.insert(version)
-        order.remove(known)
-        rows[version.id] = version
-        if let versions = index.remove(known) { note(version, in: versions) }
+        replace(known, by: version)
         pending.renew(version)
         return version
     }
@@ -239,7 +234,6 @@ struct StoreState: Sendable {
 
     private mutating func clearIndex() {
         index = DictionaryIndex()
-        rows = [:]
         order = EvictionOrder()
         pins = Pins()
         (chainsInProbation, bytesInProbation) = (0, 0)
