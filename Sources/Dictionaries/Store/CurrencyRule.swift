@@ -4,4 +4,6 @@
 /// layer, so that after 10,000 admissions each further one would go through 20,000 calls.
 struct CurrencyRule: Sendable {
     let isCurrent: @Sendable (Version) -> Bool
+    /// One more than that of the rule before.
+    var number = 0
 }

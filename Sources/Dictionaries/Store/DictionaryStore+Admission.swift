@@ -78,7 +78,7 @@ extension DictionaryStore {
                 facts, body: kept, chain: chain, policy: policy, now: now, clock: StoreClock.microseconds,
                 head: head)
         }
-        judge(admitted.version)
+        judge(CollectionOfOne(admitted.version))
         slot?.settle(written: admitted.isNew ? storedBytes(place, bytes: facts.bytes) : 0)
         if !admitted.isNew { unpin([name]) }
         counters.withLock { counters in

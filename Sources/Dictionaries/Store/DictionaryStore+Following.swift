@@ -31,7 +31,9 @@ extension DictionaryStore {
     }
 
     /// Reads what others have changed, if they have, into the index.
-    func catchUp(with database: StoreDatabase) throws(StoreDatabaseError) {
+    ///
+    /// `unwritten` are the rows that are just being made: neither on disk nor among those that wait.
+    func catchUp(with database: StoreDatabase, except unwritten: Set<Int64> = []) throws(StoreDatabaseError) {
         let index = publisher.index
         switch try database.changes(home: index.chain) {
         case .none: return
@@ -40,7 +42,7 @@ extension DictionaryStore {
             let present = Set(rows.map(\.id))
             // The feed is one of public versions: of private ones each process knows those that it made or found.
             let gone = index.allVersions().filter {
-                $0.chain.scope == .public && !present.contains($0.id)
+                $0.chain.scope == .public && !present.contains($0.id) && !unwritten.contains($0.id)
             }
             merge(
                 gone.map { StoreChanges.Change(id: $0.id, version: nil) }
@@ -53,7 +55,8 @@ extension DictionaryStore {
 
     /// In small groups, so that an admission on an event loop never waits long.
     private func merge(_ changes: [StoreChanges.Change]) {
-        for change in changes { judge(change.version) }
+        let rule = judge(changes.lazy.compactMap(\.version))
+        defer { judge(changes.lazy.compactMap(\.version), unless: rule) }
         let now = latestSecond.load(ordering: .relaxed)
         for start in stride(from: 0, to: changes.count, by: 64) {
             let group = changes[start..<min(start + 64, changes.count)]

@@ -20,7 +20,8 @@ extension DictionaryStore {
             database.close()
             throw error
         }
-        for row in rows { judge(row) }
+        let rule = judge(rows)
+        defer { judge(rows, unless: rule) }
         reportUnused(among: rows)
         let unneeded = state.withLock { state in
             let unneeded = state.adopt(rows)

@@ -15,11 +15,12 @@ extension DictionaryStore {
     ///
     /// An identity is free to make up, so they may not take the chains of public routes either: a quarter at most.
     func keepPrivateBounded() {
-        let index = publisher.index
         let bytesMax = configuration.privateBytesMax
-        let chainsMax = state.withLock { $0.limits.privateChains }
-        var bytes = index.privateBytes
-        var chains = index.privateChainCount
+        // Under the lock, as one that is just being replaced is counted twice.
+        let index = publisher.index
+        var (chainsMax, bytes, chains) = state.withLock {
+            ($0.limits.privateChains, index.privateBytes, index.privateChainCount)
+        }
         guard bytes > bytesMax || chains > chainsMax else { return }
         let versions = index.allVersions().filter { $0.chain.scope != .public }
             .sorted { ($0.lastWanted, $0.rank) < ($1.lastWanted, $1.rank) }

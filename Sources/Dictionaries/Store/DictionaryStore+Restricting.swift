@@ -4,20 +4,22 @@ extension DictionaryStore {
     /// Call it when the routes have changed, not on an event loop: it looks at every version. When it returns, no
     /// reader finds any other.
     package func restrict(to isCurrent: @escaping @Sendable (Version) -> Bool) {
-        currency.withLock { $0 = CurrencyRule(isCurrent: isCurrent) }
+        currency.withLock { $0 = CurrencyRule(isCurrent: isCurrent, number: $0.number + 1) }
         let versions = publisher.index.allVersions()
         for version in versions { version.setCurrent(isCurrent(version)) }
         reportUnused(among: versions)
     }
 
-    /// Notes whether a version may be used, before or after it is published.
+    /// Notes whether versions may be used, by the rule of now, unless that is the one of this number; returns its own.
     ///
-    /// After `restrict` has changed the rule it finds the versions published before, and the others are judged
-    /// by the new rule: none is missed.
-    func judge(_ version: Version?) {
-        guard let version else { return }
+    /// Once versions are in the index, `restrict` finds them itself. Those that are judged before must be so again, if
+    /// the rule has changed meanwhile: then none is missed.
+    @discardableResult
+    func judge(_ versions: some Sequence<Version>, unless number: Int? = nil) -> Int {
         let rule = currency.withLock { $0 }
-        version.setCurrent(rule.isCurrent(version))
+        guard rule.number != number else { return rule.number }
+        for version in versions { version.setCurrent(rule.isCurrent(version)) }
+        return rule.number
     }
 
     /// Says how many versions are not used.

@@ -14,8 +14,8 @@ extension DictionaryStore {
     func makeRoom(for batch: PendingWrites.Batch, in database: StoreDatabase) throws(StoreDatabaseError) {
         var room = try StoreRoom(database.size(), batch: batch, limit: configuration.maxBytes)
         // What another process has just written can make room like anything else.
-        if !room.fits { try catchUp(with: database) }
         let kept = Set(batch.insertions.map(\.version.id))
+        if !room.fits { try catchUp(with: database, except: kept) }
         let end = DispatchTime.now() + .seconds(Self.crowdedSecondsMax)
         var idleRounds = 0
         while !room.fits, idleRounds < 3 {
@@ -56,14 +56,10 @@ extension DictionaryStore {
         var missing = room.missingBytes + configuration.maxBytes / 32
         let now = latestSecond.load(ordering: .relaxed)
         while missing > 0 {
-            let victims = state.withLock { state in
-                let waiting = state.pending.insertions
-                return state.popLeastWanted(bytes: missing, now: now) {
-                    kept.contains($0.id) || waiting[$0.id] != nil
-                }
-            }
-            guard evict(victims, reason: .size) > 0 else { break }
-            missing -= victims.reduce(0) { $0 + $1.storedBytes }
+            let evicted = state.withLock { $0.evictLeastWanted(bytes: missing, now: now, except: kept) }
+            guard !evicted.versions.isEmpty else { break }
+            account(evicted)
+            missing -= evicted.versions.reduce(0) { $0 + $1.version.storedBytes }
         }
         var size = room.size
         while true {

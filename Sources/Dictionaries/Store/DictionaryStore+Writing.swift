@@ -35,8 +35,13 @@ extension DictionaryStore {
                         pagesMax: batchPagesMax(pageBytes: pageBytes), pageBytes: pageBytes)
                     return (batch, state.pending.isEmpty)
                 }
-                try makeRoomAndWrite(batch, to: database)
-                if batch.isEmpty || isLast && !isForced { break }
+                let isWritten = try makeRoomAndWrite(batch, to: database)
+                if batch.isEmpty { break }
+                if isLast, isWritten, !isForced {
+                    // Notes what it takes now, and gives back some of what is free.
+                    try makeRoom(for: PendingWrites.Batch(), in: database)
+                    break
+                }
             }
         } catch {
             failed(error)
@@ -44,8 +49,9 @@ extension DictionaryStore {
         if disk.withLock({ $0.database == nil || $0.retryAt != nil }) { keepPendingBounded() }
     }
 
+    /// Writes a batch; false if it waits again, as its room was gone.
     private func makeRoomAndWrite(_ batch: PendingWrites.Batch, to database: StoreDatabase)
-        throws(StoreDatabaseError)
+        throws(StoreDatabaseError) -> Bool
     {
         do {
             try makeRoom(for: batch, in: database)
@@ -53,13 +59,16 @@ extension DictionaryStore {
             restore(batch)
             throw error
         }
-        if batch.isEmpty { return }
+        if batch.isEmpty { return true }
         let limit = configuration.maxBytes
         let isWritten = try write(batch, to: database) { size in
             StoreRoom(size, batch: batch, limit: limit).fits
         }
         // Another process has used the room meanwhile: the next round makes it anew.
-        guard isWritten else { return restore(batch) }
+        guard isWritten else {
+            restore(batch)
+            return false
+        }
         hot.withLock { hot in
             for version in batch.insertions.lazy.map(\.version) {
                 // What nobody has asked for again does not push others out of memory.
@@ -67,6 +76,7 @@ extension DictionaryStore {
                 hot.unpin(version.bodyName)
             }
         }
+        return true
     }
 
     /// Writes one transaction, unless its room is gone: then false; puts the batch back if it fails.
@@ -105,6 +115,7 @@ extension DictionaryStore {
                 }
             }
         }
+        scheduleDrain()
     }
 
     /// Puts a batch back that was not written.

@@ -16,33 +16,35 @@ final class DigestTable: Sendable {
         /// The one that has been here the longest, or any if that went: it is the most likely to be on disk.
         private(set) var first: Version
         /// By authority and row.
-        private(set) var all: [String: TreeDictionary<Int64, Version>] = [:]
+        private(set) var all: [String: TreeDictionary<Int64, Version>]
 
         init(_ first: Version) {
             self.first = first
-            insert(first)
+            all = [first.chain.authority: [first.id: first]]
         }
 
-        mutating func insert(_ version: Version) {
+        /// The group with one more.
+        consuming func inserting(_ version: Version) -> Group {
             if version.id == first.id { first = version }
             all[version.chain.authority, default: [:]][version.id] = version
+            return self
         }
 
-        /// Lets exactly this object go, if it is there; false if nothing is left.
-        mutating func remove(_ version: Version) -> Bool {
+        /// The group without exactly this object, if it is there; nil if nothing is left.
+        consuming func removing(_ version: Version) -> Group? {
             let authority = version.chain.authority
-            guard all[authority]?[version.id] === version else { return true }
+            guard all[authority]?[version.id] === version else { return self }
             all[authority]?[version.id] = nil
             if all[authority]?.isEmpty == true { all[authority] = nil }
-            guard first === version else { return true }
-            guard let next = all.values.first?.values.first else { return false }
+            guard first === version else { return self }
+            guard let next = all.values.first?.values.first else { return nil }
             first = next
-            return true
+            return self
         }
     }
 
     /// How many twins are named: one that is on disk is likely to be among them.
-    private static let twinsMax = 32
+    private static let twinsMax = 8
 
     private let holders = StripedTable<UInt64, Holders>()
 
@@ -81,16 +83,12 @@ final class DigestTable: Sendable {
     /// Takes a version in; it replaces the one of its row, so that no reader finds neither.
     func insert(_ version: Version) {
         holders.change(version.digest.part) { holders in
-            switch holders {
-            case nil: holders = .one(version)
-            case .one(let other) where other.id == version.id: holders = .one(version)
-            case .one(let other):
-                var group = Group(other)
-                group.insert(version)
-                holders = .many(group)
-            case .many(var group):
-                group.insert(version)
-                holders = .many(group)
+            // Taken out, or a group would be copied as it changes.
+            switch holders.take() {
+            case .one(let other) where other.id != version.id:
+                holders = .many(Group(other).inserting(version))
+            case .many(let group): holders = .many(group.inserting(version))
+            default: holders = .one(version)
             }
         }
     }
@@ -98,10 +96,10 @@ final class DigestTable: Sendable {
     /// Lets exactly this object go, if it is there.
     func remove(_ version: Version) {
         holders.change(version.digest.part) { holders in
-            switch holders {
-            case nil: break
-            case .one(let other): if other === version { holders = nil }
-            case .many(var group): holders = group.remove(version) ? .many(group) : nil
+            switch holders.take() {
+            case .one(let other) where other !== version: holders = .one(other)
+            case .many(let group): holders = group.removing(version).map(Holders.many)
+            default: break
             }
         }
     }

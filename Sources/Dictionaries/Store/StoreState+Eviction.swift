@@ -66,6 +66,8 @@ extension StoreState {
             if left.all.isEmpty { chainsInProbation -= 1 }
         } else if let newest = left.newest, newest.isOlder(than: version) {
             order.insert(newest, .newest)
+            // It may have been the one that was wanted last, or is named: the chain goes earlier without it.
+            order.insert(left)
         }
         return true
     }
@@ -119,6 +121,20 @@ extension StoreState {
         _ chain: Chain, reason: StoreStatistics.Eviction, into evicted: inout Evicted
     ) {
         remove(index.versions(of: chain.key), reason: reason, into: &evicted)
+    }
+
+    /// Evicts versions on disk that go first, until they have so many bytes; those whose rows are in `kept` stay.
+    ///
+    /// Some of them at a time: fewer bytes than were asked for mean only that there may be more.
+    mutating func evictLeastWanted(bytes: Int, now: Int, except kept: Set<Int64>) -> Evicted {
+        var evicted = Evicted()
+        remove(leastWanted(bytes: bytes, now: now, except: kept), reason: .size, into: &evicted)
+        return evicted
+    }
+
+    private mutating func leastWanted(bytes: Int, now: Int, except kept: Set<Int64>) -> [Version] {
+        let waiting = pending.insertions
+        return popLeastWanted(bytes: bytes, now: now) { kept.contains($0.id) || waiting[$0.id] != nil }
     }
 
     /// Takes the versions that go first, until they have so many bytes; those in `kept` stay.

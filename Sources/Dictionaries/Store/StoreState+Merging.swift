@@ -67,6 +67,7 @@ extension StoreState {
             known.pin(until: row.pinnedUntil)
             index.addName(of: known)
             pins.insert(known)
+            reorder(known)
         }
         guard row.rank >= known.rank, row.rank != known.rank || row.facts != known.facts else { return }
         pending.forget(row.id)

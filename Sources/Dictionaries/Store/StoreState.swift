@@ -187,7 +187,11 @@ struct StoreState: Sendable {
         pins.remove(version.id)
         pending.pin(version.id, until: 0)
         earliestExpiry = min(earliestExpiry, version.expiry)
-        // Wanted less than its place in the order says.
+        reorder(version)
+    }
+
+    /// Puts a version and its chain where they belong that are wanted for a shorter time than their places say.
+    mutating func reorder(_ version: Version) {
         guard let versions = index[version.chain] else { return }
         if let evictionClass = versions.evictionClass(of: version) { order.insert(version, evictionClass) }
         order.insert(versions)

@@ -81,6 +81,24 @@ import Testing
             order(&state).map(\.digest) == (rank < 2 ? [row, old, new] : [old, new, row]).map(\.digest))
     }
 
+    @Test func `what another process no longer names goes by when it was wanted`() throws {
+        var state = StoreState()
+        let named = admit(1, 1, to: &state, now: 100)
+        // On disk: what waits to be written is not changed by others.
+        _ = state.takeBatch(pagesMax: 100, pageBytes: 4096)
+        func merge(pinnedUntil: Int) {
+            let row = Version(
+                named.facts, id: named.id, rank: named.rank, home: named.home, admittedAt: 100,
+                lastWanted: 100, pinnedUntil: pinnedUntil)
+            _ = state.merge([StoreChanges.Change(id: row.id, version: row)], now: 200) { _ in nil }
+        }
+        merge(pinnedUntil: 1000)
+        #expect(state.popLeastWanted(bytes: 1, now: 200) { _ in false }.isEmpty)
+        let other = admit(2, 2, to: &state, now: 300)
+        merge(pinnedUntil: 0)
+        #expect(order(&state).map(\.digest) == [named, other].map(\.digest))
+    }
+
     @Test func `a chain that is established takes its versions along`() {
         var state = StoreState()
         let old = admit(1, 1, to: &state, isImplied: true, now: 100)

@@ -29,12 +29,12 @@ import Testing
     @Test(arguments: [[1, 2, 3], [3, 2, 1], [2, 1, 3], [2, 3, 1]] as [[Int64]])
     func `those that are left stay twins, whichever goes first`(order: [Int64]) {
         let table = DigestTable()
-        let versions = order.map { self.version($0) }
+        let versions = (1...3).map { self.version($0) }
         for version in versions { table.insert(version) }
         var left: Set<Int64> = [1, 2, 3]
-        for next in versions {
-            table.remove(next)
-            left.remove(next.id)
+        for id in order {
+            table.remove(versions[Int(id) - 1])
+            left.remove(id)
             #expect(Set(table.twins(of: version(9))) == left)
         }
         table.remove(versions[0])
@@ -77,9 +77,9 @@ import Testing
     @Test func `of a body that very many versions have few are named`() {
         let table = DigestTable()
         for id in 1...1000 { table.insert(version(Int64(id))) }
-        #expect(table.twins(of: version(1)).count == 32)
+        #expect(table.twins(of: version(1)).count == 8)
         let others = table.twins(of: version(1001))
-        #expect(others.count == 33 && Set(others).count == 33)
+        #expect(others.count == 9 && Set(others).count == 9)
         #expect(others.first == 1, "the one that has been there the longest is most likely on disk")
     }
 }
