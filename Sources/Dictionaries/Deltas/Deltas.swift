@@ -60,17 +60,21 @@ package final class Deltas: Sendable {
             return .failed(.coding)
         }
         fault?(&coded)
-        guard coded.count < body.count else { return .notShorter }
+        let isShorter = coded.count < body.count
+        // The first over an index is the one that tells whether that is right, even if it is of no other use.
+        guard isShorter || use.isFirst else { return .notShorter }
         let isChecked = isCached || verification.isDue(isFirstOfIndex: use.isFirst)
-        guard isChecked else { return .coded(coded) }
-        let isExact = verification.isExact(coded, coding, dictionary: use.dictionary.body, body: body)
-        return isExact ? .coded(coded) : .failed(.inexact)
+        guard !isChecked || verification.isExact(coded, coding, dictionary: use.dictionary.body, body: body)
+        else { return .failed(.inexact) }
+        return isShorter ? .coded(coded) : .notShorter
     }
 
     // MARK: Bodies that go on piece by piece
 
     /// Whether the next stream is to be checked as it goes out.
-    package func isStreamCheckDue() -> Bool { verification.isDue(isFirstOfIndex: false) }
+    package func isStreamCheckDue(isFirstOfIndex: Bool = false) -> Bool {
+        verification.isDue(isFirstOfIndex: isFirstOfIndex)
+    }
 
     /// What checking a stream takes of memory.
     package static let streamCheckBytes = VerifiedEncoder.memoryBytesMax

@@ -6,17 +6,16 @@ package enum Negotiation {
     /// Decides how the answer goes to the client, and why.
     ///
     /// The highest weight wins, among equals the server's order; identity comes last among equals. Where nothing fits,
-    /// identity is sent even if the client refuses it: never 406. `isBusy` forbids all encoding for lack of memory.
+    /// identity is sent even if the client refuses it: never 406.
     package static func decide(
         request: RequestFacts, response: ResponseFacts, route: RoutePolicy, dictionary: DictionaryFound,
-        serverPreference: [ContentCoding], isBusy: Bool = false
+        serverPreference: [ContentCoding]
     ) -> Decision {
         if let reason = Eligibility.obstacle(request: request, response: response, policy: route) {
             return untouched(request, response, because: reason)
         }
         // Without a length the body of an HTTP/1.0 answer ends with the connection, and a cut would pass unseen.
         if request.isHTTP10 && !response.isBodyWhole { return untouched(request, response, because: .http10) }
-        if isBusy { return untouched(request, response, because: .busy) }
         let negotiator = Negotiator(
             accept: request.acceptEncoding, upstream: response.coding, bodyBytes: response.bodyBytes,
             dictionary: dictionary, serverPreference: serverPreference)

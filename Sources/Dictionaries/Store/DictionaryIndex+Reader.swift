@@ -16,13 +16,20 @@ extension DictionaryIndex {
 
         /// A version with this digest in a chain of the authority and the scope whose `match` fits the URL.
         ///
-        /// What another identity has is looked for under another name, and missed like what nobody has.
+        /// Of very many chains that hold one body not all are looked at, but `ownChain` is: the one that the URL's answer
+        /// would belong to, which is asked for where no other was found. What another identity has is looked for under another name, and missed like what nobody has.
         package func find(
-            digest: Digest, authority: String, scope: ChainKey.Scope = .public, path: String, query: String?
+            digest: Digest, authority: String, scope: ChainKey.Scope = .public, path: String, query: String?,
+            ownChain: @autoclosure () -> ChainKey? = nil
         ) -> Version? {
             refresh()
-            let digest = scope.name(of: digest, keys)
-            return index.find(digest: digest, authority: authority, scope: scope, path: path, query: query)
+            let name = scope.name(of: digest, keys)
+            if let found = index.find(
+                digest: name, authority: authority, scope: scope, path: path, query: query)
+            {
+                return found
+            }
+            return ownChain().flatMap { version(chain: $0, digest: digest) }
         }
 
         /// The newest version of a URL and variant.

@@ -165,7 +165,9 @@ extension CodingJob {
 
     private func run(_ turn: DeltaTurn?, _ reply: CodingReply) {
         let job = identified()
-        guard coding.usesDictionary, let dictionary else { return reply.send(job.codedPlain()) }
+        guard coding.usesDictionary, let dictionary else {
+            return reply.send(job.withMemory { job.codedPlain() } ?? job.result(.failed(.busy)))
+        }
         guard let key = job.key else {
             return reply.send(job.result(job.make(over: dictionary, isCached: false)))
         }
@@ -184,7 +186,22 @@ extension CodingJob {
     }
 
     private func make(over dictionary: Body, isCached: Bool) -> DeltaOutcome {
-        checked(context.deltas.make(bytes, over: dictionary, coding, in: scope, isCached: isCached))
+        let made = withMemory {
+            context.deltas.make(bytes, over: dictionary, coding, in: scope, isCached: isCached)
+        }
+        return checked(made ?? .failed(.busy))
+    }
+
+    /// Runs an encoder with its memory taken from what all share; nil, and nothing done, where that is used up.
+    ///
+    /// What a loop codes itself is small, and one at a time.
+    private func withMemory<Made>(_ work: () -> Made) -> Made? {
+        var options = EncoderOptions(bodyBytes: bytes.count)
+        options.dictionary = dictionary.map(DictionaryUse.reference)
+        let bytes = Codec.memoryEstimate(for: coding, options: options)
+        guard context.compressionMemory.reserve(bytes) else { return nil }
+        defer { context.compressionMemory.release(bytes) }
+        return work()
     }
 
     /// Reports a delta that is not exact; here, for the exchange may be over.

@@ -11,20 +11,32 @@ final class OpenedEncoder: @unchecked Sendable {
     let error: CodingError?
     let output: [UInt8]
     let nanoseconds: Int
+    /// What it has taken of the memory for encoders beside what the loop took before; whoever gets it gives that back.
+    let reservedBytes: Int
 
     /// Makes an encoder, indexing its dictionary if that is due, and codes what has come of the body.
     ///
     /// Takes milliseconds, so not on an event loop.
     init(
         _ coding: ContentCoding, bodyBytes: Int?, dictionary: Body?, scope: DeltaScope, held: [UInt8],
-        isChecked: Bool, deltas: Deltas
+        isChecked: Bool, deltas: Deltas, memory: MemoryBudget
     ) {
         let begin = Clock.monotonicNanoseconds
         var options = EncoderOptions(bodyBytes: bodyBytes)
         var output: [UInt8] = []
+        var reservedBytes = 0
         do throws(CodingError) {
-            options.dictionary = try dictionary.map { (dictionary) throws(CodingError) in
-                try deltas.prepared.use(dictionary, for: coding, in: scope).dictionary
+            var isChecked = isChecked
+            if let dictionary {
+                let use = try deltas.prepared.use(dictionary, for: coding, in: scope)
+                options.dictionary = use.dictionary
+                // The first over an index is always checked, if there is memory for it.
+                if !isChecked, use.isFirst, deltas.isStreamCheckDue(isFirstOfIndex: true),
+                    memory.reserve(Deltas.streamCheckBytes)
+                {
+                    isChecked = true
+                    reservedBytes = Deltas.streamCheckBytes
+                }
             }
             var encoder = try Codec.encoder(for: coding, options: options)
             if isChecked, let dictionary { encoder = try deltas.checked(encoder, over: dictionary) }
@@ -37,6 +49,7 @@ final class OpenedEncoder: @unchecked Sendable {
             self.error = error
         }
         self.output = output
+        self.reservedBytes = reservedBytes
         nanoseconds = Int(Clock.monotonicNanoseconds - begin)
     }
 }

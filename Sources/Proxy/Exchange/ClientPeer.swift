@@ -80,15 +80,9 @@ final class ClientPeer {
         return forwarded("proto", headers)?.lowercased()
     }
 
-    /// The client's own address as bits, to tell clients apart: what a trusted peer says, else the peer's.
-    ///
-    /// Zero where there is none.
-    func clientAddress(_ headers: borrowing Headers) -> UInt128 {
-        guard isTrusted else { return address?.bits ?? 0 }
-        // Of a list the first is the client's own.
-        let first = headers.joined(.xForwardedFor)?.prefix { $0 != "," }
-        let text = first.map { String($0).trimmingBlanks } ?? forwarded("for", headers)
-        return text.flatMap { IPAddress($0.withoutPort) }?.bits ?? address?.bits ?? 0
+    /// The client's address as bits, to tell clients apart: `limitedAddress`, else the peer's; zero where there is none.
+    func clientAddress(_ headers: borrowing Headers, trusting networks: [TrustedNetwork]) -> UInt128 {
+        (limitedAddress(headers, trusting: networks) ?? address)?.bits ?? 0
     }
 
     /// The address to which a client's limits apply: the peer's own, or what trusted peers say who forwarded it.

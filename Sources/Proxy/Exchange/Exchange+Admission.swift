@@ -35,6 +35,9 @@ extension Exchange {
             offer: own.isEmpty && isOffered() ? offer : nil, isUpstreamMatch: !own.isEmpty)
     }
 
+    /// The chain of what the route makes of this request's answer.
+    var routeChain: ChainKey? { routeOffer.flatMap { chain(of: $0, isOwn: false) } }
+
     /// The chain of an offer: the upstream's own, or the route's; nil where there is none for this request.
     private func chain(of offer: UseAsDictionary, isOwn: Bool) -> ChainKey? {
         guard route.dictionary != nil, let authority, let scope else { return nil }

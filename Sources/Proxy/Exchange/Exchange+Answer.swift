@@ -197,11 +197,11 @@ extension Exchange {
     }
 
     /// The decision for an answer, by what is known of it now.
-    func decide(_ answer: Answer, isBusy: Bool = false) -> Decision {
+    func decide(_ answer: Answer) -> Decision {
         explained(
             Negotiation.decide(
                 request: facts, response: answer.facts, route: route.policy, dictionary: dictionary.found,
-                serverPreference: context.configuration.compression.codings, isBusy: isBusy))
+                serverPreference: context.configuration.compression.codings))
     }
 
     func note(_ decision: Decision) {

@@ -130,9 +130,10 @@ extension Exchange {
         let coding = BusyCoding.quick(
             accept: facts.acceptEncoding, codings: context.configuration.compression.codings,
             bodyBytes: answer.collected.count)
+        let options = EncoderOptions(bodyBytes: answer.collected.count, effort: .fast)
         guard answer.original?.isAccepted != true, coding != .identity,
-            let coded = try? Codec.encode(
-                answer.collected.span, coding, options: EncoderOptions(effort: .fast)),
+            reserve(Codec.memoryEstimate(for: coding, options: options), for: answer),
+            let coded = try? Codec.encode(answer.collected.span, coding, options: options),
             coded.count < answer.collected.count
         else {
             return respondUncoded(answer, because: .busy, result)

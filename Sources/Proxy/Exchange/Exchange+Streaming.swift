@@ -79,13 +79,18 @@ extension Exchange {
             return quickEncoder(coding, options, isChecked: isChecked).map { .ready($0) } ?? .none
         }
         let (loop, token, deltas, scope) = (core.loop, token, context.deltas, deltaScope)
+        let memory = context.compressionMemory
         let bodyBytes = options.bodyBytes
         let isTaken = context.compressionPool.submit(bytes: held.count + (body?.count ?? 0)) {
             let opened = OpenedEncoder(
                 coding, bodyBytes: bodyBytes, dictionary: body, scope: scope, held: held,
-                isChecked: isChecked,
-                deltas: deltas)
-            loop.execute { core in core.handler(token, as: Exchange.self)?.opened(opened) }
+                isChecked: isChecked, deltas: deltas, memory: memory)
+            loop.execute { core in
+                guard let exchange = core.handler(token, as: Exchange.self) else {
+                    return memory.release(opened.reservedBytes)
+                }
+                exchange.opened(opened)
+            }
         }
         return isTaken ? .underWay : .none
     }
@@ -109,7 +114,10 @@ extension Exchange {
 
     /// The encoder is there, and has coded what was held: what has come since follows.
     private func opened(_ opened: OpenedEncoder) {
-        guard let answer, case .opening = answer.stage else { return }
+        guard let answer, case .opening = answer.stage else {
+            return context.compressionMemory.release(opened.reservedBytes)
+        }
+        answer.reservedBytes += opened.reservedBytes
         guard let encoder = opened.encoder else { return abortCoding(opened.error) }
         proxy.metrics.countCompression(encoder.coding, nanoseconds: opened.nanoseconds)
         answer.stage = .coding(encoder)

@@ -12,7 +12,8 @@ extension Exchange {
         else { return }
         guard
             let version = proxy.index.find(
-                digest: digest, authority: authority, scope: scope, path: path, query: query)
+                digest: digest, authority: authority, scope: scope, path: path, query: query,
+                ownChain: routeChain)
         else {
             dictionary = .unknown
             missing = digest

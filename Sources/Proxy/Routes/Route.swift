@@ -45,7 +45,8 @@ final class Route: Sendable {
             guard dictionary.scope == .private else { return nil }
             return Identity(dictionary.identity, ignoresOtherCookies: dictionary.cookiesIgnored)
         }
-        revalidates = route.dictionary?.revalidate == true && policy.scope == .public
+        revalidates =
+            route.dictionary?.revalidate == true && policy.scope == .public && policy.areDictionariesOn
         admission = route.admission
     }
 

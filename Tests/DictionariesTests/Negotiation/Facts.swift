@@ -50,11 +50,10 @@ enum Facts {
         _ request: RequestFacts = request(), _ response: ResponseFacts = response(),
         _ route: RoutePolicy = route(),
         _ dictionary: DictionaryFound = .found(bytes: 10_000, startsWithZstdMagic: false),
-        preference: [ContentCoding] = preference, isBusy: Bool = false
+        preference: [ContentCoding] = preference
     ) -> Decision {
         Negotiation.decide(
             request: request, response: response, route: route, dictionary: dictionary,
-            serverPreference: preference,
-            isBusy: isBusy)
+            serverPreference: preference)
     }
 }

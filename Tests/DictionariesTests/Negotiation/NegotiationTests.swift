@@ -185,13 +185,6 @@ struct NegotiationTests {
         #expect(decision.coding == (handling == .decode ? .identity : .gzip))
     }
 
-    @Test func `without memory for an encoder nothing is encoded`() {
-        #expect(Facts.decide(isBusy: true) == Decision(coding: .identity, reason: .busy))
-        let coded = Facts.decide(
-            Facts.request(), Facts.response { $0.coding = .known(.br) }, isBusy: true)
-        #expect(coded == Decision(coding: .br, reason: .busy, upstreamCodingHandling: .passThrough))
-    }
-
     @Test func `each reason has a text of its own in kebab case`() {
         let texts = Reason.allCases.map(\.text)
         #expect(Set(texts).count == texts.count)

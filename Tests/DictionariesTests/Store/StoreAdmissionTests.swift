@@ -126,9 +126,12 @@ import Testing
                 one, chain: ChainKey(authority: "api.example", match: "/\(number)"), url: "/\(number)")
         }
         let reader = store.reader()
-        #expect(
-            reader.version(chain: ChainKey(authority: "api.example", match: "/777"), digest: one.digest)
-                != nil)
+        for number in 0..<1000 {
+            let found = reader.find(
+                digest: one.digest, authority: "api.example", path: "/\(number)", query: nil,
+                ownChain: ChainKey(authority: "api.example", match: "/\(number)"))
+            #expect(found?.url == "/\(number)")
+        }
         #expect(store.statistics.memoryBytes == 1256)
     }
 

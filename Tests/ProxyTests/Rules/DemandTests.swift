@@ -124,6 +124,18 @@ private let large = Feed.bytes(version: 0, items: 850)
         #expect(!metrics.contains(/dictum_admission_refusals_total\{[^}]*\} [1-9]/))
     }
 
+    @Test(arguments: ["br", "dcb"])
+    func `an encoder of a whole body beyond compression.memory is not made either`(coding: String) throws {
+        let changed = Array(large.dropLast()) + [0x20]
+        let proxy = try TestProxy(
+            Origin([json(large), json(changed)]), "compression: {memory: 1MiB}\nexplain: true")
+        _ = try proxy.fetch("/feed")
+        let answer = try proxy.fetch("/feed", over: large, accept: coding)
+        #expect(answer["Dictum-Explain"]?.contains("reason=busy") == true)
+        #expect(answer.carries(changed))
+        #expect(try proxy.metric("dictum_compression_busy_total") >= 1)
+    }
+
     @Test func `an encoder beyond compression.memory is not made: the answer goes out plain and says busy`()
         throws
     {

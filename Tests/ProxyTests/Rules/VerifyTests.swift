@@ -1,4 +1,5 @@
 internal import Dictionaries
+internal import Glibc
 internal import TestSupport
 internal import Testing
 
@@ -91,6 +92,40 @@ private let fault: Deltas.Fault = { $0[max(0, $0.count - 5)] ^= 0x20 }
         let isFirstOfIndex = mode == "sampled" ? 1 : 0
         #expect(try proxy.metric("dictum_verify_checks_total") == checks + isFirstOfIndex)
         #expect(try proxy.metric("dictum_verify_failures_total") == 0)
+    }
+
+    @Test(arguments: ["dcz", "dcb"])
+    func `of streams the first over each index is checked`(coding: String) throws {
+        let gates = (0..<3).map { _ in Gate() }
+        let calls = Guarded(0)
+        let origin = try Origin { _, connection in
+            let call = calls.withLock { calls in
+                calls += 1
+                return calls
+            }
+            guard call > 1 else { return _ = connection.send(json(large.0)) }
+            connection.send(
+                wire("HTTP/1.1 200 OK", "Content-Type: application/json", "Content-Length: \(large.1.count)")
+                    + large.1.prefix(50_000))
+            gates[call - 2].wait()
+            connection.send(Array(large.1.dropFirst(50_000)))
+        }
+        let proxy = try TestProxy(origin)
+        _ = try proxy.fetch("/feed")
+        var checks: [Double] = []
+        for gate in gates {
+            let client = try proxy.connect()
+            client.send(request("/feed", ["Accept-Encoding: \(coding)", available(large.0)]))
+            let answer = try #require(receive(from: client, andOpen: gate))
+            #expect(try answer.carriesDecoded(large.1, over: large.0))
+            checks.append(Double(try proxy.metric("dictum_verify_checks_total")))
+        }
+        // The first of all is one in a hundred; it goes by reference. The second makes the index, the third uses it.
+        #expect(checks == [1, 2, 2])
+        let memory = proxy.server.context.compressionMemory
+        let end = ContinuousClock.now + .seconds(10)
+        while memory.takenBytes > 0, .now < end { usleep(1000) }
+        #expect(memory.takenBytes == 0)
     }
 
     @Test(arguments: ["dcz", "dcb"], [true, false])
