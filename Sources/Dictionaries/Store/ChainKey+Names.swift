@@ -24,6 +24,6 @@ extension VersionFacts {
             digest: scope.name(of: digest, keys), url: scope.name(of: url, as: .url, keys),
             variant: scope.name(of: variant, as: .variant, keys),
             etag: etag.map { scope.name(of: $0, as: .entityTag, keys) }, contentType: contentType,
-            bytes: bytes, maxAge: maxAge, isUpstreamMatch: false)
+            bytes: bytes, maxAge: maxAge, isUpstreamMatch: isUpstreamMatch)
     }
 }

@@ -40,9 +40,8 @@ extension DictionaryStore {
         case .some(let changes): merge(changes)
         case .everything(let rows):
             let present = Set(rows.map(\.id))
-            // The feed is one of public versions: of private ones each process knows those that it made or found.
             let gone = index.allVersions().filter {
-                $0.chain.scope == .public && !present.contains($0.id) && !unwritten.contains($0.id)
+                !present.contains($0.id) && !unwritten.contains($0.id)
             }
             merge(
                 gone.map { StoreChanges.Change(id: $0.id, version: nil) }
@@ -50,6 +49,7 @@ extension DictionaryStore {
         }
         keepPinsBounded()
         keepBounded()
+        keepPrivateBounded()
         if state.withLock({ $0.pending.count }) > 0 { scheduleDrain() }
     }
 

@@ -69,17 +69,16 @@ extension DictionaryStore {
         let versions = versions(of: name)
         // The one that was asked for is looked at again: in the index it may be another object by now.
         let candidates = versions.filter { $0.id == first } + versions.filter { $0.id != first }
-        var (damaged, gone): ([Version], [Version]) = ([], [])
+        var damaged: [Version] = []
         var reason: String?
         defer {
             if let reason { giveUp(damaged, because: reason) }
-            // Of public ones the feed of changes tells soon; of private ones nothing does.
-            if name.scope != .public { evict(gone, reason: .removed) }
         }
         for candidate in candidates.prefix(Self.candidatesMax) {
             switch try reading(candidate, in: database) {
             case .sound(let body): return body
-            case .gone: gone.append(candidate)
+            // The feed of changes tells soon.
+            case .gone: break
             case .damaged(let text):
                 damaged.append(candidate)
                 reason = text

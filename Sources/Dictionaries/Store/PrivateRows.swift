@@ -14,15 +14,24 @@ enum PrivateRows {
     // MARK: Reading
 
     /// Every version whose chain the keys open, without its body.
-    static func find(_ database: Database, _ keys: StoreKeys) throws -> Found {
+    ///
+    /// Only those that changed after a place in the feed, where one is given. `home` gives the chains that are
+    /// known already.
+    static func find(
+        _ database: Database, _ keys: StoreKeys, changedAfter sequence: Int64? = nil,
+        home: (ChainKey) -> Chain? = { _ in nil }
+    ) throws -> Found {
         var found = Found()
-        let (chains, unusable) = try chains(database, keys)
+        let ids = sequence.map(StoreRows.changed)
+        let (chains, unusable) = try chains(
+            database, where: ids.map { "id IN (SELECT chain FROM private_version WHERE \($0))" }, keys,
+            home: home)
         found.unusableChains = unusable
         let rows = try Row.fetchCursor(
             database,
             sql: """
                 SELECT id, chain, name, url, variant, etag, content_type, size, rank, admitted, last_wanted,
-                max_age, 0, FALSE, NULL FROM private_version
+                max_age, 0, is_upstream_match, NULL FROM private_version WHERE \(ids ?? "TRUE")
                 """)
         while let row = try rows.next() {
             guard let id: Int64 = row[1], let chain = chains[id] else {
@@ -39,11 +48,12 @@ enum PrivateRows {
     }
 
     private static func chains(
-        _ database: Database, _ keys: StoreKeys
+        _ database: Database, where condition: String?, _ keys: StoreKeys, home: (ChainKey) -> Chain?
     ) throws -> (usable: [Int64: Chain], unusable: [Int64]) {
         var usable: [Int64: Chain] = [:]
         var unusable: [Int64] = []
-        let rows = try Row.fetchCursor(database, sql: "SELECT id, name, facts FROM private_chain")
+        let rows = try Row.fetchCursor(
+            database, sql: "SELECT id, name, facts FROM private_chain WHERE \(condition ?? "TRUE")")
         while let row = try rows.next() {
             guard let id: Int64 = row[0] else { continue }
             guard let name: Data = row[1], let sealed: Data = row[2],
@@ -53,7 +63,7 @@ enum PrivateRows {
                 unusable.append(id)
                 continue
             }
-            usable[id] = Chain(key)
+            usable[id] = home(key) ?? Chain(key)
         }
         return (usable, unusable)
     }
@@ -89,17 +99,18 @@ enum PrivateRows {
         try database.cachedStatement(
             sql: """
                 INSERT INTO private_version (id, chain, name, url, variant, etag, content_type, size, rank,
-                    admitted, last_wanted, max_age)
-                VALUES (?, (SELECT id FROM private_chain WHERE name = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    admitted, last_wanted, max_age, is_upstream_match)
+                VALUES (?, (SELECT id FROM private_chain WHERE name = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT DO UPDATE SET etag = excluded.etag, content_type = excluded.content_type,
-                    rank = excluded.rank, last_wanted = excluded.last_wanted, max_age = excluded.max_age
+                    rank = max(rank, excluded.rank), last_wanted = max(last_wanted, excluded.last_wanted),
+                    max_age = excluded.max_age, is_upstream_match = excluded.is_upstream_match
                 WHERE (chain, name, url, variant)
                     = (excluded.chain, excluded.name, excluded.url, excluded.variant)
                 """
         ).execute(arguments: [
             version.id, Data(chain), Data(version.digest.bytes), version.url, version.variant, version.etag,
             version.contentType, version.bytes, version.rank, version.admittedAt, version.lastWanted,
-            version.maxAge,
+            version.maxAge, version.isUpstreamMatch,
         ])
         let sealed = try keys.seal(insertion.body.bytes, ofRow: version.digest, inChain: chain)
         // Not where another process had made the row: it has its body.
@@ -117,12 +128,12 @@ enum PrivateRows {
         try database.cachedStatement(
             sql: """
                 UPDATE private_version SET etag = ?, content_type = ?, rank = ?,
-                    last_wanted = max(last_wanted, ?), max_age = ?
+                    last_wanted = max(last_wanted, ?), max_age = ?, is_upstream_match = ?
                 WHERE id = ? AND rank <= ?
                 """
         ).execute(arguments: [
-            version.etag, version.contentType, version.rank, version.lastWanted, version.maxAge, version.id,
-            version.rank,
+            version.etag, version.contentType, version.rank, version.lastWanted, version.maxAge,
+            version.isUpstreamMatch, version.id, version.rank,
         ])
     }
 
@@ -134,6 +145,7 @@ enum PrivateRows {
             try versions.execute(arguments: [id])
             try empty.execute(arguments: [id])
         }
+        try StoreRows.shortenFeed(database)
     }
 
     /// Removes all there is; returns how many versions there were.
@@ -141,6 +153,7 @@ enum PrivateRows {
         let count = try Int.fetchOne(database, sql: "SELECT count(*) FROM private_version") ?? 0
         guard count > 0 else { return 0 }
         try database.execute(sql: "DELETE FROM private_version; DELETE FROM private_chain")
+        try StoreRows.shortenFeed(database)
         return count
     }
 }

@@ -179,7 +179,8 @@ struct StoreDatabase: Sendable {
             guard seen != former.dataVersion else { return .none }
             let (changes, newest) = try connection.read { database in
                 (
-                    try StoreRows.changes(database, after: former.sequence, heads: heads, home: home),
+                    try StoreRows.changes(
+                        database, after: former.sequence, keys: keys, heads: heads, home: home),
                     try StoreRows.lastChange(database)
                 )
             }
@@ -230,27 +231,30 @@ struct StoreDatabase: Sendable {
         throws(StoreDatabaseError) -> [Version]?
     {
         try attempt {
-            let written: (before: Int64, lost: [Version], after: Int64)? = try connection.write { database in
+            try change { database in
                 guard hasRoom(try size(database)) else { return nil }
-                let before = try StoreRows.lastChange(database)
-                let lost = try StoreRows.apply(batch, to: database, keys)
-                return (before, lost, try StoreRows.lastChange(database))
+                return try StoreRows.apply(batch, to: database, keys)
             }
-            guard let written else { return nil }
-            // What was only written here need not be read again.
-            position.withLock { if $0.sequence == written.before { $0.sequence = written.after } }
-            return written.lost
         }
+    }
+
+    /// Writes in one transaction; what is only written here need not be read again.
+    private func change<Result>(_ work: (Database) throws -> Result) throws -> Result {
+        let (before, result, after) = try connection.write { database in
+            (try StoreRows.lastChange(database), try work(database), try StoreRows.lastChange(database))
+        }
+        position.withLock { if $0.sequence == before { $0.sequence = after } }
+        return result
     }
 
     /// Removes private chains with their versions.
     func removePrivate(chains: [Int64]) throws(StoreDatabaseError) {
-        try attempt { try connection.write { try PrivateRows.remove(chains: chains, from: $0) } }
+        try attempt { try change { try PrivateRows.remove(chains: chains, from: $0) } }
     }
 
     /// Removes all private rows; returns how many versions there were.
     func removeAllPrivate() throws(StoreDatabaseError) -> Int {
-        try attempt { try connection.write { try PrivateRows.removeAll(from: $0) } }
+        try attempt { try change { try PrivateRows.removeAll(from: $0) } }
     }
 
     /// What file and log take now.

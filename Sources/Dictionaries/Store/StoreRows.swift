@@ -16,7 +16,7 @@ enum StoreRows {
         _ database: Database, changedAfter sequence: Int64? = nil, heads: HeadMemory,
         home: (ChainKey) -> Chain? = { _ in nil }
     ) throws -> [Version] {
-        let ids = sequence.map { "id IN (SELECT version FROM change WHERE sequence > \($0))" }
+        let ids = sequence.map(changed)
         let chains = try chains(
             database, where: ids.map { "id IN (SELECT chain FROM version WHERE \($0))" }, home: home)
         var versions: [Version] = []

@@ -111,5 +111,19 @@ enum StoreSchema {
         """
         ALTER TABLE chain ADD COLUMN established INTEGER NOT NULL DEFAULT 1;
         """,
+        // Private versions are followed as public ones are: no number is in both tables. A process of the release
+        // before takes such a number for that of a row that is gone: it stops using that version, and no other.
+        """
+        CREATE TRIGGER private_version_made_change AFTER INSERT ON private_version BEGIN
+            INSERT INTO change (version) VALUES (new.id);
+        END;
+        CREATE TRIGGER private_version_renewed_change AFTER UPDATE ON private_version BEGIN
+            INSERT INTO change (version) VALUES (new.id);
+        END;
+        CREATE TRIGGER private_version_removed_change AFTER DELETE ON private_version BEGIN
+            INSERT INTO change (version) VALUES (old.id);
+        END;
+        ALTER TABLE private_version ADD COLUMN is_upstream_match INTEGER NOT NULL DEFAULT 0; -- as of a public one
+        """,
     ]
 }

@@ -129,6 +129,7 @@ import Testing
         try folder.sqlite("DELETE FROM private_version WHERE chain = 1")
         let version = try #require(try store.version(one, "ann"))
         #expect(await store.store.loaded(version) == nil)
+        store.store.lookNow()
         #expect(try !store.finds(one, "ann"))
         #expect(store.store.statistics.evictions == [.removed: 1])
         #expect(events.all == [])
