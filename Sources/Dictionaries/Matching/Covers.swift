@@ -60,6 +60,27 @@ package enum Covers: Sendable {
         }
     }
 
+    /// Whether `matchValue` may have made the match of a URL that the route's own match fits.
+    ///
+    /// Exact but for a template, of which only the text beside its places is compared.
+    package func mayMake(_ match: String, route: URLPattern) -> Bool {
+        switch self {
+        case .path:
+            let path = URLPattern.unescaped(match)
+            return matchValue(forPath: path, query: nil, route: route) == match && route.matches(path: path)
+        case .url:
+            // No path has a question mark, escaped or not.
+            let parts = URLPattern.unescaped(match).split(
+                separator: "?", maxSplits: 1, omittingEmptySubsequences: false
+            ).map(String.init)
+            guard parts.count == 2 else { return false }
+            return matchValue(forPath: parts[0], query: parts[1], route: route) == match
+                && route.matches(path: parts[0], query: parts[1])
+        case .pattern: return match == route.text
+        case .template(let template): return template.mayFill(match)
+        }
+    }
+
     private static func bounded(_ match: String) -> String? {
         match.utf8.count <= URLPattern.bytesMax ? match : nil
     }

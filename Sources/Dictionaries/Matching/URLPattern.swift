@@ -52,6 +52,12 @@ package struct URLPattern: Sendable {
         return matches(pathBytes.span, query: query)
     }
 
+    /// Whether a URL with the path matches, with one query or another.
+    func matches(path: String) -> Bool {
+        let pathBytes = path.utf8
+        return pathname.matches(pathBytes.span)
+    }
+
     /// The fixed text that every path that matches begins with, or a part of it.
     var fixedStart: [UInt8] { pathname.fixedStart }
 
@@ -96,6 +102,22 @@ package struct URLPattern: Sendable {
             case UInt8(ascii: ":"): bytes += Array("{\\:}".utf8)
             case _ where isSyntax(byte): bytes += [UInt8(ascii: "\\"), byte]
             default: bytes.append(byte)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// The text of which `escaped` made the pattern; something else where it made it of none.
+    static func unescaped(_ pattern: String) -> String {
+        var bytes: [UInt8] = []
+        var rest = pattern.utf8[...]
+        while let byte = rest.first {
+            if rest.starts(with: "{\\:}".utf8) {
+                bytes.append(UInt8(ascii: ":"))
+                rest = rest.dropFirst(4)
+            } else {
+                rest = rest.dropFirst(byte == UInt8(ascii: "\\") ? 1 : 0)
+                if let next = rest.popFirst() { bytes.append(next) }
             }
         }
         return String(decoding: bytes, as: UTF8.self)

@@ -17,10 +17,8 @@ package struct CurrentRoutes: Sendable {
 
     /// Whether the answer that made the version would make it again, as far as that is known.
     package func makes(_ version: Version) -> Bool {
-        // Of a private version nothing tells the path. Whoever asks for it is on a private route, and has the identity
-        // that this route's items make: others never find it.
         guard version.chain.scope == .public else {
-            return routes.private.contains { $0.policy.admits(version) }
+            return routes.private.contains { isPrivateChain(version.chain, of: version, $0) }
         }
         return policy(for: version) != nil
     }
@@ -36,6 +34,16 @@ package struct CurrentRoutes: Sendable {
             isChain(version.chain, of: version, path: path, query: query, dictionary, route)
         else { return nil }
         return dictionary
+    }
+
+    /// Of a private version nothing tells the path but what its chain may: one private route must be able to name it.
+    ///
+    /// Whoever asks for it has the identity that this route's items make: others never find it.
+    private func isPrivateChain(_ chain: ChainKey, of version: Version, _ route: Route) -> Bool {
+        guard let dictionary = route.dictionary, route.policy.admits(version) else { return false }
+        if version.isUpstreamMatch { return true }
+        return dictionary.matchDest == chain.matchDest
+            && dictionary.covers.mayMake(chain.match, route: route.match)
     }
 
     private func isChain(
