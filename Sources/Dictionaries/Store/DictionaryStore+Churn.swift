@@ -90,7 +90,7 @@ extension StoreStatistics.Eviction {
     /// Whether the version went since others came.
     fileprivate var isTurnover: Bool {
         switch self {
-        case .versions, .size, .memory, .probation: true
+        case .versions, .size, .memory, .probation, .private: true
         default: false
         }
     }
