@@ -81,6 +81,26 @@ private let routes = """
         }
     }
 
+    @Test func `of two proxies on one store each codes over what the other admits, for its identity alone`()
+        throws
+    {
+        let folder = try TemporaryFolder()
+        // So that what is asked while nothing is known yet does not take the place of the first version.
+        let settings = routes.replacing("covers: url", with: "covers: url, private_versions: 4")
+        let proxies = try [0, 1].map { _ in try served(in: folder, settings) }
+        try folder.write(first, to: "old")
+        for (place, user) in [ann, bob].enumerated() {
+            let (proxy, other) = (proxies[place], proxies[1 - place])
+            #expect(try proxy.curl(secretPath, "-H", user).carries(first))
+            while try delta(other, "dcz", user).head["Content-Encoding"] != "dcz" {}
+            #expect(try decoded(delta(other, "dcz", user), "dcz", in: folder) == second)
+            if place > 0 { continue }
+            let stranger = try delta(other, "dcz", bob)
+            #expect(stranger.carries(second))
+            #expect(stranger.head["Dictum-Explain"]?.contains("dictionary-unknown") == true)
+        }
+    }
+
     @Test func `neither disk nor log holds a token, a body, its digest or where it was asked for`() throws {
         let folder = try TemporaryFolder()
         let proxy = try servedOnce(folder)
