@@ -71,25 +71,28 @@ import Testing
 
     @Test(arguments: [false, true])
     func `own rows that come back through the feed change nothing`(isUpstreamMatch: Bool) throws {
-        second.store.admit(sampleBody(9))
-        second.store.flush()
-        // Written behind a change of another, so that the feed is read from before it.
-        let version = try first.store.admit(
-            one, chain: try first.chain("ann"), url: "/feed", variant: "", etag: "v1",
-            contentType: "application/json", policy: AdmissionPolicy(), now: 1000,
-            isUpstreamMatch: isUpstreamMatch)
-        first.store.flush()
-        let database = try #require(first.store.disk.withLock { $0.database })
-        guard case .some(let changes) = try database.changes(home: { _ in nil }) else {
-            Issue.record("there is nothing to read, or everything")
-            return
+        // On its queue, so that it does not look by itself meanwhile.
+        try first.store.writeQueue.sync {
+            second.store.admit(sampleBody(9))
+            second.store.flush()
+            // Written behind a change of another, so that the feed is read from before it.
+            let version = try first.store.admit(
+                one, chain: try first.chain("ann"), url: "/feed", variant: "", etag: "v1",
+                contentType: "application/json", policy: AdmissionPolicy(), now: 1000,
+                isUpstreamMatch: isUpstreamMatch)
+            first.store.drain(isForced: true)
+            let database = try #require(first.store.disk.withLock { $0.database })
+            guard case .some(let changes) = try database.changes(home: { _ in nil }) else {
+                Issue.record("there is nothing to read, or everything")
+                return
+            }
+            let row = try #require(changes.first { $0.id == version.id }?.version)
+            #expect(row.facts == version.facts && row.chain == version.chain)
+            let merged = first.store.state.withLock { $0.merge(changes, now: 1000) { _ in nil } }
+            #expect(merged.evicted.versions.isEmpty)
+            #expect(try first.version(one, "ann") === version)
+            #expect(first.store.statistics.pendingWrites == 0)
         }
-        let row = try #require(changes.first { $0.id == version.id }?.version)
-        #expect(row.facts == version.facts && row.chain == version.chain)
-        let merged = first.store.state.withLock { $0.merge(changes, now: 1000) { _ in nil } }
-        #expect(merged.evicted.versions.isEmpty)
-        #expect(try first.version(one, "ann") === version)
-        #expect(first.store.statistics.pendingWrites == 0)
     }
 
     @Test func `a body that both admit at once is one row and one version in both`() throws {
