@@ -171,8 +171,7 @@ import Testing
         #expect(second.finds(sampleBody(1)))
     }
 
-    @Test(.timeLimit(.minutes(1)))
-    func `what must be written anew is, whether or not anything else comes`() throws {
+    @Test func `what must be written anew is, whether or not anything else comes`() throws {
         first.admit(sampleBody(1))
         settle()
         try folder.sqlite("DELETE FROM version")
