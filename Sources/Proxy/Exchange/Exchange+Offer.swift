@@ -68,7 +68,7 @@ extension Exchange {
             let reason = unkeptReason(answer, ttl: shape.offer?.ttl)
         else { return }
         proxy.metrics.countUnkept(reason, route: route.index)
-        guard route.shouldWarnOfUnkept(now: Clock.unixSeconds) else { return }
+        guard route.shouldWarnOfUnkept(now: Clock.unixSeconds, context.shared.unkeptWarnings) else { return }
         context.report(.warning(Self.unkeptWarning(reason, route: route)))
     }
 

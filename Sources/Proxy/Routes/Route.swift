@@ -30,7 +30,7 @@ final class Route: Sendable {
     /// What the store needs to know of it.
     let admission: AdmissionPolicy
 
-    private let unkeptWarnedAt = Atomic<Int>(-Route.unkeptWarningSeconds)
+    private let unkeptWarnedAt = Atomic<Int>(-RouteReminders.seconds)
 
     init(index: Int?, _ route: RouteConfiguration, in configuration: Configuration) {
         self.index = index
@@ -54,13 +54,14 @@ final class Route: Sendable {
     var usesDictionaries: Bool { policy.areDictionariesOn && policy.hasDictionary }
 
     /// Whether it is time to say again that clients do not keep what this route offers: once an hour.
-    func shouldWarnOfUnkept(now: Int) -> Bool {
+    ///
+    /// `reminders` know when it was said before the last reload; they are asked once an hour as well.
+    func shouldWarnOfUnkept(now: Int, _ reminders: RouteReminders) -> Bool {
         let last = unkeptWarnedAt.load(ordering: .relaxed)
-        guard now - last >= Self.unkeptWarningSeconds else { return false }
+        guard now - last >= RouteReminders.seconds else { return false }
         return unkeptWarnedAt.compareExchange(expected: last, desired: now, ordering: .relaxed).exchanged
+            && reminders.isDue(text, now: now)
     }
-
-    private static let unkeptWarningSeconds = 3600
 
     /// Why no dictionary may be used or offered here for now.
     var dictionarySwitch: Reason? { isDistrusted.load(ordering: .relaxed) ? .verifyFailed : nil }

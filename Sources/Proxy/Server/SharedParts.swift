@@ -28,6 +28,8 @@ final class SharedParts: Sendable {
     let clientConnections = ClientConnectionCount()
     /// How often clients have asked of late.
     let clientRates = ClientRates()
+    /// When the log was told last that no browser keeps what a route offers.
+    let unkeptWarnings = RouteReminders()
     let maintenance = DispatchQueue(label: "dictum.maintenance", qos: .utility)
     /// Is told what an operator should know; on any thread.
     let report: @Sendable (StoreEvent) -> Void

@@ -74,10 +74,33 @@ private let body = Feed.bytes(version: 0, items: 40)
         #expect(warnings(proxy).map { $0.prefix(8) } == ["route /a", "route /b"])
     }
 
+    @Test func `a reload is no reason to say it again, and a route that it brings is`() throws {
+        let route = { (match: String) in "routes: [{match: \(match), dictionary: {delivery: in_band}}]" }
+        let proxy = try TestProxy(json(body), route("/a"))
+        _ = try proxy.fetch("/a")
+        for match in ["/a", "/b", "/a"] {
+            try proxy.reload(route(match))
+            _ = try proxy.fetch(match)
+        }
+        #expect(warnings(proxy).map { $0.prefix(8) } == ["route /a", "route /b"])
+    }
+
     @Test func `an hour later it is said again`() throws {
-        let route = Route(index: 0, .implied, in: Configuration())
-        #expect(route.shouldWarnOfUnkept(now: 10_000))
-        #expect(!route.shouldWarnOfUnkept(now: 13_599))
-        #expect(route.shouldWarnOfUnkept(now: 13_600))
+        let reminders = RouteReminders()
+        let (route, after) = (
+            Route(index: 0, .implied, in: Configuration()), Route(index: 0, .implied, in: Configuration())
+        )
+        #expect(route.shouldWarnOfUnkept(now: 10_000, reminders))
+        #expect(!route.shouldWarnOfUnkept(now: 13_599, reminders))
+        #expect(route.shouldWarnOfUnkept(now: 13_600, reminders))
+        #expect(!after.shouldWarnOfUnkept(now: 13_601, reminders))
+        #expect(after.shouldWarnOfUnkept(now: 17_201, reminders))
+    }
+
+    @Test func `of more routes than are remembered each is named nevertheless`() {
+        let reminders = RouteReminders()
+        for number in 0..<5_000 { #expect(reminders.isDue("/\(number)", now: 10_000)) }
+        #expect(!reminders.isDue("/7", now: 13_599))
+        #expect(reminders.isDue("/4999", now: 13_600) && !reminders.isDue("/4999", now: 13_601))
     }
 }
