@@ -124,8 +124,26 @@ package enum StoreKeyFile {
         Glibc.close(descriptor)
     }
 
+    /// Whether the file lies in the folder of a database, whatever the paths are; false where that cannot be told.
+    ///
+    /// Follows links of folders and of the files themselves; the database need not be there yet.
+    package static func lies(_ file: String, beside database: String) -> Bool {
+        guard database != ":memory:", let folder = StoreFile.identity(of: realFolder(of: file)) else {
+            return false
+        }
+        return folder == StoreFile.identity(of: realFolder(of: database))
+    }
+
+    /// The folder that a file is in, or would be made in.
+    private static func realFolder(of path: String) -> String {
+        // Safe: the path is terminated and used during the call only, which allocates the text that is freed here.
+        guard let text = unsafe realpath(path, nil) else { return folder(of: path) }
+        defer { unsafe free(text) }
+        return folder(of: unsafe String(cString: text))
+    }
+
     /// The folder of a file, as its path names it.
-    package static func folder(of path: String) -> String {
+    static func folder(of path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return "." }
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }

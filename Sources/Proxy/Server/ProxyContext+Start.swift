@@ -43,7 +43,7 @@ extension ProxyContext {
         do throws(StoreError) {
             guard let file = store.keyFileInUse else { return .used(try StoreKeyFile.temporaryKeys()) }
             let keys = try StoreKeyFile.keys(at: file) { log(.warning($0)) }
-            if StoreKeyFile.folder(of: file) == StoreKeyFile.folder(of: store.path) {
+            if StoreKeyFile.lies(file, beside: store.path) {
                 log(
                     .warning(
                         "the key file \(file) lies beside the store, so whoever copies the folder can read both: "

@@ -127,4 +127,29 @@ import Testing
     func `the folder of a path is what stands before its last slash`(path: String, folder: String) {
         #expect(StoreKeyFile.folder(of: path) == folder)
     }
+
+    // MARK: Where it lies
+
+    @Test func `a key beside the database is found by any path, and one elsewhere is not`() throws {
+        let (home, other, link) = (folder.path + "/home", folder.path + "/other", folder.path + "/link")
+        for path in [home, other] {
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+            try Data().write(to: URL(fileURLWithPath: path + "/key"))
+        }
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "home")
+        let here = FileManager.default.currentDirectoryPath
+        let up = Array(repeating: "..", count: here.split(separator: "/").count).joined(separator: "/")
+        for path in [home, link, home + "/../home", home + "//", (up.isEmpty ? "." : up) + home] {
+            #expect(StoreKeyFile.lies(path + "/key", beside: home + "/new.sqlite"), "\(path)")
+            #expect(StoreKeyFile.lies(home + "/key", beside: path + "/new.sqlite"), "\(path)")
+            #expect(!StoreKeyFile.lies(other + "/key", beside: path + "/new.sqlite"), "\(path)")
+        }
+        // A secret that is mounted is often a link to where it really is.
+        try FileManager.default.createSymbolicLink(
+            atPath: home + "/linked", withDestinationPath: other + "/key")
+        #expect(!StoreKeyFile.lies(home + "/linked", beside: home + "/new.sqlite"))
+        #expect(StoreKeyFile.lies(home + "/linked", beside: other + "/new.sqlite"))
+        #expect(!StoreKeyFile.lies(folder.path + "/none/key", beside: folder.path + "/gone/new.sqlite"))
+        #expect(!StoreKeyFile.lies("key", beside: ":memory:"))
+    }
 }
