@@ -1,4 +1,5 @@
-internal import FoundationEssentials
+internal import Dispatch
+internal import Glibc
 
 /// A store as the commands of an operator see it: opened beside the proxies that use it, as it is.
 ///
@@ -21,14 +22,17 @@ package struct StoreCatalog: Sendable {
 
     package let path: String
     private let database: StoreDatabase
-    /// The rows of one transaction.
-    private static let batchCount = 256
+    /// What database and log may take; nil where it is not known.
+    private let bytesMax: Int?
+    /// How long a log that other processes keep from being emptied is waited for.
+    private static let crowdedSecondsMax = 10
 
-    /// Opens the database of a store.
-    package init(path: String) throws(StoreCatalogError) {
+    /// Opens the database of a store, of which the files may take so much, if that is known.
+    package init(path: String, bytesMax: Int? = nil) throws(StoreCatalogError) {
         guard path != ":memory:" else { throw .inMemory }
         guard StoreFile.identity(of: path) != nil else { throw .missing(path: path) }
         self.path = path
+        self.bytesMax = bytesMax
         do {
             database = try StoreDatabase(existing: path)
         } catch {
@@ -102,9 +106,12 @@ package struct StoreCatalog: Sendable {
         }
     }
 
-    /// What database and log take on disk, in bytes.
-    package func diskBytes() throws(StoreCatalogError) -> Int {
-        try attempt { () throws(StoreDatabaseError) in try database.size().total }
+    /// What database and log must take on disk, in bytes: neither the log nor what is free in the file.
+    package func usedBytes() throws(StoreCatalogError) -> Int {
+        try attempt { () throws(StoreDatabaseError) in
+            let size = try database.size()
+            return size.file - size.free + size.index
+        }
     }
 
     // MARK: Removing
@@ -112,30 +119,62 @@ package struct StoreCatalog: Sendable {
     /// Removes versions, perhaps not those that were wanted since they were read; the ones that went.
     ///
     /// A proxy on the store no longer uses them within a second.
+    @discardableResult
     package func remove(_ versions: [Version], sparingWanted: Bool = false) throws(StoreCatalogError)
         -> [Version]
     {
         var removed: [Version] = []
-        for start in stride(from: 0, to: versions.count, by: Self.batchCount) {
-            let group = Array(versions[start..<min(start + Self.batchCount, versions.count)])
-            removed += try attempt { () throws(StoreDatabaseError) in
-                try database.remove(group, sparingWanted: sparingWanted)
-            }
-        }
+        try remove(versions, sparingWanted: sparingWanted) { removed += $0 }
         return removed
+    }
+
+    /// The same; `report` is given what went, transaction by transaction, also before an error.
+    ///
+    /// Database and log stay within their limit meanwhile, unless they were beyond it before.
+    package func remove(
+        _ versions: [Version], sparingWanted: Bool, report: ([Version]) -> Void
+    ) throws(StoreCatalogError) {
+        try attempt { () throws(StoreDatabaseError) in
+            var rest = versions[...]
+            var end = DispatchTime.now() + .seconds(Self.crowdedSecondsMax)
+            while !rest.isEmpty {
+                try database.checkpoint()
+                let outcome = try database.remove(
+                    firstOf: rest, sparingWanted: sparingWanted, bytesMax: bytesMax)
+                guard let (batch, removed) = outcome else {
+                    guard DispatchTime.now() < end else {
+                        throw .unavailable("its log cannot be emptied", connectionLost: false)
+                    }
+                    usleep(10_000)
+                    continue
+                }
+                end = DispatchTime.now() + .seconds(Self.crowdedSecondsMax)
+                rest = rest.dropFirst(batch.count)
+                report(removed)
+                // The next ones have more room then.
+                if batch.isShort { try giveBack() }
+            }
+            try database.checkpoint()
+        }
     }
 
     /// Gives what is free in the file back to the file system, in small steps, and empties the log.
     package func shrink() throws(StoreCatalogError) {
-        try attempt { () throws(StoreDatabaseError) in
-            var free = try database.size().free
-            while free > 0 {
-                try database.vacuum(pages: 256)
-                let less = try database.size().free
-                guard less < free else { break }
-                free = less
-            }
+        try attempt { () throws(StoreDatabaseError) in try giveBack() }
+    }
+
+    private func giveBack() throws(StoreDatabaseError) {
+        try database.checkpoint()
+        var size = try database.size()
+        var idleRounds = 0
+        while size.free > 0, idleRounds < 3 {
+            let before = size
+            let pages = RemovalRoom(bytesMax: bytesMax, size: size).vacuumPages
+            try database.vacuum(pages: pages) { $0.total <= before.total }
+            // The file itself is only cut here.
             try database.checkpoint()
+            size = try database.size()
+            idleRounds = size.free < before.free && size.log == 0 ? 0 : idleRounds + 1
         }
     }
 

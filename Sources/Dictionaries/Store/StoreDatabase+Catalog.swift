@@ -28,23 +28,49 @@ extension StoreDatabase {
         }
     }
 
-    /// Removes rows in one transaction, perhaps not those that were wanted or renewed since they were read; the ones
-    /// that went.
-    func remove(_ versions: [Version], sparingWanted: Bool) throws(StoreDatabaseError) -> [Version] {
+    /// Removes the first of some rows in one transaction, as many as there is room for, perhaps not those that were
+    /// wanted, renewed or named since they were read.
+    ///
+    /// What was tried, and what of it went; nil, and nothing done, where the log must be emptied before.
+    func remove(
+        firstOf versions: some Sequence<Version>, sparingWanted: Bool, bytesMax: Int?
+    ) throws(StoreDatabaseError) -> (batch: RemovalRoom.Batch, removed: [Version])? {
         try attempt {
-            try connection.write { database in
-                let delete = try database.cachedStatement(
-                    sql: "DELETE FROM version WHERE id = ? AND last_wanted <= ? AND rank <= ?")
-                let latest = sparingWanted ? nil : Int64.max
-                let removed = try versions.filter { version in
-                    try delete.execute(arguments: [
-                        version.id, latest ?? Int64(version.lastWanted), latest ?? version.rank,
-                    ])
-                    return database.changesCount > 0
+            try connection.writeWithoutTransaction { database in
+                var outcome: (batch: RemovalRoom.Batch, removed: [Version])?
+                // No other process can write from where the size is read.
+                try database.inTransaction(.immediate) {
+                    let room = RemovalRoom(bytesMax: bytesMax, size: try size(database))
+                    guard let batch = room.batch(of: versions) else { return .rollback }
+                    // FAST overwrites what shares a page with others; whole pages it leaves to the shrinking.
+                    try database.execute(sql: "PRAGMA secure_delete = \(batch.isOverwriting ? "ON" : "FAST")")
+                    let removed = try delete(versions.prefix(batch.count), sparingWanted, from: database)
+                    outcome = (batch, removed)
+                    return .commit
                 }
-                try StoreRows.shortenFeed(database)
-                return removed
+                return outcome
             }
         }
+    }
+
+    private func delete(
+        _ versions: some Sequence<Version>, _ sparesWanted: Bool, from database: Database
+    ) throws -> [Version] {
+        // What says that it is named for longer than anything can be is not.
+        let delete = try database.cachedStatement(
+            sql: """
+                DELETE FROM version WHERE id = ? AND last_wanted <= ? AND rank <= ?
+                    AND (pinned_until <= ? OR pinned_until > last_wanted + \(DictionaryStore.pinSecondsMax))
+                """)
+        let latest = sparesWanted ? nil : Int64.max
+        let removed = try versions.filter { version in
+            try delete.execute(arguments: [
+                version.id, latest ?? Int64(version.lastWanted), latest ?? version.rank,
+                latest ?? Int64(version.pinnedUntil),
+            ])
+            return database.changesCount > 0
+        }
+        try StoreRows.shortenFeed(database)
+        return removed
     }
 }

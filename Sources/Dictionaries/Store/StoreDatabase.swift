@@ -110,8 +110,11 @@ struct StoreDatabase: Sendable {
             guard found == needed else {
                 throw StoreError.olderSchema(path: path, found: found, needed: needed)
             }
+            if database.configuration.readonly { return }
             // What an operator removes is to be gone: its bytes are overwritten.
-            if !database.configuration.readonly { try database.execute(sql: "PRAGMA secure_delete = ON") }
+            try database.execute(sql: "PRAGMA secure_delete = ON")
+            // As above: what a transaction takes in the log can be told before.
+            try database.execute(sql: "PRAGMA cache_spill = OFF")
         }
         return try DatabaseQueue(path: path, configuration: configuration)
     }
@@ -262,7 +265,8 @@ struct StoreDatabase: Sendable {
         try attempt { try connection.unsafeRead(size) }
     }
 
-    private func size(_ database: Database) throws -> Size {
+    /// The same, inside a transaction.
+    func size(_ database: Database) throws -> Size {
         let page = try Int.fetchOne(database, sql: "PRAGMA page_size") ?? 4096
         let pages = try Int.fetchOne(database, sql: "PRAGMA page_count") ?? 0
         let free = try Int.fetchOne(database, sql: "PRAGMA freelist_count") ?? 0

@@ -4,7 +4,7 @@
 struct WriteCost: Sendable {
     /// One change of a batch.
     enum Change {
-        case insertion(Version), renewal(Version), removal, touch, establishment
+        case insertion(Version), renewal(Version), removal, erasure(Version), touch, establishment
     }
 
     let pageBytes: Int
@@ -38,15 +38,22 @@ struct WriteCost: Sendable {
     private func cost(of change: Change) -> (changed: Int, new: Int) {
         switch change {
         case .insertion(let version):
-            let body = 1 + version.bytes / (pageBytes - 64)
-            let map = 1 + body / 512
-            let names = names(version)
-            return (body + map + names + 12, body + map + names + 1)
+            let (body, names) = (bodyPages(version), names(version))
+            return (body + names + 12, body + names + 1)
         case .renewal(let version): return (2 + names(version), names(version))
         case .removal: return (10, 0)
+        // Each page that becomes free is overwritten, and those of a head that is not read here.
+        case .erasure(let version):
+            return (10 + bodyPages(version) + names(version) + StoredHead.bytesMax / (pageBytes - 64) + 1, 0)
         case .touch: return (1, 0)
         case .establishment: return (1, 0)
         }
+    }
+
+    /// The pages of a body, and of the map that they stand in.
+    private func bodyPages(_ version: Version) -> Int {
+        let body = 1 + version.bytes / (pageBytes - 64)
+        return body + 1 + body / 512
     }
 
     private func names(_ version: Version) -> Int {

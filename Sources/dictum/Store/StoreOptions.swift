@@ -21,7 +21,8 @@ struct StoreOptions: ParsableArguments {
     func use(_ work: (OpenedStore) throws -> Void) throws {
         let configuration = try readConfiguration()
         do {
-            let catalog = try StoreCatalog(path: configuration?.store.path ?? store ?? "")
+            let catalog = try StoreCatalog(
+                path: configuration?.store.path ?? store ?? "", bytesMax: configuration?.store.maxSize)
             defer { catalog.close() }
             try work(OpenedStore(catalog: catalog, configuration: configuration))
         } catch let error as StoreCatalogError {

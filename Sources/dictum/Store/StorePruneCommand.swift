@@ -10,7 +10,8 @@ struct StorePruneCommand: ParsableCommand {
         abstract: "Removes what is past its max_age, or beyond the limits of the configuration.",
         discussion: """
             A proxy does so by itself as time goes on and room is needed; this does it now, and gives the room back to \
-            the disk. Versions that were wanted meanwhile stay.
+            the disk, in the same order: what nobody has asked for again first, the newest versions last. Versions \
+            that were wanted meanwhile stay, and those that Links name.
             """)
 
     @OptionGroup var store: StoreOptions
@@ -23,6 +24,9 @@ struct StorePruneCommand: ParsableCommand {
 
     @Flag(help: "Say what would go, and remove nothing.")
     var dryRun = false
+
+    @Flag(help: "Print what went, or would go, as JSON.")
+    var json = false
 
     func validate() throws {
         guard olderThan == nil || seconds != nil else {
@@ -41,13 +45,10 @@ struct StorePruneCommand: ParsableCommand {
                 now: Int(Date.now.timeIntervalSince1970), olderThanSeconds: seconds,
                 removesUnusedRoutes: unusedRoutes, configuration: opened.configuration)
             let victims = pruning.victims(
-                among: try opened.catalog.versions(), diskBytes: try opened.catalog.diskBytes())
+                among: try opened.catalog.versions(), usedBytes: try opened.catalog.usedBytes())
             let causes = Dictionary(victims.map { ($0.version.id, $0.cause.rawValue) }) { first, _ in first }
-            try StoreRemoval(isDryRun: dryRun, sparesWanted: true).remove(
-                victims.map(\.version), from: opened.catalog
-            ) {
-                causes[$0.id] ?? ""
-            }
+            try StoreRemoval(isDryRun: dryRun, isJSON: json, sparesWanted: true).remove(
+                victims.map(\.version), from: opened.catalog, why: { causes[$0.id] })
         }
     }
 }

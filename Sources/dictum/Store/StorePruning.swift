@@ -19,29 +19,34 @@ struct StorePruning {
 
     /// What goes; `versions` stand chain by chain, in each the oldest first.
     ///
-    /// `diskBytes` is what the files take now.
-    func victims(among versions: [Version], diskBytes: Int) -> [(version: Version, cause: Cause)] {
+    /// What Links name now stays, as a browser may be about to ask for it. `usedBytes` is what the files must take now.
+    func victims(among versions: [Version], usedBytes: Int) -> [(version: Version, cause: Cause)] {
         let routes = configuration.map { CurrentRoutes($0) }
         var victims: [(version: Version, cause: Cause)] = []
         var kept: [Version] = []
         var newer: [ChainKey: Int] = [:]
         for version in versions.reversed() {
-            let policy = routes?.policy(for: version)
-            let maxAge = min(version.maxAge, policy.map { $0.maxAge / 1000 } ?? .max)
             let place = newer[version.chain, default: 0]
-            if isOld(version, maxAge: maxAge) {
-                victims.append((version, .age))
-            } else if removesUnusedRoutes, routes != nil, policy == nil {
-                victims.append((version, .route))
-            } else if let policy, place >= policy.versions {
-                victims.append((version, .versions))
+            if let cause = cause(of: version, place: place, routes) {
+                victims.append((version, cause))
             } else {
                 newer[version.chain] = place + 1
                 kept.append(version)
             }
         }
         return victims
-            + beyondLimits(kept, diskBytes: diskBytes - victims.reduce(0) { $0 + $1.version.bytes })
+            + beyondLimits(kept, usedBytes: usedBytes - victims.reduce(0) { $0 + $1.version.bytes })
+    }
+
+    /// Why a version goes with so many newer ones in its chain, whatever the limits of the store; nil if it stays.
+    private func cause(of version: Version, place: Int, _ routes: CurrentRoutes?) -> Cause? {
+        if version.isPinned(at: now) { return nil }
+        let policy = routes?.policy(for: version)
+        let maxAge = min(version.maxAge, policy.map { $0.maxAge / 1000 } ?? .max)
+        if isOld(version, maxAge: maxAge) { return .age }
+        if removesUnusedRoutes, routes != nil, policy == nil { return .route }
+        if let policy, place >= policy.versions { return .versions }
+        return nil
     }
 
     private func isOld(_ version: Version, maxAge: Int) -> Bool {
@@ -49,17 +54,16 @@ struct StorePruning {
         return olderThanSeconds.map { now - version.lastWanted >= $0 } ?? false
     }
 
-    /// The chains beyond `max_chains`, and what `max_size` has no place for: the least wanted first.
-    private func beyondLimits(_ versions: [Version], diskBytes: Int) -> [(version: Version, cause: Cause)] {
+    /// The chains beyond `max_chains`, and what `max_size` has no place for, in the order in which a proxy evicts.
+    private func beyondLimits(_ versions: [Version], usedBytes: Int) -> [(version: Version, cause: Cause)] {
         guard let store = configuration?.store else { return [] }
-        var victims: [(version: Version, cause: Cause)] = []
-        let chains = Dictionary(grouping: versions, by: \.chain).values
-            .sorted { ($0.map(\.lastWanted).max() ?? 0) < ($1.map(\.lastWanted).max() ?? 0) }
-        let surplus = max(0, chains.count - store.maxChains)
-        for chain in chains.prefix(surplus) { victims += chain.map { ($0, .chains) } }
-        var excess = diskBytes - store.maxSize - victims.reduce(0) { $0 + $1.version.bytes }
-        for version in chains.dropFirst(surplus).joined().sorted(by: { $0.lastWanted < $1.lastWanted })
-        where excess > 0 {
+        let surplus = max(0, Set(versions.map(\.chain)).count - store.maxChains)
+        let chains = StoreCatalog.chainsInOrderOfEviction(versions, now: now).prefix(surplus)
+        var victims: [(version: Version, cause: Cause)] = chains.joined().map { ($0, .chains) }
+        let gone = Set(victims.map(\.version.id))
+        var excess = usedBytes - store.maxSize - victims.reduce(0) { $0 + $1.version.bytes }
+        let rest = versions.filter { !gone.contains($0.id) }
+        for version in StoreCatalog.versionsInOrderOfEviction(rest, now: now) where excess > 0 {
             victims.append((version, .size))
             excess -= version.bytes
         }

@@ -3,28 +3,69 @@ internal import Dictionaries
 /// Removes versions and says which.
 struct StoreRemoval {
     let isDryRun: Bool
+    let isJSON: Bool
     /// Whether what was wanted since it was read stays.
     var sparesWanted = false
 
-    /// One line a version, with a word on why where there is one, and the sum; gives the room back to the disk.
-    func remove(_ versions: [Version], from catalog: StoreCatalog, why: (Version) -> String = { _ in "" })
-        throws
-    {
-        let removed = isDryRun ? versions : try catalog.remove(versions, sparingWanted: sparesWanted)
-        if !removed.isEmpty {
-            print(
-                StoreText.table(
-                    removed.map { version in
-                        [
-                            String(version.digest.hex.prefix(16)), version.chain.authority + version.url,
-                            StoreText.size(version.bytes), why(version),
-                        ].filter { !$0.isEmpty }
-                    }))
+    private struct Report: Encodable {
+        struct Entry: Encodable {
+            let sha256: String
+            let authority: String
+            let url: String
+            let bytes: Int
+            let cause: String?
         }
-        let bytes = removed.reduce(0) { $0 + $1.bytes }
-        print(
+        let isDryRun: Bool
+        let count: Int
+        let bytes: Int
+        let versions: [Entry]
+
+        enum CodingKeys: String, CodingKey {
+            case versions
+            case isDryRun = "dry_run"
+            case count = "removed_versions"
+            case bytes = "removed_bytes"
+        }
+    }
+
+    /// One line a version, with a word on why where there is one, and the sum; gives the room back to the disk.
+    ///
+    /// What went before an error is said all the same.
+    func remove(
+        _ versions: [Version], from catalog: StoreCatalog, why: (Version) -> String? = { _ in nil }
+    ) throws {
+        var removed = isDryRun ? versions : []
+        let outcome = Result {
+            guard !isDryRun else { return }
+            try catalog.remove(versions, sparingWanted: sparesWanted) { removed += $0 }
+            if !removed.isEmpty { try catalog.shrink() }
+        }
+        print(isJSON ? json(removed, why) : text(removed, why))
+        try outcome.get()
+    }
+
+    private func json(_ removed: [Version], _ why: (Version) -> String?) -> String {
+        StoreText.json(
+            Report(
+                isDryRun: isDryRun, count: removed.count, bytes: removed.reduce(0) { $0 + $1.bytes },
+                versions: removed.map {
+                    .init(
+                        sha256: $0.digest.hex, authority: $0.chain.authority, url: $0.url, bytes: $0.bytes,
+                        cause: why($0))
+                }))
+    }
+
+    private func text(_ removed: [Version], _ why: (Version) -> String?) -> String {
+        let sum =
             "\(StoreText.count(removed.count, "version")) \(isDryRun ? "would be removed" : "removed"), "
-                + StoreText.size(bytes))
-        if !removed.isEmpty, !isDryRun { try catalog.shrink() }
+            + StoreText.size(removed.reduce(0) { $0 + $1.bytes })
+        guard !removed.isEmpty else { return sum }
+        let rows = removed.map { version in
+            [
+                String(version.digest.hex.prefix(16)), version.chain.authority + version.url,
+                StoreText.size(version.bytes), why(version),
+            ].compactMap(\.self)
+        }
+        return StoreText.table(rows) + "\n" + sum
     }
 }

@@ -8,7 +8,7 @@ struct StoreRemoveCommand: ParsableCommand {
         abstract: "Removes versions or chains; a running proxy stops using them within a second.",
         discussion: """
             What the upstream answers from then on is admitted again. The removed bytes are overwritten in the \
-            database.
+            database, or cut off it. It goes even where Links name it.
             """)
 
     @Argument(help: "Digests: the first hexadecimal digits, or all in base64, with or without colons.")
@@ -23,6 +23,9 @@ struct StoreRemoveCommand: ParsableCommand {
     @Flag(help: "Say what would go, and remove nothing.")
     var dryRun = false
 
+    @Flag(help: "Print what went, or would go, as JSON.")
+    var json = false
+
     func validate() throws {
         guard [!digests.isEmpty, chains.isGiven, all].count(where: { $0 }) == 1 else {
             throw ValidationError("give either digests, or --chain and --authority, or --all")
@@ -32,7 +35,7 @@ struct StoreRemoveCommand: ParsableCommand {
     func run() throws {
         try store.use { opened in
             let versions = try digests.isEmpty ? chosen(opened.catalog) : named(opened)
-            try StoreRemoval(isDryRun: dryRun).remove(versions, from: opened.catalog)
+            try StoreRemoval(isDryRun: dryRun, isJSON: json).remove(versions, from: opened.catalog)
         }
     }
 

@@ -1,0 +1,188 @@
+internal import Dictionaries
+internal import Foundation
+internal import Testing
+
+/// What `dictum store prune` and `rm` choose, and how they say so.
+@Suite(.timeLimit(.minutes(10))) struct StorePruneTests {
+    private struct Report: Decodable, Equatable {
+        struct Version: Decodable, Equatable {
+            let sha256: String
+            let authority: String
+            let url: String
+            let bytes: Int
+            let cause: String?
+        }
+        let isDryRun: Bool
+        let count: Int
+        let bytes: Int
+        let versions: [Version]
+
+        enum CodingKeys: String, CodingKey {
+            case versions
+            case isDryRun = "dry_run"
+            case count = "removed_versions"
+            case bytes = "removed_bytes"
+        }
+    }
+
+    private let store: FilledStore
+    private let now = Int(Date.now.timeIntervalSince1970)
+
+    init() throws {
+        store = try FilledStore()
+    }
+
+    /// What a command with `--json` says.
+    private func report(_ command: String, _ arguments: String..., config: String? = nil) throws -> Report {
+        let place = config.map { ["--config", $0] } ?? ["--store", store.path]
+        let result = try RunningProcess.run(["store", command, "--json"] + arguments + place)
+        try #require(result.status == 0, "\(result.errors)")
+        return try JSONDecoder().decode(Report.self, from: Data(result.output))
+    }
+
+    /// Has Links name what these SQL conditions say, until in an hour.
+    private func pin(_ condition: String) throws {
+        try store.sqlite("UPDATE version SET pinned_until = \(now + 3600) WHERE \(condition)")
+    }
+
+    /// A configuration with settings of the store and routes.
+    private func configuration(store settings: String, _ routes: String = "") throws -> String {
+        let text = """
+            upstream: {urls: ["http://127.0.0.1:9"]}
+            store: {path: "\(store.path)", \(settings)}
+            \(routes)
+
+            """
+        try store.folder.write(Array(text.utf8), to: "dictum.yaml")
+        return store.folder.path + "/dictum.yaml"
+    }
+
+    // MARK: What Links name
+
+    @Test func `what Links name stays until its time is over, however old it is`() throws {
+        try store.admit([1], path: "/past", now: now - 900)
+        try store.admit([2], path: "/named", now: now - 900)
+        try store.admit([3], path: "/once", now: now - 900)
+        try store.sqlite("UPDATE version SET max_age = 100")
+        try pin("url = '/named'")
+        try store.sqlite("UPDATE version SET pinned_until = \(now - 1) WHERE url = '/once'")
+        let report = try report("prune", "--older-than", "5m")
+        #expect(Set(report.versions.map(\.url)) == ["/past", "/once"])
+        #expect(try store.sqlite("SELECT url FROM version") == "/named")
+    }
+
+    @Test func `what Links name stays on a route that is gone, and beyond versions of a chain`() throws {
+        try store.admit([1, 2], path: "/off")
+        try store.admit([3, 4, 5], path: "/feed")
+        try pin("etag IN ('tag1', 'tag3')")
+        let file = try configuration(
+            store: "max_size: 1GiB",
+            "routes: [{match: /off, dictionary: off}, {match: /*, dictionary: {versions: 1}}]")
+        let report = try report("prune", "--unused-routes", config: file)
+        #expect(report.versions.map(\.cause).sorted { ($0 ?? "") < ($1 ?? "") } == ["route", "versions"])
+        #expect(try store.sqlite("SELECT group_concat(etag) FROM version ORDER BY 1") == "tag1,tag3,tag5")
+    }
+
+    @Test func `a chain of which Links name a version stays, and one in probation goes first`() throws {
+        for (number, path) in [(1, "/named"), (2, "/old"), (3, "/probation"), (4, "/new")] {
+            try store.admit([number], path: path, now: now - 100 + number)
+        }
+        try pin("url = '/named'")
+        try store.sqlite("UPDATE chain SET established = 0 WHERE \"match\" = '/probation'")
+        let file = try configuration(store: "max_chains: 2")
+        let report = try report("prune", config: file)
+        #expect(report.versions.map(\.url) == ["/probation", "/old"])
+        #expect(report.versions.map(\.cause) == ["chains", "chains"])
+    }
+
+    // MARK: The order of max_size
+
+    @Test func `max_size takes probation first, then past versions, and the newest of a chain last`() throws {
+        try store.admit([1, 2, 3], path: "/old", now: now - 500)
+        try store.admit([4, 5], path: "/feed", now: now - 300)
+        try store.admit([6], path: "/probation", now: now)
+        try store.admit([7], path: "/named", now: now - 700)
+        try store.sqlite(
+            "UPDATE chain SET established = 0 WHERE \"match\" = '/probation';"
+                + "UPDATE body SET bytes = zeroblob(400000); UPDATE version SET size = 400000")
+        try pin("url = '/named'")
+        let file = try configuration(store: "max_size: 1MiB")
+        let order = ["6", "1", "2", "4", "3"].compactMap(Int.init).map { FilledStore.body($0).digest.hex }
+        let plan = try report("prune", "--dry-run", config: file)
+        #expect(plan.versions.map(\.sha256) == order)
+        #expect(plan.versions.allSatisfy { $0.cause == "size" })
+        #expect(try report("prune", config: file).versions == plan.versions)
+        #expect(try store.sqlite("SELECT group_concat(etag) FROM version ORDER BY 1") == "tag5,tag7")
+        #expect(try report("prune", config: file).count == 0)
+    }
+
+    @Test func `what is free in the file is no reason to remove anything`() throws {
+        try store.admit([1, 2], path: "/feed")
+        try store.sqlite(
+            "INSERT INTO body (bytes) VALUES (zeroblob(3000000)); DELETE FROM body WHERE length(bytes) > 2000000"
+        )
+        #expect(try #require(store.folder.read("store.sqlite")).count > 3_000_000)
+        #expect(try report("prune", config: configuration(store: "max_size: 1MiB")).count == 0)
+    }
+
+    // MARK: The report
+
+    @Test func `prune and rm say in JSON what went, or would go`() throws {
+        try store.admit([1], path: "/past", now: now - 900)
+        try store.admit([2], path: "/feed")
+        let bytes = FilledStore.body(1).count
+        let entry = Report.Version(
+            sha256: FilledStore.body(1).digest.hex, authority: "api.test", url: "/past", bytes: bytes,
+            cause: "age")
+        #expect(
+            try report("prune", "--older-than", "5m", "--dry-run")
+                == Report(isDryRun: true, count: 1, bytes: bytes, versions: [entry]))
+        #expect(
+            try report("prune", "--older-than", "5m")
+                == Report(isDryRun: false, count: 1, bytes: bytes, versions: [entry]))
+        #expect(
+            try report("prune", "--older-than", "5m")
+                == Report(isDryRun: false, count: 0, bytes: 0, versions: []))
+        let rest = try report("rm", "--all", "--dry-run")
+        #expect(rest.isDryRun && rest.count == 1)
+        let last = try report("rm", "--all")
+        #expect(!last.isDryRun && last.versions.map(\.url) == ["/feed"] && last.versions.first?.cause == nil)
+        #expect(try store.sqlite("SELECT count(*) FROM version") == "0")
+    }
+
+    // MARK: Room
+
+    @Test func `a full store of max_size is pruned without passing it`() throws {
+        let maxBytes = 2 << 20
+        let full = try DictionaryStore(
+            configuration: StoreConfiguration(path: store.path, maxBytes: maxBytes))
+        for number in 1...60 {
+            var body = FilledStore.body(number).bytes
+            body += Array(repeating: UInt8(number), count: 90_000)
+            try full.admit(
+                Body(body), chain: ChainKey(authority: "api.test", match: "/\(number)"), url: "/\(number)",
+                variant: "", etag: nil, contentType: "application/json",
+                policy: AdmissionPolicy(versions: 10, maxAge: 86_400), now: now - 1000)
+            #expect(full.flush(timeoutSeconds: 60))
+        }
+        full.close()
+        let file = try configuration(store: "max_size: 2MiB")
+        let process = try RunningProcess([
+            "store", "prune", "--json", "--older-than", "1m", "--config", file,
+        ])
+        var largest = 0
+        while kill(process.pid, 0) == 0 {
+            let sizes = ["", "-wal", "-shm"].map { suffix -> Int in
+                let path = store.path + suffix
+                return (try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) ?? 0
+            }
+            largest = max(largest, sizes.reduce(0, +))
+        }
+        let result = try process.result()
+        try #require(result.status == 0, "\(result.errors)")
+        let report = try JSONDecoder().decode(Report.self, from: Data(result.output))
+        #expect(report.count > 10)
+        #expect(largest > maxBytes / 2 && largest <= maxBytes)
+        #expect(try store.sqlite("SELECT count(*) FROM body") == "0")
+    }
+}
