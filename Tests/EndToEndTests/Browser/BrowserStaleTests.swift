@@ -9,6 +9,8 @@ struct BrowserStaleTests {
     private static let page = BrowserPage.html(
         """
         const fetches = [await get("/news")];
+        // Time to register what it has as a dictionary, which on a busy machine may take longer still.
+        await pause(500);
         // Each answer comes from the cache, and the next one behind the page's back.
         while (new Set(fetches.map((fetch) => fetch.sha256)).size < 3) {
             await pause(100);
@@ -43,6 +45,7 @@ struct BrowserStaleTests {
         #expect(fetches.dropFirst().allSatisfy { $0.transferBytes == 0 }, "\(fetches)")
         let sent = try visit.log(of: "/news")
         #expect(sent.first?.coding != "dcz")
-        #expect(sent.count >= 3 && sent.dropFirst().allSatisfy { $0.coding == "dcz" }, "\(sent)")
+        let deltas = sent.drop { $0.coding != "dcz" }
+        #expect(sent.count >= 3 && !deltas.isEmpty && deltas.allSatisfy { $0.coding == "dcz" }, "\(sent)")
     }
 }
