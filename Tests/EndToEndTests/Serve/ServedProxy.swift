@@ -36,7 +36,8 @@ final class ServedProxy {
         try folder.write(Array(text.utf8), to: "dictum.yaml")
         let command = launcher + [RunningProcess.dictum, "serve", "--config", "\(folder.path)/dictum.yaml"]
         process = try RunningProcess(Array(command.dropFirst()), of: command[0])
-        let errors = try process.waitFor("://127.0.0.1:")
+        // Whatever else it says of addresses, such as of an upstream that is down already.
+        let errors = try process.waitFor("listening on http")
         let match = try #require(errors.firstMatch(of: /listening on (https?):\/\/127.0.0.1:([0-9]+)/))
         scheme = String(match.output.1)
         port = try #require(UInt16(match.output.2))
