@@ -16,14 +16,8 @@ import Testing
         second = try PrivateStore(folder.database)
     }
 
-    /// Writes what waits in both, then lets both look, twice, as what one does may make work for the other.
     private func settle(_ stores: [DictionaryStore]? = nil) {
-        let stores = stores ?? [first.store, second.store]
-        for _ in 0..<2 {
-            for store in stores { store.flush() }
-            for store in stores { store.lookNow() }
-        }
-        for store in stores { store.flush() }
+        settleAll(stores ?? [first.store, second.store])
     }
 
     private func digests(_ store: PrivateStore, _ user: String) throws -> [Digest] {
