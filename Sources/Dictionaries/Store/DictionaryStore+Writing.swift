@@ -29,10 +29,9 @@ extension DictionaryStore {
         do {
             while let database = try usableDatabase(isForced: isForced) {
                 keepPrivateBounded()
-                let pageBytes = try database.size().page
                 let (batch, isLast) = state.withLock { state in
                     let batch = state.takeBatch(
-                        pagesMax: batchPagesMax(pageBytes: pageBytes), pageBytes: pageBytes)
+                        pagesMax: batchPagesMax(pageBytes: database.pageBytes), pageBytes: database.pageBytes)
                     return (batch, state.pending.isEmpty)
                 }
                 let isWritten = try makeRoomAndWrite(batch, to: database)

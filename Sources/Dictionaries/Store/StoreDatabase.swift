@@ -22,6 +22,8 @@ struct StoreDatabase: Sendable {
     let connection: any DatabaseWriter
     /// The file that was opened; nil in memory.
     let identity: StoreFile.Identity?
+    /// Fixed when the file was made.
+    let pageBytes: Int
     /// What the heads of the versions that are read may take.
     let heads: HeadMemory
     /// How far the changes of others were read.
@@ -45,6 +47,7 @@ struct StoreDatabase: Sendable {
         self.heads = heads
         do {
             connection = try Self.connect(path, schemasMax: steps.count)
+            pageBytes = try Self.pageBytes(connection)
         } catch {
             throw StoreDatabaseError(opening: error)
         }
@@ -59,6 +62,7 @@ struct StoreDatabase: Sendable {
         heads = .none
         do {
             connection = try Self.visit(path)
+            pageBytes = try Self.pageBytes(connection)
         } catch {
             throw StoreDatabaseError(opening: error)
         }
@@ -117,6 +121,10 @@ struct StoreDatabase: Sendable {
             try database.execute(sql: "PRAGMA cache_spill = OFF")
         }
         return try DatabaseQueue(path: path, configuration: configuration)
+    }
+
+    private static func pageBytes(_ connection: any DatabaseWriter) throws -> Int {
+        try connection.unsafeRead { try Int.fetchOne($0, sql: "PRAGMA page_size") ?? 4096 }
     }
 
     /// Refuses a file that this program must not touch; the schema that it has.
@@ -267,12 +275,11 @@ struct StoreDatabase: Sendable {
 
     /// The same, inside a transaction.
     func size(_ database: Database) throws -> Size {
-        let page = try Int.fetchOne(database, sql: "PRAGMA page_size") ?? 4096
         let pages = try Int.fetchOne(database, sql: "PRAGMA page_count") ?? 0
         let free = try Int.fetchOne(database, sql: "PRAGMA freelist_count") ?? 0
         return Size(
-            file: pages * page, log: fileBytes("-wal"),
-            index: isInMemory ? 0 : max(fileBytes("-shm"), 32_768), free: free * page, page: page,
+            file: pages * pageBytes, log: fileBytes("-wal"),
+            index: isInMemory ? 0 : max(fileBytes("-shm"), 32_768), free: free * pageBytes, page: pageBytes,
             isInMemory: isInMemory)
     }
 
@@ -300,9 +307,7 @@ struct StoreDatabase: Sendable {
     }
 
     private func fileBytes(_ suffix: String) -> Int {
-        guard !isInMemory else { return 0 }
-        let attributes = try? FileManager.default.attributesOfItem(atPath: path + suffix)
-        return attributes?[.size] as? Int ?? 0
+        isInMemory ? 0 : StoreFile.bytes(of: path + suffix)
     }
 
     func attempt<Result>(_ work: () throws -> Result) throws(StoreDatabaseError) -> Result {

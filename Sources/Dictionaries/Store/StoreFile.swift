@@ -24,10 +24,18 @@ enum StoreFile {
 
     /// The file that a path leads to; nil if there is none.
     static func identity(of path: String) -> Identity? {
+        status(of: path).map { Identity(device: UInt64($0.st_dev), node: UInt64($0.st_ino)) }
+    }
+
+    /// How long a file is; 0 if there is none.
+    static func bytes(of path: String) -> Int {
+        status(of: path).map { Int($0.st_size) } ?? 0
+    }
+
+    private static func status(of path: String) -> stat? {
         var status = stat()
         // Safe: `status` is local and of the size that the call fills; the path is read during the call only.
-        guard unsafe stat(path, &status) == 0 else { return nil }
-        return Identity(device: UInt64(status.st_dev), node: UInt64(status.st_ino))
+        return unsafe stat(path, &status) == 0 ? status : nil
     }
 
     /// Makes an empty file for its owner only, unless there is one, which another process may just have made.

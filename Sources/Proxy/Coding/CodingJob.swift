@@ -198,10 +198,7 @@ extension CodingJob {
     private func withMemory<Made>(_ work: () -> Made) -> Made? {
         var options = EncoderOptions(bodyBytes: bytes.count)
         options.dictionary = dictionary.map(DictionaryUse.reference)
-        let bytes = Codec.memoryEstimate(for: coding, options: options)
-        guard context.compressionMemory.reserve(bytes) else { return nil }
-        defer { context.compressionMemory.release(bytes) }
-        return work()
+        return context.compressionMemory.lend(Codec.memoryEstimate(for: coding, options: options), to: work)
     }
 
     /// Reports a delta that is not exact; here, for the exchange may be over.

@@ -19,6 +19,13 @@ final class MemoryBudget: Sendable {
         return false
     }
 
+    /// Takes so many bytes while the work is done; nil, and nothing done, where there are fewer.
+    func lend<Made>(_ bytes: Int, to work: () -> Made) -> Made? {
+        guard reserve(bytes) else { return nil }
+        defer { release(bytes) }
+        return work()
+    }
+
     /// What is taken now.
     var takenBytes: Int { taken.load(ordering: .relaxed) }
 

@@ -47,12 +47,7 @@ extension Exchange {
                 else { return nil }
                 return (body, dictionary)
             },
-            withMemory: { bytes, work in
-                guard context.compressionMemory.reserve(bytes) else { return false }
-                defer { context.compressionMemory.release(bytes) }
-                work()
-                return true
-            },
+            withMemory: { bytes, work in context.compressionMemory.lend(bytes, to: work) != nil },
             onInexact: {
                 context.reportInexact(key, key.coding, dictionary: key.dictionary, on: route)
             })

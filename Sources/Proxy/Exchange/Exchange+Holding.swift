@@ -130,15 +130,20 @@ extension Exchange {
         let coding = BusyCoding.quick(
             accept: facts.acceptEncoding, codings: context.configuration.compression.codings,
             bodyBytes: answer.collected.count)
-        let options = EncoderOptions(bodyBytes: answer.collected.count, effort: .fast)
         guard answer.original?.isAccepted != true, coding != .identity,
-            reserve(Codec.memoryEstimate(for: coding, options: options), for: answer),
-            let coded = try? Codec.encode(answer.collected.span, coding, options: options),
-            coded.count < answer.collected.count
+            let coded = quicklyCoded(answer.collected, coding), coded.count < answer.collected.count
         else {
             return respondUncoded(answer, because: .busy, result)
         }
         respond(answer, Decision(coding: coding, reason: .busy), result, coded)
+    }
+
+    /// A body in a coding at its least effort; nil where there is no memory for it, or it fails.
+    private func quicklyCoded(_ body: [UInt8], _ coding: ContentCoding) -> [UInt8]? {
+        let options = EncoderOptions(bodyBytes: body.count, effort: .fast)
+        return context.compressionMemory.lend(Codec.memoryEstimate(for: coding, options: options)) {
+            try? Codec.encode(body.span, coding, options: options)
+        } ?? nil
     }
 
     /// Sends a body without a coding of ours: as the upstream coded it, where the client accepts that, else plain.
