@@ -16,6 +16,9 @@ struct Pins: Sendable {
 
     var count: Int { pins.count }
 
+    /// Whether the version of a row is noted.
+    func contains(_ id: Int64) -> Bool { pins[id] != nil }
+
     /// What a version would add.
     static func cost(of version: Version) -> Int { version.bytes + overheadBytes }
 

@@ -58,7 +58,8 @@ extension StoreState {
     @discardableResult
     mutating func take(_ version: Version) -> Bool {
         guard let left = index.remove(version) else { return false }
-        if index.version(row: version.id) == nil { pins.remove(version.id) }
+        // Hardly any is pinned, and the table of all rows is in no cache.
+        if pins.contains(version.id), index.version(row: version.id) == nil { pins.remove(version.id) }
         order.remove(version)
         if left.all.isEmpty { order.remove(left.chain) }
         if !left.chain.isEstablished {
