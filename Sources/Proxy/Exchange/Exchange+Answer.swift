@@ -218,8 +218,17 @@ extension Exchange {
         }
         if let sent { text += ";from=\(answer.collected.count);to=\(sent)" }
         if let microseconds { text += ";micros=\(microseconds)" }
-        if let refusal = answer.refusal { text += ";not-admitted=\(refusal.rawValue)" }
+        if let refusal = answer.refusal {
+            text += ";not-admitted=\(refusal.rawValue)"
+        } else if let obstacle = offerObstacle(answer), obstacle != decision.reason {
+            text += ";not-offered=\(obstacle.text)"
+        }
         answer.head.headers.replace(.dictumExplain, with: text)
+    }
+
+    /// What forbids to offer the answer, whatever the store says.
+    private func offerObstacle(_ answer: Answer) -> Reason? {
+        Offer.obstacle(request: facts, response: answer.facts, policy: route.policy)
     }
 
     /// Shapes the head of an answer with a body.

@@ -63,6 +63,27 @@ private let second = Feed.bytes(version: 1, items: 40)
     }
 
     @Test(arguments: [
+        ("Cache-Control: no-store", "no-store"), ("Set-Cookie: a=b", "set-cookie"), ("Vary: *", "vary-any"),
+        (#"Use-As-Dictionary: match="/feed""#, "offered-upstream"),
+    ])
+    func `what forbids the offer alone is named beside the reason`(field: String, obstacle: String) throws {
+        let answer = try TestProxy(json(first, field), "explain: true")
+            .fetch("/feed", "Accept-Encoding: dcz, gzip")
+        let explanation = try #require(answer["Dictum-Explain"])
+        #expect(explanation.contains("reason=no-dictionary-offered;"))
+        #expect(explanation.hasSuffix(";not-offered=\(obstacle)"), "\(explanation)")
+    }
+
+    @Test func `what is offered, and what one reason forbids as well, names no other`() throws {
+        let offered = try TestProxy(json(first), "explain: true").fetch("/feed")
+        #expect(offered["Use-As-Dictionary"] != nil)
+        #expect(offered["Dictum-Explain"]?.contains("not-offered") == false)
+        let personal = try TestProxy(json(first, "Vary: Cookie"), "explain: true").fetch("/feed")
+        #expect(personal["Dictum-Explain"]?.hasPrefix("identity;reason=personal") == true)
+        #expect(personal["Dictum-Explain"]?.contains("not-offered") == false)
+    }
+
+    @Test(arguments: [
         ("dictionaries: off", "switched-off"), (#"routes: [{match: "/*", dictionary: off}]"#, "route-off"),
     ])
     func `a reason of the settings is named`(settings: String, reason: String) throws {
