@@ -43,6 +43,10 @@ package struct AccessLogFormat: Sendable {
         Timestamp.append(record.timeMicroseconds, to: &buffer)
         buffer.append(#"","client":""#)
         buffer.append(escaping: record.client, asJSON: true)
+        if let forwarder = record.forwarder {
+            buffer.append(#"","forwarder":""#)
+            buffer.append(escaping: forwarder, asJSON: true)
+        }
         buffer.append(#"","method":""#)
         buffer.append(escaping: record.method, asJSON: true)
         buffer.append(#"","target":""#)
@@ -134,6 +138,10 @@ package struct AccessLogFormat: Sendable {
         if let id = record.traceID {
             buffer.append(" trace=")
             buffer.append(escaping: id, asJSON: false)
+        }
+        if let forwarder = record.forwarder {
+            buffer.append(" via=")
+            buffer.append(escaping: forwarder, asJSON: false)
         }
         if !record.isComplete { buffer.append(" aborted") }
     }

@@ -6,6 +6,8 @@ package struct RequestRecord: Sendable {
     package var timeMicroseconds = 0
     /// The client's address in text form.
     package var client: [UInt8] = []
+    /// The address of the trusted proxy that named the client; nil where the client itself is connected.
+    package var forwarder: [UInt8]?
     /// The method.
     package var method: [UInt8] = []
     /// The request target as it arrived, with its query.

@@ -223,10 +223,22 @@ final class Exchange: Handler {
 
     /// What only the log wants to know.
     private func describeRequest() {
-        record.client = Self.text(of: connection.peer)
+        noteClient()
         record.method = Array(request.method.text.utf8)
         record.target = request.target.bytes
         noteIdentifiers()
+    }
+
+    /// Who asked: whom a trusted peer names, else whoever is connected.
+    private func noteClient() {
+        let connected = Self.text(of: connection.peer)
+        record.client = connected
+        let networks = context.configuration.trustedProxies
+        guard peer.isTrusted, let client = peer.limitedAddress(request.headers, trusting: networks) else {
+            return
+        }
+        record.client = Array(client.text.utf8)
+        record.forwarder = connected
     }
 
     /// An address as the log has it.

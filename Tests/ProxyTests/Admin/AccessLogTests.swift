@@ -58,6 +58,14 @@ private func full(_ record: inout RequestRecord) {
             line(isJSON: false) { $0.isComplete = false } == head + "identity - 0->0 wire=0 0us - aborted\n")
     }
 
+    @Test func `a client that a proxy named has that proxy beside it`() {
+        let named: (inout RequestRecord) -> Void = { $0.forwarder = Array("10.0.0.1".utf8) }
+        #expect(
+            line(isJSON: true, change: named).contains(
+                #""client":"192.0.2.1","forwarder":"10.0.0.1","method""#))
+        #expect(line(isJSON: false, change: named).hasSuffix(" - via=10.0.0.1\n"))
+    }
+
     @Test func `any byte of a target comes back from the JSON, and none breaks the line`() throws {
         let bytes = Array(UInt8.min...UInt8.max)
         let text = line(isJSON: true) { $0.target = bytes }
