@@ -20,7 +20,8 @@ package enum StartError: Error, Equatable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .cannotListen(let address, let why):
-            "cannot listen on \(address): \(why); choose another address in `listeners`, or stop who uses it"
+            "cannot listen on \(address): \(why); choose another address in `listeners` or `admin`, whichever has this one, "
+                + "or stop who uses it"
         case .tls(let address, let why):
             "cannot speak TLS on \(address): \(why); check `tls` of this listener"
         case .upstreamTLS(let why):
