@@ -87,6 +87,26 @@ internal import Testing
         #expect(reused >= 3)
     }
 
+    @Test func `after a reload nothing is trusted that only the former authorities vouched for`() throws {
+        let origin = try SecureOrigin(certificates)
+        let proxy = try proxy("https://localhost:\(origin.port)")
+        let first = String(decoding: try #require(proxy.folder.read("dictum.yaml")), as: UTF8.self)
+        let others = try TestCertificates()
+        let (own, other) = (certificates.file("ca.pem"), others.file("ca.pem"))
+        let loops = ProcessInfo.processInfo.activeProcessorCount
+        // Each loop has a session by now, which would spare it to look at the certificate.
+        for _ in 0..<loops + 3 { #expect(try proxy.curl("/info").head.status == 200) }
+        for (turn, authority) in [(1, other), (2, own)] {
+            try proxy.folder.write(Array(first.replacing(own, with: authority).utf8), to: "dictum.yaml")
+            proxy.process.signal(SIGHUP)
+            try waitUntil("it is in effect") {
+                try proxy.metric("dictum_reloads_total", where: "done") == Double(turn)
+            }
+            let status = authority == own ? 200 : 502
+            for _ in 0..<loops + 3 { #expect(try proxy.curl("/info").head.status == status) }
+        }
+    }
+
     @Test func `a body without length is whole with close_notify only`() throws {
         // RFC 9112 section 9.8.
         let origin = try SecureOrigin(certificates)
