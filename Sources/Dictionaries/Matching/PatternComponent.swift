@@ -1,14 +1,17 @@
 /// The compiled pattern of one component of a URL, with short cuts for the common forms.
+///
+/// Only what has no short cut keeps a program, which takes 40 bytes for each byte of a pattern: every chain has a pattern.
 struct PatternComponent {
     private enum Form {
         case any
         case literal([UInt8])
         case prefix([UInt8])
-        case general
+        case general(PatternProgram)
     }
 
     private let form: Form
-    private let program: PatternProgram
+    /// The names of the groups, in order.
+    let groupNames: [String]
     /// The fixed text that every match begins with.
     private let lead: [UInt8]
     /// Whether the component has a regexp group.
@@ -17,9 +20,10 @@ struct PatternComponent {
     /// Compiles the pattern that the tokens write.
     init(_ tokens: ArraySlice<PatternToken>, of component: PatternParser.Component) throws(PatternError) {
         let parts = try PatternParser.parts(tokens, of: component)
-        program = try PatternProgram.compile(parts, of: component)
+        let program = try PatternProgram.compile(parts, of: component)
+        groupNames = program.names
         hasRegexpGroups = parts.contains { if case .regexp = $0.matcher { true } else { false } }
-        form = Self.form(parts)
+        form = Self.form(parts, program)
         let first = parts.first
         let isLeadFixed = first?.modifier == PatternPart.Modifier.none || first?.modifier == .oneOrMore
         lead = isLeadFixed ? first?.prefix ?? [] : []
@@ -32,7 +36,7 @@ struct PatternComponent {
 
     private init(form: Form) {
         self.form = form
-        program = PatternProgram()
+        groupNames = []
         lead = []
         hasRegexpGroups = false
     }
@@ -52,27 +56,35 @@ struct PatternComponent {
     /// Whether every text matches.
     var isAny: Bool { if case .any = form { true } else { false } }
 
-    /// The names of the groups, in order.
-    var groupNames: [String] { program.names }
-
     /// Whether the whole text matches.
     func matches(_ text: Span<UInt8>) -> Bool {
         switch form {
         case .any: true
         case .literal(let bytes): text.count == bytes.count && Self.begins(text, with: bytes)
         case .prefix(let bytes): Self.begins(text, with: bytes)
-        case .general: Self.begins(text, with: lead) && PatternMatcher.matches(program, text)
+        case .general(let program): Self.begins(text, with: lead) && PatternMatcher.matches(program, text)
         }
     }
 
     /// The ranges of the groups that took part in the match, by name; nil where the text does not match.
     func captures(_ text: Span<UInt8>) -> [(name: String, range: Range<Int>)]? {
-        if isAny { return [] }
+        switch form {
+        case .any: groupNames.map { ($0, 0..<text.count) }
+        case .literal: matches(text) ? [] : nil
+        // Its one group is the wildcard.
+        case .prefix(let bytes): matches(text) ? groupNames.map { ($0, bytes.count..<text.count) } : nil
+        case .general(let program): captures(text, by: program)
+        }
+    }
+
+    private func captures(_ text: Span<UInt8>, by program: PatternProgram)
+        -> [(name: String, range: Range<Int>)]?
+    {
         guard Self.begins(text, with: lead), let bounds = PatternMatcher.bounds(program, text) else {
             return nil
         }
         var captures: [(name: String, range: Range<Int>)] = []
-        for (group, name) in program.names.enumerated()
+        for (group, name) in groupNames.enumerated()
         where bounds[2 * group] >= 0 && bounds[2 * group + 1] >= 0 {
             captures.append((name, bounds[2 * group]..<bounds[2 * group + 1]))
         }
@@ -85,15 +97,15 @@ struct PatternComponent {
         return true
     }
 
-    private static func form(_ parts: [PatternPart]) -> Form {
+    private static func form(_ parts: [PatternPart], _ program: PatternProgram) -> Form {
         guard let first = parts.first else { return .literal([]) }
         let isFixed = first.matcher == .fixedText && first.modifier == .none
         if parts.count == 1, isFixed { return .literal(first.prefix) }
         guard let last = parts.last, last.matcher == .wildcard, last.modifier == .none, last.suffix.isEmpty
         else {
-            return .general
+            return .general(program)
         }
         if parts.count == 1 { return last.prefix.isEmpty ? .any : .prefix(last.prefix) }
-        return parts.count == 2 && isFixed ? .prefix(first.prefix + last.prefix) : .general
+        return parts.count == 2 && isFixed ? .prefix(first.prefix + last.prefix) : .general(program)
     }
 }

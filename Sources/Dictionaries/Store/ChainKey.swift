@@ -40,6 +40,9 @@ package struct ChainKey: Hashable, Sendable {
         hash = hasher.finalize()
     }
 
+    /// What it takes beside itself, the compiled `match` included.
+    var nameBytes: Int { authority.utf8.count + 2 * match.utf8.count }
+
     /// Hashes what was hashed before.
     package func hash(into hasher: inout Hasher) { hasher.combine(hash) }
 }

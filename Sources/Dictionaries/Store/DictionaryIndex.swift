@@ -12,9 +12,13 @@ package final class DictionaryIndex: Sendable {
     private let chainNames = StripedTable<String, ChainKey>()
     private let hasNames = Atomic<Bool>(false)
     private let versionCounter = Atomic<Int>(0)
+    private let nameByteCounter = Atomic<Int>(0)
     private let chainCounter = Atomic<Int>(0)
     private let privateChainCounter = Atomic<Int>(0)
     private let privateByteCounter = Atomic<Int>(0)
+
+    private static let versionBytes = 580
+    private static let chainBytes = 680
 
     /// How many chains of one authority that hold the same body a look-up by digest considers.
     private static let candidatesMax = 256
@@ -24,9 +28,12 @@ package final class DictionaryIndex: Sendable {
     /// The chains and the versions of private routes, which have a budget of their own.
     var privateChainCount: Int { privateChainCounter.load(ordering: .relaxed) }
     var privateBytes: Int { privateByteCounter.load(ordering: .relaxed) }
-    /// What it takes in memory with the order of eviction: 0.66 KB a version, by the resident memory
-    /// of a process that has opened a store of 100,000 and one of 20,000.
-    var memoryBytes: Int { versionCount * 680 }
+    /// What it takes in memory with the order of eviction, by the resident memory of processes that have opened stores of
+    /// 20,000 and of 100,000 versions, in chains of ten and in one each.
+    var memoryBytes: Int {
+        versionCount * Self.versionBytes + chainCount * Self.chainBytes
+            + nameByteCounter.load(ordering: .relaxed)
+    }
 
     init() {}
 
@@ -134,6 +141,8 @@ package final class DictionaryIndex: Sendable {
     private func count(_ version: Version, _ number: Int, isOnly: Bool) {
         versionCounter.add(number, ordering: .relaxed)
         if isOnly { chainCounter.add(number, ordering: .relaxed) }
+        let nameBytes = version.nameBytes + (isOnly ? version.chain.nameBytes : 0)
+        nameByteCounter.add(number * nameBytes, ordering: .relaxed)
         guard version.chain.scope != .public else { return }
         privateByteCounter.add(number * version.privateBytes, ordering: .relaxed)
         if isOnly { privateChainCounter.add(number, ordering: .relaxed) }

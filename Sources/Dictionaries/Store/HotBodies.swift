@@ -127,8 +127,9 @@ struct HotBodies: Sendable {
 
     // MARK: The budget
 
+    /// What the body takes, of which the length is the least: an array that grew as the body came has room left.
     private func size(of body: Body) -> Int {
-        body.bytes.count + Self.overheadBytes
+        body.bytes.capacity + Self.overheadBytes
     }
 
     private mutating func shrink() {

@@ -47,6 +47,8 @@ package final class Version: Sendable, DemandQueueElement {
     private let current = Atomic<Bool>(true)
     private let queued = Atomic<Int>(0)
 
+    /// What its names take beside it.
+    var nameBytes: Int { url.utf8.count + variant.utf8.count }
     /// The name of the chain that this is a version of.
     package var chain: ChainKey { home.key }
     /// Seconds since 1970.

@@ -129,9 +129,9 @@ import Testing
             default: _ = hot.body(name(body))
             }
             let kept = bodies.filter { hot.body(name($0)) != nil }
-            #expect(hot.bytes == kept.reduce(0) { $0 + $1.bytes.count + 256 })
+            #expect(hot.bytes == kept.reduce(0) { $0 + $1.bytes.capacity + 256 })
             #expect(hot.count == kept.count)
-            #expect(hot.pinnedBytes == pins.keys.reduce(0) { $0 + bodies[$1].bytes.count + 256 })
+            #expect(hot.pinnedBytes == pins.keys.reduce(0) { $0 + bodies[$1].bytes.capacity + 256 })
             #expect(hot.bytes <= 20_000)
         }
     }
