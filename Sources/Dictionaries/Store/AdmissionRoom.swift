@@ -17,9 +17,10 @@ final class AdmissionRoom: Sendable {
     /// The copies on their way, and when each began.
     private let copies = Guarded<[Name: UInt64]>([:])
 
-    init(hot: Guarded<HotBodies>, bytesPerSecond: Int) {
+    /// `burstBytes` may be admitted at once: what is offered must be on disk soon.
+    init(hot: Guarded<HotBodies>, bytesPerSecond: Int, burstBytes: Int) {
         self.hot = hot
-        budget = Guarded(WriteBudget(bytesPerSecond: bytesPerSecond))
+        budget = Guarded(WriteBudget(bytesPerSecond: bytesPerSecond, bytesMax: burstBytes))
     }
 
     static var now: UInt64 { DispatchTime.now().uptimeNanoseconds }

@@ -42,7 +42,10 @@ package final class DictionaryStore: Sendable {
         reports = StoreReports(log: configuration.log)
         currency = Guarded(CurrencyRule(isCurrent: configuration.isCurrent))
         hot = Guarded(HotBodies(bytesMax: configuration.memoryBytes))
-        room = AdmissionRoom(hot: hot, bytesPerSecond: configuration.writeBytesPerSecond)
+        // A small store is written in small batches, each with room to make.
+        room = AdmissionRoom(
+            hot: hot, bytesPerSecond: configuration.writeBytesPerSecond,
+            burstBytes: configuration.maxBytes / 4)
         churn = Churn(policy: configuration.churn)
         heads = HeadMemory(bytesMax: configuration.memoryBytes / Self.headShare)
         let limits = StoreLimits(chains: configuration.maxChains, bytes: configuration.maxBytes)

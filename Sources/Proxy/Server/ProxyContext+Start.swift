@@ -14,7 +14,9 @@ extension ProxyContext {
         let settings = configuration.store
         var storeConfiguration = StoreConfiguration(
             path: settings.path, maxBytes: settings.maxSize, maxChains: settings.maxChains,
-            memoryBytes: settings.memory, writeBytesPerSecond: settings.writeRate,
+            memoryBytes: settings.memory,
+            // Beyond it a small store would be turned over twice a second, and fall behind what it offers.
+            writeBytesPerSecond: min(settings.writeRate, 2 * settings.maxSize),
             isCurrent: CurrentRoutes(configuration).makes, log: log)
         storeConfiguration.churn = churn
         storeConfiguration.privateRows = try privateRows(configuration, log: log)
