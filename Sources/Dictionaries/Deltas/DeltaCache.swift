@@ -94,10 +94,11 @@ package final class DeltaCache: Sendable {
 
     /// Puts a verified delta in the place of a longer one; false, and nothing changed, where there is none.
     func replace(_ key: DeltaKey, with coded: [UInt8]) -> Bool {
-        shelf.withLock { shelf in
+        let coded = Self.compact(coded)
+        return shelf.withLock { shelf in
             guard var entry = shelf.entries.value(key), let former = entry.coded, coded.count < former.count
             else { return false }
-            entry.coded = Self.compact(coded)
+            entry.coded = coded
             shelf.keep(entry, key)
             return true
         }
@@ -105,12 +106,14 @@ package final class DeltaCache: Sendable {
 
     /// Ends a flight: what can be used again is kept, and all who wait are told.
     func land(_ key: DeltaKey, _ outcome: DeltaOutcome) {
-        let waiters = shelf.withLock { shelf in
+        let entry: Entry? =
             switch outcome {
-            case .coded(let bytes): shelf.keep(Entry(coded: Self.compact(bytes)), key)
-            case .notShorter: shelf.keep(Entry(coded: nil), key)
-            case .failed: break
+            case .coded(let bytes): Entry(coded: Self.compact(bytes))
+            case .notShorter: Entry(coded: nil)
+            case .failed: nil
             }
+        let waiters = shelf.withLock { shelf in
+            if let entry { shelf.keep(entry, key) }
             return shelf.flights.removeValue(forKey: key) ?? []
         }
         for waiter in waiters { waiter(outcome) }
