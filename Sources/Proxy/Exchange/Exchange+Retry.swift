@@ -31,7 +31,8 @@ extension Exchange {
             isRepeatable: request.method.isIdempotent && !hasRequestBody)
         // As long as nothing was sent the lost connection holds the request whole, with what came of its body.
         let carrier = attempt.hasSent ? nil : lost
-        switch RetryRule.verdict(attempt) {
+        let verdict = RetryRule.verdict(attempt)
+        switch verdict {
         case .never:
             if error == .stale { proxy.metrics.countUpstreamError(.reset) }
             return false
@@ -44,8 +45,10 @@ extension Exchange {
             proxy.metrics.countRetry(.connect)
             send(head, by: next, carriedBy: carrier)
             return true
-        case .again:
-            guard let next = next(after: way, orStay: true), takeFromBudget() else { return false }
+        case .again, .another:
+            guard let next = next(after: way, orStay: verdict == .again), takeFromBudget() else {
+                return false
+            }
             proxy.metrics.countRetry(.noAnswer)
             send(head, by: next, carriedBy: carrier)
             return true

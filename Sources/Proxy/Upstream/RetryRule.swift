@@ -13,6 +13,8 @@ enum RetryRule {
         let hasReceived: Bool
         /// Whether the method is idempotent and the request has no body.
         let isRepeatable: Bool
+
+        fileprivate var mayRepeat: Bool { isRepeatable && !hasReceived }
     }
 
     /// What may be done.
@@ -25,6 +27,8 @@ enum RetryRule {
         case elsewhere
         /// At another upstream, or here where there is none; charged, since this one may have had the work.
         case again
+        /// At another upstream only, since this one has had its time; charged likewise.
+        case another
     }
 
     /// What may be done after a try that gave no answer's head.
@@ -33,9 +37,9 @@ enum RetryRule {
         case .connectFailed(let error): error.isOurs ? .never : .elsewhere
         case .handshakeFailed, .connectTimeout: .elsewhere
         case .stale: !attempt.hasSent || attempt.isRepeatable ? .refresh : .never
-        case .closedBeforeHead, .headTimeout, .idleTimeout:
-            // What was never sent is not sent twice, whatever its method.
-            !attempt.hasSent || attempt.isRepeatable && !attempt.hasReceived ? .again : .never
+        // What was never sent is not sent twice, whatever its method.
+        case .closedBeforeHead: !attempt.hasSent || attempt.mayRepeat ? .again : .never
+        case .headTimeout, .idleTimeout: !attempt.hasSent || attempt.mayRepeat ? .another : .never
         case .malformed, .truncated: .never
         }
     }

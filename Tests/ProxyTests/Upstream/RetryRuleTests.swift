@@ -14,12 +14,19 @@ struct RetryRuleTests {
             .init(error: error, hasSent: sent, hasReceived: received, isRepeatable: repeatable))
     }
 
-    @Test(arguments: [UpstreamError.closedBeforeHead, .headTimeout, .idleTimeout])
-    func `what was sent is sent again only if it may be repeated and nothing has come`(error: UpstreamError) {
-        #expect(verdict(error) == .again)
+    @Test(arguments: [
+        (UpstreamError.closedBeforeHead, RetryRule.Verdict.again), (.headTimeout, .another),
+        (.idleTimeout, .another),
+    ])
+    func
+        `what was sent is sent again only if it may be repeated and nothing has come, and not to who had its time`(
+            error: UpstreamError, expected: RetryRule.Verdict
+        )
+    {
+        #expect(verdict(error) == expected)
         #expect(verdict(error, received: true) == .never)
         #expect(verdict(error, repeatable: false) == .never)
-        #expect(verdict(error, sent: false, repeatable: false) == .again)
+        #expect(verdict(error, sent: false, repeatable: false) == expected)
     }
 
     @Test(arguments: [true, false])
