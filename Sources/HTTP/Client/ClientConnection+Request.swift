@@ -1,3 +1,5 @@
+internal import CLinux
+
 /// What the owner of an exchange calls: a request is sent, and the pace of its answer set.
 extension ClientConnection {
     private static let highWaterBytes = 32 * 1024
@@ -80,6 +82,14 @@ extension ClientConnection {
         // A request that breaks off must not look whole; an answer nobody wants ends at once.
         transport?.resetOnClose()
         close()
+    }
+
+    /// Acknowledges at once what has come of an answer that somebody waits for.
+    ///
+    /// An upstream that writes head and body apart, with Nagle's algorithm on, holds the body back until then, and the kernel
+    /// the acknowledgement for up to 40 ms in the hope of something to send along with it.
+    package func acknowledgeNow() {
+        if let transport { CLinux_acknowledge_now(transport.descriptor) }
     }
 
     /// Stops reading the answer: its receiver is full.
