@@ -49,7 +49,7 @@ package final class StoredHead: Sendable {
     package func refuse() { forget(isRefused: true) }
 
     /// Forgets the head until a whole answer brings another.
-    func clear() { forget(isRefused: false) }
+    package func clear() { forget(isRefused: false) }
 
     /// Puts a newer head in its place; true when that should be written to disk.
     func replace(_ new: [UInt8], now: Int) -> Bool {

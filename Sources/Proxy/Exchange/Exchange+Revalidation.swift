@@ -69,7 +69,7 @@ extension Exchange {
             record.revalidation = .hit
             planStored(
                 Revalidation.updated(stored.kept.head, by: notModified), body,
-                isKept: Revalidation.isUnchanged(stored.kept.head, by: notModified))
+                isKept: Revalidation.isUnchanged(stored.kept.head, by: notModified), of: stored.version)
         case .loading: core.setDeadline(token, core.now + Self.holdMilliseconds)
         case .lost: askForWhole()
         }
@@ -90,7 +90,9 @@ extension Exchange {
     /// Goes on as if the upstream had sent the body whole; what it is needs neither reading nor hashing.
     ///
     /// `isKept` says that the head is kept as it is already.
-    private func planStored(_ head: ResponseHead, _ body: Body, isKept: Bool) {
+    private func planStored(
+        _ head: ResponseHead, _ body: Body, isKept: Bool, of version: Dictionaries.Version
+    ) {
         var head = head
         if context.configuration.explain { head.headers.remove(.dictumExplain) }
         heedSwitch()
@@ -99,6 +101,8 @@ extension Exchange {
         let answer = Answer(head, framing: framing, facts: facts)
         self.answer = answer
         if !isKept { keepHead(of: answer) }
+        // The upstream's last word is that nobody may be answered from what is stored: it is not asked about that again.
+        if !isKept, answer.headToKeep == nil { version.head?.clear() }
         setCacheControl(answer)
         answer.stored = body
         answer.collected = body.bytes
