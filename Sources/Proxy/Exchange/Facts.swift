@@ -26,7 +26,8 @@ extension RequestFacts {
         self.init(
             method: method, isHTTP10: head.version < .http11,
             availableDictionary: route.usesDictionaries ? Self.availableDictionary(head.headers) : nil,
-            secFetchSite: head.headers.first(.secFetchSite), secFetchMode: head.headers.first(.secFetchMode),
+            secFetchSite: head.headers.joined(.secFetchSite),
+            secFetchMode: head.headers.joined(.secFetchMode),
             origin: head.headers.first(.origin), hasRange: head.headers.contains(.range),
             hasAuthorization: head.headers.contains(.authorization),
             hasCookie: head.headers.contains(.cookie),
