@@ -26,6 +26,8 @@ struct CodingJob: Sendable {
     let route: Route
     let context: ProxyContext
     let startNanoseconds = Clock.monotonicNanoseconds
+    /// Whether it is done however late, as the answer has offered the body: `store.memory` bounds how many there are.
+    var isPromised = false
     private var identity = Identity.open
 
     /// What a body is.
@@ -108,7 +110,9 @@ extension CodingJob {
     }
 
     private func submit(_ turn: DeltaTurn?, _ reply: CodingReply) -> Start {
-        let isTaken = context.compressionPool.submit(bytes: workBytes) { run(turn, reply) }
+        let isTaken = context.compressionPool.submit(bytes: workBytes, isPromised: isPromised) {
+            run(turn, reply)
+        }
         if isTaken { return .underWay }
         turn?.finish(.failed(.busy))
         return .busy(result(.failed(.busy)))
@@ -232,9 +236,6 @@ extension CodingJob {
         guard let dictionary, case .known(let body, _) = identity else { return nil }
         return DeltaKey(body: body.digest, dictionary: dictionary.digest, coding: coding, scope: scope)
     }
-
-    /// What is known of the body, and nothing coded.
-    var bare: Result { result(coded: nil) }
 
     private func result(_ hit: DeltaHit) -> Result {
         result(hit.outcome, isShared: true, wantsPeers: hit.wantsPeers)

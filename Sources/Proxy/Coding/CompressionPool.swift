@@ -37,12 +37,12 @@ package final class CompressionPool: Sendable {
 
     /// Runs `job`, which works on a body of so many bytes (those of a dictionary that is
     /// to be indexed included), in the lane with the least to do; false when there is
-    /// no place for it.
-    func submit(bytes: Int, _ job: @escaping @Sendable () -> Void) -> Bool {
+    /// no place for it, unless it `isPromised`.
+    func submit(bytes: Int, isPromised: Bool = false, _ job: @escaping @Sendable () -> Void) -> Bool {
         let bytes = max(bytes, Self.jobBytesMin)
         guard let lane = lanes.min(by: { $0.waitingBytes < $1.waitingBytes }) else { return false }
         let waiting = lane.bytes.wrappingAdd(bytes, ordering: .relaxed).oldValue
-        guard waiting == 0 || waiting + bytes <= Self.laneBytesMax else {
+        guard isPromised || waiting == 0 || waiting + bytes <= Self.laneBytesMax else {
             lane.bytes.wrappingSubtract(bytes, ordering: .relaxed)
             return false
         }

@@ -11,8 +11,8 @@ final class OpenedEncoder: @unchecked Sendable {
     let error: CodingError?
     let output: [UInt8]
     let nanoseconds: Int
-    /// What it has taken of the memory for encoders beside what the loop took before; whoever gets it gives that back.
-    let reservedBytes: Int
+    /// The memory of its check, where the loop did not take that before.
+    private var checkMemory: MemoryLoan?
 
     /// Makes an encoder, indexing its dictionary if that is due, and codes what has come of the body.
     ///
@@ -24,18 +24,16 @@ final class OpenedEncoder: @unchecked Sendable {
         let begin = Clock.monotonicNanoseconds
         var options = EncoderOptions(bodyBytes: bodyBytes)
         var output: [UInt8] = []
-        var reservedBytes = 0
+        var checkMemory: MemoryLoan?
         do throws(CodingError) {
             var isChecked = isChecked
             if let dictionary {
                 let use = try deltas.prepared.use(dictionary, for: coding, in: scope)
                 options.dictionary = use.dictionary
                 // The first over an index is always checked, if there is memory for it.
-                if !isChecked, use.isFirst, deltas.isStreamCheckDue(isFirstOfIndex: true),
-                    memory.reserve(Deltas.streamCheckBytes)
-                {
-                    isChecked = true
-                    reservedBytes = Deltas.streamCheckBytes
+                if !isChecked, use.isFirst, deltas.isStreamCheckDue(isFirstOfIndex: true) {
+                    checkMemory = MemoryLoan(Deltas.streamCheckBytes, from: memory)
+                    isChecked = checkMemory != nil
                 }
             }
             var encoder = try Codec.encoder(for: coding, options: options)
@@ -49,7 +47,10 @@ final class OpenedEncoder: @unchecked Sendable {
             self.error = error
         }
         self.output = output
-        self.reservedBytes = reservedBytes
+        self.checkMemory = checkMemory
         nanoseconds = Int(Clock.monotonicNanoseconds - begin)
     }
+
+    /// The memory of the check, for who keeps the encoder.
+    func takeCheckMemory() -> MemoryLoan? { checkMemory.take() }
 }

@@ -38,8 +38,8 @@ final class Answer {
     var decoder: (any Decoder)?
     /// Whether the client gets the body decoded, so that everything from the decoder on is as if it came uncoded.
     var isDecoded = false
-    /// What was taken from the compression memory for the decoder.
-    var decoderBytes = 0
+    /// The decoder's memory.
+    var decoderMemory: MemoryLoan?
     /// The body as the upstream coded it; kept while it is held decoded.
     var original: Original?
     /// What has come while an encoder is being made.
@@ -58,8 +58,12 @@ final class Answer {
     var collected: [UInt8] = []
     /// The stored body that this is: the upstream has confirmed it, or it is a dictionary's own URL.
     var stored: Body?
-    /// What was taken from the compression memory.
-    var reservedBytes = 0
+    /// The memory of what is held here of the body, or waits for the client.
+    var heldMemory: MemoryLoan?
+    /// The memory of the encoder of a body that goes on piece by piece.
+    var encoderMemory: MemoryLoan?
+    /// The memory of that encoder's check, where another thread took it.
+    var checkMemory: MemoryLoan?
     /// Whether the whole body has come, though it could not be dealt with yet.
     var isWhole = false
     /// Whether the encoder holds bytes back that the client should get soon.

@@ -159,11 +159,10 @@ extension Exchange {
         answer.stage = .ending
         let decision = Decision(coding: .identity, reason: record.reason ?? .noCodingAccepted)
         var job = codingJob(answer, decision)
+        job.isPromised = true
         switch job.start(reply: { reply(decision) }) {
-        case .done(let result): admitted(result)
+        case .done(let result), .busy(let result): admitted(result)
         case .underWay: break
-        // The answer has offered this body: it is admitted, late rather than never.
-        case .busy: admitted(job.identified().bare)
         }
     }
 

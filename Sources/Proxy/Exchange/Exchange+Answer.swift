@@ -69,7 +69,9 @@ extension Exchange {
 
     private func hold(_ answer: Answer) {
         answer.stage = .holding
-        if case .length(let count) = answer.framing, answer.decoder == nil, reserve(Int(count), for: answer) {
+        if case .length(let count) = answer.framing, answer.decoder == nil,
+            resize(&answer.heldMemory, to: Int(count))
+        {
             answer.collected.reserveCapacity(Int(count))
         }
         proxy.watchHeld(self)
@@ -79,6 +81,7 @@ extension Exchange {
     /// need no deadline.
     func limitHolding() {
         guard let answer, case .holding = answer.stage else { return }
+        if !answer.isWhole { upstream?.acknowledgeNow() }
         core.setDeadline(token, core.now + Self.holdMilliseconds)
     }
 

@@ -75,16 +75,17 @@ extension Exchange {
     func releaseAnswer() {
         guard let answer else { return }
         answer.slot = nil
-        context.compressionMemory.release(answer.reservedBytes)
-        answer.reservedBytes = 0
+        answer.heldMemory = nil
+        answer.encoderMemory = nil
+        answer.checkMemory = nil
         dropDecoder(answer)
         answer.stage = .bodiless
     }
 
-    /// Takes memory for the answer from what all share.
-    func reserve(_ bytes: Int, for answer: Answer) -> Bool {
-        guard context.compressionMemory.reserve(bytes) else { return false }
-        answer.reservedBytes += bytes
-        return true
+    /// Makes a loan from what all share as large as that; false, and nothing changed, where there is not so much.
+    func resize(_ loan: inout MemoryLoan?, to bytes: Int) -> Bool {
+        if loan != nil { return loan?.resize(to: bytes) ?? false }
+        loan = MemoryLoan(bytes, from: context.compressionMemory)
+        return loan != nil
     }
 }

@@ -9,20 +9,13 @@ extension Exchange {
     func reserveDecoder(_ answer: Answer, isFinal: Bool) -> Bool {
         guard let decoder = answer.decoder else { return true }
         let bytes = isFinal && answer.isDecoded ? decoder.memoryBytesMax : decoder.memoryBytes
-        if bytes > answer.decoderBytes {
-            guard context.compressionMemory.reserve(bytes - answer.decoderBytes) else { return false }
-        } else {
-            context.compressionMemory.release(answer.decoderBytes - bytes)
-        }
-        answer.decoderBytes = bytes
-        return true
+        return resize(&answer.decoderMemory, to: bytes)
     }
 
     /// Frees the decoder.
     func dropDecoder(_ answer: Answer) {
         answer.decoder = nil
-        context.compressionMemory.release(answer.decoderBytes)
-        answer.decoderBytes = 0
+        answer.decoderMemory = nil
     }
 
     /// There is no memory to decode on.

@@ -13,7 +13,9 @@ extension Exchange {
     /// Holds a body no longer that is larger than may be held.
     func boundHeld(_ answer: Answer) {
         let count = answer.collected.count + (answer.original?.bytes.count ?? 0)
-        let isWithinMemory = count <= answer.reservedBytes || reserve(max(count, 64 * 1024), for: answer)
+        let reserved = answer.heldMemory?.bytes ?? 0
+        let isWithinMemory =
+            count <= reserved || resize(&answer.heldMemory, to: reserved + max(count, 64 * 1024))
         // What is worth no place in the store is not worth much here.
         let countMax = isInflated(answer) ? 1 << 20 : heldBytesMax
         if answer.collected.count > countMax || !isWithinMemory { stream(answer) }
@@ -205,9 +207,17 @@ extension Exchange {
         }
         if offset < body.count {
             answer.stage = .sending(body, offset: offset)
+            // The delta waits, and not what it was made of.
+            keepHeldMemory(answer, body.count)
         } else {
             complete()
         }
+    }
+
+    /// Gives back what is no longer held of a body.
+    func keepHeldMemory(_ answer: Answer, _ bytes: Int) {
+        guard let held = answer.heldMemory?.bytes, bytes < held else { return }
+        _ = resize(&answer.heldMemory, to: bytes)
     }
 
     private static let sliceBytes = 64 * 1024

@@ -8,9 +8,15 @@ extension Exchange {
     func stream(_ answer: Answer) {
         if isNotModified(answer.head.headers.first(.etag)) { return stopUnmodified(answer) }
         // There is no way back from here.
-        guard reserveDecoder(answer, isFinal: true) else { return passOriginal(answer) }
+        if !reserveDecoder(answer, isFinal: true) {
+            if answer.isDecoded { return passOriginal(answer) }
+            // Only for the copy: the answer goes on as it is.
+            dropDecoder(answer)
+            answer.place = nil
+        }
         let held = answer.collected
         answer.heldBytes = held.count
+        keepHeldMemory(answer, held.count)
         // What is too large already is not offered.
         if held.count > route.policy.bodyBytesMax || isInflated(answer) { answer.place = nil }
         answer.collected = []
@@ -25,6 +31,8 @@ extension Exchange {
         if decision.upstreamCodingHandling != .passThrough, decision.coding != .identity {
             opening = openEncoder(answer, decision, held)
             if case .none = opening {
+                answer.encoderMemory = nil
+                answer.checkMemory = nil
                 decision = Decision(
                     coding: .identity, reason: .busy, upstreamCodingHandling: decision.upstreamCodingHandling)
             }
@@ -73,8 +81,7 @@ extension Exchange {
         let isQuick = held.count <= Self.openedBytesMax && (body == nil || options.dictionary != nil)
         if options.dictionary == nil, let body { options.dictionary = .reference(body) }
         let isChecked = body != nil && context.deltas.isStreamCheckDue()
-        let bytes = Codec.memoryEstimate(for: coding, options: options)
-        guard reserve(isChecked ? bytes + Deltas.streamCheckBytes : bytes, for: answer) else { return .none }
+        guard reserveEncoder(answer, coding, options, isChecked: isChecked) else { return .none }
         if isQuick {
             return quickEncoder(coding, options, isChecked: isChecked).map { .ready($0) } ?? .none
         }
@@ -85,14 +92,22 @@ extension Exchange {
             let opened = OpenedEncoder(
                 coding, bodyBytes: bodyBytes, dictionary: body, scope: scope, held: held,
                 isChecked: isChecked, deltas: deltas, memory: memory)
-            loop.execute { core in
-                guard let exchange = core.handler(token, as: Exchange.self) else {
-                    return memory.release(opened.reservedBytes)
-                }
-                exchange.opened(opened)
-            }
+            loop.execute { core in core.handler(token, as: Exchange.self)?.opened(opened) }
         }
         return isTaken ? .underWay : .none
+    }
+
+    /// Takes the memory of an encoder, and of its check; both or none.
+    private func reserveEncoder(
+        _ answer: Answer, _ coding: ContentCoding, _ options: EncoderOptions, isChecked: Bool
+    ) -> Bool {
+        // Some estimates say "never" by the largest number there is.
+        guard resize(&answer.encoderMemory, to: Codec.memoryEstimate(for: coding, options: options)) else {
+            return false
+        }
+        guard isChecked, !resize(&answer.checkMemory, to: Deltas.streamCheckBytes) else { return true }
+        answer.encoderMemory = nil
+        return false
     }
 
     private func quickEncoder(
@@ -114,10 +129,8 @@ extension Exchange {
 
     /// The encoder is there, and has coded what was held: what has come since follows.
     private func opened(_ opened: OpenedEncoder) {
-        guard let answer, case .opening = answer.stage else {
-            return context.compressionMemory.release(opened.reservedBytes)
-        }
-        answer.reservedBytes += opened.reservedBytes
+        guard let answer, case .opening = answer.stage else { return }
+        answer.checkMemory = opened.takeCheckMemory()
         guard let encoder = opened.encoder else { return abortCoding(opened.error) }
         proxy.metrics.countCompression(encoder.coding, nanoseconds: opened.nanoseconds)
         answer.stage = .coding(encoder)
