@@ -69,12 +69,30 @@ struct StoreState: Sendable {
         if !home.isEstablished, home.countRequest() || !policy.startsInProbation { establish(version) }
         earliestExpiry = min(earliestExpiry, version.expiry)
         var evicted = Evicted()
-        let surplus = index.versions(of: key).dropLast(max(policy.versions, 1)).filter {
-            !$0.isPinned(at: now)
-        }
-        remove(surplus, reason: .versions, into: &evicted)
+        remove(surplus(beside: version, max: policy.versions, now: now), reason: .versions, into: &evicted)
         keepBounded(now: now, into: &evicted)
         return Admitted(version: version, isNew: isNew, evicted: evicted)
+    }
+
+    /// What a chain has too many of, once a version is in it.
+    ///
+    /// Who holds a body holds it whatever its URL was: other URLs' versions of the same body go first, so that a query that
+    /// changes with every request does not push the bodies out that clients hold. Then the oldest go.
+    private func surplus(beside newest: Version, max versionsMax: Int, now: Int) -> [Version] {
+        let all = index.versions(of: newest.chain)
+        let count = all.count - max(versionsMax, 1)
+        guard count > 0 else { return [] }
+        var surplus: [Version] = []
+        if !index.twins(of: newest).isEmpty {
+            surplus = Array(
+                all.lazy.filter { $0 !== newest && $0.digest == newest.digest && !$0.isPinned(at: now) }
+                    .prefix(count))
+        }
+        for version in all.prefix(count - surplus.count)
+        where !version.isPinned(at: now) && !surplus.contains(where: { $0 === version }) {
+            surplus.append(version)
+        }
+        return surplus
     }
 
     /// A chain, its version of these facts' body, and the newest of their URL and variant.

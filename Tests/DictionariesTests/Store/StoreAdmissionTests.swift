@@ -64,6 +64,17 @@ import Testing
         #expect(store.statistics.evictions == [.versions: 2])
     }
 
+    @Test func `a body that comes again under other URLs pushes no other body out`() {
+        let bodies = (0..<3).map { sampleBody($0) }
+        for body in bodies { store.admit(body, keep: 3) }
+        for number in 0..<10 { store.admit(bodies[2], url: "/feed?_=\(number)", keep: 3) }
+        #expect(bodies.map { store.finds($0) } == [true, true, true])
+        #expect(store.statistics.versions == 3)
+        #expect(store.reader().newest(chain: feedChain, url: "/feed?_=9", variant: "") != nil)
+        store.admit(sampleBody(3), keep: 3)
+        #expect(bodies.map { store.finds($0) } == [false, true, true], "then the oldest goes")
+    }
+
     @Test func `fewer versions are kept once fewer are asked for, and one at least`() {
         let bodies = (0..<5).map { sampleBody($0) }
         for body in bodies { store.admit(body) }
