@@ -101,18 +101,24 @@ extension Exchange {
         let answer = Answer(head, framing: framing, facts: facts)
         self.answer = answer
         if !isKept { keepHead(of: answer) }
-        // The upstream's last word is that nobody may be answered from what is stored: it is not asked about that again.
-        if !isKept, answer.headToKeep == nil { version.head?.clear() }
         setCacheControl(answer)
         answer.stored = body
         answer.collected = body.bytes
         answer.place = place(for: facts, headers: head.headers)
+        if !isKept { forgetHead(of: version, unlessReplacedBy: answer) }
         answer.offerForm = offerForm(answer)
         record.bodyBytesBefore = body.count
         answer.stage = .holding
         answer.isWhole = true
         if dictionary.isLoading { proxy.watchHeld(self) }
         prepare(answer)
+    }
+
+    /// Lets a stored head go that the upstream's last word has changed, where that word is not stored in its place: nobody
+    /// may be answered from it, or it varies by other fields now.
+    private func forgetHead(of version: Dictionaries.Version, unlessReplacedBy answer: Answer) {
+        let isReplaced = answer.headToKeep != nil && answer.place?.variant == version.variant
+        if !isReplaced { version.head?.clear() }
     }
 
     /// Keeps the head of an answer as the upstream sent it, for the upstream to be asked about it once it is a version.

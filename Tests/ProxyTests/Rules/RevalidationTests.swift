@@ -231,17 +231,30 @@ extension TestProxy {
         #expect(answer["X-Old"] == "1")
     }
 
-    @Test func `a 304 that makes the answer private is answered, and neither offered nor asked about again`()
-        throws
-    {
-        let proxy = try TestProxy(
-            conditional(on304: [#"ETag: "v1""#, "Cache-Control: private"]), routes)
+    @Test(arguments: [
+        ("Cache-Control", "private"), ("Cache-Control", "no-store"), ("Vary", "*"), ("Vary", "Cookie"),
+        ("Access-Control-Allow-Origin", "https://a.test"),
+    ])
+    func `a 304 after which nobody may be answered from the store is answered, and not asked about again`(
+        field: String, value: String
+    ) throws {
+        let proxy = try TestProxy(conditional(on304: [#"ETag: "v1""#, "\(field): \(value)"]), routes)
         _ = try proxy.fetch("/feed")
         let answer = try proxy.fetch("/feed", over: first)
-        #expect(try answer.carriesDecoded(first))
-        #expect(!answer.contentCoding.usesDictionary)
-        #expect(answer["Use-As-Dictionary"] == nil)
-        #expect(answer["Cache-Control"] == "private")
+        #expect(try answer.carriesDecoded(first, over: first))
+        #expect(answer.values(field).joined().contains(value))
+        _ = try proxy.fetch("/feed")
+        #expect(proxy.conditions == [nil, #""v1""#, nil])
+    }
+
+    @Test func `after a 304 that varies by another field only a request that agrees in that is asked about`()
+        throws
+    {
+        let proxy = try TestProxy(conditional(on304: [#"ETag: "v1""#, "Vary: Accept-Language"]), routes)
+        for _ in 0..<2 { _ = try proxy.fetch("/feed") }
+        _ = try proxy.fetch("/feed", "Accept-Language: de")
+        #expect(proxy.conditions == [nil, #""v1""#, nil])
+        #expect(try proxy.fetch("/feed")["Vary"]?.contains("Accept-Language") == true)
     }
 
     @Test func `only a request that agrees in all that Vary names is asked about`() throws {
