@@ -14,6 +14,15 @@ import Testing
         #expect(rest == isTaken)
     }
 
+    @Test func `it holds no more than it is allowed, and what is larger waits for all of that`() {
+        var budget = WriteBudget(bytesPerSecond: 1000, bytesMax: 300)
+        let all = budget.take(300, at: 0)
+        let tooSoon = budget.take(400, at: second / 10)
+        let inTime = budget.take(400, at: second)
+        let inDebt = budget.take(1, at: second + second / 10)
+        #expect([all, tooSoon, inTime, inDebt] == [true, false, true, false])
+    }
+
     @Test func `it fills with time, up to a second's worth`() {
         var budget = WriteBudget(bytesPerSecond: 1000)
         let all = budget.take(1000, at: 0)

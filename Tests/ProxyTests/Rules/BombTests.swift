@@ -113,6 +113,39 @@ private let taken = "dictum_compression_memory_bytes"
         #expect(try proxy.metric(taken) == 0)
     }
 
+    @Test
+    func `an answer in the coding that the client accepts passes where no memory is left to decode its copy`()
+        throws
+    {
+        let (gate, bomb) = (Gate(), try Codec.encode(Noise.bytes(6 << 20, seed: 11).span, .gzip))
+        let body = Feed.bytes(version: 0, items: 850)
+        let small = try Codec.encode(body.span, .gzip)
+        let origin = try Origin { request, connection in
+            guard request.target != "/feed" else {
+                return _ = connection.send(json(small, "Content-Encoding: gzip"))
+            }
+            connection.send(
+                wire(
+                    "HTTP/1.1 200 OK", "Content-Type: application/json", "Content-Encoding: gzip",
+                    "Content-Length: \(bomb.count)"))
+            connection.send(Array(bomb.prefix(1000)))
+            gate.wait()
+        }
+        let proxy = try TestProxy(origin, "compression: {memory: 1MiB}")
+        // Decoders of others take what there is.
+        var others: [WireSocket] = []
+        while try proxy.metric(taken) < 1_000_000, others.count < 200 {
+            let other = try proxy.connect()
+            other.send(request("/other/\(others.count)", []))
+            #expect(try other.receiveHead().status == 200)
+            others.append(other)
+        }
+        let answer = try proxy.fetch("/feed", "Accept-Encoding: gzip")
+        #expect(answer.status == 200)
+        #expect(answer.carries(small))
+        for _ in others { gate.open() }
+    }
+
     @Test func `a copy ends at what the store has room for, not behind it`() throws {
         // Beyond 64 KiB at most 100 times its coded form, and so no bomb by its ratio.
         let body = Noise.bytes(64 << 10, seed: 5) + [UInt8](repeating: 0x20, count: 5 << 20)

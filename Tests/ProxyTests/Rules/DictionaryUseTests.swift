@@ -97,6 +97,10 @@ private func changed(_ settings: String = "", fields: String = "X-Origin: 1") th
                 "https://a.test", true
             ),
             (["Sec-Fetch-Site: same-origin", "Sec-Fetch-Mode: no-cors"], nil, true),
+            (
+                ["Sec-Fetch-Site: same-origin", "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: no-cors"], nil,
+                false
+            ),
             (["Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate"], nil, true),
             (["Sec-Fetch-Site: cross-site"], nil, true), (["Sec-Fetch-Mode: no-cors"], nil, true),
         ] as [([String], String?, Bool)])
