@@ -192,12 +192,14 @@ enum Settings {
         .value(
             "memory", \.memory, .size(mebibyte...tebibyte),
             """
-            For hot bodies and copies being admitted, and for the index, which takes 0.6 KB a version; a quarter stays \
-            for the bodies.
+            For hot bodies and copies being admitted, and for the index, which takes 0.6 KB a version and 0.7 KB a \
+            chain, beside their names; a quarter stays for the bodies.
             """),
         .value(
             "write_rate", \.writeRate, .size(1 << 10...tebibyte),
-            "What is written per second; answers beyond it are not kept, and offer nothing."),
+            """
+            What is written per second, but no more than twice max_size; answers beyond it are not kept, and offer nothing.
+            """),
         .value(
             "key_file", \.keyFile, .pathOrNone, example: "./dictum.sqlite.key",
             """
