@@ -28,6 +28,8 @@ struct StoreDatabase: Sendable {
     let heads: HeadMemory
     /// How far the changes of others were read.
     let position = Guarded(ChangePosition())
+    /// The newest schema that this program knows.
+    private let schemasMax: Int
     /// Without them private rows are neither read nor written.
     private let keys: StoreKeys?
 
@@ -45,6 +47,7 @@ struct StoreDatabase: Sendable {
         self.path = path
         self.keys = keys
         self.heads = heads
+        schemasMax = steps.count
         do {
             connection = try Self.connect(path, schemasMax: steps.count)
             pageBytes = try Self.pageBytes(connection)
@@ -60,6 +63,7 @@ struct StoreDatabase: Sendable {
         self.path = path
         keys = nil
         heads = .none
+        schemasMax = StoreSchema.steps.count
         do {
             connection = try Self.visit(path)
             pageBytes = try Self.pageBytes(connection)
@@ -141,10 +145,14 @@ struct StoreDatabase: Sendable {
         guard application == StoreSchema.applicationID || (application == 0 && isEmpty) else {
             throw StoreError.foreignDatabase(path: path)
         }
+        try refuse(schema: found, path: path, schemasMax: schemasMax)
+        return found
+    }
+
+    private static func refuse(schema found: Int, path: String, schemasMax: Int) throws {
         guard found <= schemasMax else {
             throw StoreError.newerSchema(path: path, found: found, supported: schemasMax)
         }
-        return found
     }
 
     /// Takes the steps that the file has not taken, all in one transaction: an end in the middle leaves it as it was.
@@ -250,9 +258,15 @@ struct StoreDatabase: Sendable {
     }
 
     /// Writes in one transaction; what is only written here need not be read again.
+    ///
+    /// Not under a newer schema, which a newer program that takes over may have brought meanwhile.
     private func change<Result>(_ work: (Database) throws -> Result) throws -> Result {
         let (before, result, after) = try connection.write { database in
-            (try StoreRows.lastChange(database), try work(database), try StoreRows.lastChange(database))
+            let found = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+            try Self.refuse(schema: found, path: path, schemasMax: schemasMax)
+            return (
+                try StoreRows.lastChange(database), try work(database), try StoreRows.lastChange(database)
+            )
         }
         position.withLock { if $0.sequence == before { $0.sequence = after } }
         return result
@@ -315,6 +329,8 @@ struct StoreDatabase: Sendable {
             return try work()
         } catch let error as StoreDatabaseError {
             throw error
+        } catch let error as StoreError {
+            throw .refused(error)
         } catch {
             throw StoreDatabaseError(error)
         }

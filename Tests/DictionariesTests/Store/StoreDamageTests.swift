@@ -147,6 +147,21 @@ import Testing
         #expect(try folder.sqlite("SELECT count(*) FROM version") == "1")
     }
 
+    @Test func `a newer schema that comes while the store is open is not written to`() throws {
+        let folder = try StoreFolder()
+        let events = StoreEvents()
+        let store = try DictionaryStore.open(folder.database, log: events.log)
+        store.admit(sampleBody(1))
+        #expect(store.flush())
+        try folder.sqlite("PRAGMA user_version = 99")
+        store.admit(sampleBody(2))
+        #expect(!store.flush())
+        #expect(try folder.sqlite("SELECT count(*) FROM version") == "1")
+        #expect(events.errors.count == 1)
+        #expect(events.errors.first?.contains("99") == true)
+        #expect(store.finds(sampleBody(1)) && store.finds(sampleBody(2)), "it goes on in memory")
+    }
+
     @Test func `the database of another program is refused and left alone`() throws {
         let folder = try StoreFolder()
         try folder.sqlite("CREATE TABLE notes (text); INSERT INTO notes VALUES ('mine')")
