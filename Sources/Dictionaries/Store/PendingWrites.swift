@@ -107,6 +107,18 @@ struct PendingWrites: Sendable {
         removals.remove(id)
     }
 
+    /// Forgets a renewal that a later return in another process makes void; when it was wanted is still written.
+    mutating func dropRenewal(_ id: Int64) {
+        if let void = renewals.removeValue(forKey: id) { touches[id] = void.lastWanted }
+    }
+
+    /// Lays what waits to be written over a row that was read; a renewal is another version, and stays apart.
+    func lay(over row: Version) {
+        if let wanted = touches[row.id] { row.wasWanted(at: wanted) }
+        if let until = pins[row.id] { row.pin(until: until) }
+        if established.contains(row.id) { row.home.establish() }
+    }
+
     /// Forgets an insertion whose row turned out to be there; false if there was none.
     mutating func drop(_ version: Version) -> Bool {
         insertions.removeValue(forKey: version.id) != nil

@@ -53,7 +53,8 @@ extension StoreState {
         if let known = index.version(row: row.id) {
             renew(known, from: row)
         } else if let same = index.same(as: row) {
-            unite(same, with: row, &merged)
+            if pending.drop(same) { merged.unpinned.append(same.bodyName) }
+            replace(same, by: unite(same, with: row))
         } else {
             insert(row)
             keepBounded(row, now: now, &merged)
@@ -76,19 +77,28 @@ extension StoreState {
         replace(known, by: row)
     }
 
-    /// The row of a body that both processes admitted: its number is the one that stays.
-    private mutating func unite(_ own: Version, with row: Version, _ merged: inout Merged) {
-        if pending.drop(own) { merged.unpinned.append(own.bodyName) }
+    /// The row of a body that both processes admitted, with what is newer here: its number is the one that stays.
+    mutating func unite(_ own: Version, with row: Version) -> Version {
         pending.forget(own.id)
-        row.wasWanted(at: own.lastWanted)
-        row.pin(until: max(row.pinnedUntil, own.pinnedUntil))
-        guard own.rank > row.rank else { return replace(own, by: row) }
+        if own.home.isEstablished {
+            row.home.establish()
+            pending.establish(row.id)
+        }
+        if own.pinnedUntil > row.pinnedUntil {
+            row.pin(until: own.pinnedUntil)
+            pending.pin(row.id, until: own.pinnedUntil)
+        }
+        if own.lastWanted > row.lastWanted {
+            row.wasWanted(at: own.lastWanted)
+            pending.touch(row.id, lastWanted: own.lastWanted)
+        }
+        guard own.rank > row.rank else { return row }
         let later = Version(
             own.facts, id: row.id, rank: own.rank, home: own.home, admittedAt: row.admittedAt,
             lastWanted: row.lastWanted, pinnedUntil: row.pinnedUntil, head: own.head ?? row.head)
         later.setCurrent(own.isCurrent)
-        replace(own, by: later)
         pending.renew(later)
+        return later
     }
 
     /// Two processes that admit at once make a chain longer than either would: the oldest go.

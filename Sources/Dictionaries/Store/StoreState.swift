@@ -228,18 +228,30 @@ struct StoreState: Sendable {
     ///
     /// Returns the bodies that lose a pin: their versions are in the database already.
     mutating func adopt(_ rows: [Version]) -> [BodyName] {
-        let onDisk = rows.compactMap { row in
-            pending.removals.contains(row.id) ? nil : pending.renewals[row.id] ?? row
-        }
+        let onDisk = rows.compactMap { laid($0) }
         var unpinned: [BodyName] = []
         rebuild(from: onDisk)
         guard !pending.insertions.isEmpty else { return unpinned }
-        for version in pending.insertions.values.map(\.version) {
-            guard index.same(as: version) != nil, pending.drop(version) else { continue }
-            unpinned.append(version.bodyName)
+        var united: [Int64: Version] = [:]
+        for own in pending.insertions.values.map(\.version) {
+            guard let row = index.same(as: own), pending.drop(own) else { continue }
+            unpinned.append(own.bodyName)
+            united[row.id] = unite(own, with: row)
         }
-        rebuild(from: onDisk + pending.insertions.values.map(\.version))
+        rebuild(from: onDisk.map { united[$0.id] ?? $0 } + pending.insertions.values.map(\.version))
         return unpinned
+    }
+
+    /// What a row that was read is with all that waits to be written to it; nil where it is to go.
+    private mutating func laid(_ row: Version) -> Version? {
+        if let renewed = pending.renewals[row.id], renewed.rank < row.rank { pending.dropRenewal(row.id) }
+        // Also over one that goes: it may say that its chain, in which others stay, is established.
+        pending.lay(over: row)
+        guard !pending.removals.contains(row.id) else { return nil }
+        guard let renewed = pending.renewals[row.id] else { return row }
+        renewed.wasWanted(at: row.lastWanted)
+        renewed.pin(until: row.pinnedUntil)
+        return renewed
     }
 
     private mutating func rebuild(from versions: [Version]) {
