@@ -30,19 +30,17 @@ extension DictionaryStore {
         }
     }
 
-    /// Reads what others have changed, if they have, into the index.
+    /// Reads what others have changed, if they have, into the index, under what waits to be written.
     ///
-    /// `unwritten` are the rows that are just being made: neither on disk nor among those that wait.
-    func catchUp(with database: StoreDatabase, except unwritten: Set<Int64> = []) throws(StoreDatabaseError) {
+    /// Not while a batch is on its way: what is in it is neither on disk nor among what waits.
+    func catchUp(with database: StoreDatabase) throws(StoreDatabaseError) {
         let index = publisher.index
         switch try database.changes(home: index.chain) {
         case .none: return
         case .some(let changes): merge(changes)
         case .everything(let rows):
             let present = Set(rows.map(\.id))
-            let gone = index.allVersions().filter {
-                !present.contains($0.id) && !unwritten.contains($0.id)
-            }
+            let gone = index.allVersions().filter { !present.contains($0.id) }
             merge(
                 gone.map { StoreChanges.Change(id: $0.id, version: nil) }
                     + rows.map { StoreChanges.Change(id: $0.id, version: $0) })

@@ -13,9 +13,7 @@ extension DictionaryStore {
     /// Throws where the room cannot be had for now, as while another process reads and the log must stay.
     func makeRoom(for batch: PendingWrites.Batch, in database: StoreDatabase) throws(StoreDatabaseError) {
         var room = try StoreRoom(database.size(), batch: batch, limit: configuration.maxBytes)
-        // What another process has just written can make room like anything else.
         let kept = Set(batch.insertions.map(\.version.id))
-        if !room.fits { try catchUp(with: database, except: kept) }
         let end = DispatchTime.now() + .seconds(Self.crowdedSecondsMax)
         var idleRounds = 0
         while !room.fits, idleRounds < 3 {

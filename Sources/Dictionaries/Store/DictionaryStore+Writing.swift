@@ -29,11 +29,7 @@ extension DictionaryStore {
         do {
             while let database = try usableDatabase(isForced: isForced) {
                 keepPrivateBounded()
-                let (batch, isLast) = state.withLock { state in
-                    let batch = state.takeBatch(
-                        pagesMax: batchPagesMax(pageBytes: database.pageBytes), pageBytes: database.pageBytes)
-                    return (batch, state.pending.isEmpty)
-                }
+                let (batch, isLast) = try takeBatch(for: database)
                 let isWritten = try makeRoomAndWrite(batch, to: database)
                 if batch.isEmpty { break }
                 if isLast, isWritten, !isForced {
@@ -46,6 +42,33 @@ extension DictionaryStore {
             failed(error)
         }
         if disk.withLock({ $0.database == nil || $0.retryAt != nil }) { keepPendingBounded() }
+    }
+
+    /// Takes what to write next, and says whether that is all.
+    ///
+    /// Where there is no room for it, not before what others have done is known, which can make room like anything else.
+    private func takeBatch(for database: StoreDatabase) throws(StoreDatabaseError)
+        -> (PendingWrites.Batch, isLast: Bool)
+    {
+        let taken = takeBatch(pageBytes: database.pageBytes)
+        do {
+            let room = StoreRoom(try database.size(), batch: taken.batch, limit: configuration.maxBytes)
+            if room.fits { return taken }
+        } catch {
+            restore(taken.batch)
+            throw error
+        }
+        restore(taken.batch)
+        try catchUp(with: database)
+        return takeBatch(pageBytes: database.pageBytes)
+    }
+
+    private func takeBatch(pageBytes: Int) -> (batch: PendingWrites.Batch, isLast: Bool) {
+        state.withLock { state in
+            let batch = state.takeBatch(
+                pagesMax: batchPagesMax(pageBytes: pageBytes), pageBytes: pageBytes)
+            return (batch, state.pending.isEmpty)
+        }
     }
 
     /// Writes a batch; false if it waits again, as its room was gone.

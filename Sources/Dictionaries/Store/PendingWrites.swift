@@ -86,8 +86,8 @@ struct PendingWrites: Sendable {
         if insertions[id] == nil { pins[id] = second }
     }
 
-    /// Whether it waits to be written until when the row is pinned.
-    func pins(_ id: Int64) -> Bool { pins[id] != nil }
+    /// Whether a row must be there for what waits: its body has returned, or a Link names it.
+    func needs(_ id: Int64) -> Bool { renewals[id] != nil || pins[id, default: 0] > 0 }
 
     /// A row that goes; the insertion that is no longer needed, if it had not begun.
     mutating func remove(_ version: Version) -> Insertion? {

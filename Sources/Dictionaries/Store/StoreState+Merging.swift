@@ -33,10 +33,10 @@ extension StoreState {
         guard let version = index.version(row: id), pending.insertions[id] == nil else {
             return pending.forget(id)
         }
-        let hasReturned = pending.renewals[id] != nil
+        let isNeeded = pending.needs(id)
         pending.forget(id)
-        if hasReturned, let body = body(version.bodyName) {
-            // Its body came again while the other did not know: offered anew, it is written anew.
+        if isNeeded, let body = body(version.bodyName) {
+            // Its body came again, or a Link named it, while the other did not know: it is written anew.
             pending.insert(version, body: body)
             merged.pinned.append(version.bodyName)
             return
@@ -48,6 +48,7 @@ extension StoreState {
     /// A row that is there, made or changed by whichever process.
     private mutating func put(_ row: Version, now: Int, _ merged: inout Merged) {
         guard !pending.removals.contains(row.id), pending.insertions[row.id] == nil else { return }
+        pending.lay(over: row)
         lastRank = max(lastRank, row.rank)
         earliestExpiry = min(earliestExpiry, row.expiry)
         if let known = index.version(row: row.id) {
@@ -64,16 +65,15 @@ extension StoreState {
     /// A row that is in the index already, perhaps as it was before or as it is to become.
     private mutating func renew(_ known: Version, from row: Version) {
         known.wasWanted(at: row.lastWanted)
-        if !pending.pins(row.id), known.pinnedUntil != row.pinnedUntil {
+        if known.pinnedUntil != row.pinnedUntil {
             known.pin(until: row.pinnedUntil)
             index.addName(of: known)
             pins.insert(known)
             reorder(known)
         }
         guard row.rank >= known.rank, row.rank != known.rank || row.facts != known.facts else { return }
-        pending.forget(row.id)
+        pending.dropRenewal(row.id)
         row.wasWanted(at: known.lastWanted)
-        row.pin(until: known.pinnedUntil)
         replace(known, by: row)
     }
 
