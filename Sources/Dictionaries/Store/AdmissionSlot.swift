@@ -13,35 +13,40 @@ package final class AdmissionSlot: Sendable {
     }
 
     private let room: AdmissionRoom
-    private let name: AdmissionRoom.Name?
+    private let terms: AdmissionRoom.Terms
     private let begunAt: UInt64
     private let held: Guarded<Held>
 
     /// For what is already taken in `room`.
-    init(_ room: AdmissionRoom, bytes: Int, written: Int, name: AdmissionRoom.Name?, begunAt: UInt64) {
+    init(_ room: AdmissionRoom, bytes: Int, written: Int, terms: AdmissionRoom.Terms, begunAt: UInt64) {
         self.room = room
-        self.name = name
+        self.terms = terms
         self.begunAt = begunAt
         held = Guarded(Held(memory: bytes, written: written))
     }
 
     deinit { release() }
 
-    /// Grows the slot for a body whose length was not known; false where there is no place: stop copying then.
+    /// Grows the slot for a body whose length was not known; false: stop copying.
     ///
-    /// What is written more is owed, not refused: the answer has offered this body.
+    /// There is no place for more then, or it is larger than a body of known length may be. What is written more is owed,
+    /// not refused: the answer has offered this body.
     package func extend(to bytes: Int) -> Bool {
         held.withLock { held in
             guard !held.isOver else { return false }
             guard bytes > held.memory else { return true }
+            guard bytes <= terms.bytesMax else {
+                room.note(.size)
+                return false
+            }
             // In steps, so that a body that comes in small pieces does not take the lock for each.
-            let wanted = max(bytes, min(held.memory * 2, bytes + 256 * 1024))
-            for target in [wanted, bytes] where room.hot.withLock({ $0.reserve(target - held.memory) }) {
-                room.owe(target - held.memory)
+            let wanted = max(bytes, min(held.memory * 2, bytes + 256 * 1024, terms.bytesMax))
+            for target in [wanted, bytes] where room.reserveMore(target - held.memory, terms) {
                 held.written += target - held.memory
                 held.memory = target
                 return true
             }
+            room.note(.memory)
             return false
         }
     }
@@ -71,6 +76,6 @@ package final class AdmissionSlot: Sendable {
         guard let taken else { return }
         if taken > written { room.giveBack(taken - written) }
         if taken < written { room.owe(written - taken) }
-        if let name { room.end(name, begunAt: begunAt) }
+        if let name = terms.name { room.end(name, begunAt: begunAt) }
     }
 }

@@ -18,14 +18,10 @@ extension DictionaryStore {
             guard name.url.utf8.count + name.variant.utf8.count <= StoredSize.namesMax else { throw .names }
             let isInProbation =
                 policy.startsInProbation && publisher.index.chain(name.chain)?.isEstablished != true
-            let written = storedBytes(name, bytes: bytes)
-            guard bytes <= bodyBytesMax(in: name.chain.scope),
-                !isInProbation || written <= configuration.maxBytes / 5
-            else {
-                throw .size
-            }
-            return try room.reserve(
-                bytes, writing: written, as: isCopy ? name : nil, isInProbation: isInProbation)
+            let terms = AdmissionRoom.Terms(
+                name: isCopy ? name : nil, bytesMax: bodyBytesMax(name, isInProbation: isInProbation),
+                isInProbation: isInProbation)
+            return try room.reserve(bytes, writing: storedBytes(name, bytes: bytes), terms)
         } catch {
             note(error)
             throw error
@@ -38,8 +34,15 @@ extension DictionaryStore {
             names: StoredSize.names(chain: name.chain, url: name.url, variant: name.variant))
     }
 
+    /// How large a body may be, alone and in the share of the store that its chain has.
+    private func bodyBytesMax(_ name: AdmissionRoom.Name, isInProbation: Bool) -> Int {
+        let alone = bodyBytesMax(in: name.chain.scope)
+        guard isInProbation else { return alone }
+        return min(alone, configuration.maxBytes / 5 - storedBytes(name, bytes: 0))
+    }
+
     private func note(_ refusal: AdmissionRefusal) {
-        counters.withLock { $0.refusals[refusal, default: 0] += 1 }
+        room.note(refusal)
         if refusal == .rate { reports.throttled(on: writeQueue) }
     }
 

@@ -45,7 +45,7 @@ package final class DictionaryStore: Sendable {
         // A small store is written in small batches, each with room to make.
         room = AdmissionRoom(
             hot: hot, bytesPerSecond: configuration.writeBytesPerSecond,
-            burstBytes: configuration.maxBytes / 4)
+            burstBytes: configuration.maxBytes / 4, counters: counters)
         churn = Churn(policy: configuration.churn)
         heads = HeadMemory(bytesMax: configuration.memoryBytes / Self.headShare)
         let limits = StoreLimits(chains: configuration.maxChains, bytes: configuration.maxBytes)

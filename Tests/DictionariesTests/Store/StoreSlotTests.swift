@@ -44,6 +44,34 @@ import Testing
         #expect(!slot.extend(to: 1))
     }
 
+    @Test(arguments: [false, true])
+    func `a body of unknown length may be as large as one of known length`(isImplied: Bool) throws {
+        for bytes in [100_000, 790_000, 800_000, 1_000_000, 1_000_001, 5_000_000] {
+            let store = try DictionaryStore.open(":memory:", maxBytes: 4_000_000)
+            let known = store.slot(url: "/1", bytes: bytes, isImplied: isImplied).refusal
+            let slot = try store.slot(url: "/2", bytes: nil, isImplied: isImplied).get()
+            #expect(slot.extend(to: bytes) == (known == nil), "\(bytes)")
+            #expect(store.statistics.refusals == (known == nil ? [:] : [.size: 2]), "\(bytes)")
+        }
+    }
+
+    @Test func `a private body of unknown length keeps to the budget of private versions`() throws {
+        let store = try PrivateStore(":memory:", privateBytesMax: 1_000_000)
+        let slot = try store.store.slot(chain: try store.chain("user"), bytes: nil).get()
+        #expect(slot.extend(to: 250_000) && !slot.extend(to: 250_001))
+    }
+
+    @Test(arguments: [false, true])
+    func `a copy that grows gets the memory that one of known length gets`(isImplied: Bool) throws {
+        for bytes in stride(from: 100_000, through: 1_100_000, by: 100_000) {
+            let store = try DictionaryStore.open(":memory:", memoryBytes: 1_000_000)
+            let isGranted = store.slot(bytes: bytes, isImplied: isImplied).isGranted
+            let slot = try store.slot(bytes: nil, isImplied: isImplied).get()
+            #expect(slot.extend(to: bytes) == isGranted, "\(bytes)")
+            #expect(store.statistics.refusals == (isGranted ? [:] : [.memory: 2]), "\(bytes)")
+        }
+    }
+
     @Test func `a body too large for the store has no slot`() throws {
         let store = try DictionaryStore.open(":memory:", maxBytes: 4_000_000)
         #expect(store.slot(bytes: 1_000_001).refusal == .size)
