@@ -10,8 +10,10 @@ extension DictionaryStore {
     /// Makes room for a batch before it is written, so that `maxBytes` holds meanwhile too.
     ///
     /// What is written stands in the log first and in the file later, where it fills free pages before it grows.
-    /// Throws where the room cannot be had for now, as while another process reads and the log must stay.
-    func makeRoom(for batch: PendingWrites.Batch, in database: StoreDatabase) throws(StoreDatabaseError) {
+    /// False where nothing that is left can go. Throws where the room cannot be had for now, as while another process
+    /// reads and the log must stay.
+    func makeRoom(for batch: PendingWrites.Batch, in database: StoreDatabase) throws(StoreDatabaseError) -> Bool
+    {
         var room = try StoreRoom(database.size(), batch: batch, limit: configuration.maxBytes)
         let kept = Set(batch.insertions.map(\.version.id))
         let end = DispatchTime.now() + .seconds(Self.crowdedSecondsMax)
@@ -35,15 +37,17 @@ extension DictionaryStore {
         }
         counters.withLock { $0.diskBytes = room.size.total }
         guard room.fits || batch.isEmpty else {
-            throw .unavailable(
-                room.size.log > 0
-                    ? "another process that reads it keeps its log from being emptied"
-                    : "store.max_size leaves no room for it", connectionLost: false)
+            guard room.size.log == 0 else {
+                throw .unavailable(
+                    "another process that reads it keeps its log from being emptied", connectionLost: false)
+            }
+            return false
         }
         // What a great many evictions left is given back little by little.
         if room.size.free > max(room.size.file / 4, 8 << 20) {
             try database.vacuum(pages: 1024, ifRoom: room.mayVacuum)
         }
+        return true
     }
 
     /// Removes versions until enough of the file is free, in transactions that fit themselves.

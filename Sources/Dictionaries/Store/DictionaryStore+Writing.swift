@@ -34,7 +34,7 @@ extension DictionaryStore {
                 if batch.isEmpty { break }
                 if isLast, isWritten, !isForced {
                     // Notes what it takes now, and gives back some of what is free.
-                    try makeRoom(for: PendingWrites.Batch(), in: database)
+                    _ = try makeRoom(for: PendingWrites.Batch(), in: database)
                     break
                 }
             }
@@ -75,11 +75,16 @@ extension DictionaryStore {
     private func makeRoomAndWrite(_ batch: PendingWrites.Batch, to database: StoreDatabase)
         throws(StoreDatabaseError) -> Bool
     {
+        let hasRoom: Bool
         do {
-            try makeRoom(for: batch, in: database)
+            hasRoom = try makeRoom(for: batch, in: database)
         } catch {
             restore(batch)
             throw error
+        }
+        guard hasRoom else {
+            try giveUp(batch)
+            return false
         }
         if batch.isEmpty { return true }
         let limit = configuration.maxBytes
@@ -99,6 +104,18 @@ extension DictionaryStore {
             }
         }
         return true
+    }
+
+    /// Puts a batch back for which nothing that is left can make room, without the bodies: what comes after them need
+    /// not wait.
+    private func giveUp(_ batch: PendingWrites.Batch) throws(StoreDatabaseError) {
+        restore(batch)
+        let waiting = state.withLock { state in
+            batch.insertions.compactMap { state.pending.insertions[$0.version.id]?.version }
+        }
+        guard evict(waiting, reason: .size) > 0 else {
+            throw .unavailable("store.max_size leaves no room for it", connectionLost: false)
+        }
     }
 
     /// Writes one transaction, unless its room is gone: then false; puts the batch back if it fails.

@@ -117,6 +117,25 @@ import Testing
         #expect(folder.bytesOnDisk < 300_000)
     }
 
+    @Test func `a body that finds no room beside what is named goes, and what comes after it is written`()
+        throws
+    {
+        let folder = try StoreFolder()
+        let store = try DictionaryStore.open(folder.database, maxBytes: 4 << 20)
+        for seed in 0..<3 {
+            let version = store.admit(sampleBody(seed, count: 650_000), variant: "\(seed)", now: 1000)
+            #expect(store.name(version, until: 9000, now: 1000))
+        }
+        #expect(store.flush())
+        store.admit(sampleBody(3, count: 1_040_000), now: 1000)
+        store.admit(sampleBody(4), now: 1000)
+        #expect(store.flush())
+        #expect(store.statistics.evictions == [.size: 1])
+        #expect(!store.finds(sampleBody(3, count: 1_040_000)) && store.finds(sampleBody(4)))
+        #expect(try folder.sqlite("SELECT count(*) FROM version") == "4")
+        #expect(folder.bytesOnDisk <= 4 << 20)
+    }
+
     @Test func `hot bodies keep to the memory, and what left it is read from disk`() async throws {
         let folder = try StoreFolder()
         let store = try DictionaryStore.open(folder.database, memoryBytes: 200_000)
