@@ -43,11 +43,15 @@ extension DictionaryStore {
             }
             return false
         }
-        // What a great many evictions left is given back little by little.
-        if room.size.free > max(room.size.file / 4, 8 << 20) {
-            try database.vacuum(pages: 1024, ifRoom: room.mayVacuum)
-        }
+        if batch.isEmpty { try giveBack(room, in: database) }
         return true
+    }
+
+    /// What a great many evictions left is given back little by little, when nothing is to be written.
+    private func giveBack(_ room: StoreRoom, in database: StoreDatabase) throws(StoreDatabaseError) {
+        let pages = room.spareVacuumPages
+        guard pages > 0, room.size.free > max(room.size.file / 4, 8 << 20) else { return }
+        try database.vacuum(pages: pages, ifRoom: room.mayVacuum)
     }
 
     /// Removes versions until enough of the file is free, in transactions that fit themselves.

@@ -292,7 +292,8 @@ struct StoreDatabase: Sendable {
         let pages = try Int.fetchOne(database, sql: "PRAGMA page_count") ?? 0
         let free = try Int.fetchOne(database, sql: "PRAGMA freelist_count") ?? 0
         return Size(
-            file: pages * pageBytes, log: fileBytes("-wal"),
+            // What was given back leaves the file when the log is emptied.
+            file: max(pages * pageBytes, fileBytes("")), log: fileBytes("-wal"),
             index: isInMemory ? 0 : max(fileBytes("-shm"), 32_768), free: free * pageBytes, page: pageBytes,
             isInMemory: isInMemory)
     }

@@ -33,6 +33,11 @@ struct StoreRoom {
         return min(max((pages - 16) / 4, 1), max(wanted, 1), 1024)
     }
 
+    /// How many free pages may be given back where nothing needs it: none if the log of that would not fit.
+    var spareVacuumPages: Int {
+        size.total > limit ? 0 : min(max((logPages(size) - 16) / 4, 0), 1024)
+    }
+
     /// Whether rows may be removed now: always where the log is empty, as there is no other way on.
     func mayRemove(_ batch: PendingWrites.Batch, _ size: StoreDatabase.Size) -> Bool {
         size.log == 0 || size.total + batch.cost(pageBytes: size.page).logBytes <= limit

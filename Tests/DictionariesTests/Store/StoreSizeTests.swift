@@ -50,6 +50,29 @@ import Testing
             try folder.sqlite("PRAGMA integrity_check; SELECT count(*) FROM version") == "ok\n\(versions)")
     }
 
+    @Test func `pages that evictions left are given back within max size`() throws {
+        let folder = try StoreFolder()
+        let limit = 24 << 20
+        let store = try DictionaryStore.open(folder.database, maxBytes: limit)
+        var seed = 0
+        while store.statistics.evictions.isEmpty {
+            for _ in 0..<20 {
+                store.admit(sampleBody(seed, count: 60_000), keep: 10_000, now: 1000 + seed)
+                seed += 1
+            }
+            #expect(store.flush(timeoutSeconds: 60))
+        }
+        let versions = store.publisher.index.versions(of: feedChain)
+        let sampler = FileSizeSampler(folder.database)
+        // All over the file, so that pages must move before it can shrink.
+        store.evict(versions.enumerated().filter { $0.offset % 2 == 0 }.map(\.element), reason: .damaged)
+        for _ in 0..<20 { #expect(store.flush(timeoutSeconds: 60)) }
+        #expect(sampler.stop() <= limit)
+        store.close()
+        #expect(folder.bytesOnDisk < limit * 3 / 4)
+        #expect(try folder.sqlite("PRAGMA integrity_check") == "ok")
+    }
+
     @Test func `while another process reads, the log keeps to its place and the store waits`() throws {
         let folder = try StoreFolder()
         let store = try DictionaryStore.open(folder.database, maxBytes: 1 << 20)
