@@ -54,7 +54,8 @@ extension DictionaryStore {
     /// In small groups, so that an admission on an event loop never waits long.
     private func merge(_ changes: [StoreChanges.Change]) {
         let rule = judge(changes.lazy.compactMap(\.version))
-        defer { judge(changes.lazy.compactMap(\.version), unless: rule) }
+        let index = publisher.index
+        defer { judge(changes.lazy.compactMap { index.version(row: $0.id) }, unless: rule) }
         let now = latestSecond.load(ordering: .relaxed)
         for start in stride(from: 0, to: changes.count, by: 64) {
             let group = changes[start..<min(start + 64, changes.count)]

@@ -21,7 +21,7 @@ extension DictionaryStore {
             throw error
         }
         let rule = judge(rows)
-        defer { judge(rows, unless: rule) }
+        defer { judge(publisher.index.allVersions(), unless: rule) }
         reportUnused(among: rows)
         let unneeded = state.withLock { state in
             let unneeded = state.adopt(rows)

@@ -13,13 +13,19 @@ extension DictionaryStore {
     /// Notes whether versions may be used, by the rule of now, unless that is the one of this number; returns its own.
     ///
     /// Once versions are in the index, `restrict` finds them itself. Those that are judged before must be so again, if
-    /// the rule has changed meanwhile: then none is missed.
+    /// the rule has changed meanwhile: then none is missed. Nor does a former rule have the last word: one that changes
+    /// while it judges is asked anew.
     @discardableResult
-    func judge(_ versions: some Sequence<Version>, unless number: Int? = nil) -> Int {
-        let rule = currency.withLock { $0 }
-        guard rule.number != number else { return rule.number }
-        for version in versions { version.setCurrent(rule.isCurrent(version)) }
-        return rule.number
+    func judge<Versions: Sequence<Version>>(
+        _ versions: @autoclosure () -> Versions, unless number: Int? = nil
+    ) -> Int {
+        var judged = number
+        while true {
+            let rule = currency.withLock { $0 }
+            if rule.number == judged { return rule.number }
+            for version in versions() { version.setCurrent(rule.isCurrent(version)) }
+            judged = rule.number
+        }
     }
 
     /// Says how many versions are not used.

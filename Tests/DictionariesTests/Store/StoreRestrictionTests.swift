@@ -65,6 +65,26 @@ import Testing
         #expect(!store.finds(sampleBody(1)))
     }
 
+    @Test func `a reload has the last word where it comes while a former rule judges`() throws {
+        let reload = Guarded<ReloadOnce>(ReloadOnce())
+        let store = try DictionaryStore(
+            configuration: StoreConfiguration(
+                path: ":memory:",
+                isCurrent: { _ in
+                    reload.withLock { $0.store.take() }?.restrict { _ in false }
+                    return true
+                }))
+        reload.withLock { $0.store = store }
+        store.admit(sampleBody(1))
+        #expect(reload.withLock { $0.store == nil })
+        #expect(!store.finds(sampleBody(1)))
+    }
+
+    /// The store whose routes change when the rule is asked.
+    private struct ReloadOnce {
+        var store: DictionaryStore?
+    }
+
     @Test func `what another process admits is judged too`() throws {
         let folder = try filled()
         let store = try open(folder, only: "/other")
