@@ -1,6 +1,7 @@
 /// Why a body gets no slot: it becomes no version, and its answer carries no offer.
 ///
-/// One whose length was not known may lose its slot on the way, when its offer is out. The answer itself goes on as it would, as a delta where that is possible.
+/// One whose length was not known may lose its slot on the way, when its offer is out. The answer itself goes on as it
+/// would, as a delta where that is possible.
 package enum AdmissionRefusal: String, Error, CaseIterable, Sendable {
     /// Larger than the store, or its share for chains in probation, can take.
     case size

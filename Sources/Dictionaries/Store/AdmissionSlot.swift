@@ -29,8 +29,8 @@ package final class AdmissionSlot: Sendable {
 
     /// Grows the slot for a body whose length was not known; false: stop copying.
     ///
-    /// There is no place for more then, or it is larger than a body of known length may be. What is written more is owed,
-    /// not refused: the answer has offered this body.
+    /// There is no place for more then, or it is larger than a body of known length may be. What is written more is
+    /// owed, not refused: the answer has offered this body.
     package func extend(to bytes: Int) -> Bool {
         held.withLock { held in
             guard !held.isOver else { return false }

@@ -12,7 +12,8 @@ extension DictionaryStore {
     /// What is written stands in the log first and in the file later, where it fills free pages before it grows.
     /// False where nothing that is left can go. Throws where the room cannot be had for now, as while another process
     /// reads and the log must stay.
-    func makeRoom(for batch: PendingWrites.Batch, in database: StoreDatabase) throws(StoreDatabaseError) -> Bool
+    func makeRoom(for batch: PendingWrites.Batch, in database: StoreDatabase) throws(StoreDatabaseError)
+        -> Bool
     {
         var room = try StoreRoom(database.size(), batch: batch, limit: configuration.maxBytes)
         let kept = Set(batch.insertions.map(\.version.id))

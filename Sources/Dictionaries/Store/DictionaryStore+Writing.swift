@@ -46,7 +46,8 @@ extension DictionaryStore {
 
     /// Takes what to write next, and says whether that is all.
     ///
-    /// Where there is no room for it, not before what others have done is known, which can make room like anything else.
+    /// Where there is no room for it, not before what others have done is known, which can make room like anything
+    /// else.
     private func takeBatch(for database: StoreDatabase) throws(StoreDatabaseError)
         -> (PendingWrites.Batch, isLast: Bool)
     {

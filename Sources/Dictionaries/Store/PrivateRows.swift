@@ -96,6 +96,20 @@ enum PrivateRows {
         let facts = try keys.seal(PrivateChainFacts.bytes(version.chain, tag), ofChain: chain)
         try database.cachedStatement(sql: "INSERT OR IGNORE INTO private_chain (name, facts) VALUES (?, ?)")
             .execute(arguments: [Data(chain), Data(facts)])
+        try insert(version, ofChain: chain, into: database)
+        let sealed = try keys.seal(insertion.body.bytes, ofRow: version.digest, inChain: chain)
+        // Not where another process had made the row: it has its body.
+        try database.cachedStatement(
+            sql: """
+                INSERT INTO private_body (id, sealed)
+                SELECT id, ? FROM private_version WHERE id = ?
+                ON CONFLICT DO NOTHING
+                """
+        ).execute(arguments: [Data(sealed), version.id])
+    }
+
+    /// Makes the row of a version, or gives the one that another process has made what is newer here.
+    private static func insert(_ version: Version, ofChain chain: [UInt8], into database: Database) throws {
         try database.cachedStatement(
             sql: """
                 INSERT INTO private_version (id, chain, name, url, variant, etag, content_type, size, rank,
@@ -112,15 +126,6 @@ enum PrivateRows {
             version.contentType, version.bytes, version.rank, version.admittedAt, version.lastWanted,
             version.maxAge, version.isUpstreamMatch,
         ])
-        let sealed = try keys.seal(insertion.body.bytes, ofRow: version.digest, inChain: chain)
-        // Not where another process had made the row: it has its body.
-        try database.cachedStatement(
-            sql: """
-                INSERT INTO private_body (id, sealed)
-                SELECT id, ? FROM private_version WHERE id = ?
-                ON CONFLICT DO NOTHING
-                """
-        ).execute(arguments: [Data(sealed), version.id])
     }
 
     /// Gives a row the new rank and facts of its version.

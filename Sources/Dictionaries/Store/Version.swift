@@ -2,7 +2,9 @@ internal import Synchronization
 
 /// One body that a URL answered with, as a chain keeps it; the bytes themselves are a `Body`.
 ///
-/// Immutable but for the time it was last wanted. A body that returns makes a new object with the same `id`.
+/// What the answer said never changes: a body that returns makes a new object with the same `id`. What does is when it
+/// was last wanted, until when it is named, whether it is current, its place in the order of eviction, and the bytes
+/// of its head.
 package final class Version: Sendable, DemandQueueElement {
     /// The row in the store; see `row`.
     package let id: Int64

@@ -72,7 +72,8 @@ package enum MetricsTable {
         "dictum_admissions_total", .counter, "Bodies that became a version of a chain.")
     static let admissionRefusals = Metric(
         "dictum_admission_refusals_total", .counter, labels: ["reason"],
-        "Bodies that the store did not take; answers carry no offer then, unless that showed on the way only.")
+        "Bodies that the store did not take; answers carry no offer then, unless that showed on the way only."
+    )
     static let offers = Metric(
         "dictum_offers_total", .counter, "Answers that offered a dictionary to the client.")
     static let upgrades = Metric(

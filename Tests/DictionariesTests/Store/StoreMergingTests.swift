@@ -121,7 +121,9 @@ import Testing
         #expect(await found.loaded(second))
     }
 
-    @Test func `what is to be written also counts where the changes of the other are read to make room`() throws {
+    @Test func `what is to be written also counts where the changes of the other are read to make room`()
+        throws
+    {
         let folder = try StoreFolder()
         let stores = try [0, 1].map { _ in try DictionaryStore.open(folder.database, maxBytes: 1 << 20) }
         let chains = (0..<3).map { ChainKey(authority: "api.example", match: "/\($0)") }

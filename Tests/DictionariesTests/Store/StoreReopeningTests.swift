@@ -114,7 +114,8 @@ import Testing
         #expect(try folder.sqlite("SELECT count(*) FROM body") == "1")
         #expect(
             try folder.sqlite(
-                "SELECT etag, last_wanted, pinned_until, established FROM version JOIN chain ON chain.id = chain")
+                "SELECT etag, last_wanted, pinned_until, established FROM version JOIN chain ON chain.id = chain"
+            )
                 == "here|1500|4000|1")
     }
 }
