@@ -66,6 +66,12 @@ extension SettingType where Value == RouteConfiguration.Pattern {
         expectation: expectedPattern,
         read: { node, reader in
             guard let text = reader.text(node, expected: expectedPattern) else { return nil }
+            // Else it would be another path for each URL that it is resolved against, or, as a location of nginx, none.
+            guard beginsAtRoot(text) else {
+                let expected = relativeText(of: node).map { "\"/\($0)\"" } ?? expectedPattern
+                reader.reportUnexpected(node, expected: expected, because: "it does not begin with /")
+                return nil
+            }
             do throws(PatternError) {
                 return .init(text: text, match: try URLPattern(text, allowsRegexpGroups: true))
             } catch {
@@ -75,4 +81,21 @@ extension SettingType where Value == RouteConfiguration.Pattern {
         }, write: { $0.text.inYAML })
 }
 
-private let expectedPattern = "a URL Pattern such as /api/feed, /app/:name.js or /search?q=*"
+private let expectedPattern = """
+    a URL Pattern of the whole path, such as /api/feed, /app/:name.js or /search?q=*; /api/* is all below /api/
+    """
+
+/// Whether a pattern begins with a slash, which may be escaped or in braces.
+private func beginsAtRoot(_ text: String) -> Bool {
+    ["/", "\\/", "{/"].contains(where: text.hasPrefix)
+}
+
+/// The text of a pattern that lacks nothing but the slash before it; nil where it may be meant for something else.
+private func relativeText(of node: ConfigurationNode) -> String? {
+    guard case .scalar(let text) = node.content, text.utf8.count <= 60,
+        // What begins an operator of nginx, a regular expression or a variable is no path.
+        text.utf8.first.map({ !"=~^@$(\\/ ".utf8.contains($0) }) == true, !text.contains("${"),
+        (try? URLPattern("/" + text, allowsRegexpGroups: true)) != nil
+    else { return nil }
+    return text
+}

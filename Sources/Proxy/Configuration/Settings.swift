@@ -241,7 +241,10 @@ enum Settings {
     static let route: [Setting<RouteConfiguration>] = [
         .value(
             "match", \.pattern, .urlPattern, required: true, example: "/*",
-            "A URL Pattern for the path, with a search if one is written."),
+            """
+            A URL Pattern for the whole path, which begins with /; /api/* is all below /api/. Any query fits, unless a \
+            search is written.
+            """),
         .sectionOrOff(
             "dictionary", \.dictionary, dictionary, fresh: DictionaryPolicy(),
             "How dictionaries are used here; off: not at all, and the upstream's own pass."),

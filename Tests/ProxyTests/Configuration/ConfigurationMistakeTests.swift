@@ -198,7 +198,7 @@ private func mistakes(inWhole bytes: [UInt8]) -> [String] {
 
     @Test func `a star or an ampersand within a value is no alias`() throws {
         let configuration = try configuration(
-            "personal_fields: [x-*]\nroutes: [{match: /a&b*}, {match: \"*\"}]")
+            "personal_fields: [x-*]\nroutes: [{match: /a&b*}, {match: \"/*\"}]")
         #expect(configuration.routes.count == 2)
     }
 
@@ -274,12 +274,43 @@ private func mistakes(inWhole bytes: [UInt8]) -> [String] {
     @Test(arguments: [
         ("/(abc", "f:2:20: routes[0].match: "),
         ("/a/{b", "f:2:22: routes[0].match: "),
-        ("https://other/x", "routes[0].match: "),
+        ("/x}", "f:2:21: routes[0].match: "),
     ])
     func `a bad pattern is shown where it breaks`(match: String, expected: String) {
         let found = mistakes("routes: [{match: \"\(match)\", dictionary: {covers: /x/<y>}}]")
         #expect(found.count == 1)
         #expect(found.first?.contains(expected) == true, "\(found)")
+    }
+
+    @Test(arguments: [
+        ("~ ^/api/no.*$", "a URL Pattern of the whole path, such as /api/feed"),
+        ("= /api/etag", "a URL Pattern of the whole path"), ("^/api", "a URL Pattern of the whole path"),
+        ("^~ /api/", "a URL Pattern of the whole path"), ("", "a URL Pattern of the whole path"),
+        ("https://other/x", "a URL Pattern of the whole path"), ("(.*)", "a URL Pattern of the whole path"),
+        ("?q=*", "\"/?q=*\""), ("api/feed", "\"/api/feed\""),
+        ("*", "\"/*\""), ("*.js", "\"/*.js\""), (":lang/feed", "\"/:lang/feed\""),
+        ("{:lang/}?feed", "\"/{:lang/}?feed\""),
+    ])
+    func `a match begins with a slash, or it would match nothing`(match: String, expected: String) {
+        let found = mistakes("routes:\n- match: \"\(match)\"\n  dictionary: off")
+        #expect(found.count == 1)
+        let text = "f:3:10: routes[0].match is \"\(match)\" (it does not begin with /): expected \(expected)"
+        #expect(found.first?.hasPrefix(text) == true, "\(found)")
+    }
+
+    @Test func `what a variable stands for is not shown where a match lacks its slash`() {
+        let found = mistakes("routes: [{match: \"${PATH}x\"}]", environment: ["PATH": "secret"])
+        #expect(found.count == 1)
+        #expect(found.first?.contains("${PATH}x") == true && found.first?.contains("secret") == false)
+    }
+
+    @Test(arguments: [
+        "/", "/*", "/api/feed", "/app/:name.:hash.js", "/search?q=*", "/a/:n(\\\\d+)", "{/:lang}?/feed",
+        "\\\\/a",
+        "/~user/*", "/a=b",
+    ])
+    func `every form of a path is a match`(match: String) {
+        #expect(mistakes("routes: [{match: \"\(match)\"}]") == [])
     }
 
     @Test func `a template may name only what the match captures`() {
