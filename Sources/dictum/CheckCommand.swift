@@ -16,8 +16,10 @@ struct CheckCommand: ParsableCommand {
     func run() throws {
         do throws(ConfigurationError) {
             let environment = ProcessInfo.processInfo.environment
-            let check = ConfigurationCheck(try Configuration.load(file: config, environment: environment))
+            let configuration = try Configuration.load(file: config, environment: environment)
+            let check = ConfigurationCheck(configuration)
             print(json ? check.json : check.lines.joined(separator: "\n"))
+            for line in configuration.warningLines(file: config) { StandardError.write(line) }
         } catch {
             if json { print(ConfigurationCheck.json(of: error)) }
             for line in error.lines(file: config) { StandardError.write(line) }

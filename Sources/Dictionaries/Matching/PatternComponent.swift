@@ -12,7 +12,7 @@ struct PatternComponent {
     private let form: Form
     /// The names of the groups, in order.
     let groupNames: [String]
-    /// The fixed text that every match begins with.
+    /// The fixed text that every match begins with, where a program finds the rest.
     private let lead: [UInt8]
     /// Whether the component has a regexp group.
     let hasRegexpGroups: Bool
@@ -24,9 +24,7 @@ struct PatternComponent {
         groupNames = program.names
         hasRegexpGroups = parts.contains { if case .regexp = $0.matcher { true } else { false } }
         form = Self.form(parts, program)
-        let first = parts.first
-        let isLeadFixed = first?.modifier == PatternPart.Modifier.none || first?.modifier == .oneOrMore
-        lead = isLeadFixed ? first?.prefix ?? [] : []
+        if case .general = form { lead = Self.lead(parts[...]) } else { lead = [] }
     }
 
     /// Matches anything.
@@ -55,6 +53,16 @@ struct PatternComponent {
 
     /// Whether every text matches.
     var isAny: Bool { if case .any = form { true } else { false } }
+
+    /// Whether it is plain that this one matches all that the other does.
+    func covers(_ other: PatternComponent) -> Bool {
+        switch form {
+        case .any: true
+        case .prefix(let bytes): other.fixedStart.starts(with: bytes)
+        case .literal(let bytes): other.isLiteral && other.fixedStart == bytes
+        case .general: false
+        }
+    }
 
     /// Whether the whole text matches.
     func matches(_ text: Span<UInt8>) -> Bool {
@@ -95,6 +103,15 @@ struct PatternComponent {
         guard text.count >= bytes.count else { return false }
         for index in 0..<bytes.count where text[index] != bytes[index] { return false }
         return true
+    }
+
+    /// The fixed text of the first part, and, where that is nothing else, what the next one begins with.
+    private static func lead(_ parts: ArraySlice<PatternPart>) -> [UInt8] {
+        guard let first = parts.first, first.modifier == .none || first.modifier == .oneOrMore else {
+            return []
+        }
+        guard first.matcher == .fixedText, first.modifier == .none else { return first.prefix }
+        return first.prefix + lead(parts.dropFirst())
     }
 
     private static func form(_ parts: [PatternPart], _ program: PatternProgram) -> Form {

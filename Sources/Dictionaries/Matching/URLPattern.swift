@@ -61,6 +61,13 @@ package struct URLPattern: Sendable {
     /// The fixed text that every path that matches begins with, or a part of it.
     var fixedStart: [UInt8] { pathname.fixedStart }
 
+    /// Whether it is plain that this pattern matches all that the other one does.
+    ///
+    /// False where that is not to be seen from equal texts, or from the fixed text that the other begins with.
+    package func covers(_ other: URLPattern) -> Bool {
+        text == other.text || search.isAny && pathname.covers(other.pathname)
+    }
+
     /// Whether a URL of the origin matches, of which the path is given in bytes.
     func matches(_ path: Span<UInt8>, query: String?) -> Bool {
         guard pathname.matches(path) else { return false }

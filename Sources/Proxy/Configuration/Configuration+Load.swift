@@ -33,6 +33,7 @@ extension Configuration {
         }
         let problems = document.problems + reader.problems
         guard problems.isEmpty else { throw ConfigurationError(problems) }
+        configuration.findWarnings(reader)
         return configuration
     }
 

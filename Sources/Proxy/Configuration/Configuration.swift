@@ -41,6 +41,9 @@ package struct Configuration: Sendable {
     /// Whether every answer carries `Dictum-Explain`.
     package var explain = false
 
+    /// What is valid in the file that it was read from, and cannot be meant.
+    package var warnings: [ConfigurationError.Problem] = []
+
     /// The defaults.
     package init() {}
 }

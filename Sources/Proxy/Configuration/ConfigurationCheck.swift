@@ -16,15 +16,28 @@ package struct ConfigurationCheck: Sendable, Encodable {
         let chain: String
     }
 
+    /// A mistake, or what is valid but cannot be meant, with its place in the file.
+    struct Problem: Sendable, Encodable, Equatable {
+        let line: Int
+        let column: Int
+        let text: String
+
+        init(_ problem: ConfigurationError.Problem) {
+            (line, column, text) = (problem.line, problem.column, problem.text)
+        }
+    }
+
     private let valid = true
     let routes: [Route]
+    let warnings: [Problem]
 
     private enum CodingKeys: String, CodingKey {
-        case valid, routes
+        case valid, routes, warnings
     }
 
     /// Looks at the routes of a configuration.
     package init(_ configuration: Configuration) {
+        warnings = configuration.warnings.map(Problem.init)
         routes = configuration.routes.map { route in
             guard let policy = route.dictionary else {
                 return Route(match: route.text, covers: "off", examples: [])
@@ -69,11 +82,6 @@ package struct ConfigurationCheck: Sendable, Encodable {
     /// The mistakes of an invalid configuration for programs.
     package static func json(of error: ConfigurationError) -> String {
         struct Report: Encodable {
-            struct Problem: Encodable {
-                let line: Int
-                let column: Int
-                let text: String
-            }
             let valid = false
             let problems: [Problem]
 
@@ -81,8 +89,7 @@ package struct ConfigurationCheck: Sendable, Encodable {
                 case valid, problems
             }
         }
-        let problems = error.problems.map { Report.Problem(line: $0.line, column: $0.column, text: $0.text) }
-        return json(of: Report(problems: problems))
+        return json(of: Report(problems: error.problems.map(Problem.init)))
     }
 
     private static func json(of value: some Encodable) -> String {

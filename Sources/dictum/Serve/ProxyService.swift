@@ -41,12 +41,19 @@ struct ProxyService {
     /// Goes on with the configuration in a file as it is now; with the former one where that is wrong.
     func reload(file: String, environment: [String: String]) {
         do throws(ConfigurationError) {
-            try reload(Configuration.load(file: file, environment: environment))
+            let configuration = try Configuration.load(file: file, environment: environment)
+            warn(of: configuration, file: file)
+            reload(configuration)
         } catch {
             server.refusedReload()
             for line in error.lines(file: file) { log.error("\(line)") }
             log.error("the configuration is wrong, so the former one stays")
         }
+    }
+
+    /// Says what is valid in a configuration and cannot be meant.
+    func warn(of configuration: Configuration, file: String) {
+        for line in configuration.warningLines(file: file) { log.warning("\(line)") }
     }
 
     private func reload(_ configuration: Configuration) {

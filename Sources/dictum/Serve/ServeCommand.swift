@@ -49,7 +49,9 @@ struct ServeCommand: ParsableCommand {
         do {
             // First of all: no thread may read the environment yet, nor any file be opened at these numbers.
             let inheritance = try InheritanceInUse()
-            let service = try start(readConfiguration(), inheritance.sockets)
+            let configuration = try readConfiguration()
+            let service = try start(configuration, inheritance.sockets)
+            if let config { service.warn(of: configuration, file: config) }
             inheritance.tellReady()
             return service
         } catch let error as StartError {

@@ -58,4 +58,24 @@ struct PatternIndexTests {
         }
         #expect(foundCount > 2000, "the patterns match too little to tell")
     }
+
+    @Test func `behind a pattern that covers another nothing is left for that one`() throws {
+        var random = SplitMix(seed: 5)
+        var coveredCount = 0
+        for _ in 0..<20_000 {
+            let pair = (0..<2).compactMap { _ in
+                try? URLPattern("/" + random.text(of: Array("ab/ab/*:x{}?".utf8), lengthMax: 5))
+            }
+            guard pair.count == 2, pair[0].covers(pair[1]) else { continue }
+            coveredCount += 1
+            for _ in 0..<40 {
+                let path = "/" + random.text(of: Array("ab/".utf8), lengthMax: 5)
+                let query =
+                    Bool.random(using: &random) ? random.text(of: Array("ab".utf8), lengthMax: 2) : nil
+                guard pair[1].matches(path: path, query: query) else { continue }
+                #expect(pair[0].matches(path: path, query: query), "\(pair.map(\.text)) \(path)")
+            }
+        }
+        #expect(coveredCount > 500, "too few cover others to tell")
+    }
 }

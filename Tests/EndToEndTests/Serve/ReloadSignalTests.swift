@@ -35,6 +35,20 @@ extension ServedProxy {
         #expect(try proxy.curl("/feed").carries(old))
     }
 
+    @Test func `check, the start and SIGHUP tell a route that is never reached, and take it`() throws {
+        let proxy = try ServedProxy(
+            Origin(answer(old)), in: TemporaryFolder(), "routes: [{match: /*}, {match: /feed}]")
+        let check = try RunningProcess.run(["check", "--config", "\(proxy.folder.path)/dictum.yaml"])
+        #expect(check.status == 0 && check.text.hasPrefix("the configuration is valid\n"))
+        #expect(check.errorLines.count == 1)
+        let line = String(try #require(check.errorLines.first)).replacing("\"", with: #"\""#)
+        #expect(line.contains("dictum.yaml:6:31: warning: ") && line.contains("never reached"))
+        _ = try proxy.process.waitFor(line)
+        try proxy.reload(replacing: "{match: /feed}", with: "{match: /other}")
+        _ = try proxy.process.waitFor(line.replacing("/feed", with: "/other"))
+        #expect(try proxy.curl("/feed").carries(old))
+    }
+
     @Test func `SIGHUP with a file that is gone leaves all as it is`() throws {
         let proxy = try ServedProxy(Origin(answer(old)), in: TemporaryFolder())
         try FileManager.default.removeItem(atPath: "\(proxy.folder.path)/dictum.yaml")

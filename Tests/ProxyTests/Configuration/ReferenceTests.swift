@@ -76,9 +76,48 @@ private let folder = URL(filePath: #filePath).deletingLastPathComponent().deleti
         #expect(try examples(#"/n/:a(\d+)"#, "/n/<a>") == [])
     }
 
+    @Test(arguments: [
+        (["/a", "/a"], 1), (["/*", "/a"], 1), (["/api/*", "/api/:name.js"], 1), (["/a", "/a?x=1"], 1),
+        (["/a/:x", "/a/:x"], 1), (["/{*}", "/a/:x", "/b?c"], 2),
+        (["/a", "/*"], 0), (["/a?x=1", "/a"], 0), (["/api/*", "/api"], 0), (["/a/:x", "/a/b"], 0),
+        (["/a/*.js", "/a/*"], 0), (["/*?a=1", "/a"], 0), (["/a/*", "{/a}?/b"], 0),
+    ])
+    func `a route that a former one leaves nothing for is told`(matches: [String], count: Int) throws {
+        let routes = matches.map { "- match: \"\($0)\"" }.joined(separator: "\n")
+        #expect(try configuration("routes:\n" + routes).warnings.count == count)
+    }
+
+    @Test(arguments: [
+        ("/api/.*", true), ("/api/no.*$", true), ("/.*", true), ("/api/*", false), ("/app/*.js", false),
+        ("/a/(.*)", false), ("/a.*", false),
+    ])
+    func `a match that reads like a regular expression is told`(match: String, isTold: Bool) throws {
+        let warnings = try configuration("routes: [{match: \"\(match)\"}]").warnings
+        #expect(warnings.contains { $0.text.contains("reads like a regular expression") } == isTold)
+    }
+
+    @Test func `a warning names the line of the route, and of the one that is in its way`() throws {
+        let configuration = try configuration(
+            "routes:\n- match: /*\n- match: /api/account/*\n  dictionary: off")
+        #expect(
+            configuration.warningLines(file: "f") == [
+                "f:4:10: warning: routes[1].match is \"/api/account/*\" and never reached: the first route that matches "
+                    + "counts, and routes[0], \"/*\" in line 3, matches all that this one does"
+            ])
+        let json = ConfigurationCheck(configuration).json
+        #expect(json.contains(#""valid":true,"warnings":[{"column":10,"line":4,"text":"routes[1].match is"#))
+    }
+
+    @Test func `what no route of a file is, is no warning`() throws {
+        #expect(try configuration("").warnings.isEmpty)
+        #expect(try Configuration.implied(upstream: "http://u").warnings.isEmpty)
+    }
+
     @Test func `the result is JSON for programs, right or wrong`() throws {
         let check = ConfigurationCheck(try configuration("routes: [{match: /a, dictionary: off}]"))
-        #expect(check.json == #"{"routes":[{"covers":"off","examples":[],"match":"/a"}],"valid":true}"#)
+        #expect(
+            check.json
+                == #"{"routes":[{"covers":"off","examples":[],"match":"/a"}],"valid":true,"warnings":[]}"#)
         let error = ConfigurationError([.init(line: 1, column: 2, text: "a \"b\"")])
         #expect(
             ConfigurationCheck.json(of: error)
