@@ -17,6 +17,18 @@ extension RouteConfiguration {
     mutating func check(_ reader: inout SettingsReader) {
         readCovers(&reader)
         checkScope(&reader)
+        checkCacheControl(&reader)
+    }
+
+    private func checkCacheControl(_ reader: inout SettingsReader) {
+        guard let value = dictionary?.cacheControl, CacheControl([value]).noStore,
+            let node = reader.node(of: "dictionary.cache_control")
+        else { return }
+        reader.descend("dictionary.cache_control") {
+            $0.reportUnexpected(
+                node, expected: "one that gives answers a life, such as \"max-age=60\", or dictionary: off",
+                because: "no client keeps a dictionary with no-store")
+        }
     }
 
     private func checkScope(_ reader: inout SettingsReader) {

@@ -69,7 +69,8 @@ extension Exchange {
         else { return }
         proxy.metrics.countUnkept(reason, route: route.index)
         guard route.shouldWarnOfUnkept(now: Clock.unixSeconds, context.shared.unkeptWarnings) else { return }
-        context.report(.warning(Self.unkeptWarning(reason, route: route)))
+        let isSetHere = answer.isCacheControlReplaced && reason != .varyAny
+        context.report(.warning(Self.unkeptWarning(reason, route: route, isSetHere: isSetHere)))
     }
 
     private func unkeptReason(_ answer: Answer, ttl: Int?) -> UnkeptReason? {
@@ -94,9 +95,11 @@ extension Exchange {
         }
     }
 
-    /// What an operator reads once an hour.
-    static func unkeptWarning(_ reason: UnkeptReason, route: Route) -> String {
-        "route \(route.text) offers dictionaries on answers that no browser keeps (\(reason.rawValue)): have the "
-            + "upstream send max-age, or set cache_control, ttl or delivery: link on the route"
+    /// What an operator reads once an hour; `isSetHere` says that the route's own cache_control is the reason.
+    static func unkeptWarning(_ reason: UnkeptReason, route: Route, isSetHere: Bool) -> String {
+        "route \(route.text) offers dictionaries on answers that no browser keeps (\(reason.rawValue)): "
+            + (isSetHere
+                ? "give max-age to the route's own cache_control, or set ttl or delivery: link beside it"
+                : "have the upstream send max-age, or set cache_control, ttl or delivery: link on the route")
     }
 }

@@ -132,11 +132,21 @@ private func mistakes(inWhole bytes: [UInt8]) -> [String] {
         ("cache_control: \"max-age=60; public\"", "expected a value of Cache-Control"),
         ("cache_control: \"\"", "expected a value of Cache-Control"),
         ("cache_control: {max-age: 60}", "expected a value of Cache-Control"),
+        (
+            "cache_control: \"max-age=60, No-Store\"",
+            "(no client keeps a dictionary with no-store): expected one that gives answers a life, such as \"max-age=60\""
+        ), ("{scope: private, identity: authorization, cache_control: no-store}", "with no-store): expected"),
     ])
     func `what says how dictionaries are delivered and kept is checked`(text: String, expected: String) {
-        let found = mistakes("routes: [{match: /a, dictionary: {\(text)}}]")
+        let dictionary = text.hasPrefix("{") ? text : "{\(text)}"
+        let found = mistakes("routes: [{match: /a, dictionary: \(dictionary)}]")
         #expect(found.count == 1)
         #expect(found.first?.contains(expected) == true, "\(found)")
+    }
+
+    @Test(arguments: ["\"private, max-age=60\"", "no-cache", "max-age=0", "public"])
+    func `any other cache_control may be meant`(value: String) {
+        #expect(mistakes("routes: [{match: /a, dictionary: {cache_control: \(value)}}]") == [])
     }
 
     @Test(arguments: [

@@ -35,6 +35,18 @@ private let body = Feed.bytes(version: 0, items: 40)
         #expect(said.first?.contains("cache_control, ttl or delivery: link") == true)
     }
 
+    @Test(arguments: [("no-cache", "no-cache"), ("max-age=0", "expired"), ("public", "etag-only")])
+    func `where the route's own cache_control is at fault, the warning says so`(
+        value: String, reason: String
+    ) throws {
+        let proxy = try TestProxy(
+            json(body, "Cache-Control: max-age=60"),
+            #"routes: [{match: "/*", dictionary: {delivery: in_band, cache_control: \#(value)}}]"#)
+        _ = try proxy.fetch("/feed")
+        let text = "no browser keeps (\(reason)): give max-age to the route's own cache_control, or set ttl"
+        #expect(warnings(proxy).count == 1 && warnings(proxy).first?.contains(text) == true)
+    }
+
     @Test(arguments: [
         "Cache-Control: max-age=1", "Cache-Control: max-age=0, stale-while-revalidate=60",
         "Expires: Fri, 01 Jan 2100 00:00:00 GMT", "Last-Modified: Fri, 01 Jan 2021 00:00:00 GMT",
