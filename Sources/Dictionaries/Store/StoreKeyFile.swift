@@ -15,6 +15,18 @@ package enum StoreKeyFile {
         if try make(at: path) {
             warn("made the key file \(path) of private routes: keep a copy elsewhere than those of the store")
         }
+        return try existingKeys(at: path, warn: warn)
+    }
+
+    /// Looks at the file as `keys` does, but makes none where there is none; blocks.
+    package static func check(at path: String, warn: (String) -> Void) throws(StoreError) {
+        guard !isMissing(path) else { return }
+        _ = try existingKeys(at: path, warn: warn)
+    }
+
+    private static func existingKeys(
+        at path: String, warn: (String) -> Void
+    ) throws(StoreError) -> StoreKeys {
         let descriptor = try open(path)
         defer { Glibc.close(descriptor) }
         try checkRights(descriptor, path, warn: warn)
@@ -85,10 +97,14 @@ package enum StoreKeyFile {
 
     // MARK: Making
 
+    private static func isMissing(_ path: String) -> Bool {
+        // Safe: the text is terminated and used during the call only.
+        unsafe access(path, F_OK) != 0 && errno == ENOENT
+    }
+
     /// Makes the file whole or not at all; false where there is one.
     private static func make(at path: String) throws(StoreError) -> Bool {
-        // Safe: the text is terminated and used during the call only.
-        guard unsafe access(path, F_OK) != 0, errno == ENOENT else { return false }
+        guard isMissing(path) else { return false }
         guard let key = try? RandomBytes.make(StoreKeys.byteCount), let suffix = try? RandomBytes.make(6)
         else {
             throw .key(path: path, "cannot be made: the system gives no random bytes")

@@ -2,8 +2,10 @@ internal import Foundation
 
 extension Configuration {
     /// Reads the configuration in `file`, with `${NAME}` taken from `environment`; throws all mistakes at once.
+    ///
+    /// `readsKey` also has it look at the key of private routes, which else is read by the start alone.
     package static func load(
-        file: String, environment: [String: String]
+        file: String, environment: [String: String], readsKey: Bool = false
     ) throws(ConfigurationError) -> Configuration {
         guard let handle = FileHandle(forReadingAtPath: file) else {
             throw ConfigurationError("the file cannot be opened: expected a readable file")
@@ -14,12 +16,12 @@ extension Configuration {
         } catch {
             throw ConfigurationError("the file cannot be read: expected a readable file")
         }
-        return try parse([UInt8](data), environment: environment)
+        return try parse([UInt8](data), environment: environment, readsKey: readsKey)
     }
 
     /// Reads the configuration from the bytes of a file; throws all mistakes at once.
     package static func parse(
-        _ bytes: [UInt8], environment: [String: String] = [:]
+        _ bytes: [UInt8], environment: [String: String] = [:], readsKey: Bool = false
     ) throws(ConfigurationError) -> Configuration {
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw ConfigurationError("the file is not text: expected UTF-8")
@@ -30,6 +32,8 @@ extension Configuration {
         if let root = document.parse(text) {
             reader.read(root, by: Settings.all, into: &configuration)
             configuration.checkUpstreamTLS(&reader)
+            configuration.checkAddresses(&reader)
+            if readsKey { configuration.checkKeyFile(&reader) }
         }
         let problems = document.problems + reader.problems
         guard problems.isEmpty else { throw ConfigurationError(problems) }

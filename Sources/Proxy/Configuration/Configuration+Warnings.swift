@@ -24,7 +24,8 @@ extension Configuration {
         }
     }
 
-    private mutating func warn(_ text: String, at position: ConfigurationNode.Position) {
+    /// Adds a warning.
+    mutating func warn(_ text: String, at position: ConfigurationNode.Position) {
         warnings.append(.init(line: position.line, column: position.column, text: text))
     }
 

@@ -18,6 +18,9 @@ struct SettingsReader {
         (path + (key.isEmpty ? [] : [key])).joined(separator: ".").replacing(".[", with: "[")
     }
 
+    /// Whether there is a mistake in a line.
+    func hasProblem(inLine line: Int) -> Bool { problems.contains { $0.line == line } }
+
     /// Reports a mistake at a position.
     mutating func report(_ text: String, at position: ConfigurationNode.Position) {
         problems.append(.init(line: position.line, column: position.column, text: text))

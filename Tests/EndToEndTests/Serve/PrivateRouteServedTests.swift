@@ -195,6 +195,37 @@ private let routes = """
         #expect(result.errorLines.count == 1)
         #expect(result.errors.contains(expected))
         #expect(result.errors.contains("store.sqlite.key"))
+        let check = try RunningProcess.run(["check", "--config", folder.path + "/dictum.yaml"])
+        #expect(check.status == 78 && check.errorLines.count == 1)
+        #expect(check.errors.hasPrefix("\(folder.path)/dictum.yaml:3:15: store.key_file: the key file "))
+        #expect(check.errors.contains(expected))
+    }
+
+    @Test func `check makes no key, warns of one that its group may read, and asks for none without need`()
+        throws
+    {
+        let folder = try TemporaryFolder()
+        func check(_ settings: String) throws -> ProcessResult {
+            let text = """
+                upstream: {urls: ["http://127.0.0.1:9"]}
+                store: {path: "\(folder.path)/store.sqlite"}
+                \(settings)
+                """
+            try folder.write(Array(text.utf8), to: "dictum.yaml")
+            return try RunningProcess.run(["check", "--config", folder.path + "/dictum.yaml"])
+        }
+        let missing = try check(routes)
+        #expect(missing.status == 0 && missing.errors.isEmpty)
+        #expect(folder.names() == ["dictum.yaml"])
+        let key = "dictum-key-1 " + Base64.encode([UInt8](repeating: 7, count: 32)) + "\n"
+        for (text, mode) in [(key, 0o640), ("short\n", 0o600)] {
+            try folder.write(Array(text.utf8), to: "store.sqlite.key")
+            try FileManager.default.setAttributes(
+                [.posixPermissions: mode], ofItemAtPath: folder.path + "/store.sqlite.key")
+            let result = try check(text == key ? routes : "routes: [{match: /*}]")
+            #expect(result.status == 0)
+            #expect(result.errors.contains("its group may read it") == (text == key))
+        }
     }
 
     @Test

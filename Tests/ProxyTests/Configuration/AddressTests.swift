@@ -56,3 +56,55 @@ import Testing
         #expect(try #require(TrustedNetwork(text)).contains(peer) == isTrusted)
     }
 }
+
+/// Addresses that stand twice in a configuration: the second could never be listened on.
+@Suite struct AddressTwiceTests {
+    private func mistakes(_ text: String) -> [String] {
+        do throws(ConfigurationError) {
+            _ = try configuration(text)
+            return []
+        } catch {
+            return error.lines(file: "f")
+        }
+    }
+
+    @Test(arguments: [
+        (
+            "listeners: [{address: \"a:80\"}, {address: \"a:80\", reuse_port: on}]",
+            "f:2:42: listeners[1].address is \"a:80\", which listeners[0] has: expected an address of its own"
+        ),
+        (
+            "listeners: [{address: \"unix:/a\"}, {address: \"b:1\"}, {address: \"unix:/a\"}]",
+            "f:2:63: listeners[2].address is \"unix:/a\", which listeners[0] has: expected an address of its own"
+        ),
+        (
+            "admin: {address: \"b:1\"}\nlisteners: [{address: \"a:80\"}, {address: \"b:1\"}]",
+            "f:2:18: admin.address is \"b:1\", which listeners[1] has: expected an address of its own"
+        ),
+        (
+            "admin: {address: \"127.0.0.1:8080\"}",
+            "f:2:18: admin.address is \"127.0.0.1:8080\", which listeners[0] has: expected an address of its own"
+        ),
+        (
+            "listeners: [{address: \"127.0.0.1:9901\"}]",
+            "f:2:23: admin.address is \"127.0.0.1:9901\" unless another is given, which listeners[0] has: expected an address of its own"
+        ),
+    ])
+    func `an address that is given twice is a mistake at the second`(text: String, expected: String) {
+        #expect(mistakes(text) == [expected])
+    }
+
+    @Test(arguments: [
+        "listeners: [{address: \"a:0\"}, {address: \"a:0\"}]\nadmin: {address: \"a:0\"}",
+        "listeners: [{address: \"a:1\"}, {address: \"a:2\"}, {address: \"b:1\"}, {address: \"unix:/a\"}]",
+        "listeners: [{address: \"127.0.0.1:9901\"}]\nadmin: off", "admin: {address: off}",
+    ])
+    func `addresses that differ, and ports that the system chooses, are fine`(text: String) {
+        #expect(mistakes(text) == [])
+    }
+
+    @Test func `what cannot be read is taken for no other address`() {
+        let found = mistakes("listeners:\n- address: \"127.0.0.1:8080\"\n- address: \"127.0.0.1\"")
+        #expect(found.count == 1 && found.first?.hasPrefix("f:4:12: ") == true, "\(found)")
+    }
+}
