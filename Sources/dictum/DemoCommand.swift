@@ -46,7 +46,7 @@ struct DemoCommand: ParsableCommand {
             }
             demo.stop()
         } catch {
-            StandardError.write("dictum: \(error)")
+            StandardError.write("dictum: \((error as? StartError)?.textForOptions ?? "\(error)")")
             throw ExitCode.failure
         }
     }

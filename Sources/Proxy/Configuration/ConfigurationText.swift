@@ -11,6 +11,9 @@ struct ConfigurationText {
     /// How many repeated keys are reported in one go.
     private static let repeatedKeysMax = 64
 
+    private static let noAliases =
+        "anchors and aliases are not supported: write the value out, or in quotes if it begins with * itself"
+
     private(set) var problems: [ConfigurationError.Problem] = []
     /// Repeated keys that were masked, and what they are in the file.
     private var masked: [String: String] = [:]
@@ -22,7 +25,7 @@ struct ConfigurationText {
             return nil
         }
         if let alias = Self.firstAlias(in: text) {
-            report(alias.line, alias.column, "anchors and aliases are not supported: write the value out")
+            report(alias.line, alias.column, Self.noAliases)
             return nil
         }
         guard let root = compose(text) else { return nil }
@@ -61,7 +64,7 @@ struct ConfigurationText {
                 }
                 text = next
             } catch {
-                report(error)
+                report(error, in: text)
                 return nil
             }
         }
@@ -93,7 +96,7 @@ struct ConfigurationText {
         return String(String.UnicodeScalarView(scalars))
     }
 
-    private mutating func report(_ error: any Error) {
+    private mutating func report(_ error: any Error, in text: String) {
         switch error {
         case YamlError.scanner(let context, let problem, let mark, _),
             YamlError.parser(let context, let problem, let mark, _),
@@ -104,12 +107,27 @@ struct ConfigurationText {
                 let words = [context?.text.trimmedSpaces, problem].compactMap(\.self).joined(separator: ": ")
                 report(
                     mark.line, mark.column,
-                    "this is not YAML (\(words.shortened(to: 120))): expected `key: value`")
+                    "this is not YAML (\(words.shortened(to: 120))): expected \(Self.remedy(words, mark, text))"
+                )
             }
         case YamlError.reader(let problem, _, _, _):
             report(1, 1, "the file is not text (\(problem.shortened)): expected UTF-8")
         default:
             report(1, 1, "the file cannot be parsed: expected YAML")
+        }
+    }
+
+    /// What to write where YAML takes a character for something else than is meant.
+    private static func remedy(_ words: String, _ mark: Mark, _ text: String) -> String {
+        if words.contains("alias") {
+            return "quotes around a value that begins with *, which begins an alias in YAML"
+        }
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        let line = mark.line >= 1 && mark.line <= lines.count ? lines[mark.line - 1].unicodeScalars : .init()
+        switch line.dropFirst(max(mark.column - 1, 0)).first {
+        case "\t": return "spaces in place of the tab, as YAML takes no tabs to indent"
+        case "@", "`", "%": return "quotes around a value that begins so"
+        default: return "`key: value`"
         }
     }
 

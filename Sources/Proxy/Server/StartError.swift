@@ -17,6 +17,13 @@ package enum StartError: Error, Equatable, CustomStringConvertible {
     /// Settings that no reload can change.
     case needsRestart([String])
 
+    /// The error for one who gave no file, but options.
+    package var textForOptions: String {
+        guard case .cannotListen(let address, let why) = self else { return description }
+        return
+            "cannot listen on \(address): \(why); choose another address with --listen, or stop who uses it"
+    }
+
     package var description: String {
         switch self {
         case .cannotListen(let address, let why):

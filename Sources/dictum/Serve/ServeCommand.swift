@@ -55,7 +55,7 @@ struct ServeCommand: ParsableCommand {
             inheritance.tellReady()
             return service
         } catch let error as StartError {
-            StandardError.write("dictum: \(error)")
+            StandardError.write("dictum: \(config == nil ? error.textForOptions : error.description)")
             throw ExitCode.failure
         }
     }

@@ -7,8 +7,7 @@ struct StoreExportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export", abstract: "Writes the body that has a digest, once it is verified.")
 
-    @Argument(
-        help: "The digest: its first hexadecimal digits, or all of it in base64, with or without colons.")
+    @Argument(help: DigestArgument.help, transform: DigestArgument.init(argument:))
     var digest: DigestArgument
 
     @OptionGroup var store: StoreOptions

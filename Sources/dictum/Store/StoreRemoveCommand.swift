@@ -11,7 +11,10 @@ struct StoreRemoveCommand: ParsableCommand {
             database, or cut off it. It goes even where Links name it.
             """)
 
-    @Argument(help: "Digests: the first hexadecimal digits, or all in base64, with or without colons.")
+    @Argument(
+        help:
+            "Digests: the first hexadecimal digits, four at least, or all in base64, with or without colons.",
+        transform: DigestArgument.init(argument:))
     var digests: [DigestArgument] = []
 
     @OptionGroup var store: StoreOptions
@@ -28,7 +31,7 @@ struct StoreRemoveCommand: ParsableCommand {
 
     func validate() throws {
         guard [!digests.isEmpty, chains.isGiven, all].count(where: { $0 }) == 1 else {
-            throw ValidationError("give either digests, or --chain and --authority, or --all")
+            throw ValidationError("give either digests, or --chain, --authority or both, or --all")
         }
     }
 

@@ -6,8 +6,7 @@ struct StoreShowCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Shows the versions that have a digest.")
 
-    @Argument(
-        help: "The digest: its first hexadecimal digits, or all of it in base64, with or without colons.")
+    @Argument(help: DigestArgument.help, transform: DigestArgument.init(argument:))
     var digest: DigestArgument
 
     @OptionGroup var store: StoreOptions

@@ -81,6 +81,20 @@ internal import Testing
         #expect(try demo.terminate().status == 0)
     }
 
+    @Test(.timeLimit(.minutes(10)), arguments: [["demo"], ["serve", "--upstream", "http://127.0.0.1:9"]])
+    func `an address that was given and is taken is an error that names the option`(command: [String]) throws
+    {
+        let folder = try TemporaryFolder()
+        let holder = try ScriptedOrigin { _ in nil }
+        defer { holder.stop() }
+        let result = try RunningProcess.run(
+            command + ["--listen", "127.0.0.1:\(holder.port)"], in: folder.path)
+        #expect(result.status == 1 && result.errorLines.count == 1, "\(result.errors)")
+        #expect(result.errors.contains("cannot listen on 127.0.0.1:\(holder.port)"))
+        #expect(result.errors.contains("choose another address with --listen, or stop who uses it"))
+        #expect(!result.errors.contains("listeners"))
+    }
+
     @Test(.timeLimit(.minutes(10)))
     func `what cannot be shown is an error of one line`() throws {
         let folder = try TemporaryFolder()

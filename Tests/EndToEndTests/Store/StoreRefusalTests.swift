@@ -17,6 +17,33 @@ internal import Testing
         #expect(result.output.isEmpty)
     }
 
+    @Test(arguments: [["show", "cad"], ["export", "xyzw"], ["rm", "cafe", "cad"]])
+    func `too little of a digest is told with what is enough`(_ arguments: [String]) throws {
+        let result = try RunningProcess.run(["store"] + arguments + ["--store", "b"])
+        #expect(result.status == 64)
+        #expect(
+            result.errors.contains(
+                "expected the first hexadecimal digits of a digest, 4 at least, or all of it"))
+        let help = try RunningProcess.run(["store", arguments[0], "--help"])
+        let words = help.text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        #expect(words.contains("first hexadecimal digits, four at least, or all"))
+    }
+
+    @Test func `what rm asks for is what it takes: a chain alone, an authority alone, or both`() throws {
+        let refused = try RunningProcess.run(["store", "rm", "--store", "b"])
+        #expect(refused.errors.contains("give either digests, or --chain, --authority or both, or --all"))
+        let choices = [
+            ["--chain", "/feed"], ["--authority", "api.test"],
+            ["--chain", "/feed", "--authority", "api.test"],
+        ]
+        for choice in choices {
+            let store = try FilledStore()
+            try store.admit([1])
+            let result = try RunningProcess.run(["store", "rm", "--store", store.path] + choice)
+            #expect(result.status == 0 && result.text.contains("1 version removed"))
+        }
+    }
+
     @Test func `a wrong configuration is 78, with its place`() throws {
         let store = try FilledStore()
         let file = try store.configuration("rooutes: []")

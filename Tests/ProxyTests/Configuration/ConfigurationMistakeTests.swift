@@ -203,7 +203,30 @@ private func mistakes(inWhole bytes: [UInt8]) -> [String] {
         let text = "a0: &a0 x\n" + bomb.joined(separator: "\n") + "\n? *a40\n: 1\n"
         #expect(
             mistakes(inWhole: Array(text.utf8))
-                == ["f:2:10: anchors and aliases are not supported: write the value out"])
+                == [
+                    "f:2:10: anchors and aliases are not supported: write the value out, or in quotes if it begins "
+                        + "with * itself"
+                ])
+    }
+
+    @Test(arguments: [
+        ("upstream:\n\turls: [http://u]", "f:2:1: ", "spaces in place of the tab"),
+        ("upstream:\n  urls:\n  - http://u\n  \t- http://v", "f:4:3: ", "spaces in place of the tab"),
+        ("log:\n  level: info\n\taccess: true", "f:3:1: ", "spaces in place of the tab"),
+        ("routes:\n- match: *.js", "f:2:11: ", "quotes around a value that begins with *"),
+        ("routes: [{match: *}]", "f:1:19: ", "quotes around a value that begins with *"),
+        ("personal_query: [*x]", "f:1:18: ", "quotes around a value that begins with *"),
+        ("log: @a", "f:1:6: ", "quotes around a value that begins so"),
+        ("store: %a", "f:1:8: ", "quotes around a value that begins so"),
+        ("a: b: c", "f:1:5: ", "`key: value`"),
+    ])
+    func `what YAML takes for something else is told with what to write`(
+        text: String, place: String, remedy: String
+    ) {
+        let found = mistakes(inWhole: Array(text.utf8))
+        #expect(found.count == 1)
+        #expect(found.first?.hasPrefix(place + "this is not YAML (") == true, "\(found)")
+        #expect(found.first?.contains("): expected " + remedy) == true, "\(found)")
     }
 
     @Test func `a star or an ampersand within a value is no alias`() throws {
