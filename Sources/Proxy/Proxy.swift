@@ -79,20 +79,20 @@ package final class ReverseProxy: Application, Handler {
         return exchange
     }
 
-    package func refuse(_ refusal: Refusal, from peer: Endpoint?) -> (head: ResponseHead, body: [UInt8])? {
+    package func refuse(_ refusal: Refusal, from peer: Endpoint?, send: (ResponseHead, [UInt8]) -> Int) {
         metrics.countRejected(RejectionReason(refusal))
         // Who speaks no PROXY protocol there is not spoken to.
-        guard refusal != .badProxyHeader else { return nil }
+        guard refusal != .badProxyHeader else { return }
         let answer = ProblemAnswer(refusal)
         let (head, body) = answer.rendered(accept: nil)
         var record = RequestRecord()
         record.timeMicroseconds = Int(Clock.unixMilliseconds) * 1000
         record.client = Exchange.text(of: peer)
         record.status = Int(answer.status.rawValue)
-        record.bodyBytesSent = body.count
         record.bodyBytesBefore = body.count
+        record.wireBytesSent = send(head, body)
+        record.bodyBytesSent = record.wireBytesSent > 0 ? body.count : 0
         account(record)
-        return (head, body)
     }
 
     /// Says why the TLS of an upstream cannot be used, at most every ten seconds.

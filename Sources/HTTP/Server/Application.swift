@@ -9,10 +9,19 @@ package protocol Application: AnyObject {
         _ head: consuming RequestHead, framing: BodyFraming, on connection: ServerConnection
     ) -> any RequestHandler
 
-    /// The answer to what never became a request; nil closes the connection without a word.
+    /// Answers what never became a request through `send`, which says how many bytes go out for it: none where nobody
+    /// would read them.
     ///
-    /// Called once for each, so that it can be accounted for.
-    func refuse(_ refusal: Refusal, from peer: Endpoint?) -> (head: ResponseHead, body: [UInt8])?
+    /// Without a call of `send` the connection is closed without a word. Called once for each, so that it can be accounted
+    /// for.
+    func refuse(_ refusal: Refusal, from peer: Endpoint?, send: (ResponseHead, [UInt8]) -> Int)
+}
+
+extension Application {
+    /// Accounts for what is refused without an answer.
+    func refuseSilently(_ refusal: Refusal, from peer: Endpoint?) {
+        refuse(refusal, from: peer) { _, _ in 0 }
+    }
 }
 
 /// Why a connection gets an answer without a request.

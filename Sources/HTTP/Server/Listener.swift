@@ -107,7 +107,7 @@ package final class Listener: Handler {
             IPAddress(peer).map { .ip($0, port: peer.port) } ?? (peer.family == 1 ? .unix(path: "") : nil)
         if !isWithinLimit, settings.tls != nil {
             // A word that would not reach the client without a handshake first is not worth one.
-            _ = application.refuse(.tooManyConnections, from: endpoint)
+            application.refuseSilently(.tooManyConnections, from: endpoint)
             return
         }
         if let accepts = settings.acceptsProxyHeader, isWithinLimit {
@@ -130,7 +130,7 @@ package final class Listener: Handler {
         if let limit = settings.clientLimit, let client = limit.client(peer) {
             guard limit.count.enter(client, limit: limit.countMax) else {
                 count.leave()
-                if settings.tls != nil { _ = application.refuse(.tooManyConnectionsOfClient, from: peer) }
+                if settings.tls != nil { application.refuseSilently(.tooManyConnectionsOfClient, from: peer) }
                 guard settings.tls == nil, count.enterRefused() else { return finishStopping() }
                 return refuse(
                     open(PlainTransport(descriptor), peer: peer, core), .tooManyConnectionsOfClient)
@@ -185,7 +185,7 @@ package final class Listener: Handler {
     /// A connection that ends before it has become one.
     private func refuseHeader(from peer: Endpoint?) {
         count.leave()
-        if !isStopping { _ = application.refuse(.badProxyHeader, from: peer) }
+        if !isStopping { application.refuseSilently(.badProxyHeader, from: peer) }
         finishStopping()
     }
 

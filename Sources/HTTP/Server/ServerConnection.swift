@@ -291,10 +291,16 @@ package final class ServerConnection: Handler {
     func refuse(_ refusal: Refusal) {
         guard transport != nil else { return }
         state.begin(hasBody: true, keepsAlive: false)
-        guard let answer = application.refuse(refusal, from: peer) else { return close() }
-        start(answer.head, body: .length(UInt64(answer.body.count)))
-        write(answer.body.span)
-        finish()
+        var isAnswered = false
+        application.refuse(refusal, from: peer) { head, body in
+            let before = bytesSent
+            start(head, body: .length(UInt64(body.count)))
+            write(body.span)
+            finish()
+            isAnswered = true
+            return bytesSent - before
+        }
+        if !isAnswered { close() }
     }
 
     /// Takes no further request; closes as soon as none is under way and the answers have gone.

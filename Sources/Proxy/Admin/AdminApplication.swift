@@ -42,8 +42,9 @@ final class AdminApplication: Application {
         return exchange
     }
 
-    func refuse(_ refusal: Refusal, from peer: Endpoint?) -> (head: ResponseHead, body: [UInt8])? {
-        ProblemAnswer(refusal).rendered(accept: nil)
+    func refuse(_ refusal: Refusal, from peer: Endpoint?, send: (ResponseHead, [UInt8]) -> Int) {
+        let (head, body) = ProblemAnswer(refusal).rendered(accept: nil)
+        _ = send(head, body)
     }
 
     private func begin(

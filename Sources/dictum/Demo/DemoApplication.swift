@@ -48,5 +48,5 @@ final class DemoApplication: Application, Handler {
         return DemoAnswer(answer, body, isHead: head.method == .head, connection: connection)
     }
 
-    func refuse(_ refusal: Refusal, from peer: Endpoint?) -> (head: ResponseHead, body: [UInt8])? { nil }
+    func refuse(_ refusal: Refusal, from peer: Endpoint?, send: (ResponseHead, [UInt8]) -> Int) {}
 }

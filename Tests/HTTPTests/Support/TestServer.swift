@@ -116,7 +116,7 @@ private final class TestApplication: Application {
         return request
     }
 
-    func refuse(_ refusal: Refusal, from peer: Endpoint?) -> (head: ResponseHead, body: [UInt8])? {
+    func refuse(_ refusal: Refusal, from peer: Endpoint?, send: (ResponseHead, [UInt8]) -> Int) {
         journal.note("refuse \(refusal)")
         let status: Status =
             switch refusal {
@@ -125,7 +125,7 @@ private final class TestApplication: Application {
             case .badProxyHeader: .badRequest
             case .tooManyConnections, .tooManyConnectionsOfClient: .serviceUnavailable
             }
-        return (testHead(status), wire("no\n"))
+        _ = send(testHead(status), wire("no\n"))
     }
 }
 

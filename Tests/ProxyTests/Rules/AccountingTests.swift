@@ -129,4 +129,26 @@ private let second = Feed.bytes(version: 1, items: 40)
         #expect(lines.first?.contains(#""wire_bytes":\#(head),"#) == true)
         #expect(lines.first?.contains(#""sent_body_bytes":\#(first.count),"#) == true)
     }
+
+    @Test(arguments: [
+        ("GET /feed HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", 400), ("GET /feed HTTP/2.0\r\n\r\n", 505),
+        ("GET /\(String(repeating: "x", count: 64 << 10)) HTTP/1.1\r\n\r\n", 414),
+    ])
+    func `the answer to what is no request counts on the wire as any other`(text: String, status: Int) throws
+    {
+        var (wire, body) = (0, 0)
+        let lines = try lines(Origin(json(first))) { proxy in
+            let client = try proxy.connect()
+            client.send(text)
+            let answer = client.receiveAll()
+            wire = answer.count
+            let end = try #require(answer.firstRange(of: Array("\r\n\r\n".utf8))).upperBound
+            body = answer.count - end
+        }
+        #expect(lines.count == 1 && wire > body && body > 0)
+        #expect(lines.first?.contains(#""status":\#(status),"#) == true, "\(lines)")
+        #expect(
+            lines.first?.contains(#""body_bytes":\#(body),"sent_body_bytes":\#(body),"wire_bytes":\#(wire),"#)
+                == true)
+    }
 }
