@@ -29,7 +29,7 @@ import Testing
             store.admit(
                 sampleBody(seed), chain: ChainKey(authority: "api.example", match: "/\(seed)"),
                 url: "/\(seed)")
-            if seed % 20 == 0 { store.flush() }
+            if seed % 10 == 0 { store.flush() }
         }
         store.flush()
         let statistics = store.statistics

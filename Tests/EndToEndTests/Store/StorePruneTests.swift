@@ -155,7 +155,8 @@ internal import Testing
     @Test func `a full store of max_size is pruned without passing it`() throws {
         let maxBytes = 2 << 20
         let full = try DictionaryStore(
-            configuration: StoreConfiguration(path: store.path, maxBytes: maxBytes))
+            configuration: StoreConfiguration(
+                path: store.path, maxBytes: maxBytes, writeBytesPerSecond: 1 << 40))
         for number in 1...60 {
             var body = FilledStore.body(number).bytes
             body += Array(repeating: UInt8(number), count: 90_000)
