@@ -4,23 +4,7 @@ import Testing
 @testable import Dictionaries
 
 /// The feed by which a store hears what another process has done to its rows, and what must be written anew then.
-@Suite(.timeLimit(.minutes(10))) struct StoreChangeFeedTests {
-    private let folder: StoreFolder
-    private let first: DictionaryStore
-    private let second: DictionaryStore
-
-    init() throws {
-        folder = try StoreFolder()
-        first = try .open(folder.database)
-        second = try .open(folder.database)
-    }
-
-    private func settle() { settleAll([first, second]) }
-
-    private func digests(_ store: DictionaryStore) -> [Digest] {
-        store.publisher.index.versions(of: feedChain).map(\.digest)
-    }
-
+@Suite(.timeLimit(.minutes(10))) final class StoreChangeFeedTests: StorePair {
     @Test func `a version that returns here while another process removes it is written anew`() async throws {
         first.admit(sampleBody(1))
         settle()

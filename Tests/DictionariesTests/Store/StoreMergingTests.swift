@@ -4,17 +4,7 @@ import Testing
 @testable import Dictionaries
 
 /// What one of two processes on a file is about to write is written, whatever the other has done to the row meanwhile.
-@Suite(.timeLimit(.minutes(10))) struct StoreMergingTests {
-    private let folder: StoreFolder
-    private let first: DictionaryStore
-    private let second: DictionaryStore
-
-    init() throws {
-        folder = try StoreFolder()
-        first = try .open(folder.database)
-        second = try .open(folder.database)
-    }
-
+@Suite(.timeLimit(.minutes(10))) final class StoreMergingTests: StorePair {
     private func version(_ seed: Int, in store: DictionaryStore) throws -> Version {
         try #require(store.reader().version(chain: feedChain, digest: sampleBody(seed).digest))
     }
@@ -27,7 +17,7 @@ import Testing
             #expect(second.flush())
             first.follow()
         }
-        settleAll([first, second])
+        settle()
     }
 
     private var row: String {
@@ -36,7 +26,7 @@ import Testing
 
     @Test func `a name is written though the body has returned in the other`() throws {
         let named = first.admit(sampleBody(1), etag: "old", now: 1000)
-        settleAll([first, second])
+        settle()
         try whileWaiting {
             #expect(first.name(named, until: 4000, now: 1000))
         } other: {
@@ -51,7 +41,7 @@ import Testing
     @Test func `a name that is given up stays so though the body has returned in the other`() throws {
         let versions = (1...2).map { first.admit(sampleBody($0), now: 1000) }
         #expect(first.name(versions[0], until: 4000, now: 1000))
-        settleAll([first, second])
+        settle()
         try whileWaiting {
             #expect(first.name(versions[1], replacing: versions[0], until: 5000, now: 1000))
         } other: {
@@ -63,7 +53,7 @@ import Testing
 
     @Test func `when it was wanted is written though the body has returned in the other`() throws {
         let wanted = first.admit(sampleBody(1), now: 1000)
-        settleAll([first, second])
+        settle()
         try whileWaiting {
             first.touch(wanted, now: 2000)
         } other: {
@@ -74,7 +64,7 @@ import Testing
 
     @Test func `when a body returned is written though it has returned in the other after that`() throws {
         first.admit(sampleBody(1), now: 1000)
-        settleAll([first, second])
+        settle()
         try whileWaiting {
             first.admit(sampleBody(1), etag: "here", now: 2000)
         } other: {
@@ -110,7 +100,7 @@ import Testing
 
     @Test func `a version that is named here while the other removes it is written anew`() async throws {
         let named = first.admit(sampleBody(1), now: 1000)
-        settleAll([first, second])
+        settle()
         try whileWaiting {
             #expect(first.name(named, until: 4000, now: 1000))
         } other: {

@@ -6,23 +6,7 @@ import Testing
 @testable import Dictionaries
 
 /// Two stores on one file, as two processes have it during a hand-over.
-@Suite(.timeLimit(.minutes(10))) struct StoreSharingTests {
-    private let folder: StoreFolder
-    private let first: DictionaryStore
-    private let second: DictionaryStore
-
-    init() throws {
-        folder = try StoreFolder()
-        first = try .open(folder.database)
-        second = try .open(folder.database)
-    }
-
-    private func settle() { settleAll([first, second]) }
-
-    private func digests(_ store: DictionaryStore, _ chain: ChainKey = feedChain) -> [Digest] {
-        store.publisher.index.versions(of: chain).map(\.digest)
-    }
-
+@Suite(.timeLimit(.minutes(10))) final class StoreSharingTests: StorePair {
     @Test func `what one admits the other finds and can read, without being asked to look`() async throws {
         first.admit(sampleBody(1))
         while !second.finds(sampleBody(1)) { try await Task.sleep(for: .milliseconds(10)) }
