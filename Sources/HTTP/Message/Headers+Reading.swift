@@ -24,8 +24,8 @@ extension Headers {
 
     /// The lines of that name as one list (RFC 9110 section 5.3); never for Set-Cookie, which is none.
     package func joined(_ name: HeaderName) -> String? {
-        guard contains(name) else { return nil }
-        return values(name).joined(separator: ", ")
+        // Nearly always there is one line, which needs no list.
+        count(of: name) <= 1 ? first(name) : values(name).joined(separator: ", ")
     }
 
     /// Compares the first value of that name with an ASCII literal, whatever the case; false if there is none.

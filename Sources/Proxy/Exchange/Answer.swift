@@ -62,7 +62,7 @@ final class Answer {
     var heldMemory: MemoryLoan?
     /// The memory of the encoder of a body that goes on piece by piece.
     var encoderMemory: MemoryLoan?
-    /// The memory of that encoder's check, where another thread took it.
+    /// The memory of that encoder's check, if it is checked.
     var checkMemory: MemoryLoan?
     /// Whether the whole body has come, though it could not be dealt with yet.
     var isWhole = false

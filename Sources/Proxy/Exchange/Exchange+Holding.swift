@@ -220,5 +220,10 @@ extension Exchange {
         _ = resize(&answer.heldMemory, to: bytes)
     }
 
+    /// Gives back the memory of what was held, once it has gone on and the client has taken all but little of it.
+    func releaseSentMemory(_ answer: Answer) {
+        if answer.isStarted, connection.canWrite { answer.heldMemory = nil }
+    }
+
     private static let sliceBytes = 64 * 1024
 }

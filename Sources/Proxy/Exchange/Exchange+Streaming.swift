@@ -45,10 +45,12 @@ extension Exchange {
             answer.stage = answer.isDecoded ? .decoding : .passing
             copy(held.span, answer, isDecoded: true)
             forward(held.span, answer)
+            releaseSentMemory(answer)
         case .ready(let encoder):
             answer.stage = .coding(encoder)
             // What was held has been decoded already.
             if !held.isEmpty { code(held, .more, answer, encoder) }
+            releaseSentMemory(answer)
         case .underWay:
             answer.stage = .opening
             upstream?.pauseResponse()
@@ -130,13 +132,14 @@ extension Exchange {
     /// The encoder is there, and has coded what was held: what has come since follows.
     private func opened(_ opened: OpenedEncoder) {
         guard let answer, case .opening = answer.stage else { return }
-        answer.checkMemory = opened.takeCheckMemory()
+        if answer.checkMemory == nil { answer.checkMemory = opened.takeCheckMemory() }
         guard let encoder = opened.encoder else { return abortCoding(opened.error) }
         proxy.metrics.countCompression(encoder.coding, nanoseconds: opened.nanoseconds)
         answer.stage = .coding(encoder)
         flushSoon(answer)
         let output = opened.output
         send(output.span)
+        releaseSentMemory(answer)
         let pending = answer.pending
         answer.pending = []
         if !pending.isEmpty { codeNext(pending.span, answer, encoder) }

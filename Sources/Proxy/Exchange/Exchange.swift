@@ -289,8 +289,7 @@ extension Exchange: RequestHandler {
         }
         // While an encoder is being made the upstream waits.
         if case .opening? = answer?.stage { return }
-        // What was held has gone out.
-        if let answer, answer.isStarted { answer.heldMemory = nil }
+        if let answer { releaseSentMemory(answer) }
         if decodeOn() { return }
         upstream?.resumeResponse()
     }

@@ -128,6 +128,47 @@ private let fault: Deltas.Fault = { $0[max(0, $0.count - 5)] ^= 0x20 }
         #expect(memory.takenBytes == 0)
     }
 
+    @Test(arguments: [ContentCoding.dcz, .dcb])
+    func `the memory of a stream's check is taken for as long as the stream lasts`(coding: ContentCoding)
+        throws
+    {
+        let gate = Gate()
+        let calls = Guarded(0)
+        let origin = try Origin { _, connection in
+            let isFirst = calls.withLock { calls in
+                calls += 1
+                return calls == 1
+            }
+            if isFirst { return _ = connection.send(json(large.0)) }
+            connection.send(
+                wire("HTTP/1.1 200 OK", "Content-Type: application/json", "Content-Length: \(large.1.count)")
+                    + large.1.prefix(50_000))
+            gate.wait()
+            connection.send(Array(large.1.dropFirst(50_000)))
+        }
+        let proxy = try TestProxy(origin, "compression: {verify: always}")
+        _ = try proxy.fetch("/feed")
+        let client = try proxy.connect()
+        client.send(request("/feed", ["Accept-Encoding: \(coding.token)", available(large.0)]))
+        var answer = try client.receiveHead()
+        // Its encoder is there, though another thread has made it.
+        let piece = try #require(client.receivePiece(of: answer))
+        #expect(!piece.isEmpty)
+        var options = EncoderOptions(bodyBytes: large.1.count)
+        options.dictionary = .reference(Body(large.0))
+        let encoderBytes = Codec.memoryEstimate(for: coding, options: options)
+        let memory = proxy.server.context.compressionMemory
+        #expect(memory.takenBytes >= encoderBytes + Deltas.streamCheckBytes)
+        gate.open()
+        answer.body += piece
+        while let piece = client.receivePiece(of: answer), !piece.isEmpty { answer.body += piece }
+        answer.isWhole = true
+        #expect(try answer.carriesDecoded(large.1, over: large.0))
+        let end = ContinuousClock.now + .seconds(10)
+        while memory.takenBytes > 0, .now < end { usleep(1000) }
+        #expect(memory.takenBytes == 0)
+    }
+
     @Test(arguments: ["dcz", "dcb"], [true, false])
     func `a stream that is not exact is cut off before the wrong bytes, and turns dictionaries off`(
         coding: String, isFaulty: Bool
