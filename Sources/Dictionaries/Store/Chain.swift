@@ -6,18 +6,25 @@ final class Chain: DemandQueueElement {
     static let requestsToEstablish = 3
 
     let key: ChainKey
-    private let pattern: URLPattern?
+    let pattern: URLPattern?
     private let versions = Atomic<Int>(.max)
     private let established: Atomic<Bool>
     private let requests = Atomic<Int>(0)
     private let queued = Atomic<Int>(0)
 
-    /// A `match` that is no pattern (a store edited by hand) makes a chain that covers nothing.
-    init(_ key: ChainKey, isEstablished: Bool = true) {
+    /// Compiles the chain's `match`, which takes time: never call this while holding a lock.
+    convenience init(_ key: ChainKey, isEstablished: Bool = true) {
+        self.init(key, pattern: Self.pattern(of: key), isEstablished: isEstablished)
+    }
+
+    init(_ key: ChainKey, pattern: URLPattern?, isEstablished: Bool) {
         self.key = key
-        pattern = try? URLPattern(key.match)
+        self.pattern = pattern
         established = Atomic(isEstablished)
     }
+
+    /// The compiled `match`; nil for an invalid one (a store edited by hand), whose chain covers nothing.
+    static func pattern(of key: ChainKey) -> URLPattern? { try? URLPattern(key.match) }
 
     /// How many versions the last admission here kept; no bound before the first.
     var versionsMax: Int {

@@ -76,10 +76,12 @@ extension DictionaryStore {
             hot.release(reserved)
             return hot.pin(body, as: name)
         }
+        // Compiled before the lock is taken: its holder makes every loop wait.
+        let pattern = publisher.index.chain(chain).map(\.pattern) ?? Chain.pattern(of: chain)
         let admitted = state.withLock { state in
             state.admit(
-                facts, body: kept, chain: chain, policy: policy, now: now, clock: StoreClock.microseconds,
-                head: head)
+                facts, body: kept, chain: chain, pattern: pattern, policy: policy, now: now,
+                clock: StoreClock.microseconds, head: head)
         }
         judge(CollectionOfOne(admitted.version))
         slot?.settle(written: admitted.isNew ? storedBytes(place, bytes: facts.bytes) : 0)

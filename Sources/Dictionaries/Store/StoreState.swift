@@ -43,14 +43,15 @@ struct StoreState: Sendable {
 
     /// Makes a body the newest version of its URL and variant; of its chain the newest `policy.versions` stay.
     ///
-    /// `clock` is the time in microseconds, which orders the versions of several processes on one store.
+    /// `pattern` is the compiled `match` of the chain. `clock` is the time in microseconds, which orders the versions of
+    /// several processes on one store.
     mutating func admit(
-        _ facts: VersionFacts, body: Body, chain key: ChainKey, policy: AdmissionPolicy, now: Int,
-        clock: Int64 = 0, head: [UInt8]? = nil
+        _ facts: VersionFacts, body: Body, chain key: ChainKey, pattern: URLPattern?, policy: AdmissionPolicy,
+        now: Int, clock: Int64 = 0, head: [UInt8]? = nil
     ) -> Admitted {
         // Taken apart at once: as long as an array of versions is held, a change copies it.
         let (chain, known, newest) = present(facts, in: key)
-        let home = chain ?? Chain(key, isEstablished: !policy.startsInProbation)
+        let home = chain ?? Chain(key, pattern: pattern, isEstablished: !policy.startsInProbation)
         home.versionsMax = max(policy.versions, 1)
         let version: Version
         var isNew = false

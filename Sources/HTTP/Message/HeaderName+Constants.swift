@@ -4,6 +4,7 @@
 extension HeaderName {
     package static var accept: HeaderName { HeaderName(.accept) }
     package static var acceptEncoding: HeaderName { HeaderName(.acceptEncoding) }
+    package static var acceptLanguage: HeaderName { HeaderName(.acceptLanguage) }
     package static var acceptRanges: HeaderName { HeaderName(.acceptRanges) }
     package static var accessControlAllowOrigin: HeaderName { HeaderName(.accessControlAllowOrigin) }
     package static var age: HeaderName { HeaderName(.age) }
@@ -26,6 +27,7 @@ extension HeaderName {
     package static var cookie: HeaderName { HeaderName(.cookie) }
     package static var crossOriginResourcePolicy: HeaderName { HeaderName(.crossOriginResourcePolicy) }
     package static var date: HeaderName { HeaderName(.date) }
+    package static var dnt: HeaderName { HeaderName(.dnt) }
     package static var dictionaryID: HeaderName { HeaderName(.dictionaryID) }
     package static var dictumExplain: HeaderName { HeaderName(.dictumExplain) }
     package static var digest: HeaderName { HeaderName(.digest) }
@@ -49,6 +51,7 @@ extension HeaderName {
     package static var maxForwards: HeaderName { HeaderName(.maxForwards) }
     package static var origin: HeaderName { HeaderName(.origin) }
     package static var pragma: HeaderName { HeaderName(.pragma) }
+    package static var priority: HeaderName { HeaderName(.priority) }
     package static var proxyAuthenticate: HeaderName { HeaderName(.proxyAuthenticate) }
     package static var proxyAuthorization: HeaderName { HeaderName(.proxyAuthorization) }
     package static var proxyConnection: HeaderName { HeaderName(.proxyConnection) }
@@ -56,9 +59,13 @@ extension HeaderName {
     package static var referer: HeaderName { HeaderName(.referer) }
     package static var reprDigest: HeaderName { HeaderName(.reprDigest) }
     package static var retryAfter: HeaderName { HeaderName(.retryAfter) }
+    package static var secCHUA: HeaderName { HeaderName(.secCHUA) }
+    package static var secCHUAMobile: HeaderName { HeaderName(.secCHUAMobile) }
+    package static var secCHUAPlatform: HeaderName { HeaderName(.secCHUAPlatform) }
     package static var secFetchDest: HeaderName { HeaderName(.secFetchDest) }
     package static var secFetchMode: HeaderName { HeaderName(.secFetchMode) }
     package static var secFetchSite: HeaderName { HeaderName(.secFetchSite) }
+    package static var secFetchUser: HeaderName { HeaderName(.secFetchUser) }
     package static var server: HeaderName { HeaderName(.server) }
     package static var serverTiming: HeaderName { HeaderName(.serverTiming) }
     package static var setCookie: HeaderName { HeaderName(.setCookie) }
@@ -68,6 +75,7 @@ extension HeaderName {
     package static var trailer: HeaderName { HeaderName(.trailer) }
     package static var transferEncoding: HeaderName { HeaderName(.transferEncoding) }
     package static var upgrade: HeaderName { HeaderName(.upgrade) }
+    package static var upgradeInsecureRequests: HeaderName { HeaderName(.upgradeInsecureRequests) }
     package static var useAsDictionary: HeaderName { HeaderName(.useAsDictionary) }
     package static var userAgent: HeaderName { HeaderName(.userAgent) }
     package static var vary: HeaderName { HeaderName(.vary) }
@@ -77,6 +85,7 @@ extension HeaderName {
     package static var xContentTypeOptions: HeaderName { HeaderName(.xContentTypeOptions) }
     package static var xForwardedFor: HeaderName { HeaderName(.xForwardedFor) }
     package static var xForwardedHost: HeaderName { HeaderName(.xForwardedHost) }
+    package static var xForwardedPort: HeaderName { HeaderName(.xForwardedPort) }
     package static var xForwardedProto: HeaderName { HeaderName(.xForwardedProto) }
     package static var xRealIP: HeaderName { HeaderName(.xRealIP) }
     package static var xRequestID: HeaderName { HeaderName(.xRequestID) }

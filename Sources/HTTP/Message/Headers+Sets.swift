@@ -6,6 +6,13 @@ extension Headers {
         return false
     }
 
+    /// Tells whether there is a line with any other name.
+    package func containsAny(outside names: HeaderNameSet) -> Bool {
+        let bytes = block.span
+        for line in lines where !names.contains(id: line.id, bytes.extracting(line.name)) { return true }
+        return false
+    }
+
     /// Removes every line with one of the names.
     package mutating func removeAll(_ names: HeaderNameSet) {
         removeLines { line, block in names.contains(id: line.id, block.extracting(line.name)) }

@@ -42,8 +42,11 @@ import Testing
             let facts = VersionFacts(
                 digest: body.digest, url: "/1", variant: "", etag: nil, contentType: nil, bytes: 1000,
                 maxAge: maxAge)
-            return state.admit(facts, body: body, chain: key, policy: AdmissionPolicy(versions: 4), now: 1)
-                .version
+            return state.admit(
+                facts, body: body, chain: key, pattern: Chain.pattern(of: key),
+                policy: AdmissionPolicy(versions: 4), now: 1
+            )
+            .version
         }
         let first = admit(maxAge: 0)
         var last = first
@@ -57,7 +60,8 @@ import Testing
     @Test func `who looks for a version while another process renews it finds it every time`() throws {
         var state = StoreState()
         let first = state.admit(
-            facts, body: body, chain: key, policy: AdmissionPolicy(versions: 4), now: 1
+            facts, body: body, chain: key, pattern: Chain.pattern(of: key),
+            policy: AdmissionPolicy(versions: 4), now: 1
         ).version
         // On disk: what waits to be written is not changed by others.
         _ = state.takeBatch(pagesMax: 100, pageBytes: 4096)
@@ -76,7 +80,8 @@ import Testing
     @Test func `who unites a version with the row of another process misses it at no time`() throws {
         var state = StoreState()
         let first = state.admit(
-            facts, body: body, chain: key, policy: AdmissionPolicy(versions: 4), now: 1
+            facts, body: body, chain: key, pattern: Chain.pattern(of: key),
+            policy: AdmissionPolicy(versions: 4), now: 1
         ).version
         let missed = misses(in: state.index) { step in
             let row = Version(

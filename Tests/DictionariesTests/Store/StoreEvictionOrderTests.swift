@@ -19,6 +19,7 @@ import Testing
             contentType: nil, bytes: 1, maxAge: 1 << 40)
         return state.admit(
             facts, body: body, chain: chain(chainNumber),
+            pattern: Chain.pattern(of: chain(chainNumber)),
             policy: AdmissionPolicy(versions: keep, startsInProbation: isImplied), now: now
         ).version
     }

@@ -23,7 +23,8 @@ import Testing
                 digest: digest, url: key.match, variant: "", etag: nil, contentType: nil, bytes: 0,
                 maxAge: 1000)
             let policy = AdmissionPolicy(versions: 10_000)
-            _ = state.admit(facts, body: empty, chain: key, policy: policy, now: 1000)
+            _ = state.admit(
+                facts, body: empty, chain: key, pattern: Chain.pattern(of: key), policy: policy, now: 1000)
         }
         let filling = clock.measure { for (number, digest) in digests.enumerated() { admit(number, digest) } }
         #expect(

@@ -1,0 +1,104 @@
+internal import HTTP
+
+/// The closed list of request fields that every anonymous client may send.
+///
+/// A response to a request without any other field is what everybody gets, as far as `Vary` and the URL tell: it may be
+/// kept for revalidation, and it counts as a proof that a body is public. So nothing is listed whose value names a person, a
+/// host, a path or a representation that `Vary` is known to forget. A value that an upstream might write into a page is
+/// checked where its syntax allows it; `User-Agent`, `Accept` and `Accept-Language` cannot be, since every browser sends
+/// its own.
+enum OrdinaryRequestFields {
+    /// Returns true if the request has no field outside the list.
+    ///
+    /// `isPeerTrusted` says that the peer is a proxy of the operator. The forwarding fields of any other peer never reach the
+    /// upstream, so their values do not matter.
+    static func areAll(in request: RequestHead, isPeerTrusted: Bool) -> Bool {
+        let headers = request.headers
+        let authority = (request.target.authority ?? headers.first(.host) ?? "").lowercased()
+        return !headers.containsAny(outside: isPeerTrusted ? fromTrustedPeer : fromAnybody)
+            && hasOwnConnectionOptions(headers) && hasNoContent(headers) && hasWellFormedTrace(headers)
+            && namesOwnPages(headers, authority) && (!isPeerTrusted || forwardsOwnHost(headers, authority))
+    }
+
+    private static let fromAnybody: HeaderNameSet = {
+        var names = common
+        for name in ["Sec-Fetch-Storage-Access", "Sec-GPC", "Sec-Purpose"].compactMap(HeaderName.init) {
+            names.insert(name)
+        }
+        return names
+    }()
+
+    private static let common: HeaderNameSet = [
+        // Negotiation.
+        .accept, .acceptEncoding, .acceptLanguage, .userAgent,
+        // The connection; none of these reaches the upstream as it came.
+        .host, .connection, .keepAlive, .proxyConnection, .te, .priority, .contentLength,
+        // Caches and conditions.
+        .cacheControl, .pragma, .ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince,
+        // Dictionaries; Dictum removes them.
+        .availableDictionary, .dictionaryID,
+        // Where a page asks from.
+        .referer, .origin, .secFetchDest, .secFetchMode, .secFetchSite, .secFetchUser,
+        // What browsers say of themselves beside User-Agent.
+        .dnt, .upgradeInsecureRequests, .secCHUA, .secCHUAMobile, .secCHUAPlatform,
+        .traceparent,
+        // Dictum writes these anew for everybody but a trusted peer.
+        .forwarded, .xForwardedFor, .xForwardedHost, .xForwardedProto,
+    ]
+
+    /// Trusted proxies add their own, which clients cannot choose.
+    private static let fromTrustedPeer: HeaderNameSet = {
+        var names = fromAnybody
+        let own: [HeaderName] = [.via, .xForwardedPort, .xRealIP, .xRequestID]
+        let vendors = [
+            "CDN-Loop", "CF-Connecting-IP", "CF-Ray", "CF-Visitor", "X-Amzn-Trace-Id",
+            "X-Cloud-Trace-Context",
+        ]
+        for name in own + vendors.compactMap(HeaderName.init) { names.insert(name) }
+        return names
+    }()
+
+    /// Any other member removes the field that it names before the upstream sees the request (RFC 9110 section 7.6.1).
+    private static func hasOwnConnectionOptions(_ headers: borrowing Headers) -> Bool {
+        var isOwn = true
+        headers.forEachListMember(of: .connection) { member in
+            let isKnown =
+                member.equalsIgnoringCase("keep-alive") || member.equalsIgnoringCase("close")
+                || member.equalsIgnoringCase("te")
+            if !isKnown { isOwn = false }
+        }
+        return isOwn
+    }
+
+    /// Some upstreams read the content of a GET as if it stood in the query.
+    private static func hasNoContent(_ headers: borrowing Headers) -> Bool {
+        !headers.contains(.contentLength) || headers.firstEquals(.contentLength, "0")
+    }
+
+    /// Some upstreams write the trace into their pages: one that is well-formed cannot hold markup.
+    private static func hasWellFormedTrace(_ headers: borrowing Headers) -> Bool {
+        !headers.contains(.traceparent)
+            || headers.first(.traceparent)?.utf8.count == 55 && Identifiers.traceID(in: headers) != nil
+    }
+
+    /// Some upstreams link back to the Referer: it must be of this host, or say no more than the Origin does.
+    private static func namesOwnPages(_ headers: borrowing Headers, _ authority: String) -> Bool {
+        let referers = headers.values(.referer)
+        guard let referer = referers.first else { return true }
+        guard referers.count == 1, let scheme = ["https://", "http://"].first(where: referer.hasPrefix) else {
+            return false
+        }
+        let named = referer.dropFirst(scheme.count).prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+        if named.lowercased() == authority { return true }
+        guard let origin = headers.first(.origin) else { return false }
+        return referer == origin || referer == origin + "/"
+    }
+
+    /// Many upstreams make URLs of what a trusted proxy says of the host, also where that proxy only passes it on.
+    private static func forwardsOwnHost(_ headers: borrowing Headers, _ authority: String) -> Bool {
+        guard !headers.contains(.forwarded) else { return false }
+        return headers.values(.xForwardedHost).allSatisfy { $0.lowercased() == authority }
+            && headers.values(.xForwardedProto).allSatisfy { ["http", "https"].contains($0.lowercased()) }
+            && headers.values(.xForwardedPort).allSatisfy { ["80", "443"].contains($0) }
+    }
+}
