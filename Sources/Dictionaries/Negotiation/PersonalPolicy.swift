@@ -3,31 +3,16 @@ package struct PersonalPolicy: Sendable {
     /// Longer names are no personal query names.
     private static let queryNameBytesMax = 256
 
-    private var exactFields: [[UInt8]] = []
-    private var fieldPrefixes: [[UInt8]] = []
-    /// The bytes that personal field names begin with, which most names of a request do not.
-    private var firstBytes = ByteSet()
-    private var queryNames: [[UInt8]]
+    private let fields: NamePatterns
+    private let queryNames: NamePatterns
     /// Whether cookies do not personalise: `cookies: ignore`.
     package var cookiesIgnored: Bool
 
-    /// A policy of field names, exact or ending in `*`, and of query names, all without case.
+    /// A policy of field and query names, each exact or with a `*` at one end or both, all without case.
     package init(fieldPatterns: [String] = [], queryNames: [String] = [], cookiesIgnored: Bool = false) {
-        self.queryNames = queryNames.map { $0.utf8.map(FieldSyntax.lowercased) }
+        fields = NamePatterns(fieldPatterns)
+        self.queryNames = NamePatterns(queryNames)
         self.cookiesIgnored = cookiesIgnored
-        for pattern in fieldPatterns {
-            let bytes = pattern.utf8.map(FieldSyntax.lowercased)
-            if bytes == [UInt8(ascii: "*")] {
-                firstBytes = .all
-            } else {
-                bytes.first.map { firstBytes.insert($0) }
-            }
-            if bytes.last == UInt8(ascii: "*") {
-                fieldPrefixes.append(bytes.dropLast())
-            } else {
-                exactFields.append(bytes)
-            }
-        }
     }
 
     /// Whether a field of this name is personal.
@@ -37,19 +22,7 @@ package struct PersonalPolicy: Sendable {
     }
 
     /// Whether a field of this name, as it was received, is personal.
-    package func matches(fieldName text: Span<UInt8>) -> Bool {
-        guard text.count > 0, firstBytes.contains(FieldSyntax.lowercased(text[0])) else { return false }
-        for name in exactFields where FieldSyntax.equals(0..<text.count, in: text, ignoringCase: name) {
-            return true
-        }
-        for prefix in fieldPrefixes
-        where prefix.count <= text.count
-            && FieldSyntax.equals(0..<prefix.count, in: text, ignoringCase: prefix)
-        {
-            return true
-        }
-        return false
-    }
+    package func matches(fieldName text: Span<UInt8>) -> Bool { fields.match(0..<text.count, in: text) }
 
     /// Whether a name in the query, percent-decoded and without case, is personal.
     package func hasPersonalQuery(_ query: String?) -> Bool {
@@ -77,14 +50,23 @@ package struct PersonalPolicy: Sendable {
 
     private func isPersonal(_ name: Range<Int>, in text: Span<UInt8>) -> Bool {
         guard !name.isEmpty, name.count <= 3 * Self.queryNameBytesMax else { return false }
-        let isPlain = name.allSatisfy { text[$0] != UInt8(ascii: "%") }
-        if isPlain {
-            for known in queryNames where FieldSyntax.equals(name, in: text, ignoringCase: known) {
-                return true
-            }
-            return false
+        if name.allSatisfy({ text[$0] != UInt8(ascii: "%") }) { return isPersonalPart(name, in: text) }
+        let decoded = PercentEncoding.decoded(name, in: text)
+        return isPersonalPart(0..<decoded.count, in: decoded.span)
+    }
+
+    /// `user[token]` and `user.token` name a token as well as `token` does.
+    private func isPersonalPart(_ name: Range<Int>, in text: Span<UInt8>) -> Bool {
+        if queryNames.match(name, in: text) { return true }
+        var start = name.lowerBound
+        for index in name where Self.isPartEnd(text[index]) {
+            if queryNames.match(start..<index, in: text) { return true }
+            start = index + 1
         }
-        let decoded = PercentEncoding.decoded(name, in: text).map(FieldSyntax.lowercased)
-        return queryNames.contains(decoded)
+        return start > name.lowerBound && queryNames.match(start..<name.upperBound, in: text)
+    }
+
+    private static func isPartEnd(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "[") || byte == UInt8(ascii: "]") || byte == UInt8(ascii: ".")
     }
 }

@@ -8,6 +8,15 @@ package struct HeaderNameSet: Sendable, ExpressibleByArrayLiteral {
         for name in names { insert(name) }
     }
 
+    /// Returns the well-known names that the closure picks, by their usual spelling.
+    package static func wellKnown(where picks: (String) -> Bool) -> HeaderNameSet {
+        var names = HeaderNameSet()
+        for (index, name) in HeaderNameTable.names.enumerated() where picks(name) {
+            names.numbers.insert(UInt8(index + 1))
+        }
+        return names
+    }
+
     /// Takes a name in.
     package mutating func insert(_ name: HeaderName) {
         if name.id != 0 {

@@ -51,10 +51,12 @@ extension Headers {
         }
     }
 
-    /// Hands over each name as it was received, in the order of the wire.
-    package func forEachName(_ body: (Span<UInt8>) -> Void) {
+    /// Hands over each name that is not in a set, as it was received and in the order of the wire.
+    package func forEachName(outside names: HeaderNameSet, _ body: (Span<UInt8>) -> Void) {
         let bytes = block.span
-        for line in lines { body(bytes.extracting(line.name)) }
+        for line in lines where !names.contains(id: line.id, bytes.extracting(line.name)) {
+            body(bytes.extracting(line.name))
+        }
     }
 
     /// Tells whether the first value of that name has a zero before its first digit.

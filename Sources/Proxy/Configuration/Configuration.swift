@@ -21,14 +21,26 @@ package struct Configuration: Sendable {
     package var dictionariesOn = true
     /// The routes, of which the first that matches counts.
     package var routes: [RouteConfiguration] = [.implied]
-    /// The request fields that make an answer personal; a `*` at the end stands for any ending.
+    /// The request fields that make a response personal; a `*` at either end stands for any characters.
     package var personalFields = [
-        "proxy-authorization", "x-api-key", "x-auth-token", "x-forwarded-user", "x-auth-request-*",
-        "cf-access-*",
+        // Credentials. Authorization and Cookie have rules of their own.
+        "proxy-authorization", "*-authorization", "*token*", "*session*", "*api-key*", "*apikey*", "*secret*",
+        "*password*", "*credential*", "*jwt*", "*-assertion", "*-signature", "*subscription-key",
+        "x-functions-key", "dpop",
+        // What gateways and identity proxies say of a user.
+        "x-auth-*", "x-authenticated-*", "x-forwarded-user", "x-forwarded-email", "x-forwarded-groups",
+        "x-forwarded-preferred-username", "x-forwarded-access-*", "cf-access-*", "x-amzn-oidc-*",
+        "x-ms-client-principal*", "x-goog-iap-*", "x-goog-authenticated-user-*", "x-webauth-*", "oidc-*",
+        "oidc_*", "remote-*", "x-remote-*", "x-user*", "*-userid", "*-user-id", "*username*",
+        // Client certificates.
+        "client-cert*", "*client-cert*", "*ssl-client-*",
     ]
-    /// The query names that make an answer personal.
+    /// The query names that make a response personal; a `*` at either end stands for any characters.
     package var personalQuery = [
-        "token", "access_token", "api_key", "apikey", "key", "sig", "signature", "x-amz-signature",
+        "*token", "*password*", "passwd", "pwd", "pass", "code", "otp", "*jwt", "sid", "*session*",
+        "*secret*", "*api_key*", "*apikey*", "*api-key*", "*access_key*", "*accesskey*", "key", "sig",
+        "*signature", "hmac", "auth", "*authorization", "*credential*", "ticket", "*assertion",
+        "samlresponse",
     ]
     /// The field that identifies a request to the upstream and in the log; nil for none.
     package var requestID: String? = "X-Request-ID"

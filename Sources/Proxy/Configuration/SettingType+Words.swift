@@ -2,8 +2,10 @@ internal import Dictionaries
 
 extension SettingType where Value == String {
     /// The name of a request field, or the beginning of several with a `*` at the end.
-    static let fieldPattern = word("the name of a field, such as x-api-key or x-auth-request-*") { text in
-        (text.hasSuffix("*") ? text.dropLast() : text[...]).isToken
+    static let fieldPattern = word("the name of a field, such as x-api-key, x-auth-request-* or *-token") {
+        text in
+        let word = text.hasPrefix("*") ? text.dropFirst() : text[...]
+        return (word.hasSuffix("*") ? word.dropLast() : word).isToken
     }
 
     /// A media type (RFC 9110 section 8.3.1) without parameters; `*` stands for any characters.

@@ -36,10 +36,13 @@ enum Settings {
             check: { $0.check(&$1) }),
         .value(
             "personal_fields", \.personalFields, .list(.fieldPattern, 0...256),
-            "Request fields that make an answer personal; a * at the end stands for any ending."),
+            "Request fields that make a response personal; a * at either end stands for any characters."),
         .value(
             "personal_query", \.personalQuery, .list(.queryName, 0...256),
-            "Query names that make an answer personal; their values are never logged."),
+            """
+            Query names that make a response personal; a * at either end stands for any characters. Their values are never \
+            logged. token also stands for user[token] and user.token.
+            """),
         .value(
             "request_id", \.requestID, .requestField,
             """

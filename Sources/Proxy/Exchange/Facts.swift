@@ -12,7 +12,7 @@ extension RequestFacts {
         var hasPersonalField = false
         if route.usesDictionaries {
             let personal = route.policy.personal
-            head.headers.forEachName {
+            head.headers.forEachName(outside: route.impersonalFields) {
                 hasPersonalField = hasPersonalField || personal.matches(fieldName: $0)
             }
         }

@@ -1,4 +1,5 @@
 internal import Dictionaries
+internal import HTTP
 internal import Synchronization
 
 /// One route, ready to decide: its pattern and everything that holds for the requests it matches.
@@ -25,6 +26,8 @@ final class Route: Sendable {
     let revalidates: Bool
     /// What the pure decisions need to know of it.
     let policy: RoutePolicy
+    /// The well-known fields that are not personal: of these no name needs to be compared.
+    let impersonalFields: HeaderNameSet
     /// Whether a delta of this route was not exact; until a reload makes another object.
     private let isDistrusted = Atomic<Bool>(false)
     /// What the store needs to know of it.
@@ -37,7 +40,9 @@ final class Route: Sendable {
         match = route.match
         text = route.text
         dictionary = route.dictionary
-        policy = configuration.policy(of: route)
+        let policy = configuration.policy(of: route)
+        self.policy = policy
+        impersonalFields = .wellKnown { !policy.personal.matches(fieldName: $0) }
         delivery = route.dictionary?.delivery
         cacheControl = route.dictionary?.cacheControl.map(CacheControlOverride.init)
         sharedCaches = route.dictionary?.sharedCaches

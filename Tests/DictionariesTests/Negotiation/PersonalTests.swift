@@ -91,6 +91,31 @@ struct PersonalTests {
     }
 
     @Test(arguments: [
+        ("private-token", true), ("X-TOKEN", true), ("token", false), ("-token", true), ("x-tokens", false),
+        ("x-session-id", true), ("sessionless", true), ("session", true), ("sessio", false),
+        ("x-amzn-oidc-data", true), ("y-amzn-oidc-data", false), ("x*y", false),
+    ])
+    func `a star stands for any characters at either end of a field name`(name: String, matches: Bool) {
+        let policy = PersonalPolicy(fieldPatterns: ["*-Token", "*session*", "x-amzn-oidc-*", "*-oken-*"])
+        #expect(policy.matches(fieldName: name) == matches)
+    }
+
+    @Test func `a star alone stands for every name`() {
+        #expect(PersonalPolicy(fieldPatterns: ["*"]).matches(fieldName: "x"))
+        #expect(PersonalPolicy(queryNames: ["*"]).hasPersonalQuery("x=1"))
+    }
+
+    @Test(arguments: [
+        ("a[token]=1", true), ("a%5Btoken%5D=1", true), ("a[b][TOKEN]", true), ("a.token=1", true),
+        ("token.a=1", true), ("token[]=1", true), ("a[tokens]=1", false), ("a=b[token]", false),
+        ("a[id_token]=1", false), ("my.session.id=1", true), ("a[]=token", false), ("[]=1", false),
+    ])
+    func `each part of a name with brackets or dots is a name`(query: String, isPersonal: Bool) {
+        let policy = PersonalPolicy(queryNames: ["token", "*session*"])
+        #expect(policy.hasPersonalQuery(query) == isPersonal)
+    }
+
+    @Test(arguments: [
         ("token=1", true), ("a=1&token=2", true), ("TOKEN=1", true), ("token", true), ("a&token", true),
         ("%74oken=1", true), ("t%6Fk%65n", true),
         ("%54OKEN=1", true), ("a;token=1", true), ("x-key=1", true), ("=token", false), ("a=token", false),

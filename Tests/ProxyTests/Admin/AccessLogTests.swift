@@ -94,8 +94,8 @@ private func full(_ record: inout RequestRecord) {
         ("/a?tokens=1&b=token", "/a?tokens=1&b=token"),
         ("/a?sig=x&sig=y", "/a?sig=-&sig=-"),
         ("/token=s3cret", "/token=s3cret"),
-        ("/a?b?token=1", "/a?b?token=1"),
-        ("/a??token=1&key=2", "/a??token=1&key=-"),
+        ("/a?b?token=1", "/a?b?token=-"),
+        ("/a??token=1&key=2", "/a??token=-&key=-"),
     ])
     func `the values of personal query names are not logged`(target: String, logged: String) {
         #expect(line(isJSON: false) { $0.target = Array(target.utf8) }.contains(" GET \(logged) 200 "))
