@@ -21,7 +21,6 @@ package enum Admission {
         if response.hasContentRange { return .range }
         if !request.isPathNormal { return .pathNotNormal }
         if request.noStore || response.cacheControl.noStore { return .noStore }
-        if !response.setCookieNames.allSatisfy(policy.ignoredSetCookies.contains) { return .setCookie }
         if response.varyNames.contains("*") { return .varyAny }
         if response.coding == .foreign { return .codedUpstream }
         if MediaTypes.isEventStream(response.contentType) { return .eventStream }

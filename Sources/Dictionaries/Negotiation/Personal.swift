@@ -1,20 +1,62 @@
-/// Whether an answer is somebody's own, by the contract's paragraph of that name.
+/// Decides whether a response is somebody's own.
 package enum Personal {
-    /// Whether the answer is personal: by what it says itself, or by what the request has and the answer does not lift.
+    /// What makes a response personal: the closed list of Dictum-Explain and of hints.
+    package enum Cause: String, CaseIterable, Sendable {
+        /// Its Cache-Control says `private`.
+        case isPrivate = "private"
+        /// It sets a cookie.
+        case setCookie = "set-cookie"
+        /// It varies on Cookie, and the request has one that counts.
+        case variesOnCookie = "vary-cookie"
+        /// It varies on Authorization, and the request has one.
+        case variesOnAuthorization = "vary-authorization"
+        /// It varies on a personal field.
+        case variesOnField = "vary-field"
+        /// The request has Authorization.
+        case authorization
+        /// The request has a cookie that counts.
+        case cookie
+        /// The client showed a certificate.
+        case certificate
+        /// The request has a personal field.
+        case field
+        /// The request has a personal name in its query.
+        case query
+    }
+
+    /// What makes the response personal: what it says itself, or what the request has and the response does not lift.
+    ///
+    /// A request without a field on which the response varies gets the anonymous variant, which it shares with everyone
+    /// who sends none (RFC 9111 section 4.1).
+    package static func cause(
+        request: RequestFacts, response: ResponseFacts, policy: PersonalPolicy
+    ) -> Cause? {
+        let cacheControl = response.cacheControl
+        // RFC 9111 section 5.2.2.7; it beats `public`, the more careful of two that contradict each other.
+        if cacheControl.isPrivate { return .isPrivate }
+        if !response.setCookieNames.allSatisfy(policy.ignoredSetCookies.contains) { return .setCookie }
+        for name in response.varyNames {
+            if name == "cookie" {
+                if request.hasCookie { return .variesOnCookie }
+            } else if name == "authorization" {
+                if request.hasAuthorization { return .variesOnAuthorization }
+            } else if policy.matches(fieldName: name) {
+                return .variesOnField
+            }
+        }
+        if cacheControl.permitsSharing { return nil }
+        // RFC 9111 section 3.5: public, s-maxage and must-revalidate allow sharing the response to Authorization.
+        if request.hasAuthorization && !cacheControl.mustRevalidate { return .authorization }
+        if request.hasCookie && !cacheControl.immutable && !policy.cookiesIgnored { return .cookie }
+        if request.hasClientCertificate { return .certificate }
+        if request.hasPersonalField { return .field }
+        return request.hasPersonalQuery ? .query : nil
+    }
+
+    /// Whether the response is personal.
     package static func isPersonal(
         request: RequestFacts, response: ResponseFacts, policy: PersonalPolicy
     ) -> Bool {
-        let cacheControl = response.cacheControl
-        // RFC 9111 section 5.2.2.7; it beats `public`, the more careful of two that contradict each other.
-        if cacheControl.isPrivate { return true }
-        for name in response.varyNames
-        where name == "cookie" || name == "authorization" || policy.matches(fieldName: name) {
-            return true
-        }
-        if cacheControl.permitsSharing { return false }
-        // RFC 9111 section 3.5: public, s-maxage and must-revalidate allow sharing the answer to Authorization.
-        if request.hasAuthorization && !cacheControl.mustRevalidate { return true }
-        if request.hasCookie && !cacheControl.immutable && !policy.cookiesIgnored { return true }
-        return request.hasClientCertificate || request.hasPersonalField || request.hasPersonalQuery
+        cause(request: request, response: response, policy: policy) != nil
     }
 }

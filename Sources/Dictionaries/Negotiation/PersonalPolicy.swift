@@ -1,4 +1,5 @@
-/// What tells that a request is somebody's own: the settings `personal_fields`, `personal_query` and a route's `cookies`.
+/// What tells that an exchange is somebody's own: the settings `personal_fields`, `personal_query`, `ignore_cookies`, and a
+/// route's `cookies` and `ignore_set_cookie`.
 package struct PersonalPolicy: Sendable {
     /// Longer names are no personal query names.
     private static let queryNameBytesMax = 256
@@ -7,11 +8,20 @@ package struct PersonalPolicy: Sendable {
     private let queryNames: NamePatterns
     /// Whether cookies do not personalise: `cookies: ignore`.
     package var cookiesIgnored: Bool
+    /// The cookies of requests that never count.
+    package let ignoredCookies: IgnoredCookies
+    /// The names of cookies whose Set-Cookie does not make a response personal.
+    package let ignoredSetCookies: [String]
 
     /// A policy of field and query names, each exact or with a `*` at one end or both, all without case.
-    package init(fieldPatterns: [String] = [], queryNames: [String] = [], cookiesIgnored: Bool = false) {
+    package init(
+        fieldPatterns: [String] = [], queryNames: [String] = [], cookiesIgnored: Bool = false,
+        ignoredCookies: IgnoredCookies = IgnoredCookies(), ignoredSetCookies: [String] = []
+    ) {
         fields = NamePatterns(fieldPatterns)
         self.queryNames = NamePatterns(queryNames)
+        self.ignoredCookies = ignoredCookies
+        self.ignoredSetCookies = ignoredSetCookies
         self.cookiesIgnored = cookiesIgnored
     }
 

@@ -63,8 +63,6 @@ package enum Reason: Int, CaseIterable, Sendable {
     // Not admitted, or not offered.
     /// `no-store` on the request or the answer.
     case noStore
-    /// The answer has a Set-Cookie that is not ignored.
-    case setCookie
     /// The answer has `Vary: *`.
     case varyAny
     /// The upstream sends a Use-As-Dictionary of its own.
@@ -110,7 +108,6 @@ package enum Reason: Int, CaseIterable, Sendable {
         case .http10: "http10"
         case .eventStream: "event-stream"
         case .noStore: "no-store"
-        case .setCookie: "set-cookie"
         case .varyAny: "vary-any"
         case .offeredUpstream: "offered-upstream"
         case .verifyFailed: "verify-failed"

@@ -21,7 +21,7 @@ package struct RequestFacts: Sendable {
     package var hasRange: Bool
     /// Whether the request has Authorization.
     package var hasAuthorization: Bool
-    /// Whether the request has Cookie.
+    /// Whether the request has a cookie that counts: one that the setting `ignore_cookies` does not name.
     package var hasCookie: Bool
     /// Whether the client showed a certificate.
     package var hasClientCertificate: Bool

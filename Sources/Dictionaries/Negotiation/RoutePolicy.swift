@@ -19,14 +19,12 @@ package final class RoutePolicy: Sendable {
     package let bodyBytesMax: Int
     /// What makes an answer personal.
     package let personal: PersonalPolicy
-    /// The names of cookies whose Set-Cookie does not bar admission.
-    package let ignoredSetCookies: [String]
 
     /// A route's policy; the defaults are those of the contract, without types.
     package init(
         areDictionariesOn: Bool = true, hasDictionary: Bool = true, scope: Scope = .public,
         types: MediaTypes = MediaTypes([]), bodyBytesMin: Int = 256, bodyBytesMax: Int = 8 << 20,
-        personal: PersonalPolicy = PersonalPolicy(), ignoredSetCookies: [String] = []
+        personal: PersonalPolicy = PersonalPolicy()
     ) {
         self.areDictionariesOn = areDictionariesOn
         self.hasDictionary = hasDictionary
@@ -35,7 +33,6 @@ package final class RoutePolicy: Sendable {
         self.bodyBytesMin = bodyBytesMin
         self.bodyBytesMax = bodyBytesMax
         self.personal = personal
-        self.ignoredSetCookies = ignoredSetCookies
     }
 
     /// Why the scope forbids any use of this answer with dictionaries; nil where it does not.

@@ -8,7 +8,10 @@ extension Configuration {
     package func personal(on route: RouteConfiguration?) -> PersonalPolicy {
         PersonalPolicy(
             fieldPatterns: personalFields, queryNames: personalQuery,
-            cookiesIgnored: route?.dictionary?.cookiesIgnored ?? false)
+            cookiesIgnored: route?.dictionary?.cookiesIgnored ?? false,
+            // Each item was looked at when it was read.
+            ignoredCookies: IgnoredCookies(ignoreCookies) ?? IgnoredCookies(),
+            ignoredSetCookies: route?.dictionary?.ignoreSetCookie ?? [])
     }
 
     /// What the decisions heed on a route; made anew each time, so keep it.
@@ -19,8 +22,7 @@ extension Configuration {
             types: compression.types,
             bodyBytesMin: compression.minSize,
             bodyBytesMax: route.dictionary?.maxBody ?? DictionaryPolicy().maxBody,
-            personal: personal(on: route),
-            ignoredSetCookies: route.dictionary?.ignoreSetCookie ?? [])
+            personal: personal(on: route))
     }
 }
 

@@ -32,6 +32,11 @@ extension SettingType where Value == String {
     /// The name of a cookie (RFC 6265 section 4.1.1).
     static let cookieName = word("the name of a cookie, such as AWSALB") { $0[...].isToken }
 
+    /// A cookie that tells nothing of a login.
+    static let ignoredCookie = word(
+        "the exact name of a cookie, or a pattern with the shape of its value, such as _ga_*=GS#.*"
+    ) { IgnoredCookies.isItem($0) }
+
     /// A request destination (Fetch standard), as Sec-Fetch-Dest sends it.
     static let destination = word("a request destination, such as script or document") { text in
         1...32 ~= text.utf8.count && text.utf8.allSatisfy { 0x61...0x7A ~= $0 || $0 == 0x2D }

@@ -44,6 +44,12 @@ enum Settings {
             logged. token also stands for user[token] and user.token.
             """),
         .value(
+            "ignore_cookies", \.ignoreCookies, .list(.ignoredCookie, 0...256),
+            """
+            Request cookies that make no response personal: exact names, or patterns of names with the shape of the value, \
+            where # stands for digits and * for any characters. A list here replaces this one.
+            """),
+        .value(
             "request_id", \.requestID, .requestField,
             """
             The field that gives each request to the upstream an identifier, 32 random hexadecimal digits, also in the \

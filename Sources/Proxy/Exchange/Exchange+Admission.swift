@@ -27,12 +27,17 @@ extension Exchange {
         guard let offer = own.isEmpty ? routeOffer : UseAsDictionary.parse(own),
             let chain = chain(of: offer, isOwn: !own.isEmpty), mayOffer(from: chain)
         else { return nil }
-        let variant = VariantKey.make(names: varyNames) { name in
-            HeaderName(name).flatMap { request.headers.joined($0) }
-        }
+        let variant = VariantKey.make(names: varyNames, values: variantValue)
         return Answer.Place(
             chain: chain, url: storedURL, variant: variant,
             offer: own.isEmpty && isOffered() ? offer : nil, isUpstreamMatch: !own.isEmpty)
+    }
+
+    /// What a request field counts as where a response varies on it; nil where the request is without it.
+    func variantValue(_ name: String) -> String? {
+        // Without cookies that count it is the anonymous variant.
+        if name == "cookie", !facts.hasCookie { return nil }
+        return HeaderName(name).flatMap { request.headers.joined($0) }
     }
 
     /// The chain of what the route makes of this request's answer.

@@ -9,9 +9,7 @@ extension Exchange {
         guard route.revalidates, facts.dictionarySwitch == nil,
             Revalidation.mayAsk(request, framing: requestFraming, facts), let chain = publicChain
         else { return }
-        let found = proxy.index.newestWithHead(chain: chain, url: storedURL) { name in
-            HeaderName(name).flatMap { request.headers.joined($0) }
-        }
+        let found = proxy.index.newestWithHead(chain: chain, url: storedURL, values: variantValue)
         guard let version = found, let kept = version.head?.reading(KeptHead.init) else { return }
         storedAnswer = StoredAnswer(version: version, kept: kept)
         readStoredBody(of: version)

@@ -16,6 +16,10 @@ extension RequestFacts {
                 hasPersonalField = hasPersonalField || personal.matches(fieldName: $0)
             }
         }
+        var hasCookie = false
+        head.headers.forEachValue(of: .cookie) {
+            hasCookie = hasCookie || route.policy.personal.ignoredCookies.counts($0)
+        }
         let method: Method =
             switch head.method {
             case .get: .get
@@ -30,7 +34,7 @@ extension RequestFacts {
             secFetchMode: head.headers.joined(.secFetchMode),
             origin: head.headers.first(.origin), hasRange: head.headers.contains(.range),
             hasAuthorization: head.headers.contains(.authorization),
-            hasCookie: head.headers.contains(.cookie),
+            hasCookie: hasCookie,
             hasClientCertificate: peer.tls?.clientSubject != nil,
             hasPersonalField: hasPersonalField,
             hasPersonalQuery: query != nil && route.policy.personal.hasPersonalQuery(query),

@@ -1,3 +1,4 @@
+internal import Dictionaries
 internal import HTTP
 
 /// What tells one user from another on a private route, and whether a request says all of it and nothing else.
@@ -11,10 +12,13 @@ struct Identity: Sendable {
     private let items: [IdentityItem]
     /// Whether cookies that are no items do not matter: `cookies: ignore`.
     private let ignoresOtherCookies: Bool
+    /// Cookies that never matter: `ignore_cookies`.
+    private let ignored: IgnoredCookies
     /// The fields of the upstream that no client gets to see.
     let responseNames: [HeaderName]
 
-    init(_ items: [IdentityItem], ignoresOtherCookies: Bool) {
+    init(_ items: [IdentityItem], ignoresOtherCookies: Bool, ignored: IgnoredCookies = IgnoredCookies()) {
+        self.ignored = ignored
         self.items = items.sorted { $0.text < $1.text }
         self.ignoresOtherCookies = ignoresOtherCookies
         responseNames = items.compactMap { if case .response(let name) = $0 { name } else { nil } }
@@ -74,11 +78,18 @@ struct Identity: Sendable {
             lines.append(line)
         }
         // An empty field is a Cookie all the same.
-        if !coversAll, covered.isEmpty, !lines.isEmpty { return nil }
+        if !coversAll, covered.isEmpty { return lines.contains { ignored.counts($0.span) } ? nil : [] }
         let cookies = lines.flatMap(Self.cookies)
         let isCovered =
-            coversAll || cookies.allSatisfy { cookie in covered.contains { $0[...] == cookie.name } }
+            coversAll
+            || cookies.allSatisfy { cookie in
+                covered.contains { $0[...] == cookie.name } || !ignored.counts(Self.line(of: cookie).span)
+            }
         return isCovered ? cookies : nil
+    }
+
+    private static func line(of cookie: Cookie) -> [UInt8] {
+        Array(cookie.name) + [UInt8(ascii: "=")] + cookie.value
     }
 
     /// The pairs of a Cookie field (RFC 6265 section 4.2.1); one without `=` is a value without a name.

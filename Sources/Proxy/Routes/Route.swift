@@ -46,9 +46,12 @@ final class Route: Sendable {
         delivery = route.dictionary?.delivery
         cacheControl = route.dictionary?.cacheControl.map(CacheControlOverride.init)
         sharedCaches = route.dictionary?.sharedCaches
+        let personal = policy.personal
         identity = route.dictionary.flatMap { dictionary in
             guard dictionary.scope == .private else { return nil }
-            return Identity(dictionary.identity, ignoresOtherCookies: dictionary.cookiesIgnored)
+            return Identity(
+                dictionary.identity, ignoresOtherCookies: dictionary.cookiesIgnored,
+                ignored: personal.ignoredCookies)
         }
         revalidates =
             route.dictionary?.revalidate == true && policy.scope == .public && policy.areDictionariesOn

@@ -29,11 +29,11 @@ struct AdmissionTests {
             Change(.pathNotNormal) { $0.request.isPathNormal = false },
             Change(.noStore) { $0.request.noStore = true },
             Change(.noStore) { $0.response.cacheControl.noStore = true },
-            Change(.setCookie) { $0.response.setCookieNames = ["sid"] },
-            Change(.setCookie) {
+            Change(.personal) { $0.response.setCookieNames = ["sid"] },
+            Change(.personal) {
                 ($0.response.setCookieNames, $0.route.ignoredSetCookies) = (["lb", "sid"], ["lb"])
             },
-            Change(.setCookie) {
+            Change(.personal) {
                 ($0.response.setCookieNames, $0.route.ignoredSetCookies) = (["LB"], ["lb"])
             },
             Change(.varyAny) { $0.response.varyNames = ["origin", "*"] },

@@ -27,16 +27,17 @@ enum Facts {
         var types = MediaTypes(["application/json", "text/*"])
         var bodyBytesMin = 256
         var bodyBytesMax = 8 << 20
-        var personal = PersonalPolicy(
-            fieldPatterns: ["x-api-key", "cf-access-*"], queryNames: ["token"])
+        var cookiesIgnored = false
         var ignoredSetCookies: [String] = []
 
         var policy: RoutePolicy {
             RoutePolicy(
                 areDictionariesOn: areDictionariesOn, hasDictionary: hasDictionary, scope: scope,
                 types: types,
-                bodyBytesMin: bodyBytesMin, bodyBytesMax: bodyBytesMax, personal: personal,
-                ignoredSetCookies: ignoredSetCookies)
+                bodyBytesMin: bodyBytesMin, bodyBytesMax: bodyBytesMax,
+                personal: PersonalPolicy(
+                    fieldPatterns: ["x-api-key", "cf-access-*"], queryNames: ["token"],
+                    cookiesIgnored: cookiesIgnored, ignoredSetCookies: ignoredSetCookies))
         }
     }
 

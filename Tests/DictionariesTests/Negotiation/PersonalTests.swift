@@ -10,32 +10,86 @@ struct PersonalTests {
         ("query", { $0.hasPersonalQuery = true }),
     ]
 
+    static func cause(
+        _ cacheControl: String = "", vary: [String] = [], setCookies: [String] = [],
+        cookiesIgnored: Bool = false,
+        _ change: (inout RequestFacts) -> Void = { _ in }
+    ) -> Personal.Cause? {
+        let policy = Facts.route {
+            $0.cookiesIgnored = cookiesIgnored
+            $0.ignoredSetCookies = ["lb"]
+        }.personal
+        let response = Facts.response {
+            $0.cacheControl = CacheControl([cacheControl])
+            $0.varyNames = vary
+            $0.setCookieNames = setCookies
+        }
+        return Personal.cause(request: Facts.request(change), response: response, policy: policy)
+    }
+
     static func isPersonal(
         _ cacheControl: String = "", vary: [String] = [], cookiesIgnored: Bool = false,
         _ change: (inout RequestFacts) -> Void = { _ in }
     ) -> Bool {
-        var policy = Facts.route().personal
-        policy.cookiesIgnored = cookiesIgnored
-        let response = Facts.response {
-            $0.cacheControl = CacheControl([cacheControl])
-            $0.varyNames = vary
-        }
-        return Personal.isPersonal(request: Facts.request(change), response: response, policy: policy)
+        cause(cacheControl, vary: vary, cookiesIgnored: cookiesIgnored, change) != nil
     }
 
     @Test(arguments: [
         "private", "private=\"set-cookie\"", "public, private", "private, s-maxage=60",
         "private, must-revalidate, immutable",
     ])
-    func `private makes an answer personal and beats public`(cacheControl: String) {
-        #expect(Self.isPersonal(cacheControl))
+    func `private makes a response personal and beats public`(cacheControl: String) {
+        #expect(Self.cause(cacheControl) == .isPrivate)
     }
 
-    @Test(arguments: ["cookie", "authorization", "x-api-key", "cf-access-jwt"])
-    func `a Vary that names a personal field makes an answer personal, whatever it says besides`(name: String)
-    {
-        #expect(Self.isPersonal("public, s-maxage=60", vary: ["origin", name]))
+    @Test(arguments: ["x-api-key", "cf-access-jwt"])
+    func `a Vary that names a personal field makes a response personal, whatever it says besides`(
+        name: String
+    ) {
+        #expect(Self.cause("public, s-maxage=60", vary: ["origin", name]) == .variesOnField)
         #expect(Self.isPersonal(vary: [name], cookiesIgnored: true))
+    }
+
+    @Test(arguments: [["cookie"], ["authorization"], ["accept", "cookie"], ["cookie", "authorization"]])
+    func `without the field that it varies on a request shares the anonymous variant`(vary: [String]) {
+        for cacheControl in ["", "public", "max-age=5", "no-cache"] {
+            #expect(!Self.isPersonal(cacheControl, vary: vary), "\(cacheControl)")
+        }
+    }
+
+    @Test
+    func `with the field that it varies on a request gets a personal response, whatever it says besides`() {
+        for cacheControl in ["", "public", "s-maxage=60", "immutable, must-revalidate"] {
+            #expect(Self.cause(cacheControl, vary: ["cookie"]) { $0.hasCookie = true } == .variesOnCookie)
+            #expect(
+                Self.cause(cacheControl, vary: ["authorization"]) { $0.hasAuthorization = true }
+                    == .variesOnAuthorization)
+        }
+        #expect(Self.isPersonal(vary: ["cookie"], cookiesIgnored: true) { $0.hasCookie = true })
+    }
+
+    @Test func `a Vary on one of both says nothing of the other`() {
+        #expect(!Self.isPersonal("public", vary: ["cookie"]) { $0.hasAuthorization = true })
+        #expect(Self.cause(vary: ["cookie"]) { $0.hasAuthorization = true } == .authorization)
+        #expect(!Self.isPersonal("public", vary: ["authorization"]) { $0.hasCookie = true })
+        #expect(Self.cause(vary: ["authorization"]) { $0.hasCookie = true } == .cookie)
+    }
+
+    @Test
+    func `a certificate, a personal field or a personal query is personal in the anonymous variant, too`() {
+        #expect(Self.cause(vary: ["cookie"]) { $0.hasClientCertificate = true } == .certificate)
+        #expect(Self.cause(vary: ["cookie"]) { $0.hasPersonalField = true } == .field)
+        #expect(Self.cause(vary: ["cookie"]) { $0.hasPersonalQuery = true } == .query)
+    }
+
+    @Test(arguments: ["", "public", "s-maxage=60, immutable"])
+    func `a cookie that is set makes a response personal, unless the route says otherwise`(
+        cacheControl: String
+    ) {
+        #expect(Self.cause(cacheControl, setCookies: ["sid"]) == .setCookie)
+        #expect(Self.cause(cacheControl, setCookies: ["lb", "sid"]) == .setCookie)
+        #expect(Self.cause(cacheControl, setCookies: ["LB"]) == .setCookie)
+        #expect(Self.cause(cacheControl, setCookies: ["lb"]) == nil)
     }
 
     @Test(arguments: ["origin", "x-api-keys", "cf-acces", "accept-encoding", "*"])
@@ -44,7 +98,7 @@ struct PersonalTests {
     }
 
     @Test(arguments: marks.indices)
-    func `what is somebody's own in the request makes an answer personal`(index: Int) {
+    func `what is somebody's own in the request makes a response personal`(index: Int) {
         for cacheControl in ["", "max-age=60", "no-cache", "s-maxage=x", "public=1"] {
             #expect(
                 Self.isPersonal(cacheControl, Self.marks[index].1), "\(Self.marks[index].0), \(cacheControl)")

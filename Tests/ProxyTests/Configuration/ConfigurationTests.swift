@@ -170,6 +170,6 @@ func configuration(
         #expect(!policies[0].areDictionariesOn)
         #expect(policies[0].bodyBytesMin == 7)
         #expect(policies[0].bodyBytesMax == 9)
-        #expect(policies[0].ignoredSetCookies == ["lb"])
+        #expect(policies[0].personal.ignoredSetCookies == ["lb"])
     }
 }

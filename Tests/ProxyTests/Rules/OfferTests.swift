@@ -1,3 +1,4 @@
+internal import Dictionaries
 internal import TestSupport
 internal import Testing
 
@@ -19,7 +20,7 @@ private let small = Feed.bytes(version: 0, items: 40)
         "HTTP/1.1 200 OK\r\nCache-Control: private",
         "HTTP/1.1 200 OK\r\nCache-Control: private=\"x\", public",
         "HTTP/1.1 200 OK\r\nCache-Control: no-store", "HTTP/1.1 200 OK\r\nVary: *",
-        "HTTP/1.1 200 OK\r\nVary: Cookie", "HTTP/1.1 200 OK\r\nVary: X-Api-Key",
+        "HTTP/1.1 200 OK\r\nVary: X-Api-Key",
         "HTTP/1.1 200 OK\r\nContent-Encoding: compress", "HTTP/1.1 200 OK\r\nContent-Encoding: gzip, br",
     ])
     func `what must not be a dictionary is not offered, and is none`(head: String) throws {
@@ -38,6 +39,30 @@ private let small = Feed.bytes(version: 0, items: 40)
         let proxy = try TestProxy(json(small))
         #expect(try proxy.fetch("/feed", field)["Use-As-Dictionary"] == nil)
         #expect(try !proxy.fetch("/feed", over: small).coding.hasPrefix("dc"))
+    }
+
+    @Test(arguments: ["Vary: Cookie", "Vary: Accept, Cookie", "Vary: Cookie, Authorization"])
+    func `the anonymous variant is offered, with cookies that do not count as without any`(vary: String)
+        throws
+    {
+        let proxy = try TestProxy(json(small, vary))
+        #expect(try proxy.fetch("/feed")["Use-As-Dictionary"] == #"match="/feed""#)
+        #expect(try proxy.fetch("/feed", over: small).coding == "dcz")
+        #expect(
+            try proxy.fetch("/feed", over: small, "Cookie: _ga=GA1.2.3.4; _gid=GA1.2.3.4").coding == "dcz")
+        #expect(proxy.server.context.store.statistics.versions == 1, "one variant")
+        for cookie in ["sessionid=1", "_ga=GA1.2.3.4; sessionid=1", "_ga_session=BAh7"] {
+            let personal = try proxy.fetch("/feed", over: small, "Cookie: \(cookie)")
+            #expect(personal.coding == "identity")
+            #expect(personal["Use-As-Dictionary"] == nil)
+        }
+    }
+
+    @Test func `the cookies that do not count are a setting`() throws {
+        let proxy = try TestProxy(json(small), "ignore_cookies: [theme, \"x_*=v#\"]")
+        #expect(try proxy.fetch("/feed", "Cookie: theme=dark; x_1=v2")["Use-As-Dictionary"] != nil)
+        #expect(try proxy.fetch("/feed", "Cookie: theme=dark; x_1=w2")["Use-As-Dictionary"] == nil)
+        #expect(try proxy.fetch("/feed", "Cookie: _ga=GA1.2.3.4")["Use-As-Dictionary"] == nil)
     }
 
     @Test(arguments: ["/feed?token=1", "/feed?a=b&sig=x", "/a/../feed", "/a//feed", "/%66eed", "/a%2Ffeed"])

@@ -150,7 +150,7 @@ extension WireMessage {
     }
 
     @Test(arguments: [
-        ("Cache-Control: no-store", []), ("Set-Cookie: a=1", []), ("Vary: *", []),
+        ("Cache-Control: no-store", []), ("Vary: *", []),
         ("X-A: 1", ["Cookie: a=1"]),
         ("X-A: 1", ["Cache-Control: no-store"]), ("X-A: 1", [ann]), ("X-A: 1", ["Connection: authorization"]),
     ])
@@ -163,6 +163,17 @@ extension WireMessage {
         #expect(try client.receive()["Use-As-Dictionary"] == nil)
         #expect(proxy.server.context.store.statistics.versions == 0)
         #expect(try proxy.fetch("/feed", over: first, ann, "X-Version: 1").coding == "identity")
+    }
+
+    @Test func `neither a cookie that is set nor one that does not count bars the user's own response`()
+        throws
+    {
+        let proxy = try proxy(byAuthorization, "Set-Cookie: rolling=1")
+        let analytics = "Cookie: _ga=GA1.2.3.4; _ga_ABC=GS1.1.2.3"
+        #expect(try proxy.fetch("/feed", ann, analytics)["Use-As-Dictionary"] != nil)
+        let answer = try proxy.fetch("/feed", over: first, ann, analytics, "X-Version: 1")
+        #expect(answer.coding == "dcz")
+        #expect(answer.values("Set-Cookie") == ["rolling=1"])
     }
 
     @Test func `one past answer is kept, or as many as private_versions says`() throws {

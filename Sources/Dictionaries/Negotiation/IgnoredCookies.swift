@@ -1,0 +1,162 @@
+/// The setting `ignore_cookies`: request cookies that tell nothing of a login, such as those of analytics scripts.
+///
+/// An item is the exact name of a cookie, or a pattern of names with the shape that the value must have:
+/// `_ga_*=GS#.*`. In both halves `#` stands for one or more digits and `*` for any characters. A name that only begins
+/// like a known one may be a session's, so every pattern has a shape.
+package struct IgnoredCookies: Sendable {
+    /// A pattern of names, and the shape of their values.
+    private struct Pattern {
+        let name: [UInt8]
+        let value: [UInt8]
+    }
+
+    /// Longer values fit no shape.
+    private static let valueBytesMax = 4096
+
+    private var names: [[UInt8]] = []
+    private var patterns: [Pattern] = []
+
+    /// The cookies that browsers send to any site that embeds a well-known analytics or advertising script.
+    package static let defaults = [
+        // Google Analytics and Ads
+        "_ga", "_gid", "_gat", "_gcl_au", "__gads", "__gpi", "__utma", "__utmb", "__utmc", "__utmt", "__utmz",
+        "_ga_*=GS#.*", "_gat_*=1", "_dc_gtm_*=1",
+        // Matomo
+        "_pk_id.#.*=*.#.*", "_pk_ses.#.*=1",
+        // Meta, TikTok, Pinterest, Snapchat, Reddit, Microsoft
+        "_fbp", "_fbc", "_ttp", "_tt_enable_cookie", "_pin_unauth", "_scid", "_rdt_uuid", "_uetsid",
+        "_uetvid",
+        "_clck", "_clsk",
+        // HubSpot, Hotjar, Parse.ly
+        "__hstc", "__hssc", "__hssrc", "_hjSessionUser_#=eyJ*", "_hjSession_#=eyJ*", "_parsely_visitor",
+    ]
+
+    /// The given items; nil where one is neither a name nor a pattern with a shape.
+    package init?(_ items: [String]) {
+        for item in items {
+            guard Self.isItem(item) else { return nil }
+            let parts = item.utf8.split(separator: UInt8(ascii: "="), maxSplits: 1)
+            if parts.count == 1 {
+                names.append(Array(parts[0]))
+            } else {
+                patterns.append(Pattern(name: Array(parts[0]), value: Array(parts[1])))
+            }
+        }
+    }
+
+    /// Ignores no cookie.
+    package init() {}
+
+    /// Whether a text is an item: a name without wildcards, or a pattern of names and a shape.
+    package static func isItem(_ text: String) -> Bool {
+        let parts = text.utf8.split(
+            separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+        guard let name = parts.first, 1...256 ~= name.count, name.allSatisfy(FieldSyntax.isTokenByte) else {
+            return false
+        }
+        guard parts.count == 2 else { return !name.contains(where: isWildcard) }
+        let value = parts[1]
+        // Anything has the shape `*`.
+        return 1...256 ~= value.count && value.allSatisfy { 0x21...0x7E ~= $0 && $0 != UInt8(ascii: ";") }
+            && value.contains { $0 != UInt8(ascii: "*") } && name.contains { !isWildcard($0) }
+    }
+
+    private static func isWildcard(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "*") || byte == UInt8(ascii: "#")
+    }
+
+    // MARK: A Cookie field
+
+    /// Whether a line of the Cookie field has a cookie that counts.
+    ///
+    /// A line without any pair counts as well: nobody knows what its sender meant.
+    package func counts(_ line: Span<UInt8>) -> Bool {
+        var pairs = 0
+        var start = 0
+        while start < line.count {
+            let pair = Self.pair(from: start, in: line)
+            start = pair.end + 1
+            if pair.range.isEmpty { continue }
+            pairs += 1
+            if !ignores(pair.range, in: line) { return true }
+        }
+        return pairs == 0
+    }
+
+    /// The cookies of a line that count, as they were sent and with `; ` between them; empty where none does.
+    package func kept(of line: Span<UInt8>) -> [UInt8] {
+        var kept: [UInt8] = []
+        var start = 0
+        while start < line.count {
+            let pair = Self.pair(from: start, in: line)
+            start = pair.end + 1
+            if pair.range.isEmpty || ignores(pair.range, in: line) { continue }
+            if !kept.isEmpty { kept += [UInt8(ascii: ";"), UInt8(ascii: " ")] }
+            for index in pair.range { kept.append(line[index]) }
+        }
+        return kept
+    }
+
+    /// The pair that begins at an offset, without white space, and where the semicolon after it stands.
+    private static func pair(from start: Int, in line: Span<UInt8>) -> (range: Range<Int>, end: Int) {
+        var end = start
+        while end < line.count, line[end] != UInt8(ascii: ";") { end += 1 }
+        return (FieldSyntax.trimmed(start..<end, in: line), end)
+    }
+
+    private func ignores(_ pair: Range<Int>, in line: Span<UInt8>) -> Bool {
+        guard let sign = pair.first(where: { line[$0] == UInt8(ascii: "=") }) else { return false }
+        let name = pair.lowerBound..<sign
+        let value = sign + 1..<pair.upperBound
+        // Names of cookies are compared with case (RFC 6265 section 5.4 sends them as they were set).
+        for known in names where Self.equals(known, name, in: line) { return true }
+        guard value.count <= Self.valueBytesMax else { return false }
+        for pattern in patterns
+        where Self.matches(pattern.name, name, in: line) && Self.matches(pattern.value, value, in: line) {
+            return true
+        }
+        return false
+    }
+
+    private static func equals(_ known: [UInt8], _ range: Range<Int>, in line: Span<UInt8>) -> Bool {
+        guard known.count == range.count else { return false }
+        for index in known.indices where known[index] != line[range.lowerBound + index] { return false }
+        return true
+    }
+
+    /// Whether a text has the shape.
+    ///
+    /// Steps back to the last `*` only, so the time is at most the product of both lengths.
+    private static func matches(_ shape: [UInt8], _ range: Range<Int>, in text: Span<UInt8>) -> Bool {
+        var place = 0
+        var index = range.lowerBound
+        var star: (place: Int, text: Int)?
+        while place < shape.count || index < range.upperBound {
+            if place < shape.count, shape[place] == UInt8(ascii: "*") {
+                star = (place, index)
+                place += 1
+            } else if let next = next(after: index, of: shape, place, range.upperBound, in: text) {
+                place += 1
+                index = next
+            } else if let last = star, last.text < range.upperBound {
+                star = (last.place, last.text + 1)
+                place = last.place + 1
+                index = last.text + 1
+            } else {
+                return false
+            }
+        }
+        return true
+    }
+
+    /// Where the text goes on after what one character of the shape takes: all digits that follow, or itself.
+    private static func next(
+        after index: Int, of shape: [UInt8], _ place: Int, _ end: Int, in text: Span<UInt8>
+    ) -> Int? {
+        guard place < shape.count, index < end else { return nil }
+        guard shape[place] == UInt8(ascii: "#") else { return shape[place] == text[index] ? index + 1 : nil }
+        var next = index
+        while next < end, UInt8(ascii: "0")...UInt8(ascii: "9") ~= text[next] { next += 1 }
+        return next > index ? next : nil
+    }
+}
