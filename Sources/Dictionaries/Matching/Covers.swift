@@ -9,34 +9,27 @@ package enum Covers: Sendable {
     /// A template that the groups of the route's match fill.
     case template(Template)
 
-    /// Reads the setting for a route of the given match, whose groups a template may name.
-    package init(_ text: String, route: URLPattern) throws(PatternError) {
+    /// Reads the setting for a route whose match has these groups, which a template may name.
+    package init(_ text: String, groupNames: [String]) throws(PatternError) {
         switch text {
         case "path": self = .path
         case "url": self = .url
-        case "pattern":
-            guard !route.hasRegexpGroups else {
-                throw PatternError(
-                    offset: 0,
-                    "covers: pattern would send a regular expression, which RFC 9842 forbids; expected path, url or a template"
-                )
-            }
-            self = .pattern
+        case "pattern": self = .pattern
         default:
             guard text.hasPrefix("/") else {
                 throw PatternError(
                     offset: 0, "\(text); expected path, url, pattern, or a template that begins with /")
             }
-            self = .template(try Template(text, groupNames: route.groupNames))
+            self = .template(try Template(text, groupNames: groupNames))
         }
     }
 
     /// The `match` to send with an answer; nil where it cannot be expressed.
     ///
-    /// The route's match is only asked for where the setting is `pattern` or a template; the captures are only needed for
-    /// a template, and found anew where they are not given.
+    /// The pattern of the route that matches the URL is only asked for where the setting is `pattern` or a template; the
+    /// captures are only needed for a template, and found anew where they are not given.
     package func matchValue(
-        forPath path: String, query: String?, route: @autoclosure () -> URLPattern,
+        forPath path: String, query: String?, route: @autoclosure () -> URLPattern?,
         captures: [String: Substring]? = nil
     ) -> String? {
         // Outside the normal form a client would resolve the path, and the match would be for another place.
@@ -54,9 +47,9 @@ package enum Covers: Sendable {
             // An escaped colon ends in a brace, behind which a bare question mark would make the colon optional.
             let separator = path.utf8.last == UInt8(ascii: ":") ? "\\?" : "?"
             return Self.bounded(URLPattern.escaped(path) + separator + URLPattern.escaped(query))
-        case .pattern: return route().text
+        case .pattern: return route()?.text
         case .template(let template):
-            return (captures ?? route().captures(path: path, query: query)).flatMap(template.filled)
+            return (captures ?? route()?.captures(path: path, query: query)).flatMap(template.filled)
         }
     }
 

@@ -14,15 +14,11 @@ struct PatternComponent {
     let groupNames: [String]
     /// The fixed text that every match begins with, where a program finds the rest.
     private let lead: [UInt8]
-    /// Whether the component has a regexp group.
-    let hasRegexpGroups: Bool
-
     /// Compiles the pattern that the tokens write.
     init(_ tokens: ArraySlice<PatternToken>, of component: PatternParser.Component) throws(PatternError) {
         let parts = try PatternParser.parts(tokens, of: component)
-        let program = try PatternProgram.compile(parts, of: component)
+        let program = PatternProgram(parts, of: component)
         groupNames = program.names
-        hasRegexpGroups = parts.contains { if case .regexp = $0.matcher { true } else { false } }
         form = Self.form(parts, program)
         if case .general = form { lead = Self.lead(parts[...]) } else { lead = [] }
     }
@@ -36,7 +32,6 @@ struct PatternComponent {
         self.form = form
         groupNames = []
         lead = []
-        hasRegexpGroups = false
     }
 
     /// Whether there is only one text that matches.
@@ -64,13 +59,14 @@ struct PatternComponent {
         }
     }
 
-    /// Whether the whole text matches.
-    func matches(_ text: Span<UInt8>) -> Bool {
+    /// Whether the whole text matches; false as well where the budget ends.
+    func matches(_ text: Span<UInt8>, within budget: inout MatchBudget) -> Bool {
         switch form {
         case .any: true
         case .literal(let bytes): text.count == bytes.count && Self.begins(text, with: bytes)
         case .prefix(let bytes): Self.begins(text, with: bytes)
-        case .general(let program): Self.begins(text, with: lead) && PatternMatcher.matches(program, text)
+        case .general(let program):
+            Self.begins(text, with: lead) && PatternMatcher.matches(program, text, within: &budget)
         }
     }
 
@@ -78,9 +74,10 @@ struct PatternComponent {
     func captures(_ text: Span<UInt8>) -> [(name: String, range: Range<Int>)]? {
         switch form {
         case .any: groupNames.map { ($0, 0..<text.count) }
-        case .literal: matches(text) ? [] : nil
+        case .literal(let bytes): text.count == bytes.count && Self.begins(text, with: bytes) ? [] : nil
         // Its one group is the wildcard.
-        case .prefix(let bytes): matches(text) ? groupNames.map { ($0, bytes.count..<text.count) } : nil
+        case .prefix(let bytes):
+            Self.begins(text, with: bytes) ? groupNames.map { ($0, bytes.count..<text.count) } : nil
         case .general(let program): captures(text, by: program)
         }
     }

@@ -44,13 +44,14 @@ package struct PatternIndex: Sendable {
         let bytes = path.utf8
         let text = bytes.span
         var best: Int?
+        var budget = MatchBudget.unlimited
         var node = nodes[0]
         var depth = 0
         while true {
             for place in node.places {
                 let candidate = places[place]
                 if let best, candidate > best { break }
-                if patterns[candidate].matches(text, query: query) {
+                if patterns[candidate].matches(text, query: query, within: &budget) {
                     best = candidate
                     break
                 }

@@ -10,6 +10,10 @@ struct PatternParser {
     private var names: Set<String> = []
     private var nextNumber = 0
     private var pending: [Unicode.Scalar] = []
+    private var repeatableCount = 0
+
+    /// The most groups and repeated texts of a component: each makes a match take longer, and a few say all that is needed.
+    static let repeatablesMax = 8
 
     /// The parts of the pattern that the tokens write, of which the last is taken for the end.
     static func parts(
@@ -32,7 +36,7 @@ struct PatternParser {
     private mutating func step() throws(PatternError) {
         let start = index
         let character = takeCharacter()
-        if let group = takeGroup() {
+        if let group = try takeGroup() {
             var prefix: [Unicode.Scalar] = []
             if let character {
                 // Only a slash before a group belongs to it, so that `/books/:id?` matches /books.
@@ -55,7 +59,7 @@ struct PatternParser {
         guard let token = current, token.kind == .open else { throw unexpected() }
         index += 1
         let prefix = takeText()
-        let group = takeGroup()
+        let group = try takeGroup()
         let suffix = takeText()
         guard let end = current, end.kind == .close else {
             if current == nil {
@@ -100,26 +104,33 @@ struct PatternParser {
     }
 
     /// A name with or without a regular expression, a regular expression, or `*`.
-    private mutating func takeGroup() -> (name: String?, matcher: PatternPart.Matcher, offset: Int)? {
+    private mutating func takeGroup() throws(PatternError)
+        -> (name: String?, matcher: PatternPart.Matcher, offset: Int)?
+    {
         guard let token = current else { return nil }
         switch token.kind {
         case .name(let name):
             index += 1
-            return (name, takeRegexp() ?? .segment, token.offset)
+            return (name, try takeSpelledWildcard() ?? .segment, token.offset)
         case .asterisk:
             index += 1
             return (nil, .wildcard, token.offset)
         default:
-            guard let matcher = takeRegexp() else { return nil }
+            guard let matcher = try takeSpelledWildcard() else { return nil }
             return (nil, matcher, token.offset)
         }
     }
 
-    private mutating func takeRegexp() -> PatternPart.Matcher? {
+    /// `(.*)`, which the standard takes for the wildcard; any other regexp group is an error.
+    private mutating func takeSpelledWildcard() throws(PatternError) -> PatternPart.Matcher? {
         guard let token = current, case .regexp(let text) = token.kind else { return nil }
+        guard text == ".*" else {
+            throw PatternError(
+                offset: token.offset,
+                "a regular expression, which RFC 9842 forbids; expected *, :name or {…}, or several patterns")
+        }
         index += 1
-        // The standard takes the spelled-out wildcard for the wildcard: it is no regexp group.
-        return text == ".*" ? .wildcard : .regexp(text, offset: token.offset + 1)
+        return .wildcard
     }
 
     private mutating func takeModifier() -> PatternPart.Modifier {
@@ -138,6 +149,12 @@ struct PatternParser {
         prefix: [Unicode.Scalar], group: (name: String?, matcher: PatternPart.Matcher, offset: Int)?,
         suffix: [Unicode.Scalar], modifier: PatternPart.Modifier, at start: Int
     ) throws(PatternError) {
+        if group != nil || modifier != .none { repeatableCount += 1 }
+        guard repeatableCount <= Self.repeatablesMax else {
+            throw PatternError(
+                offset: start < tokens.endIndex ? tokens[start].offset : 0,
+                "more than \(Self.repeatablesMax) groups; expected a shorter pattern")
+        }
         guard let group else {
             if modifier == .none {
                 pending += prefix

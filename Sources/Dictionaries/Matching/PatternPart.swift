@@ -8,8 +8,6 @@ struct PatternPart: Equatable {
         case segment
         /// Anything.
         case wildcard
-        /// A regular expression; the offset is that of its first character in the pattern.
-        case regexp(String, offset: Int)
     }
 
     /// How often a part may occur.

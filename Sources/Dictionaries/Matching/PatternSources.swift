@@ -5,13 +5,6 @@ struct PatternSources {
     /// The pattern of the query; nil where any query matches.
     private(set) var search: [PatternToken]?
 
-    /// The first regexp group.
-    var firstRegexp: PatternToken? {
-        (pathname + (search ?? [])).first {
-            if case .regexp(let text) = $0.kind { text != ".*" } else { false }
-        }
-    }
-
     /// Takes a pattern apart and resolves it against the path of the URL that it came from.
     init(_ text: String, basePath: String, origin: String?) throws(PatternError) {
         let scalars = Array(text.unicodeScalars)

@@ -2,7 +2,8 @@
 ///
 /// Written as a path with an optional query, or as a whole URL of the given origin. A pattern without a query matches
 /// any, one with a query only what it says; scheme, host and port are those of the origin. The percent-encoded path is
-/// matched, and the time of a match is at most the pattern's size times the path's.
+/// matched. There are no regexp groups: RFC 9842 forbids them in a `match`, and a route takes several patterns instead. The
+/// time of a match is at most the pattern's size times the path's.
 package struct URLPattern: Sendable {
     /// The longest pattern, in bytes.
     package static let bytesMax = 2048
@@ -15,9 +16,7 @@ package struct URLPattern: Sendable {
     /// Compiles a pattern, relative to the path of the URL that it came from.
     ///
     /// `origin` is that of the same URL (`https://example.com`); without it a whole URL is an error.
-    package init(
-        _ text: String, basePath: String = "/", origin: String? = nil, allowsRegexpGroups: Bool = false
-    ) throws(PatternError) {
+    package init(_ text: String, basePath: String = "/", origin: String? = nil) throws(PatternError) {
         guard text.utf8.count <= Self.bytesMax else {
             throw PatternError(
                 offset: Self.bytesMax, "a pattern that is too long; expected at most \(Self.bytesMax) bytes")
@@ -30,15 +29,7 @@ package struct URLPattern: Sendable {
         } else {
             search = .any
         }
-        if !allowsRegexpGroups, let token = sources.firstRegexp {
-            throw PatternError(
-                offset: token.offset,
-                "a regular expression, which RFC 9842 forbids here; expected *, :name or {…}")
-        }
     }
-
-    /// Whether the pattern has regular expressions, so that it must not be sent as a `match`.
-    package var hasRegexpGroups: Bool { pathname.hasRegexpGroups || search.hasRegexpGroups }
 
     /// Whether only one path matches, with any query or with one.
     package var isLiteral: Bool { pathname.isLiteral && (search.isAny || search.isLiteral) }
@@ -48,14 +39,21 @@ package struct URLPattern: Sendable {
 
     /// Whether a URL of the origin matches; the query is without its question mark.
     package func matches(path: String, query: String?) -> Bool {
+        var budget = MatchBudget.unlimited
+        return matches(path: path, query: query, within: &budget)
+    }
+
+    /// Returns true if a URL of the origin matches, as far as the budget goes: for patterns from outside.
+    package func matches(path: String, query: String?, within budget: inout MatchBudget) -> Bool {
         let pathBytes = path.utf8
-        return matches(pathBytes.span, query: query)
+        return matches(pathBytes.span, query: query, within: &budget)
     }
 
     /// Whether a URL with the path matches, with one query or another.
     func matches(path: String) -> Bool {
+        var budget = MatchBudget.unlimited
         let pathBytes = path.utf8
-        return pathname.matches(pathBytes.span)
+        return pathname.matches(pathBytes.span, within: &budget)
     }
 
     /// The fixed text that every path that matches begins with, or a part of it.
@@ -69,11 +67,11 @@ package struct URLPattern: Sendable {
     }
 
     /// Whether a URL of the origin matches, of which the path is given in bytes.
-    func matches(_ path: Span<UInt8>, query: String?) -> Bool {
-        guard pathname.matches(path) else { return false }
+    func matches(_ path: Span<UInt8>, query: String?, within budget: inout MatchBudget) -> Bool {
+        guard pathname.matches(path, within: &budget) else { return false }
         if search.isAny { return true }
         let queryBytes = (query ?? "").utf8
-        return search.matches(queryBytes.span)
+        return search.matches(queryBytes.span, within: &budget)
     }
 
     /// What the groups matched, by name; nil where the URL does not match.

@@ -37,9 +37,9 @@ final class Chain: DemandQueueElement {
         set { queued.store(newValue, ordering: .relaxed) }
     }
 
-    /// Whether a dictionary of this chain may be used for the URL (RFC 9842 section 2.2.2).
-    func covers(path: String, query: String?) -> Bool {
-        pattern?.matches(path: path, query: query) ?? false
+    /// Whether a dictionary of this chain may be used for the URL (RFC 9842 section 2.2.2), as far as the budget goes.
+    func covers(path: String, query: String?, within budget: inout MatchBudget) -> Bool {
+        pattern?.matches(path: path, query: query, within: &budget) ?? false
     }
 
     /// Whether somebody has asked for it again, or its route is written: it is no longer in probation.

@@ -43,9 +43,11 @@ package final class DictionaryIndex: Sendable {
     func find(
         digest: Digest, authority: String, scope: ChainKey.Scope = .public, path: String, query: String?
     ) -> Version? {
-        digests.first(digest: digest, authority: authority, limit: Self.candidatesMax) { version in
+        // An upstream chooses the patterns and a client the URL: the chains that hold a body share one bound.
+        var budget = MatchBudget()
+        return digests.first(digest: digest, authority: authority, limit: Self.candidatesMax) { version in
             version.isCurrent && version.chain.scope == scope
-                && version.home.covers(path: path, query: query)
+                && version.home.covers(path: path, query: query, within: &budget)
         }
     }
 

@@ -5,7 +5,7 @@ extension Configuration {
     mutating func findWarnings(_ reader: SettingsReader) {
         for (place, route) in routes.enumerated() {
             guard let node = reader.node(of: "routes[\(place)].match") else { continue }
-            if route.text.readsLikeRegularExpression {
+            if route.match.patterns.contains(where: \.text.readsLikeRegularExpression) {
                 warn(
                     """
                     routes[\(place)].match is \(node.kind) and reads like a regular expression: in a URL Pattern .* is a dot \

@@ -53,13 +53,15 @@ package struct ConfigurationCheck: Sendable, Encodable {
     private static func examples(
         of route: RouteConfiguration, _ policy: DictionaryPolicy, _ template: Template
     ) -> [Example] {
-        PatternExample.urls(of: route.text, varying: { template.text.contains("<\($0)>") }).compactMap {
-            url in
+        let urls = route.match.patterns.flatMap {
+            PatternExample.urls(of: $0.text, varying: { template.text.contains("<\($0)>") })
+        }
+        return urls.compactMap { url in
             let parts = url.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false).map(
                 String.init)
             let query = parts.count > 1 ? parts[1] : nil
-            guard route.match.matches(path: parts[0], query: query) else { return nil }
-            let chain = policy.covers.matchValue(forPath: parts[0], query: query, route: route.match)
+            guard let pattern = route.match.first(path: parts[0], query: query) else { return nil }
+            let chain = policy.covers.matchValue(forPath: parts[0], query: query, route: pattern)
             return chain.map { Example(url: url, chain: $0) }
         }
     }

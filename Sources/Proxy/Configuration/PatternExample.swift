@@ -1,8 +1,6 @@
 /// Makes URLs that a URL Pattern matches, by writing its parts out.
 enum PatternExample {
     /// Three URLs: two that differ only in parts that `isKept` does not name, and one that differs in the others.
-    ///
-    /// What a regular expression stands for is not known: a URL may turn out not to match.
     static func urls(of pattern: String, varying isKept: (String) -> Bool) -> [String] {
         let kept = ["one", "one", "two"]
         let others = ["1a2b", "3c4d", "1a2b"]

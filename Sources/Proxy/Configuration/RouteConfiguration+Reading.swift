@@ -1,18 +1,6 @@
 internal import Dictionaries
 
 extension RouteConfiguration {
-    /// The match with its text, as one value of the table.
-    struct Pattern: Sendable {
-        let text: String
-        let match: URLPattern
-    }
-
-    /// The match with its text.
-    var pattern: Pattern {
-        get { Pattern(text: text, match: match) }
-        set { (text, match) = (newValue.text, newValue.match) }
-    }
-
     /// Looks at what its settings say together, once all are read.
     mutating func check(_ reader: inout SettingsReader) {
         readCovers(&reader)
@@ -62,9 +50,9 @@ extension RouteConfiguration {
 
     /// Makes `covers` of its text, for which the match must be known.
     mutating func readCovers(_ reader: inout SettingsReader) {
-        guard !text.isEmpty, let covers = dictionary?.coversText else { return }
+        guard !match.patterns.isEmpty, let covers = dictionary?.coversText else { return }
         do throws(PatternError) {
-            dictionary?.covers = try Covers(covers, route: match)
+            dictionary?.covers = try Covers(covers, groupNames: match.groupNames)
         } catch {
             guard let node = reader.node(of: "dictionary.covers") else { return }
             reader.descend("dictionary.covers") { $0.report(error.text, in: node, offset: error.offset) }
@@ -72,9 +60,25 @@ extension RouteConfiguration {
     }
 }
 
-extension SettingType where Value == RouteConfiguration.Pattern {
-    /// The match of a route; regular expressions are fine as long as `covers` does not send them on.
-    static let urlPattern = SettingType(
+extension SettingType where Value == RouteMatch {
+    /// The match of a route: a pattern, or a list of them.
+    static let routeMatch = {
+        let several = SettingType<[URLPattern]>.list(.urlPattern, 1...RouteMatch.countMax)
+        return SettingType(
+            expectation: expectedPattern,
+            read: { node, reader in
+                if case .list = node.content { return several.read(node, &reader).map(RouteMatch.init) }
+                return SettingType<URLPattern>.urlPattern.read(node, &reader).map { RouteMatch([$0]) }
+            },
+            write: { match in
+                match.patterns.count == 1 ? match.patterns[0].text.inYAML : several.write(match.patterns)
+            })
+    }()
+}
+
+extension SettingType where Value == URLPattern {
+    /// A pattern of paths, and of queries where it has a search.
+    fileprivate static let urlPattern = SettingType(
         expectation: expectedPattern,
         read: { node, reader in
             guard let text = reader.text(node, expected: expectedPattern) else { return nil }
@@ -85,7 +89,7 @@ extension SettingType where Value == RouteConfiguration.Pattern {
                 return nil
             }
             do throws(PatternError) {
-                return .init(text: text, match: try URLPattern(text, allowsRegexpGroups: true))
+                return try URLPattern(text)
             } catch {
                 reader.report(error.text, in: node, offset: error.offset)
                 return nil
@@ -94,7 +98,8 @@ extension SettingType where Value == RouteConfiguration.Pattern {
 }
 
 private let expectedPattern = """
-    a URL Pattern of the whole path, such as /api/feed, /app/:name.js or /search?q=*; /api/* is all below /api/
+    a URL Pattern of the whole path, such as /api/feed, /app/:name.js or /search?q=*; /api/* is all below /api/; or a \
+    list of patterns
     """
 
 /// Whether a pattern begins with a slash, which may be escaped or in braces.
@@ -107,7 +112,7 @@ private func relativeText(of node: ConfigurationNode) -> String? {
     guard case .scalar(let text) = node.content, text.utf8.count <= 60,
         // What begins an operator of nginx, a regular expression or a variable is no path.
         text.utf8.first.map({ !"=~^@$(\\/ ".utf8.contains($0) }) == true, !text.contains("${"),
-        (try? URLPattern("/" + text, allowsRegexpGroups: true)) != nil
+        (try? URLPattern("/" + text)) != nil
     else { return nil }
     return text
 }

@@ -1,19 +1,18 @@
-package import Dictionaries
+internal import Dictionaries
 
 /// One route: which requests it is for, and how dictionaries are used there.
 package struct RouteConfiguration: Sendable {
-    /// The pattern as it was written.
-    package var text: String
-    /// The requests it is for.
-    package var match: URLPattern
+    /// The requests it is for; no pattern at all where none has been read.
+    package var match: RouteMatch
+    /// The match as metrics, logs and reports name it.
+    package var text: String { match.text }
     /// How dictionaries are used; nil where they are off.
     package var dictionary: DictionaryPolicy?
     /// Whether nobody has written it: it takes whatever comes, so its chains begin in probation.
     var isImplied = false
 
     /// Makes a route.
-    package init(text: String, match: URLPattern, dictionary: DictionaryPolicy?) {
-        self.text = text
+    init(match: RouteMatch, dictionary: DictionaryPolicy?) {
         self.match = match
         self.dictionary = dictionary
     }
@@ -22,13 +21,13 @@ package struct RouteConfiguration: Sendable {
     package static let implied = {
         var policy = DictionaryPolicy()
         policy.delivery = .inBand
-        var route = RouteConfiguration(text: "/*", match: everything, dictionary: policy)
+        var route = RouteConfiguration(match: RouteMatch([everything]), dictionary: policy)
         route.isImplied = true
         return route
     }()
 
-    /// What a route in a file begins from; an empty text says that `match` has not been read.
-    static let fresh = RouteConfiguration(text: "", match: everything, dictionary: DictionaryPolicy())
+    /// What a route in a file begins from.
+    static let fresh = RouteConfiguration(match: RouteMatch([]), dictionary: DictionaryPolicy())
 
     private static let everything: URLPattern = {
         do {

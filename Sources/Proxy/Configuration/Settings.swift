@@ -249,10 +249,11 @@ enum Settings {
 
     static let route: [Setting<RouteConfiguration>] = [
         .value(
-            "match", \.pattern, .urlPattern, required: true, example: "/*",
+            "match", \.match, .routeMatch, required: true, example: "/*",
             """
             A URL Pattern for the whole path, which begins with /; /api/* is all below /api/. Any query fits, unless a \
-            search is written.
+            search is written. Or a list of patterns, such as ["/v1/*", "/v2/*"], of which any may match; no regular \
+            expressions.
             """),
         .sectionOrOff(
             "dictionary", \.dictionary, dictionary, fresh: DictionaryPolicy(),

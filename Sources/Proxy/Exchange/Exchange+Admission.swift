@@ -24,7 +24,7 @@ extension Exchange {
     /// The same for an answer that is admitted already; `own` is the upstream's Use-As-Dictionary.
     func place(varyNames: [String], own: [String], isOffered: () -> Bool) -> Answer.Place? {
         // The upstream's own field stays, and then its match is the one the client goes by.
-        guard let offer = own.isEmpty ? routeOffer : UseAsDictionary.parse(own),
+        guard let offer = own.isEmpty ? routeOffer : ownOffer(own),
             let chain = chain(of: offer, isOwn: !own.isEmpty), mayOffer(from: chain)
         else { return nil }
         let variant = VariantKey.make(names: varyNames, values: variantValue)
@@ -40,6 +40,11 @@ extension Exchange {
         return HeaderName(name).flatMap { request.headers.joined($0) }
     }
 
+    /// The upstream's own offer; nil where no client takes it, so that no body is kept for it.
+    private func ownOffer(_ values: [String]) -> UseAsDictionary? {
+        UseAsDictionary.parse(values).flatMap { (try? URLPattern($0.match)) == nil ? nil : $0 }
+    }
+
     /// The chain of what the route makes of this request's answer.
     var routeChain: ChainKey? { routeOffer.flatMap { chain(of: $0, isOwn: false) } }
 
@@ -53,7 +58,7 @@ extension Exchange {
     /// Makes `routeOffer`.
     func makeRouteOffer() -> UseAsDictionary? {
         guard let dictionary = route.dictionary else { return nil }
-        return dictionary.covers.matchValue(forPath: path, query: query, route: route.match).flatMap {
+        return route.matchValue(path: path, query: query).flatMap {
             UseAsDictionary(match: $0, matchDest: dictionary.matchDest, ttl: dictionary.ttlSeconds)
         }
     }

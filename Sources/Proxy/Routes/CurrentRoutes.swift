@@ -43,7 +43,7 @@ package struct CurrentRoutes: Sendable {
         guard let dictionary = route.dictionary, route.policy.admits(version) else { return false }
         if version.isUpstreamMatch { return true }
         return dictionary.matchDest == chain.matchDest
-            && dictionary.covers.mayMake(chain.match, route: route.match)
+            && route.match.patterns.contains { dictionary.covers.mayMake(chain.match, route: $0) }
     }
 
     private func isChain(
@@ -52,7 +52,7 @@ package struct CurrentRoutes: Sendable {
     ) -> Bool {
         // What the upstream names is the upstream's: it would name it again.
         if version.isUpstreamMatch { return true }
-        return dictionary.covers.matchValue(forPath: path, query: query, route: route.match) == chain.match
+        return route.matchValue(path: path, query: query) == chain.match
             && dictionary.matchDest == chain.matchDest
     }
 }

@@ -8,7 +8,7 @@ internal import Synchronization
 final class Route: Sendable {
     /// Its place in the counters; nil for requests that no route matches.
     let index: Int?
-    let match: URLPattern
+    let match: RouteMatch
     /// The match as it was written.
     let text: String
     /// How dictionaries are used; nil where they are off.
@@ -58,6 +58,12 @@ final class Route: Sendable {
         admission = route.admission
     }
 
+    /// The `match` to send with an answer; nil where dictionaries are off or it cannot be expressed.
+    func matchValue(path: String, query: String?) -> String? {
+        dictionary?.covers.matchValue(
+            forPath: path, query: query, route: match.first(path: path, query: query))
+    }
+
     /// Whether this route may use and offer dictionaries at all.
     var usesDictionaries: Bool { policy.areDictionariesOn && policy.hasDictionary }
 
@@ -82,13 +88,18 @@ final class Route: Sendable {
 struct RouteTable: Sendable {
     private let routes: [Route]
     private let matches: PatternIndex
+    /// The place of the route of each pattern.
+    private let places: [Int]
     private let unmatched: Route
 
     init(_ configuration: Configuration, names: RouteNames) {
         routes = configuration.routes.map {
             Route(index: names.place(of: $0.text), $0, in: configuration)
         }
-        matches = PatternIndex(routes.map(\.match))
+        matches = PatternIndex(routes.flatMap(\.match.patterns))
+        places = routes.enumerated().flatMap { place, route in
+            Array(repeating: place, count: route.match.patterns.count)
+        }
         var none = RouteConfiguration.implied
         none.dictionary = nil
         unmatched = Route(index: nil, none, in: configuration)
@@ -99,6 +110,6 @@ struct RouteTable: Sendable {
 
     /// The route of a request; one without dictionaries where none matches.
     func route(path: String, query: String?) -> Route {
-        matches.first(path: path, query: query).map { routes[$0] } ?? unmatched
+        matches.first(path: path, query: query).map { routes[places[$0]] } ?? unmatched
     }
 }

@@ -29,7 +29,10 @@ struct DoctorDictionary: Sendable {
     }
 
     /// Whether it is for that URL.
-    func isFor(_ url: FetchURL) -> Bool { pattern?.matches(path: url.path, query: url.query) == true }
+    func isFor(_ url: FetchURL) -> Bool {
+        var budget = MatchBudget()
+        return pattern?.matches(path: url.path, query: url.query, within: &budget) == true
+    }
 
     /// Why no browser keeps it; nil where they do.
     var unkept: UnkeptReason? {

@@ -40,12 +40,12 @@ struct CachedDictionary: Codable, Equatable, Sendable {
 
     /// Whether it is for that URL: of the same origin, and its pattern matches (RFC 9842 section 2.2.2).
     ///
-    /// match-dest is ignored: fetch has no destinations to tell apart.
-    func isFor(_ url: FetchURL) -> Bool {
+    /// match-dest is ignored: fetch has no destinations to tell apart. False where the budget ends.
+    func isFor(_ url: FetchURL, within budget: inout MatchBudget) -> Bool {
         guard let own = try? FetchURL(self.url), own.origin == url.origin,
             let pattern = try? URLPattern(match, basePath: own.path, origin: own.origin)
         else { return false }
-        return pattern.matches(path: url.path, query: url.query)
+        return pattern.matches(path: url.path, query: url.query, within: &budget)
     }
 
     /// The name of the record's file: the newer replaces the older of the same place, match and match-dest.
@@ -61,7 +61,9 @@ struct CachedDictionary: Codable, Equatable, Sendable {
 
     /// The best of those for a URL: the longest match, then the newest (RFC 9842 section 2.2.3).
     static func ranked(_ all: [CachedDictionary], for url: FetchURL, at now: Int64) -> [CachedDictionary] {
-        all.filter { $0.isUsable(at: now) && $0.isFor(url) }
+        // Servers choose the patterns, and by redirects the URL.
+        var budget = MatchBudget()
+        return all.filter { $0.isUsable(at: now) && $0.isFor(url, within: &budget) }
             .sorted { ($0.match.utf8.count, $0.storedAt) > ($1.match.utf8.count, $1.storedAt) }
     }
 }

@@ -6,8 +6,9 @@ struct CoversTests {
     static func match(
         _ covers: String, route: String, path: String, query: String? = nil
     ) throws -> String? {
-        let route = try URLPattern(route, allowsRegexpGroups: true)
-        return try Covers(covers, route: route).matchValue(forPath: path, query: query, route: route)
+        let route = try URLPattern(route)
+        return try Covers(covers, groupNames: route.groupNames).matchValue(
+            forPath: path, query: query, route: route)
     }
 
     @Test(
@@ -27,7 +28,7 @@ struct CoversTests {
         ("/app/:name.:hash.js", "/app/<name>.*.js", "/app/main.1a2b.js", "/app/main.*.js"),
         ("/app/:name.:hash.js", "/app/<name>.*.js", "/app/a*b.1.js", "/app/a\\*b.*.js"),
         ("/app/:name.:hash.js", "/app/<name>.<hash>.*", "/app/a:b.1.js", "/app/a{\\:}b.1.*"),
-        ("/v/:v([0-9]+)/x", "/v/<v>/*", "/v/12/x", "/v/12/*"), ("/a/*", "/a/<0>?v=*", "/a/b/c", "/a/b/c?v=*"),
+        ("/v/:v/x", "/v/<v>/*", "/v/12/x", "/v/12/*"), ("/a/*", "/a/<0>?v=*", "/a/b/c", "/a/b/c?v=*"),
         ("/a/:b?", "/a{/<b>}?", "/a/x", "/a{/x}?"),
     ])
     func `a template is filled from the groups`(route: String, template: String, path: String, match: String)
@@ -85,12 +86,12 @@ struct CoversTests {
     @Test(arguments: [
         ("", "/a"), ("paths", "/a"), ("PATH", "/a"), ("/<x>", "/:y"), ("/<x", "/:x"), ("/<>", "/:x"),
         ("/<0>", "/a"), ("/(a)", "/:x"),
-        ("/a{", "/:x"), ("pattern", "/:a(x)"), ("app/<x>", "/:x"), ("/a:/<x>", "/:x"), ("/<x>#", "/:x"),
+        ("/a{", "/:x"), ("app/<x>", "/:x"), ("/a:/<x>", "/:x"), ("/<x>#", "/:x"),
         ("/:y<x>", "/:x"),
     ])
     func `a setting that can never be sent is an error`(covers: String, route: String) throws {
-        let route = try URLPattern(route, allowsRegexpGroups: true)
-        #expect(throws: PatternError.self) { try Covers(covers, route: route) }
+        let route = try URLPattern(route)
+        #expect(throws: PatternError.self) { try Covers(covers, groupNames: route.groupNames) }
     }
 
     @Test func `an escaped angle bracket is text`() throws {
@@ -145,7 +146,7 @@ struct CoversTests {
         if parts.count > 1 {
             match += (parts[0].hasSuffix(":") ? "\\?" : "?") + URLPattern.escaped(String(parts[1]))
         }
-        #expect(try Covers(covers, route: route).mayMake(match, route: route) == isKnown)
+        #expect(try Covers(covers, groupNames: route.groupNames).mayMake(match, route: route) == isKnown)
         if isKnown {
             let query = parts.count > 1 ? String(parts[1]) : nil
             #expect(
@@ -170,6 +171,6 @@ struct CoversTests {
         covers: String, route: String, match: String, isKnown: Bool
     ) throws {
         let route = try URLPattern(route)
-        #expect(try Covers(covers, route: route).mayMake(match, route: route) == isKnown)
+        #expect(try Covers(covers, groupNames: route.groupNames).mayMake(match, route: route) == isKnown)
     }
 }

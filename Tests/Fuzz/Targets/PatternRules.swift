@@ -17,7 +17,7 @@ enum PatternRules {
                 try require(isMatch == (captures != nil), "a pattern captures where it matches")
             }
             try require((try? URLPattern(pattern.text)) != nil, "a pattern's text is one")
-            _ = try? Covers(lines.last ?? "", route: pattern)
+            _ = try? Covers(lines.last ?? "", groupNames: pattern.groupNames)
         }
         _ = try? Template(text, groupNames: ["name"])
         let path = "/" + text.utf8.map { String($0, radix: 16) }.joined(separator: "/")

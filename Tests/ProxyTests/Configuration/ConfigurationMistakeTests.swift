@@ -338,7 +338,7 @@ private func mistakes(inWhole bytes: [UInt8]) -> [String] {
     }
 
     @Test(arguments: [
-        "/", "/*", "/api/feed", "/app/:name.:hash.js", "/search?q=*", "/a/:n(\\\\d+)", "{/:lang}?/feed",
+        "/", "/*", "/api/feed", "/app/:name.:hash.js", "/search?q=*", "{/:lang}?/feed",
         "\\\\/a",
         "/~user/*", "/a=b",
     ])
@@ -358,11 +358,34 @@ private func mistakes(inWhole bytes: [UInt8]) -> [String] {
             found.first?.contains("covers is \"paths\": expected path, url, pattern, or a template") == true)
     }
 
-    @Test func `a regular expression may stand only where it is not sent on`() {
-        #expect(mistakes(#"routes: [{match: '/a/:n(\d+)', dictionary: {covers: "/a/<n>"}}]"#) == [])
-        #expect(mistakes(#"routes: [{match: '/a/:n(\d+)', dictionary: {covers: path}}]"#) == [])
-        let found = mistakes(#"routes: [{match: '/a/:n(\d+)', dictionary: {covers: pattern}}]"#)
-        #expect(found.first?.contains("would send a regular expression, which RFC 9842 forbids") == true)
+    @Test func `a regular expression is a mistake, and the remedy is several patterns`() {
+        for covers in ["path", "pattern", "/a/<n>"] {
+            let found = mistakes(#"routes: [{match: '/a/:n(\d+)', dictionary: {covers: "\#(covers)"}}]"#)
+            #expect(found.count == 1)
+            #expect(
+                found.first?.contains(
+                    "a regular expression, which RFC 9842 forbids; expected *, :name or {…}, or several patterns"
+                )
+                    == true)
+        }
+    }
+
+    @Test func `a match is a pattern or a list of them`() {
+        #expect(mistakes("routes: [{match: [/a, '/b/:n']}]") == [])
+        #expect(mistakes("routes: [{match: []}]").count == 1)
+        let places = mistakes("routes:\n- match: [/a, b]")
+        #expect(
+            places.first?.hasPrefix("f:3:15: routes[0].match[1] is \"b\" (it does not begin with /)") == true,
+            "\(places)")
+        let many = (0...RouteMatch.countMax).map { "/\($0)" }
+        #expect(mistakes("routes: [{match: [\(many.dropLast().joined(separator: ", "))]}]") == [])
+        #expect(mistakes("routes: [{match: [\(many.joined(separator: ", "))]}]").count == 1)
+    }
+
+    @Test func `a template may name only groups that all patterns of a list have`() {
+        let covers = "dictionary: {covers: /c/<n>}"
+        #expect(mistakes("routes: [{match: ['/a/:n', '/b/:n/:m'], \(covers)}]") == [])
+        #expect(mistakes("routes: [{match: ['/a/:n', '/b/:m'], \(covers)}]").count == 1)
     }
 }
 

@@ -18,7 +18,6 @@ private let folder = URL(filePath: #filePath).deletingLastPathComponent().deleti
         var expected = Configuration()
         expected.upstream.urls = [try UpstreamURL("http://127.0.0.1:9000")]
         expected.routes = [RouteConfiguration.fresh]
-        expected.routes[0].text = "/*"
         expected.routes[0].match = RouteConfiguration.implied.match
         #expect(String(reflecting: configuration) == String(reflecting: expected))
     }
@@ -72,8 +71,12 @@ private let folder = URL(filePath: #filePath).deletingLastPathComponent().deleti
         #expect(try examples(match, covers).first?.url == url)
     }
 
-    @Test func `where no example is known none is invented`() throws {
-        #expect(try examples(#"/n/:a(\d+)"#, "/n/<a>") == [])
+    @Test func `each pattern of a list has examples of its own`() throws {
+        let text = "routes: [{match: [/v1/:a.:h.js, '/v2/:a.:h.js'], dictionary: {covers: '/*/<a>.*.js'}}]"
+        let examples = ConfigurationCheck(try configuration(text)).routes[0].examples
+        #expect(
+            examples.map(\.url).filter { $0.contains("one.1a2b") } == ["/v1/one.1a2b.js", "/v2/one.1a2b.js"])
+        #expect(examples.allSatisfy { $0.chain == "/*/one.*.js" || $0.chain == "/*/two.*.js" })
     }
 
     @Test(arguments: [
