@@ -13,4 +13,6 @@ package enum AdmissionRefusal: String, Error, CaseIterable, Sendable {
     case copying
     /// URL and variant are so long that they would take more than the body is worth.
     case names
+    /// A successor takes over, to which the body will come with its next request.
+    case leaving
 }

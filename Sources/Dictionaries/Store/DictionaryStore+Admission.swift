@@ -1,3 +1,5 @@
+internal import Synchronization
+
 extension DictionaryStore {
     /// Sets a place aside for the copy of a body on its way through; a refusal means no copy and no offer.
     ///
@@ -15,6 +17,7 @@ extension DictionaryStore {
         _ name: AdmissionRoom.Name, bytes: Int, policy: AdmissionPolicy, isCopy: Bool
     ) throws(AdmissionRefusal) -> AdmissionSlot {
         do throws(AdmissionRefusal) {
+            guard !isLeaving.load(ordering: .relaxed) else { throw .leaving }
             guard name.url.utf8.count + name.variant.utf8.count <= StoredSize.namesMax else { throw .names }
             let isInProbation =
                 policy.startsInProbation && publisher.index.chain(name.chain)?.isEstablished != true

@@ -1,75 +1,155 @@
 internal import Dispatch
+internal import Glibc
 internal import Synchronization
 
-/// Keeping up with other processes on the same file; on the write queue, but for what `init` calls.
+/// The one process that writes a store, and those that wait to become it; on the write queue, but for `handOver` and what
+/// `init` calls.
+///
+/// A process without the lock reads what is there and goes on from memory. It takes the store over as soon as the lock is
+/// free, and then knows all that the former one has written.
 extension DictionaryStore {
-    /// Between two looks at whether somebody else has written, which cost some microseconds.
+    /// Between two looks of the process that writes.
     private static let lookMilliseconds = 250
+    /// Between two looks of one that waits for the lock: what it offers must be on disk soon after a hand-over.
+    private static let waitMilliseconds = 25
+    /// After so many seconds it looks once a second.
+    private static let patienceSeconds: UInt64 = 120
+    /// A hand-over, or a command, takes less; from then on an operator should know.
+    private static let waitingReportSeconds: UInt64 = 3
 
     /// Looks from now on at regular intervals, until the store is closed or goes.
     func scheduleFollowing() {
-        let next = DispatchTime.now() + .milliseconds(Self.lookMilliseconds)
-        writeQueue.asyncAfter(deadline: next) { [weak self] in
+        writeQueue.asyncAfter(deadline: .now() + .milliseconds(nextLookMilliseconds)) { [weak self] in
             guard let self, !self.disk.withLock({ $0.isClosed }) else { return }
             follow()
             scheduleFollowing()
         }
     }
 
-    /// Takes over what other processes have written, if they have.
+    private var nextLookMilliseconds: Int {
+        guard let since = disk.withLock({ $0.waitingSince }) else { return Self.lookMilliseconds }
+        return Self.seconds(since: since) < Self.patienceSeconds ? Self.waitMilliseconds : 1000
+    }
+
+    private static func seconds(since start: UInt64) -> UInt64 {
+        (DispatchTime.now().uptimeNanoseconds - start) / 1_000_000_000
+    }
+
+    /// Takes the store over if nobody writes it; does what commands ask of the process that does.
     func follow() {
         let disk = disk.withLock { $0 }
         // A disk that fails is left alone until it is its turn.
         if let retryAt = disk.retryAt, DispatchTime.now().uptimeNanoseconds < retryAt { return }
-        guard let database = disk.database else { return }
-        if database.isReplaced { return goOnWithoutFile() }
+        if disk.isHandedOver { return }
         do {
-            try catchUp(with: database)
+            guard try mayWrite() else { return reportWaiting() }
+            guard let database = disk.database, disk.waitingSince == nil else { return try takeOver() }
+            if database.isReplaced { return goOnWithoutFile() }
+            if try database.noticesForeignWrites() { try removeAsAsked(database) }
         } catch {
             failed(error)
         }
     }
 
-    /// Reads what others have changed, if they have, into the index, under what waits to be written.
-    ///
-    /// Not while a batch is on its way: what is in it is neither on disk nor among what waits.
-    func catchUp(with database: StoreDatabase) throws(StoreDatabaseError) {
-        let index = publisher.index
-        switch try database.changes(home: index.chain) {
-        case .none: return
-        case .some(let changes): merge(changes)
-        case .everything(let rows):
-            let present = Set(rows.map(\.id))
-            let gone = index.allVersions().filter { !present.contains($0.id) }
-            merge(
-                gone.map { StoreChanges.Change(id: $0.id, version: nil) }
-                    + rows.map { StoreChanges.Change(id: $0.id, version: $0) })
+    // MARK: The lock
+
+    /// Takes the lock, unless this process has it; false while another one has it, or was given it.
+    func mayWrite() throws(StoreDatabaseError) -> Bool {
+        guard configuration.path != ":memory:" else { return true }
+        let disk = disk.withLock { $0 }
+        if disk.isHandedOver { return false }
+        if let lock = disk.lock, lock.isInForce { return true }
+        switch StoreLock.take(for: configuration.path) {
+        case .taken(let lock):
+            self.disk.withLock { $0.lock = lock }
+            return true
+        case .held(let holder):
+            self.disk.withLock { disk in
+                disk.lock = nil
+                disk.holder = holder
+                disk.waitingSince = disk.waitingSince ?? DispatchTime.now().uptimeNanoseconds
+            }
+            return false
+        case .failed(let reason):
+            throw .unavailable("its lock cannot be taken: \(reason)", connectionLost: true)
         }
-        keepPinsBounded()
-        keepBounded()
-        keepPrivateBounded()
-        if state.withLock({ $0.pending.count }) > 0 { scheduleDrain() }
     }
 
-    /// In small groups, so that an admission on an event loop never waits long.
-    private func merge(_ changes: [StoreChanges.Change]) {
-        let rule = judge(changes.lazy.compactMap(\.version))
-        let index = publisher.index
-        defer { judge(changes.lazy.compactMap { index.version(row: $0.id) }, unless: rule) }
-        let now = latestSecond.load(ordering: .relaxed)
-        for start in stride(from: 0, to: changes.count, by: 64) {
-            let group = changes[start..<min(start + 64, changes.count)]
-            let merged = state.withLock { state in
-                hot.withLock { hot in
-                    let merged = state.merge(group, now: now) { hot.body($0) }
-                    for name in merged.pinned { hot.pin(name) }
-                    return merged
-                }
-            }
-            account(merged.evicted)
-            unpin(merged.unpinned)
+    /// Begins to write: reads the rows anew, under what waits to be written.
+    private func takeOver() throws(StoreDatabaseError) {
+        // The former connection closes with the last who reads from it.
+        disk.withLock { disk in
+            disk.database = nil
+            disk.waitingSince = nil
+        }
+        try open()
+        reports.tookOver("the store \(configuration.path) is written by this process now")
+    }
+
+    private func reportWaiting() {
+        let disk = disk.withLock { $0 }
+        guard let since = disk.waitingSince, Self.seconds(since: since) >= Self.waitingReportSeconds else {
+            return
+        }
+        let holder = disk.holder.map { "process \($0)" } ?? "another process"
+        reports.waiting(
+            "\(holder) writes the store \(configuration.path): here new dictionaries are kept in memory only until it "
+                + "ends; give each proxy a store.path of its own")
+    }
+
+    /// Leaves the store to a successor that waits for it: all that was offered is on disk when the lock goes.
+    ///
+    /// From here on no body is admitted but those whose offers are out; they get some seconds to come in. Blocks: never
+    /// call it on an event loop.
+    package func handOver(timeoutSeconds: Double = 5) {
+        isLeaving.store(true, ordering: .relaxed)
+        let end = DispatchTime.now() + timeoutSeconds
+        while hot.withLock({ $0.reservedBytes }) > 0, DispatchTime.now() < end { usleep(5000) }
+        flush(timeoutSeconds: timeoutSeconds)
+        writeQueue.sync {
+            disk.withLock { disk in
+                disk.isHandedOver = true
+                return disk.lock.take()
+            }?.release()
         }
     }
+
+    // MARK: What commands ask for
+
+    /// What one transaction removes for a command, whose bodies are overwritten in the log and in the file.
+    private static let eraseBytesMax = 8 << 20
+    private static let eraseCountMax = 64
+    /// The steps in which the file shrinks then.
+    private static let shrinkRoundsMax = 64
+
+    private func removeAsAsked(_ database: StoreDatabase) throws(StoreDatabaseError) {
+        var isDone = false
+        while case let asked = try database.removalsAsked(max: Self.eraseCountMax), !asked.isEmpty {
+            let index = publisher.index
+            var (going, rows, ended): ([Version], [Int64], [Removal]) = ([], [], [])
+            var bytes = 0
+            for removal in asked where bytes < Self.eraseBytesMax {
+                ended.append(removal)
+                let version = index.version(row: removal.id)
+                guard version.map(removal.stillApplies) ?? true else { continue }
+                rows.append(removal.id)
+                guard let version else { continue }
+                going.append(version)
+                bytes += version.bytes
+            }
+            evict(going, reason: .removed)
+            try database.end(ended, removing: rows)
+            try database.checkpoint()
+            isDone = isDone || !rows.isEmpty
+        }
+        guard isDone else { return }
+        for _ in 0..<Self.shrinkRoundsMax where try database.size().free > 0 {
+            try database.vacuum(pages: 1024)
+            try database.checkpoint()
+        }
+    }
+
+    // MARK: Another file
 
     /// Somebody has moved or removed the file: a new one gets what is still in memory.
     private func goOnWithoutFile() {

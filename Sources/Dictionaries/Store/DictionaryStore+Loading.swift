@@ -45,7 +45,7 @@ extension DictionaryStore {
     private enum Reading {
         case sound(Body)
         case damaged(String)
-        /// Another process may have removed it just now.
+        /// Somebody has removed it by hand, or the process that writes the store now.
         case gone
     }
 
@@ -69,16 +69,16 @@ extension DictionaryStore {
         let versions = versions(of: name)
         // The one that was asked for is looked at again: in the index it may be another object by now.
         let candidates = versions.filter { $0.id == first } + versions.filter { $0.id != first }
-        var damaged: [Version] = []
+        var (damaged, gone): ([Version], [Version]) = ([], [])
         var reason: String?
         defer {
+            evict(gone, reason: .removed)
             if let reason { giveUp(damaged, because: reason) }
         }
         for candidate in candidates.prefix(Self.candidatesMax) {
             switch try reading(candidate, in: database) {
             case .sound(let body): return body
-            // The feed of changes tells soon.
-            case .gone: break
+            case .gone: gone.append(candidate)
             case .damaged(let text):
                 damaged.append(candidate)
                 reason = text

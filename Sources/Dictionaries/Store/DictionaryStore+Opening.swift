@@ -2,6 +2,7 @@
 extension DictionaryStore {
     /// Opens the database and puts its rows under what is in memory; a damaged file is set aside first.
     func open() throws(StoreDatabaseError) {
+        guard try mayWrite() else { return try openForReading() }
         restrictFiles()
         let file = StoreFile.identity(of: configuration.path)
         do {
@@ -9,6 +10,21 @@ extension DictionaryStore {
         } catch .damaged(let reason) {
             try setAside(file, because: reason)
             try adopt(StoreDatabase(path: configuration.path, keys: configuration.keys, heads: heads))
+        }
+    }
+
+    /// Opens what another process writes; without effect where it has to be made, migrated or repaired before.
+    private func openForReading() throws(StoreDatabaseError) {
+        guard disk.withLock({ $0.database == nil }), StoreFile.identity(of: configuration.path) != nil else {
+            return
+        }
+        do {
+            try adopt(StoreDatabase(existing: configuration.path, keys: configuration.keys, heads: heads))
+        } catch .refused(let error) {
+            if case .olderSchema = error { return }
+            throw .refused(error)
+        } catch {
+            return
         }
     }
 

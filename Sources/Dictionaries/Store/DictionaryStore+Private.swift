@@ -57,11 +57,12 @@ extension DictionaryStore {
 
     /// The private versions of a database that was opened; those that nobody can use are removed.
     func privateVersions(_ database: StoreDatabase) throws(StoreDatabaseError) -> [Version] {
+        let mayChange = disk.withLock { $0.waitingSince == nil }
         switch configuration.privateRows {
         case .untouched:
             return []
         case .removed:
-            let count = (try? database.removeAllPrivate()) ?? 0
+            let count = mayChange ? (try? database.removeAllPrivate()) ?? 0 : 0
             if count > 0 {
                 configuration.log(
                     .info("removed \(count) private dictionaries from the store: no route is private now"))
@@ -69,7 +70,7 @@ extension DictionaryStore {
             return []
         case .used:
             let found = try database.privateVersions()
-            guard !found.unusableChains.isEmpty else { return found.versions }
+            guard mayChange, !found.unusableChains.isEmpty else { return found.versions }
             // Without effect where the disk takes nothing; they are not used in any case.
             try? database.removePrivate(chains: found.unusableChains)
             configuration.log(

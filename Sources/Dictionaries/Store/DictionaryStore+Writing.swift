@@ -5,10 +5,8 @@ internal import Synchronization
 extension DictionaryStore {
     /// How long admissions are collected for one transaction: what comes and goes meanwhile is never written.
     private static let batchMilliseconds = 40
-    /// What one transaction writes, at most, unless it is for a single body.
-    private func batchPagesMax(pageBytes: Int) -> Int {
-        min(16 << 20, configuration.maxBytes / 8) / pageBytes
-    }
+    /// What one transaction writes, at most, unless it is for a single body: a small store is not turned over by one.
+    private var batchBytesMax: Int { min(StoreRoom.batchBytesMax, configuration.maxBytes / 8) }
 
     /// Sees to it that what waits is written soon.
     func scheduleDrain() {
@@ -29,7 +27,7 @@ extension DictionaryStore {
         do {
             while let database = try usableDatabase(isForced: isForced) {
                 keepPrivateBounded()
-                let (batch, isLast) = try takeBatch(for: database)
+                let (batch, isLast) = takeBatch()
                 let isWritten = try makeRoomAndWrite(batch, to: database)
                 if batch.isEmpty { break }
                 if isLast, isWritten, !isForced {
@@ -41,35 +39,16 @@ extension DictionaryStore {
         } catch {
             failed(error)
         }
-        if disk.withLock({ $0.database == nil || $0.retryAt != nil }) { keepPendingBounded() }
+        if disk.withLock({
+            $0.database == nil || $0.retryAt != nil || $0.waitingSince != nil || $0.isHandedOver
+        }) {
+            keepPendingBounded()
+        }
     }
 
     /// Takes what to write next, and says whether that is all.
-    ///
-    /// Where there is no room for it, not before what others have done is known, which can make room like anything
-    /// else.
-    private func takeBatch(for database: StoreDatabase) throws(StoreDatabaseError)
-        -> (PendingWrites.Batch, isLast: Bool)
-    {
-        let taken = takeBatch(pageBytes: database.pageBytes)
-        do {
-            let room = StoreRoom(try database.size(), batch: taken.batch, limit: configuration.maxBytes)
-            if room.fits { return taken }
-        } catch {
-            restore(taken.batch)
-            throw error
-        }
-        restore(taken.batch)
-        try catchUp(with: database)
-        return takeBatch(pageBytes: database.pageBytes)
-    }
-
-    private func takeBatch(pageBytes: Int) -> (batch: PendingWrites.Batch, isLast: Bool) {
-        state.withLock { state in
-            let batch = state.takeBatch(
-                pagesMax: batchPagesMax(pageBytes: pageBytes), pageBytes: pageBytes)
-            return (batch, state.pending.isEmpty)
-        }
+    private func takeBatch() -> (batch: PendingWrites.Batch, isLast: Bool) {
+        state.withLock { state in (state.takeBatch(bytesMax: batchBytesMax), state.pending.isEmpty) }
     }
 
     /// Writes a batch; false if it waits again, as its room was gone.
@@ -88,15 +67,7 @@ extension DictionaryStore {
             return false
         }
         if batch.isEmpty { return true }
-        let limit = configuration.maxBytes
-        let isWritten = try write(batch, to: database) { size in
-            StoreRoom(size, batch: batch, limit: limit).fits
-        }
-        // Another process has used the room meanwhile: the next round makes it anew.
-        guard isWritten else {
-            restore(batch)
-            return false
-        }
+        try write(batch, to: database)
         hot.withLock { hot in
             for version in batch.insertions.lazy.map(\.version) {
                 // What nobody has asked for again does not push others out of memory.
@@ -119,43 +90,19 @@ extension DictionaryStore {
         }
     }
 
-    /// Writes one transaction, unless its room is gone: then false; puts the batch back if it fails.
-    @discardableResult
-    func write(
-        _ batch: PendingWrites.Batch, to database: StoreDatabase,
-        ifRoom hasRoom: (StoreDatabase.Size) -> Bool = { _ in true }
-    ) throws(StoreDatabaseError) -> Bool {
-        let lost: [Version]
+    /// Writes one transaction; puts the batch back if it fails.
+    func write(_ batch: PendingWrites.Batch, to database: StoreDatabase) throws(StoreDatabaseError) {
         do {
-            guard let unrenewed = try database.write(batch, ifRoom: hasRoom) else { return false }
-            lost = unrenewed
+            try database.write(batch)
         } catch {
             restore(batch)
             if case .rejected = error { evict(batch.insertions.map(\.version), reason: .damaged) }
             throw error
         }
         state.withLock { $0.pending.written(batch) }
-        writeAnew(lost)
         counters.withLock { $0.transactions += 1 }
         let wasFailing = disk.withLock { $0.retryAt.take() != nil }
         if wasFailing { reports.recovered("the store \(configuration.path) can be written again") }
-        return true
-    }
-
-    /// Has versions written whose bodies returned here while another process removed their rows.
-    private func writeAnew(_ versions: [Version]) {
-        guard !versions.isEmpty else { return }
-        state.withLock { state in
-            hot.withLock { hot in
-                for version in versions where state.index.version(row: version.id) === version {
-                    // Of one whose body has left memory the feed of changes will tell that it is gone.
-                    guard let body = hot.body(version.bodyName) else { continue }
-                    state.pending.insert(version, body: body)
-                    hot.pin(version.bodyName)
-                }
-            }
-        }
-        scheduleDrain()
     }
 
     /// Puts a batch back that was not written.
@@ -165,15 +112,18 @@ extension DictionaryStore {
 
     // MARK: A disk that fails
 
-    /// The database, opened anew if the connection was lost; nil while it rests after a failure, and once closed.
+    /// The database, opened anew if the connection was lost; nil while it rests after a failure or another process writes,
+    /// and once closed.
     private func usableDatabase(isForced: Bool) throws(StoreDatabaseError) -> StoreDatabase? {
         let disk = disk.withLock { $0 }
         guard !disk.isClosed else { return nil }
         if let retryAt = disk.retryAt, !isForced, DispatchTime.now().uptimeNanoseconds < retryAt {
             return nil
         }
-        if disk.database == nil { try open() }
-        return self.disk.withLock { $0.database }
+        // One that waits for its turn looks by itself, but for the last time, when it ends.
+        if disk.waitingSince != nil, isForced { follow() }
+        if disk.database == nil, self.disk.withLock({ $0.database == nil }) { try open() }
+        return self.disk.withLock { $0.isHandedOver || $0.waitingSince != nil ? nil : $0.database }
     }
 
     /// Does what can be done about a failure: the store goes on from memory in every case.

@@ -9,6 +9,13 @@ package final class DictionaryStore: Sendable {
     /// Where the database stands; changed only on the write queue (and before it is used).
     struct Disk: Sendable {
         var database: StoreDatabase?
+        /// The right to write the file; nil in memory.
+        var lock: StoreLock?
+        /// Since when another process has it, in nanoseconds of uptime, and which.
+        var waitingSince: UInt64?
+        var holder: Int32?
+        /// After a hand-over this process never writes again.
+        var isHandedOver = false
         /// After a failure, when the disk is tried again, in nanoseconds of uptime.
         var retryAt: UInt64?
         var isClosed = false
@@ -24,6 +31,8 @@ package final class DictionaryStore: Sendable {
     let loads = Guarded<[BodyName: [@Sendable (Body?) -> Void]]>([:])
     let drainIsScheduled = Atomic<Bool>(false)
     let latestSecond = Atomic<Int>(0)
+    /// True once a hand-over has begun: nothing new is admitted.
+    let isLeaving = Atomic<Bool>(false)
     let writeQueue = DispatchQueue(label: "dictum.store.write", qos: .utility)
     let readQueue = DispatchQueue(label: "dictum.store.read", qos: .userInitiated)
     /// Locked before `hot` where both are needed.
@@ -103,12 +112,13 @@ package final class DictionaryStore: Sendable {
         flush(timeoutSeconds: timeoutSeconds)
         let done = DispatchSemaphore(value: 0)
         writeQueue.async {
-            let database = self.disk.withLock { disk in
+            let (database, lock) = self.disk.withLock { disk in
                 disk.isClosed = true
-                return disk.database.take()
+                return (disk.database.take(), disk.lock.take())
             }
-            try? database?.checkpoint()
+            if lock != nil { try? database?.checkpoint() }
             database?.close()
+            lock?.release()
             done.signal()
         }
         _ = done.wait(timeout: .now() + timeoutSeconds)

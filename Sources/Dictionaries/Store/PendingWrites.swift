@@ -21,10 +21,6 @@ struct PendingWrites: Sendable {
         var touches: [Int64: Int] = [:]
         var pins: [Int64: Int] = [:]
 
-        /// The bytes of the bodies in it, and of the heads.
-        var bodyBytes: Int {
-            insertions.reduce(0) { $0 + $1.version.bytes + ($1.version.head?.bytes?.count ?? 0) }
-        }
         var count: Int {
             established.count + removals.count + insertions.count + renewals.count + touches.count
                 + pins.count
@@ -86,9 +82,6 @@ struct PendingWrites: Sendable {
         if insertions[id] == nil { pins[id] = second }
     }
 
-    /// Whether a row must be there for what waits: its body has returned, or a Link names it.
-    func needs(_ id: Int64) -> Bool { renewals[id] != nil || pins[id, default: 0] > 0 }
-
     /// A row that goes; the insertion that is no longer needed, if it had not begun.
     mutating func remove(_ version: Version) -> Insertion? {
         touches[version.id] = nil
@@ -99,7 +92,7 @@ struct PendingWrites: Sendable {
         return nil
     }
 
-    /// Forgets what waits for a row that another process removed.
+    /// Forgets what waits for a version that gets the number of another row.
     mutating func forget(_ id: Int64) {
         touches[id] = nil
         renewals[id] = nil
@@ -124,30 +117,32 @@ struct PendingWrites: Sendable {
         insertions.removeValue(forKey: version.id) != nil
     }
 
-    /// Takes what to write next, whose pages are at most `pagesMax`, but for a single body that has more.
+    /// Takes what to write next, which adds at most `bytesMax` to the log, but for a single body that has more.
     ///
     /// Insertions come only when no removal waits: one row may take the place of another.
-    mutating func takeBatch(pagesMax: Int, pageBytes: Int) -> Batch {
+    mutating func takeBatch(bytesMax: Int) -> Batch {
         var batch = Batch()
-        var cost = WriteCost(pageBytes: pageBytes)
-        for id in established.prefix(while: { _ in cost.add(.establishment, within: pagesMax) }) {
-            batch.established.insert(id)
-        }
+        var left = bytesMax
+        for id in established.prefix(max(left / LogBytes.update, 1)) { batch.established.insert(id) }
         established.subtract(batch.established)
-        for id in removals.prefix(while: { _ in cost.add(.removal, within: pagesMax) }) {
+        left -= batch.established.count * LogBytes.update
+        for id in removals.prefix(max(left / LogBytes.removal, batch.isEmpty ? 1 : 0)) {
             batch.removals.insert(id)
         }
         removals.subtract(batch.removals)
-        if removals.isEmpty { takeInsertions(into: &batch, &cost, pagesMax) }
-        for (id, version) in renewals.prefix(while: { cost.add(.renewal($0.value), within: pagesMax) }) {
+        left -= batch.removals.count * LogBytes.removal
+        if removals.isEmpty { takeInsertions(into: &batch, &left) }
+        for (id, version) in renewals.prefix(max(left / LogBytes.update, 0)) {
             batch.renewals.append(version)
             renewals[id] = nil
         }
-        for (id, lastWanted) in touches.prefix(while: { _ in cost.add(.touch, within: pagesMax) }) {
+        left -= batch.renewals.count * LogBytes.update
+        for (id, lastWanted) in touches.prefix(max(left / LogBytes.update, 0)) {
             batch.touches[id] = lastWanted
             touches[id] = nil
         }
-        for (id, second) in pins.prefix(while: { _ in cost.add(.touch, within: pagesMax) }) {
+        left -= batch.touches.count * LogBytes.update
+        for (id, second) in pins.prefix(max(left / LogBytes.update, 0)) {
             batch.pins[id] = second
             pins[id] = nil
         }
@@ -155,14 +150,13 @@ struct PendingWrites: Sendable {
         return batch
     }
 
-    private mutating func takeInsertions(into batch: inout Batch, _ cost: inout WriteCost, _ pagesMax: Int) {
+    private mutating func takeInsertions(into batch: inout Batch, _ left: inout Int) {
         while firstWaiting < insertionOrder.count {
             let id = insertionOrder[firstWaiting]
             if let insertion = insertions[id] {
-                let isFirst = batch.isEmpty
-                guard cost.add(.insertion(insertion.version), within: isFirst ? .max : pagesMax) else {
-                    return
-                }
+                let bytes = LogBytes.insertion(insertion.version)
+                guard bytes <= left || batch.isEmpty else { return }
+                left -= bytes
                 batch.insertions.append(insertion)
                 insertions[id] = nil
             }

@@ -14,24 +14,15 @@ enum PrivateRows {
     // MARK: Reading
 
     /// Every version whose chain the keys open, without its body.
-    ///
-    /// Only those that changed after a place in the feed, where one is given. `home` gives the chains that are
-    /// known already.
-    static func find(
-        _ database: Database, _ keys: StoreKeys, changedAfter sequence: Int64? = nil,
-        home: (ChainKey) -> Chain? = { _ in nil }
-    ) throws -> Found {
+    static func find(_ database: Database, _ keys: StoreKeys) throws -> Found {
         var found = Found()
-        let ids = sequence.map(StoreRows.changed)
-        let (chains, unusable) = try chains(
-            database, where: ids.map { "id IN (SELECT chain FROM private_version WHERE \($0))" }, keys,
-            home: home)
+        let (chains, unusable) = try chains(database, keys)
         found.unusableChains = unusable
         let rows = try Row.fetchCursor(
             database,
             sql: """
                 SELECT id, chain, name, url, variant, etag, content_type, size, rank, admitted, last_wanted,
-                max_age, 0, is_upstream_match, NULL FROM private_version WHERE \(ids ?? "TRUE")
+                max_age, 0, is_upstream_match, NULL FROM private_version
                 """)
         while let row = try rows.next() {
             guard let id: Int64 = row[1], let chain = chains[id] else {
@@ -47,13 +38,12 @@ enum PrivateRows {
         return found
     }
 
-    private static func chains(
-        _ database: Database, where condition: String?, _ keys: StoreKeys, home: (ChainKey) -> Chain?
-    ) throws -> (usable: [Int64: Chain], unusable: [Int64]) {
+    private static func chains(_ database: Database, _ keys: StoreKeys) throws
+        -> (usable: [Int64: Chain], unusable: [Int64])
+    {
         var usable: [Int64: Chain] = [:]
         var unusable: [Int64] = []
-        let rows = try Row.fetchCursor(
-            database, sql: "SELECT id, name, facts FROM private_chain WHERE \(condition ?? "TRUE")")
+        let rows = try Row.fetchCursor(database, sql: "SELECT id, name, facts FROM private_chain")
         while let row = try rows.next() {
             guard let id: Int64 = row[0] else { continue }
             guard let name: Data = row[1], let sealed: Data = row[2],
@@ -63,7 +53,7 @@ enum PrivateRows {
                 unusable.append(id)
                 continue
             }
-            usable[id] = home(key) ?? Chain(key)
+            usable[id] = Chain(key)
         }
         return (usable, unusable)
     }
@@ -97,29 +87,21 @@ enum PrivateRows {
         try database.cachedStatement(sql: "INSERT OR IGNORE INTO private_chain (name, facts) VALUES (?, ?)")
             .execute(arguments: [Data(chain), Data(facts)])
         try insert(version, ofChain: chain, into: database)
+        // A row in the way that made no sense when it was read keeps its place.
+        guard database.changesCount > 0 else { return }
         let sealed = try keys.seal(insertion.body.bytes, ofRow: version.digest, inChain: chain)
-        // Not where another process had made the row: it has its body.
-        try database.cachedStatement(
-            sql: """
-                INSERT INTO private_body (id, sealed)
-                SELECT id, ? FROM private_version WHERE id = ?
-                ON CONFLICT DO NOTHING
-                """
-        ).execute(arguments: [Data(sealed), version.id])
+        try database.cachedStatement(sql: "INSERT INTO private_body (id, sealed) VALUES (?, ?)")
+            .execute(arguments: [version.id, Data(sealed)])
     }
 
-    /// Makes the row of a version, or gives the one that another process has made what is newer here.
+    /// Makes the row of a version.
     private static func insert(_ version: Version, ofChain chain: [UInt8], into database: Database) throws {
         try database.cachedStatement(
             sql: """
                 INSERT INTO private_version (id, chain, name, url, variant, etag, content_type, size, rank,
                     admitted, last_wanted, max_age, is_upstream_match)
                 VALUES (?, (SELECT id FROM private_chain WHERE name = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                ON CONFLICT DO UPDATE SET etag = excluded.etag, content_type = excluded.content_type,
-                    rank = max(rank, excluded.rank), last_wanted = max(last_wanted, excluded.last_wanted),
-                    max_age = excluded.max_age, is_upstream_match = excluded.is_upstream_match
-                WHERE (chain, name, url, variant)
-                    = (excluded.chain, excluded.name, excluded.url, excluded.variant)
+                ON CONFLICT DO NOTHING
                 """
         ).execute(arguments: [
             version.id, Data(chain), Data(version.digest.bytes), version.url, version.variant, version.etag,
@@ -150,7 +132,6 @@ enum PrivateRows {
             try versions.execute(arguments: [id])
             try empty.execute(arguments: [id])
         }
-        try StoreRows.shortenFeed(database)
     }
 
     /// Removes all there is; returns how many versions there were.
@@ -158,7 +139,6 @@ enum PrivateRows {
         let count = try Int.fetchOne(database, sql: "SELECT count(*) FROM private_version") ?? 0
         guard count > 0 else { return 0 }
         try database.execute(sql: "DELETE FROM private_version; DELETE FROM private_chain")
-        try StoreRows.shortenFeed(database)
         return count
     }
 }

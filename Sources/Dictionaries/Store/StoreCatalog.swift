@@ -22,17 +22,18 @@ package struct StoreCatalog: Sendable {
 
     package let path: String
     private let database: StoreDatabase
-    /// What database and log may take; nil where it is not known.
-    private let bytesMax: Int?
-    /// How long a log that other processes keep from being emptied is waited for.
-    private static let crowdedSecondsMax = 10
+    /// The right to write, once this command has taken it.
+    private let lock = Guarded<StoreLock?>(nil)
+    /// How long a process that writes the store is waited for.
+    private static let askedSecondsMax = 10
+    /// What one transaction overwrites.
+    private static let eraseBytesMax = 8 << 20
 
-    /// Opens the database of a store, of which the files may take so much, if that is known.
-    package init(path: String, bytesMax: Int? = nil) throws(StoreCatalogError) {
+    /// Opens the database of a store.
+    package init(path: String) throws(StoreCatalogError) {
         guard path != ":memory:" else { throw .inMemory }
         guard StoreFile.identity(of: path) != nil else { throw .missing(path: path) }
         self.path = path
-        self.bytesMax = bytesMax
         do {
             database = try StoreDatabase(existing: path)
         } catch {
@@ -41,7 +42,10 @@ package struct StoreCatalog: Sendable {
     }
 
     /// Ends the use of the database.
-    package func close() { database.close() }
+    package func close() {
+        database.close()
+        lock.withLock { $0.take() }?.release()
+    }
 
     // MARK: Reading
 
@@ -56,7 +60,7 @@ package struct StoreCatalog: Sendable {
 
     /// Every version of the public chains, those together that share a stored body, in the order of digests.
     ///
-    /// Two processes that admit at once may each have stored the same body.
+    /// Two processes of a former release that admitted at once may each have stored the same body.
     package func versionsByBody() throws(StoreCatalogError) -> [[Version]] {
         let versions = try versions()
         let rows = try attempt { () throws(StoreDatabaseError) in try database.bodyRows() }
@@ -117,8 +121,6 @@ package struct StoreCatalog: Sendable {
     // MARK: Removing
 
     /// Removes versions, perhaps not those that were wanted since they were read; the ones that went.
-    ///
-    /// A proxy on the store no longer uses them within a second.
     @discardableResult
     package func remove(_ versions: [Version], sparingWanted: Bool = false) throws(StoreCatalogError)
         -> [Version]
@@ -128,53 +130,101 @@ package struct StoreCatalog: Sendable {
         return removed
     }
 
-    /// The same; `report` is given what went, transaction by transaction, also before an error.
+    /// The same; `report` is given what went, part by part, also before an error.
     ///
-    /// Database and log stay within their limit meanwhile, unless they were beyond it before.
+    /// Where a proxy writes the store, that proxy does it, and no longer uses them then.
     package func remove(
         _ versions: [Version], sparingWanted: Bool, report: ([Version]) -> Void
     ) throws(StoreCatalogError) {
         try attempt { () throws(StoreDatabaseError) in
             var rest = versions[...]
-            var end = DispatchTime.now() + .seconds(Self.crowdedSecondsMax)
             while !rest.isEmpty {
-                try database.checkpoint()
-                let outcome = try database.remove(
-                    firstOf: rest, sparingWanted: sparingWanted, bytesMax: bytesMax)
-                guard let (batch, removed) = outcome else {
-                    guard DispatchTime.now() < end else {
-                        throw .unavailable("its log cannot be emptied", connectionLost: false)
-                    }
-                    usleep(10_000)
-                    continue
+                let part = nextPart(of: rest)
+                if let holder = try holder() {
+                    try ask(holder, toRemove: part, sparingWanted: sparingWanted, report)
+                } else {
+                    report(try database.erase(part, sparingWanted: sparingWanted))
+                    try database.checkpoint()
                 }
-                end = DispatchTime.now() + .seconds(Self.crowdedSecondsMax)
-                rest = rest.dropFirst(batch.count)
-                report(removed)
-                // The next ones have more room then.
-                if batch.isShort { try giveBack() }
+                rest = rest.dropFirst(part.count)
             }
-            try database.checkpoint()
         }
     }
 
-    /// Gives what is free in the file back to the file system, in small steps, and empties the log.
-    package func shrink() throws(StoreCatalogError) {
-        try attempt { () throws(StoreDatabaseError) in try giveBack() }
+    private func nextPart(of versions: ArraySlice<Version>) -> ArraySlice<Version> {
+        var bytes = 0
+        return versions.prefix(256).prefix { version in
+            defer { bytes += version.bytes }
+            return bytes < Self.eraseBytesMax
+        }
     }
 
-    private func giveBack() throws(StoreDatabaseError) {
-        try database.checkpoint()
-        var size = try database.size()
-        var idleRounds = 0
-        while size.free > 0, idleRounds < 3 {
-            let before = size
-            let pages = RemovalRoom(bytesMax: bytesMax, size: size).vacuumPages
-            try database.vacuum(pages: pages) { $0.total <= before.total }
-            // The file itself is only cut here.
+    /// Gives what is free in the file back to the file system, unless a proxy writes the store, which does so itself.
+    package func shrink() throws(StoreCatalogError) {
+        try attempt { () throws(StoreDatabaseError) in
+            guard try holder() == nil else { return }
             try database.checkpoint()
-            size = try database.size()
-            idleRounds = size.free < before.free && size.log == 0 ? 0 : idleRounds + 1
+            var free = try database.size().free
+            var idleRounds = 0
+            while free > 0, idleRounds < 3 {
+                try database.vacuum(pages: 1024)
+                // The file itself is only cut here.
+                try database.checkpoint()
+                let left = try database.size().free
+                idleRounds = left < free ? 0 : idleRounds + 1
+                free = left
+            }
+        }
+    }
+
+    // MARK: The process that writes
+
+    /// The process that writes the store; nil where it is this one, which has taken the lock.
+    private func holder() throws(StoreDatabaseError) -> String? {
+        guard lock.withLock({ $0 == nil }) else { return nil }
+        switch StoreLock.take(for: path) {
+        case .taken(let taken):
+            lock.withLock { $0 = taken }
+            return nil
+        case .held(let process):
+            return process.map { "process \($0)" } ?? "another process"
+        case .failed(let reason):
+            throw .unavailable("its lock cannot be taken: \(reason)", connectionLost: false)
+        }
+    }
+
+    /// Has the process that writes remove versions, and waits until it has, or has ended.
+    private func ask(
+        _ holder: String, toRemove versions: ArraySlice<Version>, sparingWanted: Bool,
+        _ report: ([Version]) -> Void
+    ) throws(StoreDatabaseError) {
+        let removals = versions.map { Removal($0, isSparing: sparingWanted) }
+        let ids = removals.map(\.id)
+        let present = try database.state(of: ids).present
+        func gone(_ rows: Set<Int64>) -> [Version] {
+            versions.filter { present.contains($0.id) && !rows.contains($0.id) }
+        }
+        try database.ask(for: removals)
+        let end = DispatchTime.now() + .seconds(Self.askedSecondsMax)
+        while true {
+            let rows = try database.state(of: ids)
+            if rows.asked.isEmpty { return report(gone(rows.present)) }
+            if try self.holder() == nil {
+                // It has ended before it came to it.
+                let left = versions.filter { rows.asked.contains($0.id) }
+                report(gone(rows.present))
+                let removed = try database.erase(left, sparingWanted: sparingWanted)
+                try database.end(removals, removing: [])
+                return report(removed)
+            }
+            guard DispatchTime.now() < end else {
+                try database.end(removals, removing: [])
+                report(gone(rows.present))
+                throw .unavailable(
+                    "\(holder) writes it, and has not removed what it was asked to within "
+                        + "\(Self.askedSecondsMax) s", connectionLost: false)
+            }
+            usleep(20_000)
         }
     }
 

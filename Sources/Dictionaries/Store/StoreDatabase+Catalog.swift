@@ -28,49 +28,131 @@ extension StoreDatabase {
         }
     }
 
-    /// Removes the first of some rows in one transaction, as many as there is room for, perhaps not those that were
-    /// wanted, renewed or named since they were read.
-    ///
-    /// What was tried, and what of it went; nil, and nothing done, where the log must be emptied before.
-    func remove(
-        firstOf versions: some Sequence<Version>, sparingWanted: Bool, bytesMax: Int?
-    ) throws(StoreDatabaseError) -> (batch: RemovalRoom.Batch, removed: [Version])? {
+    // MARK: Removing
+
+    /// Removes rows in one transaction that overwrites what they held, perhaps not those that were wanted, renewed or
+    /// named since they were read; returns those that went.
+    func erase(_ versions: some Sequence<Version>, sparingWanted: Bool) throws(StoreDatabaseError)
+        -> [Version]
+    {
         try attempt {
-            try connection.writeWithoutTransaction { database in
-                var outcome: (batch: RemovalRoom.Batch, removed: [Version])?
-                // No other process can write from where the size is read.
-                try database.inTransaction(.immediate) {
-                    let room = RemovalRoom(bytesMax: bytesMax, size: try size(database))
-                    guard let batch = room.batch(of: versions) else { return .rollback }
-                    // FAST overwrites what shares a page with others; whole pages it leaves to the shrinking.
-                    try database.execute(sql: "PRAGMA secure_delete = \(batch.isOverwriting ? "ON" : "FAST")")
-                    let removed = try delete(versions.prefix(batch.count), sparingWanted, from: database)
-                    outcome = (batch, removed)
-                    return .commit
+            try change { database in
+                let removed = try versions.filter { version in
+                    guard try !sparingWanted || Removal(version, isSparing: true).stillApplies(in: database)
+                    else { return false }
+                    try database.cachedStatement(sql: "DELETE FROM version WHERE id = ?")
+                        .execute(arguments: [version.id])
+                    return database.changesCount > 0
                 }
-                return outcome
+                return removed
             }
         }
     }
 
-    private func delete(
-        _ versions: some Sequence<Version>, _ sparesWanted: Bool, from database: Database
-    ) throws -> [Version] {
-        // What says that it is named for longer than anything can be is not.
-        let delete = try database.cachedStatement(
-            sql: """
-                DELETE FROM version WHERE id = ? AND last_wanted <= ? AND rank <= ?
-                    AND (pinned_until <= ? OR pinned_until > last_wanted + \(DictionaryStore.pinSecondsMax))
-                """)
-        let latest = sparesWanted ? nil : Int64.max
-        let removed = try versions.filter { version in
-            try delete.execute(arguments: [
-                version.id, latest ?? Int64(version.lastWanted), latest ?? version.rank,
-                latest ?? Int64(version.pinnedUntil),
-            ])
-            return database.changesCount > 0
+    /// Asks the process that writes the store to remove rows.
+    func ask(for removals: [Removal]) throws(StoreDatabaseError) {
+        try attempt {
+            try change { database in
+                let insert = try database.cachedStatement(
+                    sql: """
+                        INSERT OR REPLACE INTO removal (version, last_wanted, rank, pinned_until)
+                        VALUES (?, ?, ?, ?)
+                        """)
+                for removal in removals {
+                    try insert.execute(arguments: [
+                        removal.id, removal.lastWanted, removal.rank, removal.pinnedUntil,
+                    ])
+                }
+            }
         }
-        try StoreRows.shortenFeed(database)
-        return removed
+    }
+
+    /// The removals that were asked for and not done, at most so many.
+    func removalsAsked(max count: Int) throws(StoreDatabaseError) -> [Removal] {
+        try attempt {
+            try connection.read { database in
+                try Row.fetchAll(
+                    database,
+                    sql: "SELECT version, last_wanted, rank, pinned_until FROM removal LIMIT ?",
+                    arguments: [count]
+                ).compactMap { Removal($0) }
+            }
+        }
+    }
+
+    /// Ends removals that were asked for: removes the rows of some, with what they held overwritten, and none of others.
+    func end(_ removals: [Removal], removing ids: [Int64]) throws(StoreDatabaseError) {
+        try attempt {
+            // Outside of the transaction, where it has an effect.
+            try connection.writeWithoutTransaction { try $0.execute(sql: "PRAGMA secure_delete = ON") }
+            defer {
+                try? connection.writeWithoutTransaction { try $0.execute(sql: "PRAGMA secure_delete = OFF") }
+            }
+            try change { database in
+                let delete = try database.cachedStatement(sql: "DELETE FROM version WHERE id = ?")
+                for id in ids { try delete.execute(arguments: [id]) }
+                let end = try database.cachedStatement(sql: "DELETE FROM removal WHERE version = ?")
+                for removal in removals { try end.execute(arguments: [removal.id]) }
+            }
+        }
+    }
+
+    /// Which of some rows are there, and of which of them the removal is still asked for.
+    func state(of ids: [Int64]) throws(StoreDatabaseError) -> (present: Set<Int64>, asked: Set<Int64>) {
+        try attempt {
+            try connection.read { database in
+                let version = try database.cachedStatement(sql: "SELECT 1 FROM version WHERE id = ?")
+                let removal = try database.cachedStatement(sql: "SELECT 1 FROM removal WHERE version = ?")
+                let present = try ids.filter { try Int.fetchOne(version, arguments: [$0]) != nil }
+                let asked = try ids.filter { try Int.fetchOne(removal, arguments: [$0]) != nil }
+                return (Set(present), Set(asked))
+            }
+        }
+    }
+}
+
+/// A row that somebody wants removed; perhaps only as long as it is as it was.
+struct Removal: Sendable {
+    let id: Int64
+    /// What the row said when it was read; nil where it is to go whatever it says.
+    let lastWanted: Int?
+    let rank: Int64?
+    let pinnedUntil: Int?
+
+    init(_ version: Version, isSparing: Bool) {
+        id = version.id
+        lastWanted = isSparing ? version.lastWanted : nil
+        rank = isSparing ? version.rank : nil
+        pinnedUntil = isSparing ? version.pinnedUntil : nil
+    }
+
+    /// Decodes a row; nil where it was changed by hand into nonsense.
+    init?(_ row: Row) {
+        guard let id: Int64 = row[0] else { return nil }
+        self.id = id
+        lastWanted = row[1]
+        rank = row[2]
+        pinnedUntil = row[3]
+    }
+
+    /// True while the version was not wanted, renewed or named since the removal was decided.
+    func stillApplies(to version: Version) -> Bool {
+        version.lastWanted <= lastWanted ?? .max && version.rank <= rank ?? .max
+            && version.pinnedUntil <= pinnedUntil ?? .max
+    }
+
+    /// The same for a row; one that says it is named for longer than anything can be is not.
+    func stillApplies(in database: Database) throws -> Bool {
+        try Int.fetchOne(
+            database.cachedStatement(
+                sql: """
+                    SELECT 1 FROM version WHERE id = ? AND last_wanted <= ? AND rank <= ?
+                        AND (pinned_until <= ?
+                            OR pinned_until > last_wanted + \(DictionaryStore.pinSecondsMax))
+                    """),
+            arguments: [
+                id, lastWanted.map(Int64.init) ?? .max, rank ?? .max, pinnedUntil.map(Int64.init) ?? .max,
+            ])
+            != nil
     }
 }

@@ -14,8 +14,9 @@ struct StoreDatabase: Sendable {
         /// The part of the file that holds nothing.
         let free: Int
         let page: Int
-        let isInMemory: Bool
         var total: Int { file + log + index }
+        /// The part of the file that holds something.
+        var used: Int { file - free }
     }
 
     let path: String
@@ -26,8 +27,8 @@ struct StoreDatabase: Sendable {
     let pageBytes: Int
     /// What the heads of the versions that are read may take.
     let heads: HeadMemory
-    /// How far the changes of others were read.
-    let position = Guarded(ChangePosition())
+    /// `PRAGMA data_version` as it was seen last: another number once another process has written.
+    private let dataVersion = Guarded<Int?>(nil)
     /// The newest schema that this program knows.
     private let schemasMax: Int
     /// Without them private rows are neither read nor written.
@@ -58,11 +59,12 @@ struct StoreDatabase: Sendable {
         try attempt { try Self.migrate(connection, steps: steps) }
     }
 
-    /// Opens a file that is there and up to date, as it is, beside the proxies that use it.
-    init(existing path: String) throws(StoreDatabaseError) {
+    /// Opens a file that is there and up to date, as it is, beside the process that writes it.
+    init(existing path: String, keys: StoreKeys? = nil, heads: HeadMemory = .none) throws(StoreDatabaseError)
+    {
         self.path = path
-        keys = nil
-        heads = .none
+        self.keys = keys
+        self.heads = heads
         schemasMax = StoreSchema.steps.count
         do {
             connection = try Self.visit(path)
@@ -90,8 +92,6 @@ struct StoreDatabase: Sendable {
             // Debian's SQLite overwrites what is deleted with zeroes, which doubles what an eviction writes.
             try database.execute(sql: "PRAGMA secure_delete = OFF")
             try database.execute(sql: "PRAGMA journal_size_limit = \(4 << 20)")
-            // A page that changes is in the log once a transaction: what one takes can be told before.
-            try database.execute(sql: "PRAGMA cache_spill = OFF")
         }
         guard path != ":memory:" else { return try DatabaseQueue(configuration: configuration) }
         // Answers of an API are nobody else's business. SQLite gives its log the mode of the database.
@@ -121,8 +121,6 @@ struct StoreDatabase: Sendable {
             if database.configuration.readonly { return }
             // What an operator removes is to be gone: its bytes are overwritten.
             try database.execute(sql: "PRAGMA secure_delete = ON")
-            // As above: what a transaction takes in the log can be told before.
-            try database.execute(sql: "PRAGMA cache_spill = OFF")
         }
         return try DatabaseQueue(path: path, configuration: configuration)
     }
@@ -159,8 +157,6 @@ struct StoreDatabase: Sendable {
     private static func migrate(_ connection: any DatabaseWriter, steps: [String]) throws {
         let schema = "PRAGMA user_version"
         guard try connection.read({ try Int.fetchOne($0, sql: schema) ?? 0 }) < steps.count else { return }
-        // A step may change every row: what is more than the cache holds goes to the log, not to memory.
-        try connection.writeWithoutTransaction { try $0.execute(sql: "PRAGMA cache_spill = ON") }
         try connection.write { database in
             // Read again: another process may have taken them meanwhile.
             let taken = try Int.fetchOne(database, sql: schema) ?? 0
@@ -169,47 +165,25 @@ struct StoreDatabase: Sendable {
             try database.execute(sql: "PRAGMA application_id = \(StoreSchema.applicationID)")
             try database.execute(sql: "PRAGMA user_version = \(steps.count)")
         }
-        try connection.writeWithoutTransaction { try $0.execute(sql: "PRAGMA cache_spill = OFF") }
     }
 
     // MARK: Reading
 
-    /// Every version, without the bodies; from here on `changes` tells what others do.
+    /// Every version, without the bodies.
     func versions() throws(StoreDatabaseError) -> [Version] {
-        try attempt {
-            // Before the rows: what is written in between is told once more.
-            let seen = try dataVersion()
-            let (rows, newest) = try connection.read { database in
-                (try StoreRows.versions(database, heads: heads), try StoreRows.lastChange(database))
-            }
-            position.withLock { $0 = ChangePosition(dataVersion: seen, sequence: newest) }
-            return rows
-        }
+        try attempt { try connection.read { try StoreRows.versions($0, heads: heads) } }
     }
 
-    /// What other processes have changed since the rows were read last; a few microseconds where that is nothing.
-    ///
-    /// `home` gives the chains that are known already.
-    func changes(home: @Sendable (ChainKey) -> Chain?) throws(StoreDatabaseError) -> StoreChanges {
-        guard !isInMemory else { return .none }
-        return try attempt {
-            let seen = try dataVersion()
-            let former = position.withLock { $0 }
-            guard seen != former.dataVersion else { return .none }
-            let (changes, newest) = try connection.read { database in
-                (
-                    try StoreRows.changes(
-                        database, after: former.sequence, keys: keys, heads: heads, home: home),
-                    try StoreRows.lastChange(database)
-                )
-            }
-            position.withLock { $0 = ChangePosition(dataVersion: seen, sequence: newest) }
-            return changes
+    /// True once another process has written since the last call, and at the first one; a few microseconds.
+    func noticesForeignWrites() throws(StoreDatabaseError) -> Bool {
+        guard !isInMemory else { return false }
+        let seen = try attempt {
+            try connection.writeWithoutTransaction { try Int.fetchOne($0, sql: "PRAGMA data_version") }
         }
-    }
-
-    private func dataVersion() throws -> Int? {
-        try connection.writeWithoutTransaction { try Int.fetchOne($0, sql: "PRAGMA data_version") }
+        return dataVersion.withLock { known in
+            defer { known = seen }
+            return known != seen
+        }
     }
 
     /// Whether the row of a version is there.
@@ -243,33 +217,17 @@ struct StoreDatabase: Sendable {
     // MARK: Writing
 
     /// Applies a batch in one transaction: all of it or nothing.
-    ///
-    /// `hasRoom` is asked inside it, where no other process can write; if it says no, nothing is done, and nil.
-    /// Else what could not be renewed, as another process has removed its row.
-    func write(_ batch: PendingWrites.Batch, ifRoom hasRoom: (Size) -> Bool = { _ in true })
-        throws(StoreDatabaseError) -> [Version]?
-    {
-        try attempt {
-            try change { database in
-                guard hasRoom(try size(database)) else { return nil }
-                return try StoreRows.apply(batch, to: database, keys)
-            }
-        }
+    func write(_ batch: PendingWrites.Batch) throws(StoreDatabaseError) {
+        try attempt { try change { try StoreRows.apply(batch, to: $0, keys) } }
     }
 
-    /// Writes in one transaction; what is only written here need not be read again.
-    ///
-    /// Not under a newer schema, which a newer program that takes over may have brought meanwhile.
-    private func change<Result>(_ work: (Database) throws -> Result) throws -> Result {
-        let (before, result, after) = try connection.write { database in
+    /// Writes in one transaction; not under a newer schema, which a newer program that takes over may have brought.
+    func change<Result>(_ work: (Database) throws -> Result) throws -> Result {
+        try connection.write { database in
             let found = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
             try Self.refuse(schema: found, path: path, schemasMax: schemasMax)
-            return (
-                try StoreRows.lastChange(database), try work(database), try StoreRows.lastChange(database)
-            )
+            return try work(database)
         }
-        position.withLock { if $0.sequence == before { $0.sequence = after } }
-        return result
     }
 
     /// Removes private chains with their versions.
@@ -294,8 +252,7 @@ struct StoreDatabase: Sendable {
         return Size(
             // What was given back leaves the file when the log is emptied.
             file: max(pages * pageBytes, fileBytes("")), log: fileBytes("-wal"),
-            index: isInMemory ? 0 : max(fileBytes("-shm"), 32_768), free: free * pageBytes, page: pageBytes,
-            isInMemory: isInMemory)
+            index: isInMemory ? 0 : max(fileBytes("-shm"), 32_768), free: free * pageBytes, page: pageBytes)
     }
 
     /// Moves the log into the file and empties it, unless a reader is in it just now.
@@ -310,11 +267,10 @@ struct StoreDatabase: Sendable {
         }
     }
 
-    /// Gives free pages back to the file system, at most this many, if `hasRoom` says so where nobody else can write.
-    func vacuum(pages: Int, ifRoom hasRoom: (Size) -> Bool = { _ in true }) throws(StoreDatabaseError) {
+    /// Gives free pages back to the file system, at most this many.
+    func vacuum(pages: Int) throws(StoreDatabaseError) {
         try attempt {
             try connection.write { database in
-                guard hasRoom(try size(database)) else { return }
                 // Each row that the statement is stepped to frees a page.
                 _ = try Row.fetchAll(database, sql: "PRAGMA incremental_vacuum(\(pages))")
             }

@@ -3,7 +3,7 @@ internal import Dispatch
 /// Events on their way to the log: the same trouble at most once a minute.
 final class StoreReports: Sendable {
     private enum Topic: Hashable {
-        case unwritable, unreadable, throttled
+        case unwritable, unreadable, throttled, waiting
         case tooWide(route: String)
     }
 
@@ -50,6 +50,18 @@ final class StoreReports: Sendable {
     /// The file is another one.
     func replaced(_ text: String) {
         log(.error(text))
+    }
+
+    /// Another process writes the store; said once until it does no longer.
+    func waiting(_ text: String) {
+        let isFirst = reported.withLock { $0.updateValue(.max, forKey: .waiting) == nil }
+        if isFirst { log(.warning(text)) }
+    }
+
+    /// This process writes the store now, after it had to wait for long.
+    func tookOver(_ text: String) {
+        let was = reported.withLock { $0.removeValue(forKey: .waiting) }
+        if was != nil { log(.info(text)) }
     }
 
     /// Versions are there that no route makes.

@@ -1,66 +1,52 @@
-/// Whether a transaction fits into what the files may take, and what must go if it does not.
+/// What `max_size` leaves for a transaction; pure.
+///
+/// The limit bounds the pages in use, and so the file, which fills its free pages before it grows. The log has a limit of
+/// its own: a batch is in it first, and in the file once the log is emptied.
 struct StoreRoom {
-    private let limit: Int
-    private let logGrowth: Int
-    private let fileGrowth: Int
+    /// What the log may take beside the file, unless a single body is larger.
+    static let logBytesMax = 32 << 20
+    /// What one transaction writes, at most, unless it is for a single body.
+    static let batchBytesMax = 8 << 20
+
+    let limit: Int
     /// What the files take now.
     var size: StoreDatabase.Size
+    /// What the file needs for the batch, estimated from above.
+    private let growth: Int
 
     /// For a batch that is to be written.
     init(_ size: StoreDatabase.Size, batch: PendingWrites.Batch, limit: Int) {
-        let cost = batch.cost(pageBytes: size.page)
         self.limit = limit
         self.size = size
-        fileGrowth = batch.insertions.isEmpty ? 0 : cost.fileBytes
-        // Each page that is there changes once at most.
-        let everyPage = (size.file + fileGrowth) / size.page * (size.page + 32) + 4096
-        logGrowth = batch.isEmpty || size.isInMemory ? 0 : min(cost.logBytes, everyPage)
+        growth = batch.insertions.reduce(0) { $0 + Self.fileBytes($1.version) }
     }
 
-    /// What the file itself may take, so that the log has its place beside it.
-    private var fileMax: Int { limit - size.index - logGrowth }
+    /// True if the batch has its place in the file.
+    var fits: Bool { missingBytes <= 0 }
 
-    /// Whether the transaction can be written now.
-    var fits: Bool { size.total + logGrowth + max(0, fileGrowth - size.free) <= limit }
+    /// How many bytes of versions must go.
+    var missingBytes: Int { size.used + growth - limit }
 
-    /// How much of the file must become free; what is more than zero takes versions.
-    var missingBytes: Int { size.file - fileMax + fileGrowth - size.free }
+    /// True if the log must be emptied before anything else is written.
+    var isLogFull: Bool { size.log > Self.logBytesMax / 2 }
 
-    /// How many pages of the file to give back next: a page moves, and what points to it changes.
-    var vacuumPages: Int {
-        let pages = logPages(size)
-        let wanted = (size.file - fileMax) / size.page + 1
-        return min(max((pages - 16) / 4, 1), max(wanted, 1), 1024)
+    /// How many free pages to give back where nothing is to be written: those of a file that is larger than it may be,
+    /// or very much larger than what is in it.
+    var sparePages: Int {
+        let isTooLarge = size.file > limit || size.free > max(size.file / 4, 8 << 20)
+        return isTooLarge ? min(size.free / size.page, 1024) : 0
     }
 
-    /// How many free pages may be given back where nothing needs it: none if the log of that would not fit.
-    var spareVacuumPages: Int {
-        size.total > limit ? 0 : min(max((logPages(size) - 16) / 4, 0), 1024)
-    }
+    /// What a version takes in the file: a body begins a page.
+    private static func fileBytes(_ version: Version) -> Int { version.storedBytes + 4096 }
+}
 
-    /// Whether rows may be removed now: always where the log is empty, as there is no other way on.
-    func mayRemove(_ batch: PendingWrites.Batch, _ size: StoreDatabase.Size) -> Bool {
-        size.log == 0 || size.total + batch.cost(pageBytes: size.page).logBytes <= limit
-    }
+extension PendingWrites {
+    /// What a change writes to the log, which gets each changed page once; estimated, and for the most part from above.
+    enum LogBytes {
+        static let removal = 16 << 10
+        static let update = 4 << 10
 
-    /// Whether pages may be given back now, as many as `vacuumPages` and `size` say.
-    func mayVacuum(_ now: StoreDatabase.Size) -> Bool {
-        now.total <= size.total
-    }
-
-    /// How many rows to remove in the next transaction.
-    func removals(_ size: StoreDatabase.Size) -> Int {
-        var cost = WriteCost(pageBytes: size.page)
-        var count = 0
-        let pages = logPages(size)
-        while count < 1000, cost.add(.removal, within: pages) { count += 1 }
-        return max(count, 1)
-    }
-
-    /// The pages that the log may get next.
-    ///
-    /// Files that are beyond the limit already, as after it was lowered, shrink in larger steps.
-    private func logPages(_ size: StoreDatabase.Size) -> Int {
-        size.total > limit ? 2048 : (limit - size.total) / (size.page + 32)
+        static func insertion(_ version: Version) -> Int { version.storedBytes + (24 << 10) }
     }
 }

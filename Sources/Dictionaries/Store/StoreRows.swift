@@ -9,22 +9,14 @@ enum StoreRows {
     // MARK: Reading
 
     /// Every version that makes sense, without its body; a row changed by hand into nonsense is passed over.
-    ///
-    /// Only those that changed after a place in the feed, where one is given. `home` gives the chains that are
-    /// known already.
-    static func versions(
-        _ database: Database, changedAfter sequence: Int64? = nil, heads: HeadMemory,
-        home: (ChainKey) -> Chain? = { _ in nil }
-    ) throws -> [Version] {
-        let ids = sequence.map(changed)
-        let chains = try chains(
-            database, where: ids.map { "id IN (SELECT chain FROM version WHERE \($0))" }, home: home)
+    static func versions(_ database: Database, heads: HeadMemory) throws -> [Version] {
+        let chains = try chains(database)
         var versions: [Version] = []
         let rows = try Row.fetchCursor(
             database,
             sql: """
                 SELECT id, chain, digest, url, variant, etag, content_type, size, rank, admitted, last_wanted,
-                max_age, pinned_until, is_upstream_match, head FROM version WHERE \(ids ?? "TRUE")
+                max_age, pinned_until, is_upstream_match, head FROM version
                 """)
         while let row = try rows.next() {
             let bytes: Data? = row[2]
@@ -59,15 +51,12 @@ enum StoreRows {
             head: head.flatMap { StoredHead([UInt8]($0), memory: heads) })
     }
 
-    private static func chains(
-        _ database: Database, where condition: String?, home: (ChainKey) -> Chain?
-    ) throws -> [Int64: Chain] {
+    private static func chains(_ database: Database) throws -> [Int64: Chain] {
         var chains: [Int64: Chain] = [:]
         let rows = try Row.fetchCursor(
             database,
             sql: """
                 SELECT id, authority, scope, "match", match_dest, established FROM chain
-                WHERE \(condition ?? "TRUE")
                 """)
         while let row = try rows.next() {
             guard let id: Int64 = row[0], let authority: String = row[1], let scopeName: String = row[2],
@@ -75,7 +64,7 @@ enum StoreRows {
             else { continue }
             let key = ChainKey(
                 authority: authority, match: match, matchDest: list(destinations))
-            chains[id] = home(key) ?? Chain(key, isEstablished: row[5] != 0)
+            chains[id] = Chain(key, isEstablished: row[5] != 0)
         }
         return chains
     }
@@ -92,11 +81,7 @@ enum StoreRows {
     // MARK: Writing
 
     /// Applies a batch; runs inside a transaction.
-    ///
-    /// Returns the renewed versions whose rows another process has removed.
-    static func apply(_ batch: PendingWrites.Batch, to database: Database, _ keys: StoreKeys?) throws
-        -> [Version]
-    {
+    static func apply(_ batch: PendingWrites.Batch, to database: Database, _ keys: StoreKeys?) throws {
         let establish = try database.cachedStatement(
             sql: "UPDATE chain SET established = 1 WHERE id = (SELECT chain FROM version WHERE id = ?)")
         for id in batch.established { try establish.execute(arguments: [id]) }
@@ -108,7 +93,7 @@ enum StoreRows {
             for id in batch.removals { try delete.execute(arguments: [id]) }
         }
         for insertion in batch.insertions { try insert(insertion, into: database, keys) }
-        let lost = try batch.renewals.filter { try !renew($0, in: database) }
+        for version in batch.renewals { try renew(version, in: database) }
         for table in tables {
             let touch = try database.cachedStatement(
                 sql: "UPDATE \(table) SET last_wanted = max(last_wanted, ?) WHERE id = ?")
@@ -116,8 +101,6 @@ enum StoreRows {
         }
         let pin = try database.cachedStatement(sql: "UPDATE version SET pinned_until = ? WHERE id = ?")
         for (id, until) in batch.pins { try pin.execute(arguments: [until, id]) }
-        try shortenFeed(database)
-        return lost
     }
 
     private static func insert(
@@ -129,10 +112,7 @@ enum StoreRows {
             guard let keys else { return }
             return try PrivateRows.insert(insertion, of: tag, into: database, keys)
         }
-        let home = try row(of: version.home, in: database)
-        // Nobody else writes meanwhile: what is not there now comes with this row.
-        let isThere = try unite(version, inChain: home, database)
-        guard try isThere || make(insertion, inChain: home, database) else { return }
+        try make(insertion, inChain: try row(of: version.home, in: database), database)
         if version.head != nil { try forgetFormerHeads(of: version, in: database) }
     }
 
@@ -155,49 +135,33 @@ enum StoreRows {
                     """), arguments: names)
     }
 
-    /// Gives the row that another process has made of the same version what is newer here; false if there is none.
-    private static func unite(_ version: Version, inChain chain: Int64?, _ database: Database) throws -> Bool
-    {
-        try database.cachedStatement(
-            sql: """
-                UPDATE version SET etag = ?, content_type = ?, rank = max(rank, ?),
-                    last_wanted = max(last_wanted, ?), max_age = ?, is_upstream_match = ?,
-                    pinned_until = max(pinned_until, ?), head = ?
-                WHERE chain = ? AND url = ? AND variant = ? AND digest = ?
-                """
-        ).execute(arguments: [
-            version.etag, version.contentType, version.rank, version.lastWanted, version.maxAge,
-            version.isUpstreamMatch, version.pinnedUntil, version.headData, chain, version.url,
-            version.variant, Data(version.digest.bytes),
-        ])
-        return database.changesCount > 0
-    }
-
     /// Makes the row of a version, and that of its body where no other version has it.
     ///
-    /// False where, hardly ever, another process has chosen the same row for another: this one lives in memory only.
+    /// Without effect where a row is in the way that made no sense when it was read: this version lives in memory only.
     private static func make(
         _ insertion: PendingWrites.Insertion, inChain chain: Int64?, _ database: Database
-    ) throws -> Bool {
+    ) throws {
         let version = insertion.version
-        guard try !hasRow(version, in: "version", database) else { return false }
+        let body = try bodyRow(for: insertion, database)
         try database.cachedStatement(
             sql: """
                 INSERT INTO version (id, chain, body, digest, url, variant, etag, content_type, size, rank,
                     admitted, last_wanted, max_age, pinned_until, is_upstream_match, head)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
                 """
         ).execute(arguments: [
-            version.id, chain, try bodyRow(for: insertion, database), Data(version.digest.bytes), version.url,
-            version.variant, version.etag, version.contentType, version.bytes, version.rank,
-            version.admittedAt, version.lastWanted, version.maxAge, version.pinnedUntil,
-            version.isUpstreamMatch, version.headData,
+            version.id, chain, body.row, Data(version.digest.bytes), version.url, version.variant,
+            version.etag, version.contentType, version.bytes, version.rank, version.admittedAt,
+            version.lastWanted, version.maxAge, version.pinnedUntil, version.isUpstreamMatch,
+            version.headData,
         ])
-        return true
+        guard body.isNew, database.changesCount == 0 else { return }
+        try database.cachedStatement(sql: "DELETE FROM body WHERE id = ?").execute(arguments: [body.row])
     }
 
     /// The row of the body that a twin has, if one of them is there by now and has it; else a new one.
-    private static func bodyRow(for insertion: PendingWrites.Insertion, _ database: Database) throws -> Int64
+    private static func bodyRow(for insertion: PendingWrites.Insertion, _ database: Database) throws
+        -> (row: Int64, isNew: Bool)
     {
         let digest = Data(insertion.version.digest.bytes)
         for twin in insertion.twins {
@@ -207,11 +171,11 @@ enum StoreRows {
                         SELECT body.id FROM version JOIN body ON body.id = version.body
                         WHERE version.id = ? AND digest = ?
                         """), arguments: [twin, digest])
-            if let shared { return shared }
+            if let shared { return (shared, false) }
         }
         try database.cachedStatement(sql: "INSERT INTO body (bytes) VALUES (?)")
             .execute(arguments: [Data(insertion.body.bytes)])
-        return database.lastInsertedRowID
+        return (database.lastInsertedRowID, true)
     }
 
     /// Only the newest version of a URL and variant can be asked about.
@@ -224,13 +188,8 @@ enum StoreRows {
         ).execute(arguments: [version.id, version.url, version.variant, version.id])
     }
 
-    /// False where there is no such row any more.
-    private static func renew(_ version: Version, in database: Database) throws -> Bool {
-        guard version.chain.scope == .public else {
-            try PrivateRows.renew(version, in: database)
-            return try database.changesCount > 0 || hasRow(version, in: "private_version", database)
-        }
-        // What another process noted of a later return stays.
+    private static func renew(_ version: Version, in database: Database) throws {
+        guard version.chain.scope == .public else { return try PrivateRows.renew(version, in: database) }
         try database.cachedStatement(
             sql: """
                 UPDATE version SET etag = ?, content_type = ?, rank = ?, last_wanted = max(last_wanted, ?),
@@ -241,7 +200,6 @@ enum StoreRows {
             version.etag, version.contentType, version.rank, version.lastWanted, version.maxAge,
             version.isUpstreamMatch, version.headData, version.id, version.rank,
         ])
-        return try database.changesCount > 0 || hasRow(version, in: "version", database)
     }
 
     /// Whether the row of a version is there.

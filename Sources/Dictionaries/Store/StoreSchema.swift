@@ -5,8 +5,8 @@ enum StoreSchema {
 
     /// Step n makes schema n + 1 of schema n; never change one that was released.
     ///
-    /// `PRAGMA user_version` tells how many were taken. During a hand-over a process of the release before works on
-    /// the same file until it ends, so a step only adds: tables, triggers, columns with a default.
+    /// `PRAGMA user_version` tells how many were taken. During a hand-over a process of the release before reads the
+    /// same file until it ends, so a step leaves every table and column that it reads.
     static let steps = [
         // Bodies have a table of their own, so that reading the versions reads no body. Nothing is ordered by a
         // digest alone: such an index takes each new row on a page of its own, anywhere in it, where the other
@@ -124,6 +124,23 @@ enum StoreSchema {
             INSERT INTO change (version) VALUES (old.id);
         END;
         ALTER TABLE private_version ADD COLUMN is_upstream_match INTEGER NOT NULL DEFAULT 0; -- as of a public one
+        """,
+        // One process writes: nobody follows the changes of others. The table stays, empty, for a process of the release
+        // before, which looks into it during a hand-over.
+        """
+        DROP TRIGGER version_made_change;
+        DROP TRIGGER version_renewed_change;
+        DROP TRIGGER version_removed_change;
+        DROP TRIGGER private_version_made_change;
+        DROP TRIGGER private_version_renewed_change;
+        DROP TRIGGER private_version_removed_change;
+        DELETE FROM change;
+        CREATE TABLE removal ( -- what commands ask the process that writes to remove
+            version INTEGER PRIMARY KEY,
+            last_wanted INTEGER, -- only while the row says no more than this, like the next two; NULL: in any case
+            rank INTEGER,
+            pinned_until INTEGER
+        ) STRICT;
         """,
     ]
 }

@@ -150,8 +150,8 @@ struct StoreState: Sendable {
     // MARK: Writing
 
     /// Takes what to write next, with the versions whose bodies it shares; see `PendingWrites.takeBatch`.
-    mutating func takeBatch(pagesMax: Int, pageBytes: Int) -> PendingWrites.Batch {
-        var batch = pending.takeBatch(pagesMax: pagesMax, pageBytes: pageBytes)
+    mutating func takeBatch(bytesMax: Int) -> PendingWrites.Batch {
+        var batch = pending.takeBatch(bytesMax: bytesMax)
         for place in batch.insertions.indices {
             batch.insertions[place].twins = index.twins(of: batch.insertions[place].version)
         }

@@ -18,7 +18,7 @@ package struct StoreStatistics: Sendable, Equatable {
         case memory
         /// Its body could not be read, or is not what its digest says.
         case damaged
-        /// Another process on the store removed it.
+        /// An operator removed it.
         case removed
     }
 

@@ -194,7 +194,7 @@ enum Settings {
         .value(
             "max_size", \.maxSize, .size(mebibyte...16 * tebibyte),
             """
-            Bodies, rows and log together; the least wanted go first. Without routes, a fifth of it and of max_chains \
+            Bodies and rows; the least wanted go first. The log takes up to 32 MiB beside it. Without routes, a fifth of it and of max_chains \
             is all that paths get before somebody asks for them again.
             """),
         .value("max_chains", \.maxChains, .count(1...10_000_000), "How many chains are kept."),

@@ -217,6 +217,8 @@ package final class ProxyServer: Sendable {
             }
         }
         waiting.notify(queue: .global()) { [drained] in drained.signal() }
+        // Once no loop accepts: the successor waits for the store, and what it admits meanwhile is in memory only.
+        if isHandedOver { context.store.handOver() }
         _ = drained.wait(timeout: .now() + .milliseconds(time))
         for part in parts {
             part.loop.execute { core in core.handler(part.token, as: ProxyLoop.self)?.close() }

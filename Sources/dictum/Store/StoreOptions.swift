@@ -21,8 +21,7 @@ struct StoreOptions: ParsableArguments {
     func use(_ work: (OpenedStore) throws -> Void) throws {
         let configuration = try readConfiguration()
         do {
-            let catalog = try StoreCatalog(
-                path: configuration?.store.path ?? store ?? "", bytesMax: configuration?.store.maxSize)
+            let catalog = try StoreCatalog(path: configuration?.store.path ?? store ?? "")
             defer { catalog.close() }
             try work(OpenedStore(catalog: catalog, configuration: configuration))
         } catch let error as StoreCatalogError {

@@ -169,7 +169,7 @@ import Testing
             try DictionaryStore.open(folder.database)
         }
         #expect(try folder.sqlite("SELECT text FROM notes; PRAGMA journal_mode") == "mine\ndelete")
-        #expect(folder.files == ["dictum.sqlite"])
+        #expect(folder.files == ["dictum.sqlite", "dictum.sqlite.lock"])
     }
 
     @Test func `an empty file becomes a store`() throws {

@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test(arguments: [-3, 1, 2] as [Int64])
-    func `what another process admitted has the place of its rank`(rank: Int64) throws {
+    func `what is read from disk has the place of its rank`(rank: Int64) throws {
         var state = StoreState()
         let old = admit(1, 1, to: &state, now: 500)
         let new = admit(2, 1, to: &state, now: 501)
@@ -76,28 +76,10 @@ import Testing
         let home = try #require(state.index.chain(chain(1)))
         // Of the same rank as another it comes after it, as its row has the higher number.
         let row = Version(facts, id: .max, rank: rank, home: home, admittedAt: 100, lastWanted: 100)
-        _ = state.merge([StoreChanges.Change(id: row.id, version: row)], now: 600) { _ in nil }
+        state.insert(row)
         #expect(state.order.counts == (versions: 3, chains: 1))
         #expect(
             order(&state).map(\.digest) == (rank < 2 ? [row, old, new] : [old, new, row]).map(\.digest))
-    }
-
-    @Test func `what another process no longer names goes by when it was wanted`() throws {
-        var state = StoreState()
-        let named = admit(1, 1, to: &state, now: 100)
-        // On disk: what waits to be written is not changed by others.
-        _ = state.takeBatch(pagesMax: 100, pageBytes: 4096)
-        func merge(pinnedUntil: Int) {
-            let row = Version(
-                named.facts, id: named.id, rank: named.rank, home: named.home, admittedAt: 100,
-                lastWanted: 100, pinnedUntil: pinnedUntil)
-            _ = state.merge([StoreChanges.Change(id: row.id, version: row)], now: 200) { _ in nil }
-        }
-        merge(pinnedUntil: 1000)
-        #expect(state.popLeastWanted(bytes: 1, now: 200) { _ in false }.isEmpty)
-        let other = admit(2, 2, to: &state, now: 300)
-        merge(pinnedUntil: 0)
-        #expect(order(&state).map(\.digest) == [named, other].map(\.digest))
     }
 
     @Test func `a chain that is established takes its versions along`() {

@@ -155,22 +155,13 @@ extension DictionaryStore {
         return answer.withLock { $0 }
     }
 
-    /// Looks for the changes of others at once.
+    /// Looks at once whether it is its turn to write, and what commands ask for.
     func lookNow() { writeQueue.sync { follow() } }
 
     /// Whether a request for `/feed` would find the digest.
     func finds(_ body: Body) -> Bool {
         reader().find(digest: body.digest, authority: "api.example", path: "/feed", query: nil) != nil
     }
-}
-
-/// Writes what waits in stores on one file, then lets all look, twice, as what one does may make work for another.
-func settleAll(_ stores: [DictionaryStore]) {
-    for _ in 0..<2 {
-        for store in stores { store.flush() }
-        for store in stores { store.lookNow() }
-    }
-    for store in stores { store.flush() }
 }
 
 extension Result {

@@ -30,7 +30,7 @@ import Testing
             let statistics = store.statistics
             chainsMost = max(chainsMost, statistics.chains)
             memoryMost = max(memoryMost, statistics.memoryBytes)
-            if isOnDisk { filesMost = max(filesMost, folder.bytesOnDisk) }
+            if isOnDisk { filesMost = max(filesMost, folder.fileBytes) }
         }
         #expect(store.flush(timeoutSeconds: 60))
         #expect(chainsMost <= 300)

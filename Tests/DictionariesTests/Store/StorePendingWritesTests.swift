@@ -39,15 +39,16 @@ import Testing
         #expect(batch.renewals.isEmpty && batch.touches.isEmpty)
     }
 
-    @Test(arguments: [(35, [2]), (36, [2, 3])])
-    func `a batch keeps to its pages, but always has one body`(pagesMax: Int, second: [Int64]) {
+    @Test(arguments: [(-1, [2]), (0, [2, 3])])
+    func `a batch keeps to its bytes, but always has one body`(difference: Int, second: [Int64]) {
         var pending = PendingWrites()
         for seed in 1...3 {
             let (version, body) = version(seed)
             pending.insert(version, body: body)
         }
-        let first = pending.takeBatch(pagesMax: 1, pageBytes: 4096)
-        let next = pending.takeBatch(pagesMax: pagesMax, pageBytes: 4096)
+        let both = 2 * PendingWrites.LogBytes.insertion(version(2).version)
+        let first = pending.takeBatch(bytesMax: 1)
+        let next = pending.takeBatch(bytesMax: both + difference)
         #expect(first.insertions.map(\.version.id) == [1])
         #expect(next.insertions.map(\.version.id) == second)
     }
@@ -58,10 +59,10 @@ import Testing
         for seed in 1...3 { _ = pending.remove(version(seed).version) }
         let (new, body) = version(4)
         pending.insert(new, body: body)
-        let first = pending.takeBatch(pagesMax: 28, pageBytes: 4096)
+        let first = pending.takeBatch(bytesMax: 2 * PendingWrites.LogBytes.removal)
         #expect(first.removals.count == 2)
         #expect(first.insertions.isEmpty)
-        let second = pending.takeBatch(pagesMax: 36, pageBytes: 4096)
+        let second = pending.takeBatch(bytesMax: 1 << 20)
         #expect(second.removals.count == 1)
         #expect(second.insertions.map(\.version.id) == [4])
     }
@@ -72,7 +73,7 @@ import Testing
             let (version, body) = version(seed)
             pending.insert(version, body: body)
         }
-        let failed = pending.takeBatch(pagesMax: 36, pageBytes: 4096)
+        let failed = pending.takeBatch(bytesMax: 60_000)
         _ = pending.remove(version(3).version)
         _ = pending.restore(failed)
         let all = pending.takeAll()
@@ -173,5 +174,5 @@ import Testing
 
 extension PendingWrites {
     /// All that waits.
-    fileprivate mutating func takeAll() -> Batch { takeBatch(pagesMax: .max, pageBytes: 4096) }
+    fileprivate mutating func takeAll() -> Batch { takeBatch(bytesMax: .max) }
 }

@@ -43,7 +43,7 @@ import Testing
         }
         #expect(store.statistics.evictions[.size, default: 0] > 50)
         #expect(store.finds(sampleBody(0, count: 60_000)))
-        #expect(store.statistics.diskBytes <= 2 << 20)
+        #expect(folder.fileBytes <= 2 << 20)
     }
 
     @Test func `a chain with a named version outlives the bound of chains`() throws {

@@ -129,29 +129,11 @@ import Testing
         try folder.sqlite("DELETE FROM private_version WHERE chain = 1")
         let version = try #require(try store.version(one, "ann"))
         #expect(await store.store.loaded(version) == nil)
-        store.store.lookNow()
         #expect(try !store.finds(one, "ann"))
         #expect(store.store.statistics.evictions == [.removed: 1])
         #expect(events.all == [])
         let other = try #require(try store.version(one, "bob"))
         #expect(await store.store.loaded(other)?.bytes == one.bytes)
-        store.store.close()
-    }
-
-    @Test func `a process that has missed changes of public rows keeps its private ones`() async throws {
-        let folder = try stored()
-        let store = try PrivateStore(folder.database)
-        let other = try DictionaryStore.open(folder.database)
-        other.admit(sampleBody(9))
-        #expect(other.flush())
-        // The feed is cut behind what this process has read, so that it reads every row.
-        try folder.sqlite(
-            "INSERT INTO change (sequence, version) VALUES (900000, 1); DELETE FROM change WHERE sequence < 900000"
-        )
-        while !store.store.finds(sampleBody(9)) { try await Task.sleep(for: .milliseconds(10)) }
-        #expect(try store.finds(one, "ann"))
-        #expect(try store.finds(one, "bob"))
-        other.close()
         store.store.close()
     }
 
@@ -163,7 +145,7 @@ import Testing
         store.store.admit(sampleBody(3), chain: try store.chain("ann"))
         #expect(store.store.flush())
         let modes = try runCommand("stat", ["-c", "%a"] + folder.files.map { "\(folder.path)/\($0)" })
-        #expect(modes == "600\n600\n600", "database, log and shared memory")
+        #expect(modes == "600\n600\n600\n600", "database, lock, log and shared memory")
         #expect(
             events.all == [
                 .warning("others could read the store \(folder.database): its files have mode 0600 now")

@@ -98,24 +98,4 @@ import Testing
         #expect(version.etag == "here" && version.lastWanted == 1700 && version.pinnedUntil == 4000)
         #expect(try folder.sqlite("SELECT etag, last_wanted, pinned_until FROM version") == "here|1700|4000")
     }
-
-    @Test func `what memory knows of a body is not lost where the database has it already`() throws {
-        let other = try DictionaryStore.open(folder.database)
-        reopen {
-            other.admit(sampleBody(1), etag: "there", isImplied: true, now: 1000)
-            #expect(other.flush())
-            let own = store.admit(sampleBody(1), etag: "here", isImplied: true, now: 1500)
-            #expect(store.name(own, until: 4000, now: 1500))
-            store.touch(own, by: .advertised, now: 1500)
-        }
-        let version = try version(1)
-        #expect(version.etag == "here" && version.lastWanted == 1500 && version.pinnedUntil == 4000)
-        #expect(store.statistics.chainsInProbation == 0)
-        #expect(try folder.sqlite("SELECT count(*) FROM body") == "1")
-        #expect(
-            try folder.sqlite(
-                "SELECT etag, last_wanted, pinned_until, established FROM version JOIN chain ON chain.id = chain"
-            )
-                == "here|1500|4000|1")
-    }
 }

@@ -85,13 +85,13 @@ import Testing
         var store: DictionaryStore?
     }
 
-    @Test func `what another process admits is judged too`() throws {
+    @Test func `what the process before admits during a hand-over is judged too`() throws {
         let folder = try filled()
+        let former = try DictionaryStore.open(folder.database)
         let store = try open(folder, only: "/other")
-        let neighbour = try DictionaryStore.open(folder.database)
-        neighbour.admit(sampleBody(3))
-        neighbour.admit(sampleBody(4), chain: other, url: "/other")
-        neighbour.flush()
+        former.admit(sampleBody(3))
+        former.admit(sampleBody(4), chain: other, url: "/other")
+        former.close()
         store.lookNow()
         #expect(store.statistics.versions == 4)
         #expect(!store.finds(sampleBody(3)))

@@ -1,5 +1,6 @@
 internal import Dictionaries
 internal import Foundation
+internal import Glibc
 internal import TestSupport
 internal import Testing
 
@@ -28,20 +29,46 @@ private func answer(_ body: [UInt8]) -> [UInt8] {
         try RunningProcess.run(["store"] + arguments + ["--store", "\(folder.path)/store.sqlite"])
     }
 
-    @Test func `what one proxy admits the other codes over, whichever ends and however`() throws {
+    @Test func `a second proxy reads the store and waits for its turn, however the first ends`() throws {
         let first = try ServedProxy(Origin(answer(old)), in: folder)
-        let second = try ServedProxy(Origin(answer(new)), in: folder)
         #expect(try first.curl("/feed").carries(old))
+        try waitUntil("the first has written") { try first.sqlite("SELECT count(*) FROM version") == "1" }
+        let second = try ServedProxy(Origin(answer(new)), in: folder)
         try wait(second, untilDelta: true)
+        let line = try second.process.waitFor("in memory only until it ends")
+        #expect(line.contains("process \(first.process.pid) writes the store"))
         #expect(try first.process.terminate().status == 0)
-        #expect(try second.curl("/feed", "dcb", over: "old").head["Content-Encoding"] == "dcb")
+        try waitUntil("the second has written what it had in memory") {
+            try second.sqlite("SELECT count(*) FROM version") == "2"
+        }
         let third = try ServedProxy(Origin(answer(new)), in: folder)
+        try wait(third, untilDelta: true)
         second.process.stop()
         _ = try second.process.result()
-        try wait(third, untilDelta: true)
+        #expect(try third.curl("/feed", "dcb", over: "old").head["Content-Encoding"] == "dcb")
+        #expect(try third.process.terminate().status == 0)
         #expect(try third.sqlite("PRAGMA integrity_check") == "ok")
         #expect(try third.sqlite("SELECT count(*), count(DISTINCT body) FROM version") == "2|2")
         #expect(!folder.names().contains { $0.contains("damaged") })
+    }
+
+    @Test func `what is offered up to a hand-over, and after it, survives kill -9 of the successor`() throws {
+        let proxy = try ServedProxy(Origin([answer(old), answer(new)]), in: folder)
+        #expect(try proxy.curl("/feed").carries(old))
+        // At once: what was just admitted is on its way to the disk.
+        proxy.process.signal(SIGUSR2)
+        let accepts = try proxy.process.waitFor("accepts now").firstMatch(of: /process ([0-9]+) accepts now/)
+        let pid = try #require(accepts.flatMap { pid_t($0.output.1) })
+        try wait(proxy, untilDelta: true)
+        #expect(try proxy.process.result().status == 0)
+        try waitUntil("the successor has written") {
+            try proxy.sqlite("SELECT count(*) FROM version") == "2"
+        }
+        kill(pid, SIGKILL)
+        try waitUntil("process \(pid) has ended") { kill(pid, 0) != 0 && errno == ESRCH }
+        let next = try ServedProxy(Origin(answer(new)), in: folder)
+        #expect(try next.curl("/feed", "dcz", over: "old").head["Content-Encoding"] == "dcz")
+        #expect(try next.process.terminate().status == 0)
     }
 
     @Test func `rm takes effect in the running proxy`() throws {

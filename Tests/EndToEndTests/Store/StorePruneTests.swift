@@ -173,11 +173,8 @@ internal import Testing
         ])
         var largest = 0
         while kill(process.pid, 0) == 0 {
-            let sizes = ["", "-wal", "-shm"].map { suffix -> Int in
-                let path = store.path + suffix
-                return (try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) ?? 0
-            }
-            largest = max(largest, sizes.reduce(0, +))
+            let size = try? FileManager.default.attributesOfItem(atPath: store.path)[.size] as? Int
+            largest = max(largest, size ?? 0)
         }
         let result = try process.result()
         try #require(result.status == 0, "\(result.errors)")

@@ -49,7 +49,7 @@ internal import Testing
     @Test func `a folder that cannot be written costs durability until it can`() throws {
         try setMode(0o555)
         let proxy = try served(store: "\(folder.path)/own/store.sqlite", launcher: Self.boundByModes)
-        try goesOn(proxy, saying: "unable to open", "let this user write")
+        try goesOn(proxy, saying: "Permission denied", "let this user write")
         try setMode(0o755)
         try recovers(proxy, store: "\(folder.path)/own/store.sqlite")
         try keptAll(after: proxy, store: "\(folder.path)/own/store.sqlite")
@@ -66,7 +66,7 @@ internal import Testing
         // What it cannot read it does not know: the client begins anew.
         let before = client.offered
         client.forget(after: .now, keeping: 0)
-        try goesOn(proxy, saying: "readonly", "let this user write")
+        try goesOn(proxy, saying: "Permission denied", "let this user write")
         try setMode(0o755)
         try recovers(proxy, store: store, beyond: before.count)
         try keptAll(after: proxy, store: store)

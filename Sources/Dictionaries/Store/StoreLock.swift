@@ -1,0 +1,76 @@
+internal import Glibc
+
+/// The right to write a store: an `flock` on `PATH.lock`, which the kernel frees when its holder ends.
+///
+/// The file stays when the lock goes: to remove it would let two processes hold two files of that name. It has the
+/// number of the process that took the lock last.
+final class StoreLock: Sendable {
+    /// The outcome of an attempt.
+    enum Attempt {
+        case taken(StoreLock)
+        /// Another process holds it; its number, where the file has one.
+        case held(by: Int32?)
+        /// The file cannot be made or locked.
+        case failed(String)
+    }
+
+    private let path: String
+    private let descriptor: Int32
+    private let identity: StoreFile.Identity?
+
+    private init(path: String, descriptor: Int32) {
+        self.path = path
+        self.descriptor = descriptor
+        identity = StoreFile.identity(of: path)
+    }
+
+    deinit { close(descriptor) }
+
+    /// Gives the lock away now, whoever still refers to it.
+    func release() { _ = flock(descriptor, LOCK_UN) }
+
+    /// False once somebody has removed or replaced the file, so that another process may hold the lock too.
+    var isInForce: Bool { identity != nil && StoreFile.identity(of: path) == identity }
+
+    /// Takes the lock of a database without waiting for it.
+    static func take(for database: String) -> Attempt {
+        let path = database + ".lock"
+        // Safe: the path is read during the call only.
+        let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { return .failed("\(path): \(reason(errno))") }
+        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+            let code = errno
+            if code == EINTR { continue }
+            defer { close(descriptor) }
+            return code == EWOULDBLOCK ? .held(by: holder(descriptor)) : .failed("\(path): \(reason(code))")
+        }
+        let lock = StoreLock(path: path, descriptor: descriptor)
+        lock.sign()
+        return .taken(lock)
+    }
+
+    /// Writes the number of this process, for the messages of others.
+    private func sign() {
+        let text = Array("\(getpid())\n".utf8)
+        // Safe: the array is read during the call only. Without effect on a full disk, where the lock counts all the same.
+        unsafe text.withUnsafeBytes { bytes in
+            _ = ftruncate(descriptor, 0)
+            _ = unsafe pwrite(descriptor, bytes.baseAddress, bytes.count, 0)
+        }
+    }
+
+    private static func holder(_ descriptor: Int32) -> Int32? {
+        var bytes = [UInt8](repeating: 0, count: 16)
+        // Safe: the array has the room that the call may fill.
+        let count = unsafe bytes.withUnsafeMutableBytes {
+            unsafe pread(descriptor, $0.baseAddress, $0.count, 0)
+        }
+        guard count > 0 else { return nil }
+        return Int32(String(decoding: bytes.prefix { $0 != 10 && $0 != 0 }, as: UTF8.self))
+    }
+
+    private static func reason(_ code: Int32) -> String {
+        // Safe: the text is static or this thread's, and copied at once.
+        unsafe String(cString: strerror(code))
+    }
+}
