@@ -30,13 +30,14 @@ let package = Package(
         .systemLibrary(name: "CZstd", pkgConfig: "libzstd"),
         .systemLibrary(name: "CBrotli", pkgConfig: "libbrotlienc"),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib"),
+        .systemLibrary(name: "CDeflate", pkgConfig: "libdeflate"),
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl"),
 
         .target(name: "HTTP", dependencies: ["CLinux", "COpenSSL"], swiftSettings: strict),
         .target(
             name: "Dictionaries",
             dependencies: [
-                "CZstd", "CBrotli", "CZlib", "COpenSSL",
+                "CZstd", "CBrotli", "CZlib", "CDeflate", "COpenSSL",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
                 .product(name: "HashTreeCollections", package: "swift-collections"),

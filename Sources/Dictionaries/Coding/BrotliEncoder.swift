@@ -65,7 +65,7 @@ internal import CBrotli
         let window = DictionaryFit.brotliWindow(
             bodyBytes: options.bodyBytes, dictionaryBytes: options.dictionary?.body.count ?? 0)
         try set(BROTLI_PARAM_MODE, BROTLI_MODE_GENERIC.rawValue)
-        try set(BROTLI_PARAM_QUALITY, options.effort.brotliQuality)
+        try set(BROTLI_PARAM_QUALITY, UInt32(options.brotliQuality))
         // RFC 9842 section 4: at most 24, never the large-window format.
         try set(BROTLI_PARAM_LGWIN, UInt32(window))
         try set(BROTLI_PARAM_LARGE_WINDOW, 0)
@@ -104,7 +104,10 @@ internal import CBrotli
         let window = DictionaryFit.brotliWindow(
             bodyBytes: options.bodyBytes, dictionaryBytes: options.dictionary?.body.count ?? 0)
         let index = BrotliDictionary.memoryEstimate(options.dictionary)
-        if options.effort == .kept { return 23 << 20 + 10 << window + index }
+        let quality = options.brotliQuality
+        if quality >= 10 { return 23 << 20 + 10 << window + index }
+        // Each quality doubles the entries of each of 2^15 buckets.
+        if quality >= 6 { return 8 << 20 + 4 << (14 + quality) + 2 << window + index }
         if let bodyBytes = options.bodyBytes, bodyBytes <= 1 << 20 { return 3 << 20 + 2 << window + index }
         return (window > 20 ? 13 << 20 : 8 << 20) + 2 << window + index
     }

@@ -60,7 +60,7 @@ package enum Codec {
     package static func memoryEstimate(for coding: ContentCoding, options: EncoderOptions) -> Int {
         switch coding {
         case .identity: 0
-        case .gzip: GzipContext.memoryBytes
+        case .gzip: GzipEncoder.memoryBytesMax
         case .br, .dcb: BrotliEncoder.memoryEstimate(options: options)
         case .zstd, .dcz: ZstdSettings(options: options).memoryEstimate
         }
@@ -71,7 +71,7 @@ package enum Codec {
     ) throws(CodingError) -> any Encoder {
         switch coding {
         case .identity: IdentityEncoder()
-        case .gzip: try GzipEncoder(options: options)
+        case .gzip: GzipEncoder(options: options)
         case .br, .dcb: try BrotliEncoder(coding, options: options)
         case .zstd, .dcz: try ZstdEncoder(coding, options: options)
         }

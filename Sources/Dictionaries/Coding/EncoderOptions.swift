@@ -6,12 +6,41 @@ package struct EncoderOptions: Sendable {
     package var effort: Effort
     /// The dictionary; required for dcb and dcz, refused for the rest.
     package var dictionary: DictionaryUse?
+    /// The level of a live encoder without a dictionary; nil for the one that suits the body's length.
+    package var level: Int?
 
     /// Gathers the options; unknown length, live, no dictionary unless said otherwise.
-    package init(bodyBytes: Int? = nil, effort: Effort = .live, dictionary: DictionaryUse? = nil) {
+    package init(
+        bodyBytes: Int? = nil, effort: Effort = .live, dictionary: DictionaryUse? = nil, level: Int? = nil
+    ) {
         self.bodyBytes = bodyBytes
         self.effort = effort
         self.dictionary = dictionary
+        self.level = level
+    }
+
+    /// The level of gzip; nil for the usual one.
+    var gzipLevel: Int32? {
+        switch effort {
+        case .fast: 1
+        case .live: level.map(Int32.init)
+        case .kept: 9
+        }
+    }
+
+    /// The quality of brotli.
+    ///
+    /// Never below 5 with a dictionary, which the lower ones ignore without an error.
+    var brotliQuality: Int {
+        if effort == .kept { return 11 }
+        guard dictionary == nil, effort == .live else { return CodingLevels.brotli }
+        return level ?? CodingLevels.brotli
+    }
+
+    /// The level of Zstandard.
+    var zstdLevel: Int32 {
+        guard effort == .live, dictionary == nil else { return effort.zstdLevel }
+        return Int32(level ?? CodingLevels.zstd(bodyBytes: bodyBytes))
     }
 }
 
@@ -24,17 +53,7 @@ package enum Effort: Sendable, CaseIterable {
     /// The result is stored and sent many times.
     case kept
 
-    var gzipLevel: Int32 {
-        switch self {
-        case .fast: 1
-        case .live: 6
-        case .kept: 9
-        }
-    }
-
-    // Never below 5: brotli ignores an attached dictionary at qualities 0 to 4, without an error.
-    var brotliQuality: UInt32 { self == .kept ? 11 : 5 }
-
+    /// The level of Zstandard over a dictionary.
     var zstdLevel: Int32 {
         switch self {
         case .fast: 1

@@ -16,6 +16,7 @@ internal import CZlib
     // On the heap by itself: zlib checks that a z_stream has not moved.
     let stream: UnsafeMutablePointer<z_stream>
     let output: UnsafeMutablePointer<UInt8>
+    let level: Int32
 
     init(level: Int32) throws(CodingError) {
         let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
@@ -26,6 +27,7 @@ internal import CZlib
             throw CodingError(.gzip, .setup, "deflateInit2 returned \(code)")
         }
         unsafe self.stream = stream
+        self.level = level
         unsafe output = .allocate(capacity: Self.outputBytes)
     }
 

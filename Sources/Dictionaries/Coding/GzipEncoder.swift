@@ -1,31 +1,37 @@
 internal import CZlib
 
-/// gzip, RFC 1952.
+/// gzip, RFC 1952: libdeflate for whole bodies, zlib for those that come in pieces.
 final class GzipEncoder: Encoder {
     let coding = ContentCoding.gzip
-    private let effort: Effort
-    // Given back to the shelf at the end; nil from then on.
+    // Nil for the usual levels.
+    private let level: Int32?
+    // True where the context may serve the next body.
+    private let isShelved: Bool
+    // Made by the first piece, given back to the shelf at the end.
     private var context: GzipContext?
+    private var isEnded = false
 
-    init(options: EncoderOptions) throws(CodingError) {
-        effort = options.effort
-        // Only live contexts wait on the shelf: the others have another level and come seldom.
-        let waiting = effort == .live ? GzipContext.shared.take() : nil
-        if let waiting {
-            context = waiting
-        } else {
-            context = try GzipContext(level: effort.gzipLevel)
-        }
+    init(options: EncoderOptions) {
+        level = options.gzipLevel
+        isShelved = options.effort == .live
     }
 
     deinit { release() }
 
     var memoryBytes: Int { context?.memoryBytes ?? 0 }
 
+    /// The most that coding takes; the output of libdeflate is the caller's.
+    static let memoryBytesMax = max(GzipContext.memoryBytes, DeflateContext.contextBytes)
+
     func encode(
         _ input: Span<UInt8>, _ directive: EncoderDirective, into output: inout [UInt8]
     ) throws(CodingError) {
-        guard let context else { throw CodingError(coding, .encode, "the encoder has ended") }
+        guard !isEnded else { throw CodingError(coding, .encode, "the encoder has ended") }
+        isEnded = directive == .end
+        if isEnded, context == nil, input.count >= CodingLevels.deflateBytesMin {
+            return try encodeWhole(input, into: &output)
+        }
+        let context = try startedContext()
         // Safe: the input is used only within the call.
         try unsafe input.withUnsafeBufferPointer { (buffer) throws(CodingError) in
             var rest = unsafe buffer[...]
@@ -37,7 +43,30 @@ final class GzipEncoder: Encoder {
                 try unsafe deflateAll(UnsafeBufferPointer(rebasing: piece), flush, context, &output)
             } while unsafe !rest.isEmpty
         }
-        if directive == .end { release() }
+        if isEnded { release() }
+    }
+
+    private func encodeWhole(_ body: Span<UInt8>, into output: inout [UInt8]) throws(CodingError) {
+        let level = level ?? Int32(CodingLevels.deflate)
+        let waiting = isShelved ? DeflateContext.shared.take() : nil
+        // Those that wait have another level after a reload.
+        guard let context = waiting?.level == level ? waiting : DeflateContext(level: level) else {
+            throw CodingError(coding, .setup, "memory exhausted")
+        }
+        // Safe: the body is used only within the call.
+        let isCoded = unsafe body.withUnsafeBufferPointer { unsafe context.encode($0, into: &output) }
+        if isShelved { DeflateContext.shared.give(context) }
+        if !isCoded { throw CodingError(coding, .encode, "libdeflate failed") }
+    }
+
+    private func startedContext() throws(CodingError) -> GzipContext {
+        if let context { return context }
+        let level = level ?? Int32(CodingLevels.zlib)
+        let waiting = isShelved ? GzipContext.shared.take() : nil
+        let context =
+            if let waiting, waiting.level == level { waiting } else { try GzipContext(level: level) }
+        self.context = context
+        return context
     }
 
     private func deflateAll(
@@ -66,7 +95,7 @@ final class GzipEncoder: Encoder {
     }
 
     private func release() {
-        if let context, effort == .live { GzipContext.shared.give(context) }
+        if let context, isShelved { GzipContext.shared.give(context) }
         context = nil
     }
 }

@@ -9,7 +9,7 @@ package enum Negotiation {
     /// identity is sent even if the client refuses it: never 406.
     package static func decide(
         request: RequestFacts, response: ResponseFacts, route: RoutePolicy, dictionary: DictionaryFound,
-        serverPreference: [ContentCoding]
+        serverPreference: CodingPreference
     ) -> Decision {
         if let reason = Eligibility.obstacle(request: request, response: response, policy: route) {
             return untouched(request, response, because: reason)
@@ -18,7 +18,7 @@ package enum Negotiation {
         if request.isHTTP10 && !response.isBodyWhole { return untouched(request, response, because: .http10) }
         let negotiator = Negotiator(
             accept: request.acceptEncoding, upstream: response.coding, bodyBytes: response.bodyBytes,
-            dictionary: dictionary, serverPreference: serverPreference)
+            dictionary: dictionary, serverPreference: serverPreference, bodyBytesSeen: response.bodyBytesSeen)
         return negotiator.coded(
             policyObstacle: route.dictionaryObstacle(request: request, response: response))
     }
@@ -47,7 +47,9 @@ private struct Negotiator {
     let upstream: UpstreamCoding
     let bodyBytes: Int?
     let dictionary: DictionaryFound
-    let serverPreference: [ContentCoding]
+    let serverPreference: CodingPreference
+    /// Bytes of the body that have come, where its length is not known.
+    let bodyBytesSeen: Int
 
     /// The answer in the best coding; `policyObstacle` is why none over a dictionary may be used, whatever the dictionary.
     func coded(policyObstacle: Reason?) -> Decision {
@@ -56,8 +58,10 @@ private struct Negotiator {
         let own = acceptedUpstreamCoding()
         var best = ContentCoding.identity
         var bestQuality = 0
-        for coding in serverPreference
-        where coding.usesDictionary ? obstacle == nil && suits(coding) : own == nil || own == coding {
+        for coding in serverPreference.codings
+        where coding.usesDictionary
+            ? obstacle == nil && suits(coding) : own == nil ? !yieldsToGzip(coding) : own == coding
+        {
             let quality = accept.quality(of: coding)
             if quality > bestQuality { (best, bestQuality) = (coding, quality) }
         }
@@ -100,7 +104,13 @@ private struct Negotiator {
     }
 
     private func accepts(_ coding: ContentCoding) -> Bool {
-        serverPreference.contains(coding) && accept.quality(of: coding) > 0
+        serverPreference.codings.contains(coding) && accept.quality(of: coding) > 0
+    }
+
+    /// True where gzip is as welcome to the client, and sends fewer bytes or takes less time.
+    private func yieldsToGzip(_ coding: ContentCoding) -> Bool {
+        accept.quality(of: .gzip) >= accept.quality(of: coding)
+            && serverPreference.yieldsToGzip(coding, bodyBytes: bodyBytes ?? bodyBytesSeen)
     }
 
     /// Whether a dictionary coding is to be used: dcz not where dcb may be and is better.

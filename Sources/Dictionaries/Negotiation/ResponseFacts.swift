@@ -16,6 +16,8 @@ package struct ResponseFacts: Sendable {
     package var accessControlAllowOrigin: String?
     /// The length of the decoded body, where it is known: of a coded answer it is not.
     package var bodyBytes: Int?
+    /// The bytes of the decoded body that have come so far, for a body whose length is not known.
+    package var bodyBytesSeen = 0
     /// Whether the whole body is in memory, so that its coded form has a known length.
     package var isBodyWhole: Bool
     /// Whether the answer has Content-Range.

@@ -97,6 +97,7 @@ final class AdminStatus: Sendable {
         samples += upstreamSamples
         samples += context.store.statistics.samples
         samples += context.deltas.statistics.samples
+        samples += context.gain.samples
         samples += operationSamples
         samples += sink?.samples ?? []
         samples += process.samples()

@@ -8,6 +8,12 @@ package enum MetricsTable {
     static let bodyBytes = Metric(
         "dictum_body_bytes_total", .counter, labels: ["route", "stage"],
         "Bytes of answers' bodies before and after coding.")
+    static let gainSamples = Metric(
+        "dictum_gain_samples_total", .counter, labels: ["route"],
+        "Deltas that were compared with the best coding that their client accepts without a dictionary.")
+    static let gainBytes = Metric(
+        "dictum_gain_bytes_total", .counter, labels: ["route", "stage"],
+        "Bytes of the deltas that were compared, and of the same bodies in the best other coding.")
     static let compressionSeconds = Metric(
         "dictum_compression_seconds_total", .counter, labels: ["coding"], "Time spent in encoders.")
     static let compressionBusy = Metric(
@@ -132,7 +138,8 @@ package enum MetricsTable {
 
     /// Every metric.
     package static let all: [Metric] = [
-        requests, responses, bodyBytes, compressionSeconds, compressionBusy, compressionMemory,
+        requests, responses, bodyBytes, gainSamples, gainBytes, compressionSeconds, compressionBusy,
+        compressionMemory,
         deltaCacheLookups,
         deltaCacheBytes, deltaCacheEvictions, preparedUses, preparedBytes, preparedEvictions, verifyChecks,
         verifyFailures, strongestPasses, requestDuration, connections, connectionsOpened,

@@ -89,7 +89,9 @@ extension CodingJob {
         if case .open = identity { return submit(nil, reply()) }
         guard coding != .identity else { return .done(result(coded: nil)) }
         guard let key else {
-            if dictionary == nil, bytes.count <= Self.inlineBytesMax { return .done(codedPlain()) }
+            if dictionary == nil, bytes.count <= Self.inlineBytesMax, !levels.isSlow(coding) {
+                return .done(codedPlain())
+            }
             if let outcome = makeHere(isCached: false) { return .done(result(outcome)) }
             return submit(nil, reply())
         }
@@ -200,7 +202,7 @@ extension CodingJob {
     ///
     /// What a loop codes itself is small, and one at a time.
     private func withMemory<Made>(_ work: () -> Made) -> Made? {
-        var options = EncoderOptions(bodyBytes: bytes.count)
+        var options = EncoderOptions(bodyBytes: bytes.count, level: levels.given(for: coding))
         options.dictionary = dictionary.map(DictionaryUse.reference)
         return context.compressionMemory.lend(Codec.memoryEstimate(for: coding, options: options), to: work)
     }
@@ -213,6 +215,8 @@ extension CodingJob {
         return outcome
     }
 
+    private var levels: CodingLevels { context.configuration.compression.levels }
+
     private func waiter(_ reply: CodingReply) -> DeltaCache.Waiter {
         { outcome in reply.send(result(outcome, isShared: true)) }
     }
@@ -220,7 +224,7 @@ extension CodingJob {
     /// The body without a dictionary, in the coding of the job.
     private func codedPlain() -> Result {
         guard coding != .identity else { return result(coded: nil) }
-        let options = EncoderOptions(bodyBytes: bytes.count)
+        let options = EncoderOptions(bodyBytes: bytes.count, level: levels.given(for: coding))
         guard let coded = try? Codec.encode(bytes.span, coding, options: options) else {
             return result(coded: nil, obstacle: .codingFailed)
         }

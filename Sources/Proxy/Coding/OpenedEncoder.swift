@@ -18,11 +18,11 @@ final class OpenedEncoder: @unchecked Sendable {
     ///
     /// Takes milliseconds, so not on an event loop.
     init(
-        _ coding: ContentCoding, bodyBytes: Int?, dictionary: Body?, scope: DeltaScope, held: [UInt8],
-        isChecked: Bool, deltas: Deltas, memory: MemoryBudget
+        _ coding: ContentCoding, bodyBytes: Int?, level: Int?, dictionary: Body?, scope: DeltaScope,
+        held: [UInt8], isChecked: Bool, deltas: Deltas, memory: MemoryBudget
     ) {
         let begin = Clock.monotonicNanoseconds
-        var options = EncoderOptions(bodyBytes: bodyBytes)
+        var options = EncoderOptions(bodyBytes: bodyBytes, level: level)
         var output: [UInt8] = []
         var checkMemory: MemoryLoan?
         do throws(CodingError) {

@@ -197,6 +197,8 @@ extension Configuration {
     package struct Compression: Sendable {
         /// The codings, in the server's preference among equals.
         package var codings = [ContentCoding.dcz, .dcb, .zstd, .br, .gzip]
+        /// The levels of the codings without a dictionary, where they are not to follow the length of the body.
+        package var levels = CodingLevels()
         /// The smallest body that is compressed.
         package var minSize = 256
         /// The media types that are compressed.
@@ -212,6 +214,9 @@ extension Configuration {
         package var deltaMemory = 256 << 20
         /// Which deltas are decoded again before they are sent.
         package var verify = Verification.Mode.sampled
+
+        /// The codings and when gzip comes before them.
+        var preference: CodingPreference { CodingPreference(codings, levels: levels) }
 
         /// The media types in their matching form; made anew each time, so keep it.
         package var types: MediaTypes { MediaTypes(typeNames) }

@@ -90,6 +90,16 @@ extension SettingType where Value == Int? {
     }
 }
 
+extension SettingType where Value == Int? {
+    /// A level of compression, or none for the one that suits the body.
+    static func level(_ bounds: ClosedRange<Int>) -> SettingType {
+        scalar(
+            "auto, or a number from \(bounds.lowerBound) to \(bounds.upperBound)",
+            write: { $0.map(String.init) ?? "auto" },
+            read: { $0 == "auto" ? .some(nil) : Quantity.count.value(of: $0, in: bounds) })
+    }
+}
+
 extension SettingType where Value == Double {
     /// A share of all: a switch, or a percentage.
     static let share = scalar(

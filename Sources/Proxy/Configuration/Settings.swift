@@ -220,9 +220,26 @@ enum Settings {
             "What the dictionaries of private routes take of max_size, at most; without it a quarter."),
     ]
 
+    static let levels: [Setting<CodingLevels>] = [
+        .value("gzip", \.gzip, .level(1...9), "The level of gzip."),
+        .value("br", \.br, .level(1...11), "The quality of brotli; from 10 on 1 MB takes seconds."),
+        .value("zstd", \.zstd, .level(1...19), "The level of Zstandard; from 16 on 1 MB takes a second."),
+    ]
+
     static let compression: [Setting<Configuration.Compression>] = [
         .value(
-            "codings", \.codings, .codings, "The server's preference among what the client likes equally."),
+            "codings", \.codings, .codings,
+            """
+            The server's preference among what the client likes equally. Below 16 KiB gzip comes before zstd, and below \
+            32 KiB before br: it is smaller, or takes less time. A level given below keeps its coding's place.
+            """),
+        .section(
+            "levels", \.levels, levels,
+            """
+            Levels of the codings without a dictionary. auto follows the length of the body, so that what is sent is \
+            never more than gzip -6 sends, for no more CPU time. Bodies that are sent while they come take at most \
+            zstd 9 and br 5.
+            """),
         .value("min_size", \.minSize, .size(0...1 << 30), "Smaller bodies are not compressed."),
         .value(
             "types", \.typeNames, .list(.mediaType, 0...256),

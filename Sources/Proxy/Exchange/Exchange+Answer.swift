@@ -204,7 +204,7 @@ extension Exchange {
         explained(
             Negotiation.decide(
                 request: facts, response: answer.facts, route: route.policy, dictionary: dictionary.found,
-                serverPreference: context.configuration.compression.codings))
+                serverPreference: context.configuration.compression.preference))
     }
 
     func note(_ decision: Decision) {
@@ -221,6 +221,7 @@ extension Exchange {
         }
         if let sent { text += ";from=\(answer.collected.count);to=\(sent)" }
         if let microseconds { text += ";micros=\(microseconds)" }
+        text += explainedGain
         if let refusal = answer.refusal {
             text += ";not-admitted=\(refusal.rawValue)"
         } else if let obstacle = offerObstacle(answer), obstacle != decision.reason {

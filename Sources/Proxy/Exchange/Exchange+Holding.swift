@@ -113,6 +113,7 @@ extension Exchange {
         guard let coded = result.coded else {
             return respondUncoded(answer, because: result.obstacle ?? .notShorter, result)
         }
+        if decision.coding.usesDictionary { sampleGain(of: answer.collected, deltaBytes: coded.count) }
         let reason = result.isShared ? Reason.deltaCached : decision.reason
         respond(
             answer,

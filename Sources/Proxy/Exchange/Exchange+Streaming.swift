@@ -26,6 +26,7 @@ extension Exchange {
             answer.facts.bodyBytes = Int(count)
         }
         answer.original = nil
+        answer.facts.bodyBytesSeen = held.count
         var decision = decide(answer)
         var opening = Opening.none
         if decision.upstreamCodingHandling != .passThrough, decision.coding != .identity {
@@ -78,7 +79,8 @@ extension Exchange {
     private func openEncoder(_ answer: Answer, _ decision: Decision, _ held: [UInt8]) -> Opening {
         let coding = decision.coding
         let body = coding.usesDictionary ? dictionary.body : nil
-        var options = EncoderOptions(bodyBytes: answer.facts.bodyBytes)
+        let level = context.configuration.compression.levels.givenForStream(coding)
+        var options = EncoderOptions(bodyBytes: answer.facts.bodyBytes, level: level)
         options.dictionary = body.flatMap { quickDictionary($0, coding) }
         let isQuick = held.count <= Self.openedBytesMax && (body == nil || options.dictionary != nil)
         if options.dictionary == nil, let body { options.dictionary = .reference(body) }
@@ -92,7 +94,7 @@ extension Exchange {
         let bodyBytes = options.bodyBytes
         let isTaken = context.compressionPool.submit(bytes: held.count + (body?.count ?? 0)) {
             let opened = OpenedEncoder(
-                coding, bodyBytes: bodyBytes, dictionary: body, scope: scope, held: held,
+                coding, bodyBytes: bodyBytes, level: level, dictionary: body, scope: scope, held: held,
                 isChecked: isChecked, deltas: deltas, memory: memory)
             loop.execute { core in core.handler(token, as: Exchange.self)?.opened(opened) }
         }

@@ -81,6 +81,8 @@ package final class ProxyContext: Sendable {
     var compressionMemory: MemoryBudget { shared.compressionMemory }
     /// Where deltas are made and kept.
     var deltas: Deltas { shared.deltas }
+    /// Finds out what deltas save.
+    var gain: GainSampler { shared.gain }
     /// Finds out what the deltas of wide chains save.
     var savings: SavingsSampler { shared.savings }
 

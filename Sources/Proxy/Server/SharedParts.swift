@@ -18,6 +18,8 @@ final class SharedParts: Sendable {
     let deltas: Deltas
     /// Finds out what the deltas of wide chains save.
     let savings: SavingsSampler
+    /// Finds out what deltas save.
+    let gain: GainSampler
     /// Which versions Links name.
     let linkDesk: LinkDesk
     let dictionarySwitch = DictionarySwitch()
@@ -51,6 +53,7 @@ final class SharedParts: Sendable {
             preparedBytes: compression.preparedMemory, cacheBytes: compression.deltaMemory,
             verify: compression.verify, fault: deltaFault)
         savings = SavingsSampler(store: store, codings: compression.codings)
+        gain = GainSampler(memory: compressionMemory, report: report)
         linkDesk = LinkDesk(store: store, pool: compressionPool)
     }
 }

@@ -14,7 +14,7 @@ enum Facts {
     }
 
     static func response(_ change: (inout ResponseFacts) -> Void = { _ in }) -> ResponseFacts {
-        var facts = ResponseFacts(contentType: "application/json", bodyBytes: 10_000)
+        var facts = ResponseFacts(contentType: "application/json", bodyBytes: 100_000)
         change(&facts)
         return facts
     }
@@ -55,6 +55,6 @@ enum Facts {
     ) -> Decision {
         Negotiation.decide(
             request: request, response: response, route: route, dictionary: dictionary,
-            serverPreference: preference)
+            serverPreference: CodingPreference(preference))
     }
 }

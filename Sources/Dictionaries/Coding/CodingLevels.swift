@@ -1,0 +1,95 @@
+/// The levels of the codings without a dictionary: those that the operator gives, else the ones that the body's length suggests.
+///
+/// The choice by length follows measurements of API responses and pages (`Tests/Benchmarks/plain.py`): no coding that is
+/// preferred to gzip sends more bytes than `gzip -6`, and none takes more CPU time.
+package struct CodingLevels: Sendable, Equatable {
+    /// The level of gzip, 1 to 9.
+    package var gzip: Int?
+    /// The quality of brotli, 1 to 11.
+    package var br: Int?
+    /// The level of Zstandard, 1 to 19.
+    package var zstd: Int?
+
+    /// No level is given.
+    package init(gzip: Int? = nil, br: Int? = nil, zstd: Int? = nil) {
+        self.gzip = gzip
+        self.br = br
+        self.zstd = zstd
+    }
+
+    /// The level given for a coding; nil leaves it to the body's length.
+    package func given(for coding: ContentCoding) -> Int? {
+        switch coding {
+        case .gzip: gzip
+        case .br: br
+        case .zstd: zstd
+        case .identity, .dcb, .dcz: nil
+        }
+    }
+
+    /// The level for a body that an event loop codes piece by piece.
+    ///
+    /// Higher levels would keep the loop's other clients waiting.
+    package func givenForStream(_ coding: ContentCoding) -> Int? {
+        given(for: coding).map { min($0, Self.quickest(coding)) }
+    }
+
+    /// True where a level takes longer than the ones that are chosen by length.
+    package func isSlow(_ coding: ContentCoding) -> Bool {
+        given(for: coding).map { $0 > Self.quickest(coding) } ?? false
+    }
+
+    private static func quickest(_ coding: ContentCoding) -> Int { coding == .br ? brotli : 9 }
+
+    // MARK: Chosen by length
+
+    static let brotli = 5
+    /// The level of libdeflate for a whole body: 20 to 40 % less time than zlib at 6, and 1 % fewer bytes.
+    static let deflate = 7
+    /// The level of zlib for streams and small bodies, where libdeflate sends up to 5 % more.
+    static let zlib = 6
+    static let deflateBytesMin = 2 << 10
+
+    /// The level of Zstandard for a body of so many bytes.
+    static func zstd(bodyBytes: Int?) -> Int {
+        guard let bodyBytes else { return 9 }
+        switch bodyBytes {
+        case ..<(16 << 10): return 6
+        case ..<(32 << 10): return 9
+        case ..<(128 << 10): return 8
+        default: return 7
+        }
+    }
+
+    /// The length from which on a coding is better than gzip.
+    ///
+    /// Below 16 KiB the frame and tables of Zstandard cost 1 to 5 % more bytes than those of gzip. Brotli saves 10 % there
+    /// and takes up to twice the time; from 32 KiB on it takes less.
+    static func bytesMin(_ coding: ContentCoding) -> Int {
+        switch coding {
+        case .zstd: 16 << 10
+        case .br: 32 << 10
+        case .identity, .gzip, .dcb, .dcz: 0
+        }
+    }
+}
+
+/// The codings that the server prefers, in order, among those that a client likes equally.
+package struct CodingPreference: Sendable {
+    package let codings: [ContentCoding]
+    private let levels: CodingLevels
+
+    /// A preference for these codings, and for gzip before them where it is smaller.
+    package init(_ codings: [ContentCoding], levels: CodingLevels = CodingLevels()) {
+        self.codings = codings
+        self.levels = levels
+    }
+
+    /// True if gzip comes before this coding for a body of at least so many bytes.
+    ///
+    /// A level that the operator gives keeps the coding's place.
+    func yieldsToGzip(_ coding: ContentCoding, bodyBytes: Int) -> Bool {
+        levels.given(for: coding) == nil && bodyBytes < CodingLevels.bytesMin(coding)
+            && codings.contains(.gzip)
+    }
+}

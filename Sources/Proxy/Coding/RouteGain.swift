@@ -1,0 +1,93 @@
+/// What a sample of a route's deltas saved, against the best coding that their clients accept without a dictionary.
+///
+/// A value without a clock; `GainSampler` keeps one for each route.
+struct RouteGain: Sendable {
+    /// The bytes of sampled deltas, and of the same bodies in the best other coding.
+    struct Sum: Sendable, Equatable {
+        private(set) var samples = 0
+        private(set) var deltaBytes = 0
+        private(set) var plainBytes = 0
+
+        mutating func add(deltaBytes: Int, plainBytes: Int) {
+            samples += 1
+            self.deltaBytes += deltaBytes
+            self.plainBytes += plainBytes
+        }
+
+        /// The share that was saved, in hundredths rounded down; below zero where deltas are larger.
+        var percent: Int {
+            guard plainBytes > 0 else { return 0 }
+            let saved = (plainBytes - deltaBytes) * 100
+            return saved / plainBytes - (saved < 0 && saved % plainBytes != 0 ? 1 : 0)
+        }
+    }
+
+    /// What the log says of a route at intervals.
+    struct Report: Sendable, Equatable {
+        let sum: Sum
+        /// The setting that would help; nil where the gain is good.
+        let advice: Advice?
+    }
+
+    /// The settings that help where deltas save little.
+    enum Advice: Sendable, Equatable {
+        /// Deltas are made over bodies of other URLs that have too little in common.
+        case coversURL
+        case dictionaryOff
+    }
+
+    /// The log hears of a route at most this often.
+    static let reportSeconds = 3600
+    /// Fewer samples are too few to judge a route by.
+    static let reportSamplesMin = 16
+    /// What deltas should save at least: they also take memory and time.
+    static let goodPercent = 20
+
+    /// All samples since the start.
+    private(set) var total = Sum()
+    private var sinceReport = Sum()
+    /// Those whose dictionary is the body of another URL.
+    private var acrossURLs = Sum()
+    private var reportedAt: Int?
+
+    /// Adds a sample; returns a report if one is due.
+    mutating func note(deltaBytes: Int, plainBytes: Int, isAcrossURLs: Bool, now: Int) -> Report? {
+        total.add(deltaBytes: deltaBytes, plainBytes: plainBytes)
+        sinceReport.add(deltaBytes: deltaBytes, plainBytes: plainBytes)
+        if isAcrossURLs { acrossURLs.add(deltaBytes: deltaBytes, plainBytes: plainBytes) }
+        guard sinceReport.samples >= Self.reportSamplesMin else { return nil }
+        if let reportedAt, now - reportedAt < Self.reportSeconds { return nil }
+        let report = Report(sum: sinceReport, advice: advice)
+        sinceReport = Sum()
+        acrossURLs = Sum()
+        reportedAt = now
+        return report
+    }
+
+    private var advice: Advice? {
+        guard sinceReport.percent < Self.goodPercent else { return nil }
+        let isMostlyAcross = acrossURLs.samples * 2 > sinceReport.samples
+        return isMostlyAcross ? .coversURL : .dictionaryOff
+    }
+}
+
+extension RouteGain.Report {
+    /// What an operator reads.
+    func text(of route: String) -> String {
+        let sizes = "\(sum.deltaBytes) bytes instead of \(sum.plainBytes) in \(sum.samples) samples"
+        let gain =
+            sum.percent < 0
+            ? "cost \(-sum.percent) % more than the best coding without a dictionary"
+            : "save \(sum.percent) % of what the best coding without a dictionary sends"
+        switch advice {
+        case nil: return "route \(route): deltas \(gain) (\(sizes))"
+        case .coversURL:
+            return """
+                route \(route): deltas \(gain) (\(sizes)), and most are made over bodies of other URLs: \
+                set `covers: url` in its `dictionary`
+                """
+        case .dictionaryOff:
+            return "route \(route): deltas \(gain) (\(sizes)): set `dictionary: off` on the route"
+        }
+    }
+}
