@@ -81,7 +81,9 @@ extension ServedProxy {
         // From that level on nothing is said of what is in order, not even the end.
         try proxy.reload(replacing: "{format: json}", with: "{format: json, level: error}")
         try proxy.reload(replacing: "explain: off", with: "explain: on")
-        while try proxy.curl("/feed").head["Dictum-Explain"] == nil {}
+        try waitUntil("the new configuration explains") {
+            try proxy.curl("/feed").head["Dictum-Explain"] != nil
+        }
         let result = try proxy.process.terminate()
         #expect(result.status == 0)
         #expect(!result.errors.contains("draining"))
@@ -110,7 +112,7 @@ extension ServedProxy {
         #expect(try proxy.curl("/feed").carries(old))
         let client = try WireSocket(port: proxy.port)
         client.send(wire("GET /never HTTP/1.1", "Host: api.test"))
-        while proxy.origin.requests.count < 2 {}
+        try waitUntil("the origin has two requests") { proxy.origin.requests.count >= 2 }
         proxy.process.signal(SIGTERM)
         _ = try proxy.process.waitFor("SIGTERM: draining")
         proxy.process.signal(SIGTERM)
@@ -125,7 +127,7 @@ extension ServedProxy {
         let proxy = try ServedProxy(origin, in: TemporaryFolder(), "limits: {drain_timeout: 50ms}")
         let client = try WireSocket(port: proxy.port)
         client.send(wire("GET /never HTTP/1.1", "Host: api.test"))
-        while origin.requests.isEmpty {}
+        try waitUntil("the origin has a request") { !origin.requests.isEmpty }
         #expect(try proxy.process.terminate().status == 0)
         #expect(client.receiveAll().isEmpty)
         #expect(client.ending == .reset)

@@ -71,7 +71,9 @@ private func answer(_ body: [UInt8], _ fields: String...) -> [UInt8] {
         #expect(try proxy.curl("/feed").carries(old))
         #expect(proxy.origin.requests.map { $0["If-None-Match"] } == [nil])
         #expect(try proxy.curl("/other").carries(old))
-        while try proxy.sqlite("SELECT count(*) FROM version") != "2" {}
+        try waitUntil("two versions are on disk") {
+            try proxy.sqlite("SELECT count(*) FROM version") == "2"
+        }
         #expect(try proxy.sqlite("SELECT count(head) FROM version") == "1")
     }
 }

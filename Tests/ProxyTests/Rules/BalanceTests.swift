@@ -48,9 +48,11 @@ internal import Testing
         let proxy = try TestProxy([silent, try MoodyOrigin()], upstream: "balance: least_connections")
         let client = try proxy.connect()
         client.send(request("/", []))
-        while silent.count == 0 { usleep(1_000) }
+        try waitUntil("the silent upstream was asked") { silent.count > 0 }
         #expect(proxy.server.context.upstreams.servers.map(\.activeCount) == [1, 0])
         client.reset()
-        while proxy.server.context.upstreams.servers.map(\.activeCount) != [0, 0] { usleep(1_000) }
+        try waitUntil("no request is under way") {
+            proxy.server.context.upstreams.servers.map(\.activeCount) == [0, 0]
+        }
     }
 }

@@ -88,7 +88,7 @@ private let taken = "dictum_compression_memory_bytes"
         #expect(second.carries(bytes) && second.coding == "br", "\(second)")
         #expect(try proxy.metric(taken) <= 24 << 20)
         first.reset()
-        while try proxy.metric(taken) > 0 { usleep(10_000) }
+        try waitUntil("all memory was given back") { try proxy.metric(taken) == 0 }
         #expect(try proxy.fetch("/feed").carries(zeros))
     }
 

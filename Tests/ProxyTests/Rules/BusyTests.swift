@@ -13,7 +13,7 @@ private let allPlaces = 16 << 20
         let proxy = try TestProxy(
             Origin([json(bodies.0), second ?? json(bodies.1)]), "explain: true")
         _ = try proxy.fetch("/feed")
-        return (proxy, proxy.blockPool(bytes: allPlaces))
+        return (proxy, try proxy.blockPool(bytes: allPlaces))
     }
 
     @Test(arguments: [
@@ -47,7 +47,7 @@ private let allPlaces = 16 << 20
         let proxy = try TestProxy(Origin([json(large.0), json(large.1)]))
         _ = try proxy.fetch("/feed")
         _ = try proxy.fetch("/feed", over: large.0)
-        let gates = proxy.blockPool(bytes: allPlaces)
+        let gates = try proxy.blockPool(bytes: allPlaces)
         let answer = try proxy.fetch("/feed", over: large.0)
         #expect(answer.coding == "dcz")
         #expect(try answer.carriesDecoded(large.1, over: large.0))
@@ -58,7 +58,7 @@ private let allPlaces = 16 << 20
     @Test func `the newest version once more needs no place, and keeps its offer and its tag`() throws {
         let proxy = try TestProxy(json(large.0))
         let before = try proxy.fetch("/feed")
-        let gates = proxy.blockPool(bytes: allPlaces)
+        let gates = try proxy.blockPool(bytes: allPlaces)
         let answer = try proxy.fetch("/feed")
         #expect(answer.carries(large.0))
         #expect(answer["ETag"] == before["ETag"])

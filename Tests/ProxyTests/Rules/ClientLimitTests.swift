@@ -113,10 +113,14 @@ private let answer = json(Array("{}".utf8))
             #expect(try client.receive().status == 200, "those that were there go on")
         }
         served.removeLast()
-        while proxy.server.context.shared.connectionCount.current > 1 {}
+        try waitUntil("one connection is left") {
+            proxy.server.context.shared.connectionCount.current <= 1
+        }
         #expect(try proxy.fetch("/a").status == 200)
         served = []
-        while proxy.server.context.shared.clientConnections.clientCount > 0 {}
+        try waitUntil("no client is counted") {
+            proxy.server.context.shared.clientConnections.clientCount == 0
+        }
     }
 
     @Test func `connections count by who is behind the PROXY protocol, and trusted peers' own do not`() throws

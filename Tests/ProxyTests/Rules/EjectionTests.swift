@@ -71,7 +71,7 @@ func deadURL() throws -> String {
     let origin = try Origin([UInt8]())
     origin.stop()
     // The thread that accepts closes the socket a moment later.
-    while (try? WireSocket(port: origin.port)) != nil { usleep(1_000) }
+    try waitUntil("nobody listens any more") { (try? WireSocket(port: origin.port)) == nil }
     return "http://127.0.0.1:\(origin.port)"
 }
 

@@ -14,10 +14,10 @@ private final class Names: Sendable {
     init(_ ports: [UInt16]) { self.ports = Guarded(ports) }
 
     /// Gives the name other addresses, and waits until somebody has asked for them.
-    func become(_ ports: [UInt16]) {
+    func become(_ ports: [UInt16]) throws {
         self.ports.withLock { $0 = ports }
         let before = asked
-        while asked < before + 2 { usleep(1_000) }
+        try waitUntil("the name was asked for twice more") { asked >= before + 2 }
     }
 
     var asked: Int { askedCount.withLock { $0 } }
@@ -52,7 +52,7 @@ extension TestProxy {
         #expect(throws: StartError.unknownUpstream("many.test")) { try TestProxy(origin, Names([])) }
         let names = Names([origin.origin.port])
         let proxy = try TestProxy(origin, names)
-        names.become([])
+        try names.become([])
         let other = try TestProxy.configuration(origin.origin, urls: ["http://many.test", "http://new.test"])
         #expect(throws: StartError.unknownUpstream("new.test")) { try proxy.server.reload(other) }
         // One that was known keeps its addresses over a reload, too.
@@ -64,8 +64,8 @@ extension TestProxy {
         let origin = try MoodyOrigin()
         let names = Names([origin.origin.port])
         let proxy = try TestProxy(origin, names)
-        names.become([])
-        names.become([])
+        try names.become([])
+        try names.become([])
         #expect(try proxy.fetch("/").text == "well")
         #expect(proxy.told(of: "many.test").count == 1)
         #expect("\(proxy.told(of: "many.test"))".contains("no address just now"))
@@ -110,8 +110,8 @@ extension TestProxy {
         #expect(try proxy.fetch("/").text == "old")
         let idle = #"dictum_connections{side="upstream",state="idle"}"#
         #expect(try proxy.metric(idle) == 1)
-        names.become([new.origin.port])
-        while try proxy.metric(idle) > 0 { usleep(1_000) }
+        try names.become([new.origin.port])
+        try waitUntil("no connection is idle") { try proxy.metric(idle) == 0 }
         #expect(try proxy.fetch("/").text == "well")
         gate.open()
         #expect(try slow.receive().text == "slow")
@@ -128,7 +128,7 @@ extension TestProxy {
         let names = Names([sick.origin.port, well.origin.port])
         let proxy = try TestProxy(sick, names, upstream: "{max_failures: 1, fail_timeout: 1h}".unbraced)
         while sick.count == 0 { #expect(try proxy.fetch("/").text == "well") }
-        names.become([well.origin.port, sick.origin.port])
+        try names.become([well.origin.port, sick.origin.port])
         for _ in 0..<8 { #expect(try proxy.fetch("/").text == "well") }
         #expect(sick.count == 1)
     }

@@ -45,7 +45,7 @@ private func slow(_ gate: Gate, breaksOff: Bool = false) throws -> Origin {
         let gate = Gate()
         let proxy = try TestProxy(slow(gate))
         _ = try proxy.fetch("/feed")
-        let gates = proxy.blockPool(bytes: 1)
+        let gates = try proxy.blockPool(bytes: 1)
         let client = try proxy.connect()
         client.send(request("/feed", ["Accept-Encoding: \(coding)", available(first)]))
         // Its encoder waits for the pool, its head does not.
@@ -83,7 +83,7 @@ private func slow(_ gate: Gate, breaksOff: Bool = false) throws -> Origin {
         let proxy = try TestProxy(origin)
         _ = try proxy.fetch("/feed")
         #expect(large.0.count > 1 << 20)
-        let gates = proxy.blockPool(bytes: 1)
+        let gates = try proxy.blockPool(bytes: 1)
         let client = try proxy.connect()
         client.send(request("/feed", ["Accept-Encoding: \(coding)", available(large.0)]))
         var answer = try client.receiveHead()
@@ -101,7 +101,7 @@ private func slow(_ gate: Gate, breaksOff: Bool = false) throws -> Origin {
         let gate = Gate()
         let proxy = try TestProxy(slow(gate), "explain: true")
         _ = try proxy.fetch("/feed")
-        let gates = proxy.blockPool(bytes: 16 << 20)
+        let gates = try proxy.blockPool(bytes: 16 << 20)
         let client = try proxy.connect()
         client.send(request("/feed", ["Accept-Encoding: dcz, gzip", available(first)]))
         var answer = try client.receiveHead()
@@ -160,7 +160,7 @@ private func slow(_ gate: Gate, breaksOff: Bool = false) throws -> Origin {
         let gate = Gate()
         let proxy = try TestProxy(slow(gate, breaksOff: true))
         _ = try proxy.fetch("/feed")
-        let gates = proxy.blockPool(bytes: 1)
+        let gates = try proxy.blockPool(bytes: 1)
         let client = try proxy.connect()
         client.send(request("/feed", ["Accept-Encoding: dcz", available(first)]))
         let answer = try client.receiveHead()
@@ -176,14 +176,16 @@ private func slow(_ gate: Gate, breaksOff: Bool = false) throws -> Origin {
         let gate = Gate()
         let proxy = try TestProxy(slow(gate))
         _ = try proxy.fetch("/feed")
-        let gates = proxy.blockPool(bytes: 1)
+        let gates = try proxy.blockPool(bytes: 1)
         var client: WireSocket? = try proxy.connect()
         client?.send(request("/feed", ["Accept-Encoding: dcz", available(first)]))
         #expect(try client?.receiveHead().coding == "dcz")
         client?.resetOnEnd()
         client = nil
         gate.open()
-        while try proxy.metric("dictum_aborted_responses_total") == 0 {}
+        try waitUntil("the aborted response is counted") {
+            try proxy.metric("dictum_aborted_responses_total") > 0
+        }
         for gate in gates { gate.open() }
         gate.open()
         #expect(try proxy.fetch("/feed", over: first, accept: "dcz").carriesDecoded(second, over: first))

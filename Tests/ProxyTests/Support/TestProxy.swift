@@ -135,15 +135,15 @@ final class TestProxy {
     }
 
     /// Waits until what makes deltas has done something.
-    func untilDeltas(_ isSo: (DeltaStatistics) -> Bool) {
-        while !isSo(server.context.deltas.statistics) { usleep(1_000) }
+    func untilDeltas(_ isSo: (DeltaStatistics) -> Bool) throws {
+        try waitUntil("what makes deltas has done it") { isSo(server.context.deltas.statistics) }
     }
 
     /// Has every lane of the compression pool wait; whether others find a place behind depends on `bytes`.
-    func blockPool(bytes: Int) -> [Gate] {
+    func blockPool(bytes: Int) throws -> [Gate] {
         let pool = server.context.compressionPool
         // A lane counts a job until a moment after its answer.
-        while pool.waitingBytes > 0 { usleep(1_000) }
+        try waitUntil("the pool has nothing to do") { pool.waitingBytes == 0 }
         return (0..<2).map { _ in
             let (begun, gate) = (Gate(), Gate())
             let isTaken = pool.submit(bytes: bytes) {
