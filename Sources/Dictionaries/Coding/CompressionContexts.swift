@@ -15,11 +15,17 @@ final class CompressionContexts<Context: CompressionContext>: Sendable {
 
     private let countMax: Int
     private let bytesMax: Int
+    private let contextBytesMax: Int
     private let shelf = Guarded(Shelf())
 
-    init(countMax: Int, bytesMax: Int) {
+    /// A shelf for so many contexts of so many bytes together.
+    ///
+    /// - Parameter contextBytesMax: a context that a body has left larger is freed: the next body may be small, and its
+    ///   budget with it.
+    init(countMax: Int, bytesMax: Int, contextBytesMax: Int = 8 << 20) {
         self.countMax = countMax
         self.bytesMax = bytesMax
+        self.contextBytesMax = contextBytesMax
     }
 
     /// The bytes of memory that waiting contexts hold.
@@ -38,6 +44,7 @@ final class CompressionContexts<Context: CompressionContext>: Sendable {
     func give(_ context: Context) {
         guard context.reset() else { return }
         let bytes = context.memoryBytes
+        guard bytes <= contextBytesMax else { return }
         shelf.withLock { shelf in
             guard shelf.contexts.count < countMax, shelf.bytes + bytes <= bytesMax else { return }
             shelf.contexts.append(context)

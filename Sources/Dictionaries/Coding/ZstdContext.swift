@@ -4,7 +4,7 @@ internal import CZstd
 ///
 // @unchecked proof: an encoder or the shelf has it, never two at once; the shelf's lock orders the hand-over.
 @safe final class ZstdContext: CompressionContext, @unchecked Sendable {
-    /// The live contexts that wait; a context for a window of 8 MiB has 10 MB, one for a feed 1 to 3.
+    /// The live contexts that wait; one for a feed has 1 to 3 MB, those for a window of 8 MiB have more and do not wait.
     static let shared = CompressionContexts<ZstdContext>(countMax: 16, bytesMax: 64 << 20)
 
     /// Enough for a whole block, so that the library seldom has to stop.

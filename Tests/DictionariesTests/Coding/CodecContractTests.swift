@@ -179,7 +179,7 @@ internal import Testing
                 // Live contexts are used again and keep the memory of the largest body before.
                 let isReused = effort != .kept && (coding == .zstd || coding == .dcz)
                 let estimate = Codec.memoryEstimate(for: coding, options: options)
-                #expect(encoder.memoryBytes <= max(estimate, isReused ? 12 << 20 : 0))
+                #expect(encoder.memoryBytes <= max(estimate, isReused ? 8 << 20 : 0))
             }
         }
     }

@@ -83,7 +83,7 @@ internal import Testing
             let coded = try encoder.encode(body, .flush)
             sizes.append(coded.count)
             // A context of Zstandard keeps the memory of the largest body before.
-            let kept = coding == .zstd ? 12 << 20 : 0
+            let kept = coding == .zstd ? 8 << 20 : 0
             let estimate = Codec.memoryEstimate(for: coding, options: options)
             #expect(encoder.memoryBytes <= max(estimate, kept), "level \(level)")
         }

@@ -115,7 +115,9 @@ private func freePort() throws -> UInt16 {
         for turn in 0..<24 {
             let before = counts.withLock { $0 }
             try proxy.reload(settings[turn % settings.count], upstream: "idle_timeout: \(turn + 10)s")
-            while counts.withLock({ $0 }) < before + 20, failures.withLock({ $0.isEmpty }) {}
+            try waitUntil("twenty more requests are answered, or one fails") {
+                counts.withLock { $0 } >= before + 20 || !failures.withLock { $0.isEmpty }
+            }
         }
         isOver.withLock { $0 = true }
         done.wait()
