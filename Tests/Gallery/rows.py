@@ -17,7 +17,8 @@ import browser
 from client import Client, Wrong
 
 APPLICATIONS = pathlib.Path(__file__).resolve().parent / "applications"
-REQUESTS = 8
+# Enough for three tokens of a bearer.
+REQUESTS = 7
 START_SECONDS = 60
 USERS = ["alice", "bob"]
 # Of what changes slowly a delta may have at most this share of the bytes of gzip -6.
@@ -40,6 +41,7 @@ class Row:
 
 PERSONAL = "personal dictionaries"
 POST = "responses to POST as dictionaries"
+NO_STORE = "leave to keep what says no-store"
 TEMPLATE = "a template for hashed names"
 ROWS = [
     Row("django_rest", "Django JsonResponse", ["/plain"]),
@@ -64,11 +66,16 @@ ROWS = [
     Row("fastapi_events", "Chromium, fetch of max-age=3600", ["/fresh"], "browser"),
     Row("fastapi_events", "Chromium, fetch of private, max-age=600", ["/own"], "browser", awaits=PERSONAL),
     Row("datasette_tables", "datasette JSON", ["/catalogue/product.json"]),
+    # To a request with any cookie datasette says `private, no-store`.
+    Row("datasette_tables", "datasette JSON", ["/catalogue/product.json"], "analytics", awaits=NO_STORE),
     Row("datasette_tables", "datasette HTML", ["/catalogue/product"]),
+    Row("datasette_tables", "datasette HTML", ["/catalogue/product"], "analytics", awaits=NO_STORE),
     Row("graphql_shop", "GraphQL by GET", ["/?query=%7Bproducts%7Bid%20name%20description%20price%20stock%7D%7D"]),
     Row("graphql_shop", "GraphQL by POST", ["/"], body='{"query": "{products{id name description price stock}}"}',
         awaits=POST),
     Row("graphql_shop", "GraphQL inbox by GET", ["/?query=%7Binbox%7Bid%20secret%20note%7D%7D"], "bearer",
+        awaits=PERSONAL),
+    Row("graphql_shop", "GraphQL inbox by GET", ["/?query=%7Binbox%7Bid%20secret%20note%7D%7D"], "two bearers",
         awaits=PERSONAL),
     Row("static_bundles", "hashed bundles", ["bundle"], awaits=TEMPLATE),
     Row("prometheus_api", "Prometheus, metadata", ["/api/v1/metadata"]),
