@@ -235,7 +235,7 @@ package final class Listener: Handler {
 
     /// Accepts no more, lets requests under way end, and calls `whenDrained` once all connections have closed.
     ///
-    /// Who has connected and not asked yet may do so for a moment: for all the client knows it was accepted.
+    /// An idle connection may ask once more for a moment: for all the client knows its request was accepted.
     package func stop(_ core: EventLoop.Core, whenDrained: @escaping () -> Void) {
         guard !isStopping else { return }
         // Who has connected before would be reset with the socket.

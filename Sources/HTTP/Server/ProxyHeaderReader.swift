@@ -47,7 +47,7 @@ final class ProxyHeaderReader: Handler {
 
     /// The listener stops: the header must come at once.
     func hurry(_ core: EventLoop.Core) {
-        core.setDeadline(token, core.now + ServerSettings.firstRequestGrace)
+        core.setDeadline(token, core.now + ServerSettings.lastRequestGrace)
     }
 
     /// Gives up: the time for draining is over.

@@ -303,20 +303,22 @@ package final class ServerConnection: Handler {
         if !isAnswered { close() }
     }
 
-    /// Takes no further request; closes as soon as none is under way and the answers have gone.
+    /// Ends the connection with the next response, or without one if no request comes within a grace.
     func stop() {
-        state.willStop()
+        state.stop()
         // A request that has arrived is answered, though nobody has read it yet.
         isReadable = true
         serve()
         guard transport != nil else { return }
-        guard state.stop() else {
-            if case .head(isPartial: false) = state.input {
-                headDeadline = min(headDeadline, core.now + ServerSettings.firstRequestGrace)
-            }
-            return updateDeadline()
-        }
-        if output.isEmpty { close() } else { afterFlush = .linger }
+        if state.isPeerClosed, !state.isExchanging, output.isEmpty { return close() }
+        limitWait()
+        updateDeadline()
+    }
+
+    /// While the server stops, an idle connection waits for its last request for a moment only.
+    private func limitWait() {
+        guard state.isStopping, case .head(isPartial: false) = state.input else { return }
+        headDeadline = min(headDeadline, core.now + ServerSettings.lastRequestGrace)
     }
 
     /// Enters the phase that follows an answer.
@@ -324,6 +326,7 @@ package final class ServerConnection: Handler {
         switch next {
         case .request:
             headDeadline = core.now + settings.keepAliveTimeout
+            limitWait()
         case .close:
             close()
         case .linger:

@@ -30,8 +30,8 @@ package struct ServerSettings: Sendable {
     /// Of one client alone; nil: as many as of all.
     package var clientLimit: ClientConnectionLimit?
 
-    /// How long a connection that has asked for nothing yet may wait with its first request while the server drains.
-    static let firstRequestGrace: Int64 = 1_000
+    /// How long an idle connection may wait with its last request, or a new one with its first, while the server drains.
+    static let lastRequestGrace: Int64 = 2_000
 
     package init() {}
 }

@@ -39,8 +39,6 @@ struct ServerStateMachine: Sendable {
     /// Whether the client sends no more.
     private(set) var isPeerClosed = false
     private(set) var isStopping = false
-    /// Whether any request has begun here.
-    private var hasBegun = false
 
     /// Whether an exchange is under way: begun, and its answer not yet whole.
     var isExchanging: Bool {
@@ -63,7 +61,6 @@ struct ServerStateMachine: Sendable {
     }
 
     mutating func begin(hasBody: Bool, keepsAlive: Bool) {
-        hasBegun = true
         input = hasBody ? .body : .complete
         output = .none
         isPersistent = keepsAlive && !isStopping
@@ -91,9 +88,11 @@ struct ServerStateMachine: Sendable {
         isPersistent = false
     }
 
+    /// A response whose head promised that the connection persists is followed by another request, also while the server
+    /// stops: the client may have sent it already.
     mutating func answerEnded() -> Next {
         output = .complete
-        if isPersistent && !isStopping {
+        if isPersistent {
             input = .head(isPartial: false)
             output = .none
             return .request
@@ -111,20 +110,11 @@ struct ServerStateMachine: Sendable {
         return !isExchanging
     }
 
-    /// The server is about to stop: the answer under way, or to what has arrived, is the last.
-    mutating func willStop() {
-        isStopping = true
-    }
-
-    /// No further request is taken, but for the first.
+    /// The server stops: the next response whose head goes out is the last, and says so.
     ///
-    /// Returns whether the connection can go at once. A client sends a request once more where a connection that it
-    /// has used before closes without an answer, and takes the same for a failure where the connection is new.
-    mutating func stop() -> Bool {
+    /// A connection that is idle stays open for that: the next request may be on its way, and a client may not send one
+    /// again that got no answer, unless it is idempotent (RFC 9110 section 9.2.2).
+    mutating func stop() {
         isStopping = true
-        guard hasBegun else { return isPeerClosed }
-        guard case .head(isPartial: false) = input else { return false }
-        input = .discarded
-        return true
     }
 }

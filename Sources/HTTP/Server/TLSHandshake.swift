@@ -38,7 +38,7 @@ final class TLSHandshake: Handler {
 
     /// The listener stops: the handshake must end at once.
     func hurry(_ core: EventLoop.Core) {
-        core.setDeadline(token, core.now + ServerSettings.firstRequestGrace)
+        core.setDeadline(token, core.now + ServerSettings.lastRequestGrace)
     }
 
     /// Gives up: the time for draining is over.

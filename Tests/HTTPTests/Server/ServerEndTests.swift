@@ -109,6 +109,7 @@ struct ServerEndTests {
         #expect(server.journal.wait(for: "begin /"))
         #expect(server.awaitConnections(2))
         server.stop()
+        // It has asked for nothing: it is let go after a moment.
         #expect(idle.readToEnd() == ("", .closed))
         #expect(!server.journal.all.contains("drained all"))
         server.withRequest { $0.answer("ok") }
@@ -131,9 +132,25 @@ struct ServerEndTests {
         #expect(server.journal.wait(for: "drained all"))
     }
 
-    @Test func `a kept connection that is idle ends with the stop at once`() throws {
+    @Test func `a kept connection that is idle at the stop has one more request answered`() throws {
+        let server = try TestServer { $0.answer("ok") }
+        let peer = try server.connect()
+        peer.send(Self.get)
+        #expect(peer.readHead().hasPrefix("HTTP/1.1 200 OK\r\n"))
+        #expect(peer.read(2) == "ok")
+        server.stop()
+        server.sync()
+        peer.send(Self.get + Self.get)
+        let (text, ending) = peer.readToEnd()
+        #expect(text == "HTTP/1.1 200 OK\r\nDate: then\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok")
+        #expect(ending == .closed)
+        #expect(server.journal.wait(for: "drained all"))
+    }
+
+    @Test func `a kept connection that stays idle after the stop is closed`() throws {
         var settings = ServerSettings()
         settings.headTimeout = 600_000
+        settings.keepAliveTimeout = 600_000
         let server = try TestServer(settings) { $0.answer("ok") }
         let peer = try server.connect()
         peer.send(Self.get)
@@ -141,6 +158,7 @@ struct ServerEndTests {
         #expect(peer.read(2) == "ok")
         server.stop()
         #expect(peer.readToEnd() == ("", .closed))
+        #expect(server.journal.wait(for: "drained all"))
     }
 
     @Test func `with a PROXY protocol listener, too, who has connected before the stop may ask after it`()
@@ -169,7 +187,7 @@ struct ServerEndTests {
         #expect(throws: SystemError.self) { try server.connect() }
     }
 
-    @Test func `stopping while a kept connection takes its answer ends it behind the answer`() throws {
+    @Test func `a request behind an answer that promised to keep the connection is answered after the stop`() throws {
         let total = 8 << 20
         let server = try TestServer { request in
             request.connection.start(testHead(), body: .length(UInt64(total)))
@@ -181,13 +199,14 @@ struct ServerEndTests {
         #expect(peer.readHead().hasPrefix("HTTP/1.1 200 OK\r\n"))
         server.stop()
         server.sync()
-        // It takes nothing more as a request, and still the answer is whole.
-        peer.send(Self.get)
+        peer.send(Self.get + Self.get)
+        #expect(peer.read(total).utf8.count == total)
+        #expect(peer.readHead().contains("\r\nConnection: close\r\n"))
         let (count, ending) = peer.countToEnd()
         #expect(count == total)
         #expect(ending == .closed)
         #expect(server.journal.wait(for: "drained all"))
-        #expect(server.journal.all.filter { $0 == "begin /" }.count == 1)
+        #expect(server.journal.all.filter { $0 == "begin /" }.count == 2)
     }
 
     @Test func `what does not drain is reset, and its handler told`() throws {
