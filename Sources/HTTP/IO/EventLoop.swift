@@ -51,6 +51,11 @@ package final class EventLoop: Sendable {
         ended.wait()
     }
 
+    /// Waits until the loop has ended, at most so long; returns whether it has.
+    package func join(milliseconds: Int) -> Bool {
+        ended.wait(timeout: .now() + .milliseconds(milliseconds)) == .success
+    }
+
     private func run() {
         let core = Core(loop: self)
         core.add(WakeUp(self), descriptor: wakeup.raw, events: CLinux_IN)

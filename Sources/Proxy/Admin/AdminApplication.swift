@@ -4,8 +4,8 @@ internal import HTTP
 /// The admin listener, for the operator alone: `/healthz`, `/readyz`, `/metrics`, and the switch under
 /// `/dictionaries`.
 ///
-/// On one loop. Reading is allowed under any Host, since metrics are scraped by whatever name the machine has; who
-/// may change something, `AdminGuard` says.
+/// On a loop of its own, so that it answers while another is stuck. Probes are answered under any Host; who may read or
+/// change anything else, `AdminGuard` says.
 final class AdminApplication: Application {
     /// What there is, and by which methods.
     private enum Resource: String {
@@ -17,15 +17,18 @@ final class AdminApplication: Application {
         case dictionariesOn = "/dictionaries/on"
 
         var isChange: Bool { self == .dictionariesOff || self == .dictionariesOn }
+        var isProbe: Bool { self == .health || self == .readiness }
     }
 
     private let status: AdminStatus
     private let core: EventLoop.Core
+    private let pulse: LoopPulse
     /// Reading counters of all loops and files of the system waits, so not here.
     private let queue = DispatchQueue(label: "dictum.admin")
 
-    init(status: AdminStatus, core: EventLoop.Core) {
+    init(status: AdminStatus, pulse: LoopPulse, core: EventLoop.Core) {
         self.status = status
+        self.pulse = pulse
         self.core = core
     }
 
@@ -59,8 +62,13 @@ final class AdminApplication: Application {
                 .methodNotAllowed, "The method is not supported here.",
                 (.allow, resource.isChange ? "POST" : "GET, HEAD"))
         }
+        if !resource.isProbe,
+            let refusal = AdminGuard.refusal(
+                head, peer: peer, token: status.token, isChange: resource.isChange)
+        {
+            throw refusal
+        }
         guard resource.isChange else { return answer(resource, exchange) }
-        if let refusal = AdminGuard.refusal(head, peer: peer, token: status.token) { throw refusal }
         let accept = head.headers.joined(.accept)
         exchange.whenWhole(framing, head) { [status] in
             do throws(AdminRefusal) {
@@ -73,7 +81,7 @@ final class AdminApplication: Application {
 
     private func answer(_ resource: Resource, _ exchange: AdminExchange) {
         switch resource {
-        case .health: exchange.answer(AdminAnswer(.ok, "ok"))
+        case .health: answerHealth(exchange)
         case .readiness:
             exchange.answer(
                 status.unreadiness.map { AdminAnswer(.serviceUnavailable, $0) } ?? AdminAnswer(.ok, "ready"))
@@ -100,6 +108,19 @@ final class AdminApplication: Application {
         let text =
             #"{"dictionaries":"\#(isOn ? "on" : "off")","configured":"\#(isConfigured ? "on" : "off")"}"#
         return AdminAnswer(.ok, text + "\n", contentType: "application/json")
+    }
+
+    private func answerHealth(_ exchange: AdminExchange) {
+        let token = core.add(exchange)
+        exchange.token = token
+        pulse.probe { [core] stuck in
+            let answer =
+                stuck.isEmpty
+                ? AdminAnswer(.ok, "ok")
+                : AdminAnswer(
+                    .serviceUnavailable, "stuck: loop \(stuck.map(String.init).joined(separator: ", "))")
+            core.handler(token, as: AdminExchange.self)?.answer(answer)
+        }
     }
 
     private func answerMetrics(_ exchange: AdminExchange) {

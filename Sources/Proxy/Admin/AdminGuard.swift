@@ -1,14 +1,17 @@
 internal import Dictionaries
 internal import HTTP
 
-/// Who may change something through the admin listener: pure functions of a POST's head.
+/// Who may read or change something through the admin listener: pure functions of a request's head.
 ///
 /// A page in the operator's browser can send requests to 127.0.0.1, under a name that it had resolve to it even as
-/// its own origin. So a change needs what no such page can send: no foreign Origin, a JSON content type (which asks
-/// for leave first across origins), and a Host that is this machine's own, or the token.
+/// its own origin. So both need a Host that is this machine's own, from this machine, or the token. A change also needs what
+/// no page of another origin can send: no foreign Origin, and a JSON content type (which asks for leave first).
 enum AdminGuard {
-    /// Why the request may not change anything; nil where it may.
-    static func refusal(_ head: RequestHead, peer: Endpoint?, token: String?) -> AdminRefusal? {
+    /// Why the request is refused; nil where it may read, or change something.
+    static func refusal(
+        _ head: RequestHead, peer: Endpoint?, token: String?, isChange: Bool
+    ) -> AdminRefusal? {
+        guard isChange else { return credentialRefusal(head, peer: peer, token: token) }
         if isForeign(head) {
             return AdminRefusal(.forbidden, "Requests of pages of another origin are refused.")
         }
@@ -70,7 +73,8 @@ enum AdminGuard {
         guard value.lowercased().hasPrefix(scheme) else { return false }
         let given = Digest(of: Array(value.dropFirst(scheme.count).utf8).span).bytes
         let expected = Digest(of: Array(token.utf8).span).bytes
-        return zip(given, expected).reduce(UInt8(0)) { $0 | $1.0 ^ $1.1 } == 0
+        // `|` and `^` bind alike in Swift: without the parentheses one wrong token in 256 would do.
+        return zip(given, expected).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
     }
 
     /// A name that no page can have resolve to this machine: it is so everywhere.

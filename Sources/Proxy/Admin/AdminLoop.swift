@@ -3,12 +3,14 @@ internal import HTTP
 /// The admin listener on its loop, through all its addresses.
 final class AdminLoop: Handler {
     private let status: AdminStatus
+    private let pulse: LoopPulse
     private var listener: Listener?
     /// Those that accept no more, and answer what they were asked.
     private var leaving: [Listener] = []
 
-    init(status: AdminStatus) {
+    init(status: AdminStatus, core: EventLoop.Core) {
         self.status = status
+        pulse = LoopPulse(status.loops, core: core)
     }
 
     /// Where it accepts.
@@ -24,7 +26,7 @@ final class AdminLoop: Handler {
             var settings = ServerSettings()
             settings.connectionsMax = 64
             return Listener(
-                sockets: [socket], application: AdminApplication(status: status, core: core),
+                sockets: [socket], application: AdminApplication(status: status, pulse: pulse, core: core),
                 settings: settings, count: ConnectionCount())
         }
         listener?.start(on: core)

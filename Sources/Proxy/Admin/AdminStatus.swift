@@ -29,6 +29,9 @@ final class AdminStatus: Sendable {
         return servers.allSatisfy(\.isCheckedOut) ? "no upstream passes its health check" : nil
     }
 
+    /// The loops of the proxy.
+    var loops: [EventLoop] { parts.map(\.loop) }
+
     func startDraining() {
         draining.store(true, ordering: .relaxed)
     }

@@ -111,7 +111,7 @@ enum Settings {
         .value("address", \.address, .listenAddressOrOff, "Where it listens; off to have none."),
         .value(
             "token", \.token, .secret(bytes: 16...1024), example: "${DICTUM_ADMIN_TOKEN}",
-            "Sent as `Authorization: Bearer ...` it allows POSTs from elsewhere than this machine's own localhost."
+            "Sent as `Authorization: Bearer ...` it allows all but probes from elsewhere than this machine's own localhost."
         ),
     ]
 
@@ -336,7 +336,8 @@ enum Settings {
             "revalidate", \.revalidate, .flag,
             """
             Asks the upstream with If-None-Match whether the last answer still holds, and sends that on a 304. Only \
-            for requests and answers that are nobody's own, with a strong ETag of the upstream's.
+            for requests with the fields that every client sends, and answers that are nobody's own, with a strong \
+            ETag of the upstream's.
             """),
     ]
 

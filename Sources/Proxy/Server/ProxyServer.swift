@@ -50,7 +50,9 @@ package final class ProxyServer: Sendable {
     let status: AdminStatus
     /// Keeps the addresses of the upstreams up to date.
     let names: NameWatch
-    /// The name of the admin listener's part on the first loop.
+    /// The loop of the admin listener alone: it answers probes while another loop is stuck, and while all drain.
+    private let adminLoop = EventLoop(label: "dictum.admin")
+    /// The name of the admin listener's part there.
     private let adminToken = Guarded<Token?>(nil)
     private let drained = DispatchSemaphore(value: 0)
 
@@ -169,10 +171,9 @@ package final class ProxyServer: Sendable {
         return LoopPart(loop: loop, token: token.withLock { $0 } ?? Token.none)
     }
 
-    /// The admin listener lives on the first loop, for as long as that runs: probes are answered while it drains.
     private func startAdmin(_ socket: ListeningSocket?) {
-        parts.first?.loop.execute { [status, adminToken] core in
-            let part = AdminLoop(status: status)
+        adminLoop.execute { [status, adminToken] core in
+            let part = AdminLoop(status: status, core: core)
             part.listen(at: socket, core)
             let token = core.add(part)
             adminToken.withLock { $0 = token }
@@ -181,7 +182,7 @@ package final class ProxyServer: Sendable {
 
     /// Moves the admin listener to another socket, or closes it.
     func moveAdmin(to socket: ListeningSocket?) {
-        parts.first?.loop.execute { [adminToken] core in
+        adminLoop.execute { [adminToken] core in
             guard let token = adminToken.withLock({ $0 }) else { return }
             core.handler(token, as: AdminLoop.self)?.listen(at: socket, core)
         }
@@ -190,8 +191,7 @@ package final class ProxyServer: Sendable {
     /// Has `body` called with the sockets of the admin listener.
     func askAdmin(_ asked: DispatchGroup, _ body: @escaping @Sendable ([ListeningSocket]) -> Void) {
         asked.enter()
-        guard let loop = parts.first?.loop else { return asked.leave() }
-        loop.execute { [adminToken] core in
+        adminLoop.execute { [adminToken] core in
             let token = adminToken.withLock { $0 }
             body(token.flatMap { core.handler($0, as: AdminLoop.self) }?.sockets ?? [])
             asked.leave()
@@ -203,8 +203,10 @@ package final class ProxyServer: Sendable {
     /// Drains: accepts no more, lets requests under way end for so long, resets the rest, stores what is pending.
     ///
     /// The time is that of the configuration unless one is given; `stopAtOnce` ends it. With `isHandedOver` another
-    /// process accepts at the same sockets, the admin listener's too.
-    package func stop(drainMilliseconds: Int? = nil, isHandedOver: Bool = false) {
+    /// process accepts at the same sockets, the admin listener's too. False where a loop is stuck: it is left behind, with
+    /// what it has not stored.
+    @discardableResult
+    package func stop(drainMilliseconds: Int? = nil, isHandedOver: Bool = false) -> Bool {
         if isHandedOver { moveAdmin(to: nil) } else { status.startDraining() }
         names.stop()
         let time = drainMilliseconds ?? context.configuration.limits.drainTimeout
@@ -224,8 +226,33 @@ package final class ProxyServer: Sendable {
             part.loop.execute { core in core.handler(part.token, as: ProxyLoop.self)?.close() }
             part.loop.stop()
         }
-        for part in parts { part.loop.join() }
-        context.store.close()
+        var areLoopsOver = true
+        // Those behind a stuck one have had their time.
+        for part in parts where !part.loop.join(milliseconds: areLoopsOver ? Self.stuckMilliseconds : 0) {
+            areLoopsOver = false
+        }
+        adminLoop.stop()
+        let isAdminOver = adminLoop.join(milliseconds: Self.stuckMilliseconds)
+        return closeStore(isWaiting: areLoopsOver && isAdminOver)
+    }
+
+    /// A loop ends its turn within milliseconds; one that does not in this time never does.
+    private static let stuckMilliseconds = 3_000
+
+    /// Stores what is pending; a stuck loop may hold what that needs, so it is not waited for then.
+    private func closeStore(isWaiting: Bool) -> Bool {
+        guard !isWaiting else {
+            context.store.close()
+            return true
+        }
+        let closed = DispatchSemaphore(value: 0)
+        let store = context.store
+        DispatchQueue.global().async {
+            store.close()
+            closed.signal()
+        }
+        _ = closed.wait(timeout: .now() + .milliseconds(Self.stuckMilliseconds))
+        return false
     }
 
     /// Has a `stop` that waits for requests under way wait no longer: they are reset.

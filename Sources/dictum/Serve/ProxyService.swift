@@ -32,10 +32,13 @@ struct ProxyService {
         for url in server.urls { log.info("listening on \(url)") }
     }
 
-    /// Drains and stops; blocks until all is written.
-    func stop(isHandedOver: Bool = false) {
-        server.stop(isHandedOver: isHandedOver)
+    /// Drains and stops; blocks until all is written, and returns false where a loop was stuck.
+    @discardableResult
+    func stop(isHandedOver: Bool = false) -> Bool {
+        let isWhole = server.stop(isHandedOver: isHandedOver)
         _ = sink.drain(timeoutMilliseconds: 1000)
+        if !isWhole { log.error("an event loop is stuck: its connections are lost") }
+        return isWhole
     }
 
     /// Goes on with the configuration in a file as it is now; with the former one where that is wrong.

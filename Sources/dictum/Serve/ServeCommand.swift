@@ -41,7 +41,7 @@ struct ServeCommand: ParsableCommand {
         Signals.block(reloads: config != nil, upgrades: true)
         Successor.prepare()
         DescriptorLimit.raise()
-        Service(proxy: try start(), config: config).run()
+        guard Service(proxy: try start(), config: config).run() else { throw ExitCode.failure }
     }
 
     /// The proxy as it accepts; what it was started with and does not listen at is closed by then.

@@ -1,6 +1,7 @@
 internal import Dictionaries
 internal import Dispatch
 internal import Foundation
+internal import Glibc
 
 /// What happens to a running `serve`, one after the other: signals, and news of a successor.
 ///
@@ -18,9 +19,28 @@ final class ServeEvents: Sendable {
     /// Takes the signals that are blocked from now on.
     func takeSignals() {
         Thread.detachNewThread { [self] in
-            while true { post(.signal(Signals.wait())) }
+            var ends = 0
+            while true {
+                let request = Signals.wait()
+                post(.signal(request))
+                guard case .end = request else { continue }
+                ends += 1
+                if ends == 2 { Self.endInAnyCase() }
+            }
         }
     }
+
+    /// Ends the process a little later, whatever else it does by then: nothing that is stuck may keep it.
+    private static func endInAnyCase() {
+        Thread.detachNewThread {
+            Thread.sleep(forTimeInterval: lastSeconds)
+            StandardError.write("dictum: stopping took too long: ending without what is left")
+            _exit(1)
+        }
+    }
+
+    /// Enough to store what is pending; a service manager waits longer.
+    private static let lastSeconds = 8.0
 
     /// Adds one.
     func post(_ event: Event) {

@@ -16,21 +16,21 @@ struct Service {
     let config: String?
     private let events = ServeEvents()
 
-    /// Returns when the last request has been answered, or the time for that is over.
-    func run() {
+    /// Returns when the last request has been answered, or the time for that is over; false where a loop was stuck.
+    func run() -> Bool {
         events.takeSignals()
         switch waitForEnd() {
         case .signal(let name):
             ServiceManager.notify(.stopping)
             proxy.log.info("\(name): draining")
             stopAtOnce(afterSignals: 1)
-            proxy.stop()
+            return proxy.stop()
         case .successor(let pid):
             ServiceManager.notify(.succeeded(by: pid))
             proxy.log.info("process \(pid) accepts now: draining")
             // A service manager that ends both means it well with this one, too.
             stopAtOnce(afterSignals: 2)
-            proxy.stop(isHandedOver: true)
+            return proxy.stop(isHandedOver: true)
         }
     }
 

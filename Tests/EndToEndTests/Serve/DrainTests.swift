@@ -22,7 +22,7 @@ private let body = Feed.bytes(version: 0, items: 850)
         let idle = try WireSocket(port: proxy.port)
         proxy.process.signal(signal)
         #expect(try proxy.process.waitFor("draining").contains(name))
-        #expect(idle.receiveAll().isEmpty, "who has asked for nothing is sent away")
+        #expect(idle.receiveAll().isEmpty, "a client that asks for nothing is let go")
         gate.open()
         while answer.body.count < body.count, let piece = client.receivePiece(of: answer), !piece.isEmpty {
             answer.body += piece

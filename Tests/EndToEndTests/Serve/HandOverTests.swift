@@ -31,12 +31,12 @@ private func end(_ pid: pid_t) throws {
 
 /// A new program in the place of the one that runs: SIGUSR2.
 @Suite(.timeLimit(.minutes(10))) struct HandOverTests {
-    @Test func `three successors under load, and no request fails`() async throws {
+    @Test func `ten successors under load, and no request fails, on kept connections neither`() async throws {
         try await onOwnThread {
             let proxy = try ServedProxy(origin(), in: TemporaryFolder())
-            let clients = LoadClients(port: proxy.port, expecting: body, kept: 4, fresh: 4)
+            let clients = LoadClients(port: proxy.port, expecting: body, kept: 8, fresh: 4)
             var pid = proxy.process.pid
-            for count in 1...3 {
+            for count in 1...10 {
                 try clients.awaitAnswers(200)
                 // All processes but the first write on to the files of the first.
                 kill(pid, SIGUSR2)

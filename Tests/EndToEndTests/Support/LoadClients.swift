@@ -4,9 +4,9 @@ internal import TestSupport
 
 /// Clients that ask without pause until they are told to end, and note every request that fails.
 ///
-/// They do what real ones do: a kept connection that says `close`, or that ends before a byte of the answer, is replaced,
-/// and the request sent once more. A refused connection, a new one without an answer, and an answer that is cut off or
-/// wrong are failures.
+/// A kept connection that says `close` is replaced. Anything else is a failure: a refused connection, one that ends without
+/// an answer, also a kept one, since a request that is not idempotent cannot be sent again, and an answer that is cut off or
+/// wrong.
 final class LoadClients: Sendable {
     private let failures = Guarded<[String]>([])
     private let answers = Guarded(0)
@@ -51,8 +51,6 @@ final class LoadClients: Sendable {
             do {
                 let client = try kept ?? WireSocket(port: port)
                 kept = try ask(client) && keeps ? client : nil
-            } catch WireError.noHead where !isFresh && kept?.receiveAll().isEmpty == true {
-                kept = nil
             } catch {
                 failures.withLock { $0.append("\(isFresh ? "new" : "kept"): \(error)") }
                 kept = nil

@@ -26,8 +26,15 @@ private let typed = "Content-Type: application/json"
         // The page is of the same origin as its name: that does not help it.
         let origin = "Origin: http://" + host.dropFirst(6)
         #expect(try proxy.admin(off, host, typed, origin).status == 403)
+        for path in ["/dictionaries", "/metrics"] {
+            #expect(try proxy.admin("GET \(path) HTTP/1.1", host).status == 403, "\(path)")
+        }
+        for path in ["/healthz", "/readyz"] {
+            #expect(try proxy.admin("GET \(path) HTTP/1.1", host).status == 200, "\(path)")
+        }
         #expect(
-            try proxy.admin("GET /dictionaries HTTP/1.1", "Host: x").text.contains(#""dictionaries":"on""#))
+            try proxy.admin("GET /dictionaries HTTP/1.1", "Host: localhost").text
+                .contains(#""dictionaries":"on""#))
     }
 
     @Test(arguments: [
@@ -154,12 +161,18 @@ private let typed = "Content-Type: application/json"
         }
     }
 
-    @Test func `metrics are read under any Host, as scrapers have it`() throws {
-        let proxy = try TestProxy(json(body))
-        let answer = try proxy.admin(
-            "GET /metrics HTTP/1.1", "Host: node7.test:9901", "Origin: http://x.test")
-        #expect(answer.status == 200)
-        #expect(answer["Access-Control-Allow-Origin"] == nil)
+    @Test func `metrics and the status are read under another name with the token alone`() throws {
+        let proxy = try TestProxy(json(body), withToken)
+        for path in ["/metrics", "/dictionaries"] {
+            let lines = ["GET \(path) HTTP/1.1", "Host: node7.test:9901"]
+            #expect(try proxy.admin(lines.joined(separator: "\r\n")).status == 401)
+            let wrong = lines + ["Authorization: Bearer \(token)x"]
+            #expect(try proxy.admin(wrong.joined(separator: "\r\n")).status == 401)
+            let right = lines + ["Authorization: Bearer \(token)", "Origin: http://x.test"]
+            let answer = try proxy.admin(right.joined(separator: "\r\n"))
+            #expect(answer.status == 200)
+            #expect(answer["Access-Control-Allow-Origin"] == nil)
+        }
     }
 
     @Test(arguments: [

@@ -111,7 +111,7 @@ private let second = Feed.bytes(version: 1, items: 40)
         #expect(try proxy.turn("on") == 409)
         #expect(try proxy.turn("off") == 200)
         #expect(
-            try proxy.admin("GET /dictionaries HTTP/1.1", "Host: x").text
+            try proxy.admin("GET /dictionaries HTTP/1.1", "Host: localhost").text
                 == #"{"dictionaries":"off","configured":"off"}"# + "\n")
     }
 
@@ -120,6 +120,6 @@ private let second = Feed.bytes(version: 1, items: 40)
         _ = try proxy.turn("off")
         try proxy.reload("")
         #expect(try proxy.fetch("/feed")["Use-As-Dictionary"] != nil)
-        #expect(try proxy.admin("GET /dictionaries HTTP/1.1", "Host: x").text.contains(#"es":"on""#))
+        #expect(try proxy.admin("GET /dictionaries HTTP/1.1", "Host: localhost").text.contains(#"es":"on""#))
     }
 }

@@ -14,7 +14,7 @@ final class TestProxy {
     /// What an operator is told.
     let events = Guarded<[StoreEvent]>([])
     private let sink: LogSink?
-    private var isStopped = false
+    var isStopped = false
 
     /// Starts with the settings of a test in YAML: those below `upstream` and all others.
     init(
@@ -125,7 +125,7 @@ final class TestProxy {
 
     /// The metrics as an operator reads them.
     func metrics() throws -> String {
-        try admin("GET /metrics HTTP/1.1", "Host: admin").text
+        try admin("GET /metrics HTTP/1.1", "Host: localhost").text
     }
 
     /// The value of one series, named as `/metrics` writes it; 0 where it is not there.

@@ -1,0 +1,56 @@
+internal import HTTP
+internal import TestSupport
+internal import Testing
+
+@testable import Proxy
+
+private let body = Feed.bytes(version: 0, items: 4)
+
+/// Event loops that are really blocked: their thread waits at a gate.
+@Suite(.timeLimit(.minutes(10))) struct StuckLoopTests {
+    /// Blocks a loop until the gate opens; returns once it is blocked.
+    private func block(_ loop: Int, of proxy: TestProxy, until gate: Gate) {
+        let isBlocked = Gate()
+        proxy.server.parts[loop].loop.execute { _ in
+            isBlocked.open()
+            gate.wait(seconds: 120)
+        }
+        isBlocked.wait()
+    }
+
+    private func health(_ proxy: TestProxy) throws -> (status: Int, text: String) {
+        let answer = try proxy.admin("GET /healthz HTTP/1.1", "Host: pod.test")
+        return (answer.status, answer.text)
+    }
+
+    @Test(arguments: [[0], [1], [0, 1]])
+    func `healthz names the loops that give no sign of life, and is well once they do`(loops: [Int]) throws {
+        let proxy = try TestProxy(json(body))
+        #expect(try health(proxy) == (200, "ok\n"))
+        let gates = loops.map { loop in
+            let gate = Gate()
+            block(loop, of: proxy, until: gate)
+            return gate
+        }
+        defer { for gate in gates { gate.open() } }
+        let stuck = loops.map(String.init).joined(separator: ", ")
+        for _ in 0..<2 {
+            // It answers within its patience, and others are answered meanwhile.
+            #expect(try health(proxy) == (503, "stuck: loop \(stuck)\n"))
+            #expect(try proxy.admin("GET /readyz HTTP/1.1", "Host: pod.test").status == 200)
+        }
+        #expect(try proxy.metric("dictum_dictionaries_on") == 1, "metrics are those of the other loops")
+        for gate in gates { gate.open() }
+        #expect(try health(proxy) == (200, "ok\n"))
+    }
+
+    @Test func `stopping leaves a stuck loop behind, and says so`() throws {
+        let proxy = try TestProxy(json(body))
+        let gate = Gate()
+        block(1, of: proxy, until: gate)
+        #expect(!proxy.server.stop(drainMilliseconds: 100))
+        gate.open()
+        proxy.server.parts[1].loop.join()
+        proxy.isStopped = true
+    }
+}
