@@ -51,7 +51,7 @@ struct StoreDatabase: Sendable {
         schemasMax = steps.count
         do {
             connection = try Self.connect(path, schemasMax: steps.count)
-            pageBytes = try Self.pageBytes(connection)
+            pageBytes = try Self.setting("page_size", of: connection)
         } catch {
             throw StoreDatabaseError(opening: error)
         }
@@ -68,7 +68,7 @@ struct StoreDatabase: Sendable {
         schemasMax = StoreSchema.steps.count
         do {
             connection = try Self.visit(path)
-            pageBytes = try Self.pageBytes(connection)
+            pageBytes = try Self.setting("page_size", of: connection)
         } catch {
             throw StoreDatabaseError(opening: error)
         }
@@ -125,8 +125,9 @@ struct StoreDatabase: Sendable {
         return try DatabaseQueue(path: path, configuration: configuration)
     }
 
-    private static func pageBytes(_ connection: any DatabaseWriter) throws -> Int {
-        try connection.unsafeRead { try Int.fetchOne($0, sql: "PRAGMA page_size") ?? 4096 }
+    /// The number that a PRAGMA says, as it is for the connection that writes.
+    static func setting(_ pragma: String, of connection: any DatabaseWriter) throws -> Int {
+        try connection.writeWithoutTransaction { try Int.fetchOne($0, sql: "PRAGMA \(pragma)") ?? 0 }
     }
 
     /// Refuses a file that this program must not touch; the schema that it has.

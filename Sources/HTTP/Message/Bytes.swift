@@ -145,7 +145,7 @@ extension Span<UInt8> {
     }
 
     /// The part without blanks (SP, HTAB) at either end.
-    func trimmedRange(_ range: Range<Int>) -> Range<Int> {
+    package func trimmedRange(_ range: Range<Int>) -> Range<Int> {
         var lower = range.lowerBound
         var upper = range.upperBound
         while lower < upper, ASCII.isBlank(self[lower]) { lower += 1 }

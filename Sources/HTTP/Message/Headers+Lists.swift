@@ -14,6 +14,24 @@ extension Headers {
         }
     }
 
+    /// Hands over the members of that list from the last to the first, as long as `body` asks for more.
+    ///
+    /// What is left of the members that were asked for is not read.
+    package func forEachListMemberFromEnd(of name: HeaderName, _ body: (Span<UInt8>) -> Bool) {
+        guard mayContain(name) else { return }
+        let bytes = block.span
+        for line in lines.reversed() where name.matches(id: line.id, bytes.extracting(line.name)) {
+            let value = bytes.extracting(line.value)
+            var end = value.count
+            while end > 0 {
+                let start = Self.startOfMember(value, before: end)
+                let member = value.trimmedRange(start..<end)
+                if !member.isEmpty, !body(value.extracting(member)) { return }
+                end = start - 1
+            }
+        }
+    }
+
     /// Tells whether a member of that list is the token, whatever the case; a member with parameters is not.
     package func containsToken(_ name: HeaderName, _ token: StaticString) -> Bool {
         var found = false
@@ -21,6 +39,19 @@ extension Headers {
             if member.equalsIgnoringCase(token) { found = true }
         }
         return found
+    }
+
+    private static func startOfMember(_ value: Span<UInt8>, before end: Int) -> Int {
+        var quoted = false
+        var index = end
+        while index > 0 {
+            let byte = value[index - 1]
+            if byte == ASCII.comma, !quoted { return index }
+            let isEscaped = quoted && index > 1 && value[index - 2] == ASCII.backslash
+            if byte == ASCII.quote, !isEscaped { quoted.toggle() }
+            index -= 1
+        }
+        return 0
     }
 
     // RFC 9110 5.6.4: within quotes a backslash takes the next byte as it is.

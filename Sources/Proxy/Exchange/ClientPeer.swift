@@ -18,6 +18,8 @@ final class ClientPeer {
     /// The address as X-Forwarded-For has it.
     let text: String
 
+    /// Whom the configuration trusts.
+    private let networks: [TrustedNetwork]
     /// The reloads before the configuration that says whom to trust.
     private let generation: Int
 
@@ -41,6 +43,7 @@ final class ClientPeer {
         self.isTLS = isTLS
         self.tls = tls
         self.generation = generation
+        self.networks = networks
         if case .ip(let address, _)? = peer { self.address = address } else { address = nil }
         text = address?.text ?? "unknown"
         isTrusted = networks.contains(peer)
@@ -69,71 +72,33 @@ final class ClientPeer {
         .xForwardedFor, .xForwardedProto, .xForwardedHost, .forwarded, .via,
     ]
 
-    /// The scheme the client used, by the X-Forwarded-Proto or else the Forwarded (RFC 7239 section 5.4) of a
-    /// trusted peer; nil where none says.
+    /// The scheme that the client used, by the X-Forwarded-Proto of a trusted peer or else its Forwarded; nil where none
+    /// says `http` or `https`.
     func forwardedProtocol(_ headers: borrowing Headers) -> String? {
         guard isTrusted else { return nil }
-        if let text = headers.joined(.xForwardedProto) {
-            // Of a list the first is the client's own.
-            return text.prefix { $0 != "," }.lowercased().trimmingBlanks
+        guard headers.contains(.xForwardedProto) else {
+            return ForwardedClient.scheme(headers, trusting: networks)
         }
-        return forwarded("proto", headers)?.lowercased()
+        var scheme: String?
+        var isFirst = true
+        headers.forEachListMember(of: .xForwardedProto) { member in
+            // Of a list the first is the client's own.
+            guard isFirst else { return }
+            isFirst = false
+            scheme = ["https", "http"].first { String(member).lowercased() == $0 }
+        }
+        return scheme
     }
 
     /// The client's address as bits, to tell clients apart: `limitedAddress`, else the peer's; zero where there is none.
-    func clientAddress(_ headers: borrowing Headers, trusting networks: [TrustedNetwork]) -> UInt128 {
-        (limitedAddress(headers, trusting: networks) ?? address)?.bits ?? 0
+    func clientAddress(_ headers: borrowing Headers) -> UInt128 {
+        (limitedAddress(headers) ?? address)?.bits ?? 0
     }
 
     /// The address to which a client's limits apply: the peer's own, or what trusted peers say who forwarded it.
     ///
-    /// Each of those adds on the right who connected to it, so the last that is not trusted itself is the client; what stands
-    /// left of that is the client's own word. Nil where a trusted peer names nobody.
-    func limitedAddress(_ headers: borrowing Headers, trusting networks: [TrustedNetwork]) -> IPAddress? {
-        guard isTrusted else { return address }
-        let named: [String]
-        if let list = headers.joined(.xForwardedFor) {
-            named = list.split(separator: ",").map { String($0) }
-        } else {
-            named = (headers.joined(.forwarded) ?? "").split(separator: ",").compactMap {
-                Self.parameter("for", of: $0)
-            }
-        }
-        for text in named.reversed() {
-            guard let address = IPAddress(text.trimmingBlanks.withoutPort) else { return nil }
-            if !networks.contains(peer: address.bytes) { return address }
-        }
-        return nil
-    }
-
-    /// A parameter of the first element of Forwarded.
-    private func forwarded(_ name: String, _ headers: borrowing Headers) -> String? {
-        headers.joined(.forwarded).flatMap { Self.parameter(name, of: $0.prefix { $0 != "," }) }
-    }
-
-    private static func parameter(_ name: String, of element: Substring) -> String? {
-        for pair in element.split(separator: ";") {
-            let parts = pair.split(separator: "=", maxSplits: 1)
-            if parts.count == 2, parts[0].lowercased().trimmingBlanks == name {
-                return parts[1].filter { $0 != "\"" }.trimmingBlanks
-            }
-        }
-        return nil
-    }
-}
-
-extension String {
-    /// The text without blanks at its ends.
-    fileprivate var trimmingBlanks: String {
-        let isBlank = { (character: Character) in character == " " || character == "\t" }
-        let tail = drop(while: isBlank)
-        return String(tail.reversed().drop(while: isBlank).reversed())
-    }
-
-    /// An address without the brackets and the port that it may have.
-    fileprivate var withoutPort: String {
-        if hasPrefix("[") { return String(dropFirst().prefix { $0 != "]" }) }
-        // With more than one colon it is an IPv6 address.
-        return split(separator: ":").count == 2 ? String(prefix { $0 != ":" }) : self
+    /// Nil where a trusted peer names nobody.
+    func limitedAddress(_ headers: borrowing Headers) -> IPAddress? {
+        isTrusted ? ForwardedClient.address(headers, trusting: networks) : address
     }
 }

@@ -20,8 +20,7 @@ extension Exchange {
     func noteAsker(_ answer: Answer, _ result: CodingJob.Result) {
         guard let key = result.key,
             context.deltas.cache.note(
-                peer: peer.clientAddress(
-                    request.headers, trusting: context.configuration.trustedProxies), of: key)
+                peer: peer.clientAddress(request.headers), of: key)
         else { return }
         guard let pass = strongestPass(key, answer) else { return context.deltas.cache.dropStrongest(key) }
         context.deltas.strengthen(pass)

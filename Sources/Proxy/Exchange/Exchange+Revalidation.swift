@@ -10,9 +10,16 @@ extension Exchange {
             Revalidation.mayAsk(request, framing: requestFraming, facts), let chain = publicChain
         else { return }
         let found = proxy.index.newestWithHead(chain: chain, url: storedURL, values: variantValue)
-        guard let version = found, let kept = version.head?.reading(KeptHead.init) else { return }
+        guard let version = found, let kept = version.head?.reading(KeptHead.init),
+            isOrdinary(for: kept.head, varyingBy: Vary.names(kept.head.headers.values(.vary)))
+        else { return }
         storedAnswer = StoredAnswer(version: version, kept: kept)
         readStoredBody(of: version)
+    }
+
+    private func isOrdinary(for response: ResponseHead, varyingBy names: [String]) -> Bool {
+        Revalidation.isOrdinary(
+            request, for: response.headers, varyingBy: names, isPeerTrusted: peer.isTrusted)
     }
 
     private func readStoredBody(of version: Dictionaries.Version) {
@@ -124,6 +131,7 @@ extension Exchange {
         guard route.revalidates, answer.facts.status == 200 else { return }
         answer.headToKeep = Revalidation.kept(
             answer.head, answer.facts, for: facts,
+            isOrdinary: isOrdinary(for: answer.head, varyingBy: answer.facts.varyNames),
             acceptEncoding: context.configuration.upstream.acceptEncoding)
     }
 }

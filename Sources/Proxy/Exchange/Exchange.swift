@@ -233,10 +233,7 @@ final class Exchange: Handler {
     private func noteClient() {
         let connected = Self.text(of: connection.peer)
         record.client = connected
-        let networks = context.configuration.trustedProxies
-        guard peer.isTrusted, let client = peer.limitedAddress(request.headers, trusting: networks) else {
-            return
-        }
+        guard peer.isTrusted, let client = peer.limitedAddress(request.headers) else { return }
         record.client = Array(client.text.utf8)
         record.forwarder = connected
     }

@@ -10,12 +10,14 @@ internal import HTTP
 enum OrdinaryRequestFields {
     /// Returns true if the request has no field outside the list.
     ///
-    /// `isPeerTrusted` says that the peer is a proxy of the operator. The forwarding fields of any other peer never reach the
-    /// upstream, so their values do not matter.
-    static func areAll(in request: RequestHead, isPeerTrusted: Bool) -> Bool {
+    /// Fields of the `other` names may be there too: those that a Vary names. `isPeerTrusted` says that the peer is a proxy
+    /// of the operator. The forwarding fields of any other peer never reach the upstream, so their values do not matter.
+    static func areAll(in request: RequestHead, or other: [String] = [], isPeerTrusted: Bool) -> Bool {
         let headers = request.headers
+        var allowed = isPeerTrusted ? fromTrustedPeer : fromAnybody
+        for name in other.compactMap(HeaderName.init) { allowed.insert(name) }
         let authority = (request.target.authority ?? headers.first(.host) ?? "").lowercased()
-        return !headers.containsAny(outside: isPeerTrusted ? fromTrustedPeer : fromAnybody)
+        return !headers.containsAny(outside: allowed)
             && hasOwnConnectionOptions(headers) && hasNoContent(headers) && hasWellFormedTrace(headers)
             && namesOwnPages(headers, authority) && (!isPeerTrusted || forwardsOwnHost(headers, authority))
     }

@@ -10,6 +10,8 @@ enum Revalidation {
 
     /// Whether a request may be answered with what another one was: nothing in it is personal, a part, a condition
     /// of the client's own, or a wish for a new answer.
+    ///
+    /// Its fields are looked at once a stored response is known: see `isOrdinary`.
     static func mayAsk(_ request: RequestHead, framing: BodyFraming, _ facts: RequestFacts) -> Bool {
         guard facts.method == .get, framing == .none || framing == .length(0), facts.isPathNormal,
             isNobodys(facts), !facts.noStore, !facts.noTransform
@@ -20,6 +22,17 @@ enum Revalidation {
         // RFC 9111 section 5.4: Pragma counts where there is no Cache-Control.
         if headers.contains(.cacheControl) { return !CacheControl(headers.values(.cacheControl)).noCache }
         return !headers.containsToken(.pragma, "no-cache")
+    }
+
+    /// Whether what the upstream makes of a request is what it makes of any other with the same URL and variant.
+    ///
+    /// An upstream may put the value of a field into its page that its Vary does not name (`X-Host`), so that one request
+    /// would write what the next client reads.
+    static func isOrdinary(
+        _ request: RequestHead, for response: Headers, varyingBy names: [String], isPeerTrusted: Bool
+    ) -> Bool {
+        OrdinaryRequestFields.areAll(in: request, or: names, isPeerTrusted: isPeerTrusted)
+            && sharesOrigin(response, varyingBy: names, with: request)
     }
 
     private static let ownQuestions: HeaderNameSet = [
@@ -36,15 +49,15 @@ enum Revalidation {
     /// The head to keep of an answer that may become a version; nil where the upstream is not to be asked about it.
     ///
     /// RFC 9111 section 3: what no shared cache may store is no version either; what is left is a strong tag of the
-    /// upstream's own, and that the same request brings the same answer.
+    /// upstream's own, and that the same request brings the same answer. `isOrdinary` is of the request.
     static func kept(
-        _ head: ResponseHead, _ response: ResponseFacts, for request: RequestFacts,
+        _ head: ResponseHead, _ response: ResponseFacts, for request: RequestFacts, isOrdinary: Bool,
         acceptEncoding: Configuration.Upstream.AcceptEncoding
     ) -> [UInt8]? {
         guard response.status == 200, response.coding == .none,
             strongTag(head.headers) != nil, !head.headers.contains(.trailer),
-            !response.cacheControl.noStore, !response.cacheControl.isPrivate, isNobodys(request),
-            Set(response.varyNames).isDisjoint(with: ownFields), sharesOrigin(response),
+            !response.cacheControl.noStore, !response.cacheControl.isPrivate, isNobodys(request), isOrdinary,
+            Set(response.varyNames).isDisjoint(with: ownFields),
             acceptEncoding == .identity || !response.varyNames.contains("accept-encoding")
         else { return nil }
         var bytes: [UInt8] = []
@@ -63,9 +76,17 @@ enum Revalidation {
     }
 
     /// An answer made for the page of one origin is not for others, even where its Vary forgets to say so.
-    private static func sharesOrigin(_ response: ResponseFacts) -> Bool {
-        guard let allowed = response.accessControlAllowOrigin, allowed != "*" else { return true }
-        return response.varyNames.contains("origin")
+    ///
+    /// Where a page of another origin asked and the response shares itself with none, it is a guess what the upstream made
+    /// of that origin.
+    private static func sharesOrigin(
+        _ response: Headers, varyingBy names: [String], with request: RequestHead
+    ) -> Bool {
+        if names.contains("origin") { return true }
+        guard let allowed = response.first(.accessControlAllowOrigin) else {
+            return !request.headers.contains(.origin)
+        }
+        return allowed == "*"
     }
 
     /// What Dictum writes into requests itself, so that the client's fields do not tell what the upstream saw.

@@ -6,7 +6,7 @@ extension Exchange {
     /// The answer to a client that asks too often; nil for all others.
     func rateRefusal() -> ProblemAnswer? {
         guard let limit = context.rateLimit,
-            let client = limit.client(request.headers, peer, trusting: context.configuration.trustedProxies),
+            let client = limit.client(request.headers, peer),
             let wait = context.shared.clientRates.take(
                 client, limit.bucket, now: Clock.monotonicNanoseconds)
         else { return nil }

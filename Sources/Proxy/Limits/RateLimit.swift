@@ -28,9 +28,7 @@ struct RateLimit: Sendable {
     /// Who asks, as a number; nil for whom no limit holds.
     ///
     /// Without the field it is the address. A trusted peer that names no client speaks for itself, and is not limited.
-    func client(_ headers: borrowing Headers, _ peer: ClientPeer, trusting networks: [TrustedNetwork])
-        -> UInt128?
-    {
+    func client(_ headers: borrowing Headers, _ peer: ClientPeer) -> UInt128? {
         if let field, headers.contains(field) {
             var hasher = Hasher()
             headers.forEachValue(of: field) { value in
@@ -39,6 +37,6 @@ struct RateLimit: Sendable {
             }
             return UInt128(UInt64(bitPattern: Int64(hasher.finalize()))) << 64 | 1
         }
-        return peer.limitedAddress(headers, trusting: networks)?.clientBits(ipv6Prefix: ipv6Prefix)
+        return peer.limitedAddress(headers)?.clientBits(ipv6Prefix: ipv6Prefix)
     }
 }

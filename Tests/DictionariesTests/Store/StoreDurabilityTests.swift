@@ -4,6 +4,13 @@ import Testing
 @testable import Dictionaries
 
 @Suite struct StoreDurabilityTests {
+    @Test func `every transaction is synced to the disk`() throws {
+        let folder = try StoreFolder()
+        let database = try StoreDatabase(path: folder.database)
+        // FULL: with NORMAL or OFF a loss of power, which no test can have, would take the last batches.
+        #expect(try StoreDatabase.setting("synchronous", of: database.connection) == 2)
+    }
+
     @Test func `everything admitted is there after reopening, in its order and with its facts`() async throws
     {
         let folder = try StoreFolder()

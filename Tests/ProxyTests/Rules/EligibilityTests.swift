@@ -66,6 +66,22 @@ private let everything = "dcz, dcb, zstd, br, gzip"
         #expect(answer["Repr-Digest"] == nil)
     }
 
+    @Test(arguments: ["dcz", "dcb", "gzip"])
+    func `a digest of other bytes than those that go out does not stay`(coding: String) throws {
+        let fields = ["Content-Digest", "Digest", "Content-MD5", "Repr-Digest"]
+        let origin = try Origin([
+            json(body),
+            wire(
+                (["HTTP/1.1 200 OK", "Content-Type: application/json"] + fields.map { "\($0): sha-256=:x:" })
+                    .joined(separator: "\r\n"), body: body + [0x20]),
+        ])
+        let proxy = try TestProxy(origin)
+        _ = try proxy.fetch("/feed")
+        let answer = try proxy.fetch("/feed", over: body, accept: coding)
+        #expect(answer.coding == coding)
+        for field in fields { #expect(answer[field] == nil, "\(field)") }
+    }
+
     @Test(arguments: ["identity;q=0", "*;q=0"])
     func `a client that refuses everything gets identity, never 406`(accept: String) throws {
         let proxy = try TestProxy(json(body))

@@ -117,6 +117,53 @@ extension TestProxy {
         #expect(proxy.conditions == [nil, nil, #""v1""#])
     }
 
+    // MARK: What a stranger writes for others
+
+    /// An upstream that writes a field of the request into its page; the tag is the resource's alone.
+    private func echoing(_ name: String, _ fields: String...) throws -> Origin {
+        try Origin { request, connection in
+            let page = Array(String(repeating: "<p>home of \(request[name] ?? "nobody")</p>", count: 20).utf8)
+            let isKnown = request["If-None-Match"] == #""v1""#
+            let lines =
+                [
+                    isKnown ? "HTTP/1.1 304 Not Modified" : "HTTP/1.1 200 OK", "Content-Type: text/html",
+                    #"ETag: "v1""#,
+                ]
+                + fields
+            connection.send(wire(lines.joined(separator: "\r\n"), body: isKnown ? nil : page))
+        }
+    }
+
+    @Test(arguments: [
+        ("X-Host", "evil.test"), ("X-Forwarded-Host", "evil.test"), ("X-Forwarded-Prefix", "/evil"),
+        ("X-Original-URL", "/evil"), ("X-Requested-With", "XMLHttpRequest"), ("Forwarded", "host=evil.test"),
+        ("Referer", "https://evil.test/"), ("Origin", "https://evil.test"), ("Save-Data", "on"),
+    ])
+    func `a field that Vary does not name is in nobody else's page`(name: String, value: String) throws {
+        let proxy = try TestProxy(echoing(name), routes)
+        #expect(try proxy.fetch("/home", "\(name): \(value)").text.contains(value))
+        for _ in 0..<2 { #expect(try !proxy.fetch("/home").text.contains(value)) }
+        // And the page of the others is not his: he is answered by the upstream alone.
+        #expect(try proxy.fetch("/home", "\(name): \(value)").text.contains(value))
+        #expect(proxy.conditions == [nil, nil, #""v1""#, nil])
+    }
+
+    @Test func `a field that Vary names tells variants apart, and is asked about`() throws {
+        let proxy = try TestProxy(echoing("X-Theme", "Vary: X-Theme"), routes)
+        for theme in ["dark", "light", "dark", "light"] {
+            #expect(try proxy.fetch("/home", "X-Theme: \(theme)").text.contains("home of \(theme)<"))
+        }
+        #expect(proxy.conditions == [nil, nil, #""v1""#, #""v1""#])
+    }
+
+    @Test func `a field that the connection removes before the upstream sees it is not ordinary`() throws {
+        let proxy = try TestProxy(echoing("Accept-Language", "Vary: Accept-Language"), routes)
+        _ = try proxy.fetch("/home", "Accept-Language: de", "Connection: close, Accept-Language")
+        for _ in 0..<2 {
+            #expect(try proxy.fetch("/home", "Accept-Language: de").text.contains("home of de<"))
+        }
+    }
+
     // MARK: 304s that prove nothing
 
     @Test(arguments: [
@@ -232,7 +279,7 @@ extension TestProxy {
     }
 
     @Test(arguments: [
-        ("Cache-Control", "private"), ("Cache-Control", "no-store"), ("Vary", "*"), ("Vary", "Cookie"),
+        ("Cache-Control", "private"), ("Cache-Control", "no-store"), ("Vary", "*"),
         ("Access-Control-Allow-Origin", "https://a.test"),
     ])
     func `a 304 after which nobody may be answered from the store is answered, and not asked about again`(

@@ -1,4 +1,5 @@
 internal import Dictionaries
+internal import HTTP
 internal import TestSupport
 internal import Testing
 
@@ -181,6 +182,22 @@ private func twoPieces(_ gate: Gate, head: String..., ending: @escaping Origin.S
         #expect(gate.wait())
         // What is held at first (at most max_body), and the buffers of four sockets.
         #expect(taken.withLock { $0 } < 24 << 20)
+    }
+
+    @Test func `an upload to an upstream that does not read makes the client wait`() throws {
+        let stalled = Endpoint.ip(try #require(IPAddress("127.0.0.1")), port: 0)
+        // Nobody accepts: the system does, and takes what its buffers hold.
+        let upstream = try #require(try ListeningSocket.open(stalled, count: 1).first)
+        let proxy = try TestProxy(
+            try Origin(json([])), "limits: {request_body: 256MiB}",
+            urls: ["http://127.0.0.1:\(TestProxy.port(upstream.endpoint))"])
+        let client = try proxy.connect()
+        client.send(wire("POST /upload HTTP/1.1", "Host: api.test", "Content-Length: \(128 << 20)"))
+        let taken = client.flood(
+            with: [UInt8](repeating: 0x78, count: 64 << 10), limit: 128 << 20, quietMilliseconds: 2_000)
+        // The buffers of four sockets, and what waits between the two connections.
+        #expect(taken < 48 << 20)
+        client.finish()
     }
 
     @Test func `trailers of a passed answer reach the client`() throws {

@@ -1,0 +1,93 @@
+internal import HTTP
+
+/// What trusted proxies say of the client: pure functions of X-Forwarded-For and Forwarded (RFC 7239).
+///
+/// Each proxy adds on the right who connected to it. So a list is read from its end, through the proxies that are trusted
+/// themselves, and no further: what stands left of the client is the client's own word.
+enum ForwardedClient {
+    /// More proxies than a request passes.
+    private static let membersMax = 16
+    /// A longer member names no client.
+    private static let memberBytesMax = 512
+
+    /// The address; nil where the fields of a trusted peer name none that is not trusted.
+    static func address(_ headers: borrowing Headers, trusting networks: [TrustedNetwork]) -> IPAddress? {
+        let isListed = headers.contains(.xForwardedFor)
+        var client: IPAddress?
+        walk(isListed ? .xForwardedFor : .forwarded, headers) { member in
+            guard let address = address(in: member, isListed: isListed) else { return false }
+            guard networks.contains(peer: address.bytes) else {
+                client = address
+                return false
+            }
+            return true
+        }
+        return client
+    }
+
+    /// The scheme that the client used, `http` or `https`, by the member of Forwarded that names it.
+    static func scheme(_ headers: borrowing Headers, trusting networks: [TrustedNetwork]) -> String? {
+        var found: String?
+        walk(.forwarded, headers) { member in
+            found = scheme(of: member)
+            return address(in: member, isListed: false).map { networks.contains(peer: $0.bytes) } ?? false
+        }
+        return found
+    }
+
+    /// Hands over the members from the last on, as long as `body` asks for more.
+    private static func walk(
+        _ name: HeaderName, _ headers: borrowing Headers, _ body: (Span<UInt8>) -> Bool
+    ) {
+        var left = membersMax
+        headers.forEachListMemberFromEnd(of: name) { member in
+            left -= 1
+            return left >= 0 && member.count <= memberBytesMax && body(member)
+        }
+    }
+
+    private static func address(in member: Span<UInt8>, isListed: Bool) -> IPAddress? {
+        let text = isListed ? String(member) : parameter("for", of: member)
+        return text.flatMap { IPAddress($0.withoutPort) }
+    }
+
+    private static func scheme(of element: Span<UInt8>) -> String? {
+        let scheme = parameter("proto", of: element)?.lowercased()
+        return scheme == "http" || scheme == "https" ? scheme : nil
+    }
+
+    /// The value of `name=value` or `name="value"` among the pairs of an element; no value that is sought has an escape in it.
+    private static func parameter(_ name: StaticString, of element: Span<UInt8>) -> String? {
+        var start = 0
+        while start < element.count {
+            let end = firstIndex(of: UInt8(ascii: ";"), in: element, from: start) ?? element.count
+            if let equals = firstIndex(of: UInt8(ascii: "="), in: element, from: start), equals < end,
+                element.extracting(element.trimmedRange(start..<equals)).equalsIgnoringCase(name)
+            {
+                let value = element.extracting(element.trimmedRange(equals + 1..<end))
+                return String(String(value).filter { $0 != "\"" })
+            }
+            start = end + 1
+        }
+        return nil
+    }
+
+    /// The place of a byte outside quotes.
+    private static func firstIndex(of byte: UInt8, in text: Span<UInt8>, from start: Int) -> Int? {
+        var isQuoted = false
+        for index in start..<text.count {
+            if text[index] == UInt8(ascii: "\"") { isQuoted.toggle() }
+            if text[index] == byte, !isQuoted { return index }
+        }
+        return nil
+    }
+}
+
+extension String {
+    /// An address without the brackets and the port that it may have.
+    fileprivate var withoutPort: String {
+        if hasPrefix("[") { return String(dropFirst().prefix { $0 != "]" }) }
+        // With more than one colon it is an IPv6 address.
+        return split(separator: ":").count == 2 ? String(prefix { $0 != ":" }) : self
+    }
+}
