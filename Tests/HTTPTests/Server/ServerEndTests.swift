@@ -187,7 +187,9 @@ struct ServerEndTests {
         #expect(throws: SystemError.self) { try server.connect() }
     }
 
-    @Test func `a request behind an answer that promised to keep the connection is answered after the stop`() throws {
+    @Test func `a request behind an answer that promised to keep the connection is answered after the stop`()
+        throws
+    {
         let total = 8 << 20
         let server = try TestServer { request in
             request.connection.start(testHead(), body: .length(UInt64(total)))
