@@ -27,8 +27,6 @@ package enum Reason: Int, CaseIterable, Sendable {
     case identityIncomplete
     /// The path is not in normal form.
     case pathNotNormal
-    /// The chain has more variants or URLs than it may.
-    case chainTooWide
     /// The route has no dictionaries.
     case routeOff
     /// Dictionaries are switched off everywhere.
@@ -92,7 +90,6 @@ package enum Reason: Int, CaseIterable, Sendable {
         case .personal: "personal"
         case .identityIncomplete: "identity-incomplete"
         case .pathNotNormal: "path-not-normal"
-        case .chainTooWide: "chain-too-wide"
         case .routeOff: "route-off"
         case .switchedOff: "switched-off"
         case .busy: "busy"

@@ -11,6 +11,12 @@ final class Chain: DemandQueueElement {
     private let established: Atomic<Bool>
     private let requests = Atomic<Int>(0)
     private let queued = Atomic<Int>(0)
+    private let retained = Atomic<Int>(-1)
+    private let wanted = Atomic<Int>(0)
+    private let pinned = Atomic<Int>(0)
+    private let rank = Atomic<Int64>(0)
+    private let freshDelta = Atomic<Int>(0)
+    private let unkept = Atomic<UInt64>(0)
 
     /// Compiles the chain's `match`, which takes time: never call this while holding a lock.
     convenience init(_ key: ChainKey, isEstablished: Bool = true) {
@@ -35,6 +41,55 @@ final class Chain: DemandQueueElement {
     var queuePlace: Int {
         get { queued.load(ordering: .relaxed) }
         set { queued.store(newValue, ordering: .relaxed) }
+    }
+
+    /// The place in `Retention`; see there.
+    var retentionPlace: Int {
+        get { retained.load(ordering: .relaxed) }
+        set { retained.store(newValue, ordering: .relaxed) }
+    }
+
+    /// When a version of it was last wanted, or a Link that names one ends, in seconds since 1970.
+    var wantedUntil: Int { max(wanted.load(ordering: .relaxed), pinnedUntil) }
+    /// Until when a version of it is named in Links.
+    var pinnedUntil: Int { pinned.load(ordering: .relaxed) }
+    /// The rank of its first version.
+    var firstRank: Int64 { rank.load(ordering: .relaxed) }
+
+    /// Notes that a version of it was wanted.
+    func want(at second: Int) { wanted.max(second, ordering: .relaxed) }
+
+    /// Notes until when a version of it is named; only under the lock of the store's state.
+    func pin(until second: Int) { pinned.store(second, ordering: .relaxed) }
+
+    /// Notes its first version; only under the lock of the store's state.
+    func begin(with version: Version) { rank.store(version.rank, ordering: .relaxed) }
+
+    // MARK: Bodies
+
+    /// Whether this is the body that was seen last without becoming a version: several clients get it, then.
+    func isSeenAgain(_ digest: Digest) -> Bool {
+        unkept.exchange(digest.part, ordering: .relaxed) == digest.part
+    }
+
+    // MARK: Deltas
+
+    /// About the size of a delta over a version that is hardly older than the body; nil before the first delta.
+    var freshDeltaBytes: Int? {
+        let bytes = freshDelta.load(ordering: .relaxed)
+        return bytes > 0 ? bytes : nil
+    }
+
+    /// Notes the size of the first delta over a version of the chain.
+    ///
+    /// The estimate follows the smallest few: it falls fast and rises slowly. Two that are noted at once may lose one.
+    func noteFreshDelta(bytes: Int) {
+        let bytes = max(bytes, 1)
+        let known = freshDelta.load(ordering: .relaxed)
+        let next =
+            known == 0
+            ? bytes : bytes < known ? known - (known - bytes + 1) / 2 : min(bytes, known + known / 64 + 1)
+        freshDelta.store(next, ordering: .relaxed)
     }
 
     /// Whether a dictionary of this chain may be used for the URL (RFC 9842 section 2.2.2), as far as the budget goes.

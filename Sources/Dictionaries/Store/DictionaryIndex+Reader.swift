@@ -36,9 +36,11 @@ extension DictionaryIndex {
         package func newest(chain: ChainKey, url: String, variant: String) -> Version? {
             refresh()
             return usable(
-                index[chain]?.newest(
-                    url: chain.scope.name(of: url, as: .url, keys),
-                    variant: chain.scope.name(of: variant, as: .variant, keys)))
+                index.read(chain) {
+                    $0.newest(
+                        url: chain.scope.name(of: url, as: .url, keys),
+                        variant: chain.scope.name(of: variant, as: .variant, keys))
+                })
         }
 
         /// The newest version of a URL and variant, if it is this body with this entity tag.
@@ -56,10 +58,12 @@ extension DictionaryIndex {
         package func version(chain: ChainKey, url: String, variant: String, etag: String) -> Version? {
             refresh()
             return usable(
-                index[chain]?.version(
-                    url: chain.scope.name(of: url, as: .url, keys),
-                    variant: chain.scope.name(of: variant, as: .variant, keys),
-                    etag: chain.scope.name(of: etag, as: .entityTag, keys)))
+                index.read(chain) {
+                    $0.version(
+                        url: chain.scope.name(of: url, as: .url, keys),
+                        variant: chain.scope.name(of: variant, as: .variant, keys),
+                        etag: chain.scope.name(of: etag, as: .entityTag, keys))
+                })
         }
 
         /// The newest version of a URL, of those whose variant fits, that has a head to ask the upstream about.
@@ -67,22 +71,21 @@ extension DictionaryIndex {
             chain: ChainKey, url: String, values: (String) -> String?
         ) -> Version? {
             refresh()
-            return index[chain]?.all.last {
-                $0.head?.bytes != nil && $0.isCurrent && $0.url == url
-                    && VariantKey.fits($0.variant, values: values)
+            return index.read(chain) {
+                $0.newestWithHead(url: url) { $0.isCurrent && VariantKey.fits($0.variant, values: values) }
             }
         }
 
         /// A version of the chain with this digest, whatever its URL.
         package func version(chain: ChainKey, digest: Digest) -> Version? {
             refresh()
-            return usable(index[chain]?.version(digest: chain.scope.name(of: digest, keys)))
+            return usable(index.read(chain) { $0.version(digest: chain.scope.name(of: digest, keys)) })
         }
 
         /// The version that Links of this chain and variant name.
         package func named(chain: ChainKey, variant: String, now: Int) -> Version? {
             refresh()
-            return usable(index[chain]?.named(variant: variant, now: now))
+            return usable(index.read(chain) { $0.named(variant: variant, now: now) })
         }
 
         /// The version with a path of its own, if a Link may have named it.
@@ -100,10 +103,12 @@ extension DictionaryIndex {
         package func version(chain: ChainKey, url: String, variant: String, digest: Digest) -> Version? {
             refresh()
             return usable(
-                index[chain]?.version(
-                    url: chain.scope.name(of: url, as: .url, keys),
-                    variant: chain.scope.name(of: variant, as: .variant, keys),
-                    digest: chain.scope.name(of: digest, keys)))
+                index.read(chain) {
+                    $0.version(
+                        url: chain.scope.name(of: url, as: .url, keys),
+                        variant: chain.scope.name(of: variant, as: .variant, keys),
+                        digest: chain.scope.name(of: digest, keys))
+                })
         }
 
         /// Whether the chain has any version.

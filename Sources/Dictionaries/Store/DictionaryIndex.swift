@@ -51,30 +51,35 @@ package final class DictionaryIndex: Sendable {
         }
     }
 
-    /// The chain with this name and its versions.
-    subscript(key: ChainKey) -> ChainVersions? { chains[key] }
+    /// Looks something up in the chain with this name; nil where there is none.
+    func read<Result>(_ key: ChainKey, _ body: (ChainVersions) -> Result?) -> Result? {
+        chains.read(key, body) ?? nil
+    }
 
     /// The chain with this name, as its versions share it.
-    func chain(_ key: ChainKey) -> Chain? { chains[key]?.chain }
+    func chain(_ key: ChainKey) -> Chain? { read(key, \.chain) }
 
-    /// The versions of a chain, the oldest first.
-    func versions(of key: ChainKey) -> [Version] { chains[key]?.all ?? [] }
+    /// The versions of a chain, the oldest first; linear.
+    func versions(of key: ChainKey) -> [Version] { read(key, \.all) ?? [] }
 
     /// The version that has a row in the store.
     func version(row: Int64) -> Version? { rows[row] }
 
     /// The version of the same URL, variant and body.
     func same(as version: Version) -> Version? {
-        chains[version.chain]?.version(url: version.url, variant: version.variant, digest: version.digest)
+        read(version.chain) { $0.version(url: version.url, variant: version.variant, digest: version.digest) }
     }
 
     /// The version with a path of its own: it is in a public chain of the authority of which one is named now.
     func linked(_ path: DictionaryPath, authority: String, now: Int) -> Version? {
-        guard let key = chainNames[path.chain], key.authority == authority, key.scope == .public,
-            let versions = chains[key], versions.isNamed(now: now)
-        else { return nil }
-        let same = versions.all.filter { $0.digest == path.digest }
-        return same.last { $0.isPinned(at: now) } ?? same.last
+        guard let key = chainNames[path.chain], key.authority == authority, key.scope == .public else {
+            return nil
+        }
+        return read(key) { versions in
+            guard versions.isNamed(now: now) else { return nil }
+            let same = versions.versions(digest: path.digest)
+            return same.last { $0.isPinned(at: now) } ?? same.last
+        }
     }
 
     /// The rows of other versions, some of them, whose body is the same on disk.
@@ -84,33 +89,33 @@ package final class DictionaryIndex: Sendable {
     func allVersions() -> [Version] {
         var all: [Version] = []
         all.reserveCapacity(versionCount)
-        chains.forEach { _, versions in all += versions.all }
-        return all
-    }
-
-    /// Every chain with the versions in it, in no order.
-    func allChains() -> [ChainVersions] {
-        var all: [ChainVersions] = []
-        all.reserveCapacity(chainCount)
-        chains.forEach { _, versions in all.append(versions) }
+        chains.forEach { _, versions in versions.forEach { all.append($0) } }
         return all
     }
 
     // MARK: Changes
 
+    /// What a change has left of a chain.
+    struct Left {
+        let chain: Chain
+        /// The number of its versions.
+        let count: Int
+    }
+
     /// Adds a version, which takes the row of another object that has it; returns its chain as it is then.
     @discardableResult
-    func insert(_ version: Version) -> ChainVersions {
+    func insert(_ version: Version) -> Left {
         let versions = chains.change(version.chain) { versions in
             var changed = versions.take() ?? ChainVersions(chain: version.home)
             changed.insert(version)
+            let left = Left(chain: changed.chain, count: changed.count)
             versions = changed
-            return changed
+            return left
         }
         digests.insert(version)
         rows.change(version.id) { $0 = version }
         if version.pinnedUntil > 0 { addName(of: version) }
-        count(version, 1, isOnly: versions.all.count == 1)
+        count(version, 1, isOnly: versions.count == 1)
         return versions
     }
 
@@ -119,24 +124,36 @@ package final class DictionaryIndex: Sendable {
         guard version.chain.scope == .public else { return }
         hasNames.store(true, ordering: .relaxed)
         chainNames.change(version.chain.name) { $0 = version.chain }
+        noteName(of: version)
+    }
+
+    /// Notes that Links name a version, or no longer do, as its pin says.
+    func noteName(of version: Version) {
+        chains.change(version.chain) { versions in
+            if version.pinnedUntil > 0 { versions?.pin(version) } else { versions?.unpin(version) }
+            guard let versions else { return }
+            versions.chain.pin(until: versions.pinnedUntil)
+        }
     }
 
     /// Removes exactly this object; returns its chain as it is then, or nil if the version is not, or no longer, there.
-    func remove(_ version: Version) -> ChainVersions? {
-        let left: ChainVersions? = chains.change(version.chain) { versions in
+    func remove(_ version: Version) -> Left? {
+        let left: Left? = chains.change(version.chain) { versions in
             guard var changed = versions.take() else { return nil }
             let isRemoved = changed.remove(version)
-            versions = changed.all.isEmpty ? nil : changed
-            return isRemoved ? changed : nil
+            let left = Left(chain: changed.chain, count: changed.count)
+            if version.pinnedUntil > 0 { changed.chain.pin(until: changed.pinnedUntil) }
+            versions = changed.isEmpty ? nil : changed
+            return isRemoved ? left : nil
         }
         guard let left else { return nil }
         // Only public chains are named, and a private one may be called as a public one is.
-        if left.all.isEmpty, version.chain.scope == .public, hasNames.load(ordering: .relaxed) {
+        if left.count == 0, version.chain.scope == .public, hasNames.load(ordering: .relaxed) {
             chainNames.change(version.chain.name) { $0 = nil }
         }
         digests.remove(version)
         rows.change(version.id) { if $0 === version { $0 = nil } }
-        count(version, -1, isOnly: left.all.isEmpty)
+        count(version, -1, isOnly: left.count == 0)
         return left
     }
 

@@ -54,12 +54,13 @@ extension DictionaryStore {
     /// When it returns, every reader finds the version and its body is hot; it is on disk within 100 ms. A body that
     /// is there already becomes the newest again, which needs no slot and gives back the one there is; any other
     /// uses it up, or without one is refused where there is no place. `head` is the answer's, where the upstream may be
-    /// asked whether it still holds.
+    /// asked whether it still holds; where the response offers the body, the client holds `former` no longer, the
+    /// version that it came with.
     @discardableResult
     package func admit(
         _ body: Body, chain: ChainKey, url: String, variant: String, etag: String?, contentType: String?,
         policy: AdmissionPolicy, slot: AdmissionSlot? = nil, now: Int, isUpstreamMatch: Bool = false,
-        head: [UInt8]? = nil
+        head: [UInt8]? = nil, isOffered: Bool = true, over former: Version? = nil
     ) throws(AdmissionRefusal) -> Version {
         noteTime(now)
         let facts = VersionFacts(
@@ -84,7 +85,7 @@ extension DictionaryStore {
         let admitted = state.withLock { state in
             state.admit(
                 facts, body: kept, chain: chain, pattern: pattern, policy: policy, now: now,
-                clock: StoreClock.microseconds, head: head)
+                clock: StoreClock.microseconds, head: head, isOffered: isOffered, over: former)
         }
         judge(CollectionOfOne(admitted.version))
         slot?.settle(written: admitted.isNew ? storedBytes(place, bytes: facts.bytes) : 0)
@@ -98,19 +99,43 @@ extension DictionaryStore {
     }
 
     private func isKnown(_ facts: VersionFacts, in chain: ChainKey) -> Bool {
-        publisher.index[chain]?.version(url: facts.url, variant: facts.variant, digest: facts.digest) != nil
+        publisher.index.read(chain) {
+            $0.version(url: facts.url, variant: facts.variant, digest: facts.digest)
+        } != nil
     }
 
-    /// Notes that a version was wanted; written to disk at most once a minute.
+    /// Notes that a client came back with a version: it is in demand, and its chain as well.
+    package func advertised(_ version: Version, now: Int) {
+        state.withLock { state in
+            state.advertised(version, now: now)
+            if !version.home.isEstablished { state.establish(version) }
+        }
+        counters.withLock { $0.advertisedFound += 1 }
+        touch(version, now: now)
+    }
+
+    /// Counts a dictionary that a client advertised and nobody can find.
+    package func noteUnknown() { counters.withLock { $0.advertisedUnknown += 1 } }
+
+    /// Notes that a response offers a version that is there, to a client that came with `former`, or with none.
+    package func offered(_ version: Version, over former: Version?, now: Int) {
+        state.withLock { $0.offered(version, over: former, now: now) }
+        touch(version, now: now)
+    }
+
+    /// Notes that a version was wanted; written to disk now and then.
     ///
-    /// Being advertised ends the probation of its chain, as does the third request.
-    package func touch(_ version: Version, by demand: Demand = .answered, now: Int) {
-        if !version.home.isEstablished, demand == .advertised || version.home.countRequest() {
+    /// The third request ends the probation of its chain.
+    package func touch(_ version: Version, now: Int) {
+        if !version.home.isEstablished, version.home.countRequest() {
             state.withLock { $0.establish(version) }
             scheduleDrain()
         }
         guard version.want(at: now) else { return }
-        state.withLock { $0.pending.touch(version.id, lastWanted: now) }
+        state.withLock { state in
+            state.pending.touch(version.id, lastWanted: now)
+            state.touched(version, now: now)
+        }
         counters.withLock { $0.touches += 1 }
     }
 

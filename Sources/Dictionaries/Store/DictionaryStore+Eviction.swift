@@ -8,7 +8,7 @@ extension DictionaryStore {
     package func sweep(now: Int) {
         let now = min(now, Version.secondsMax)
         noteTime(now)
-        churn.sweep(now: now) { publisher.index }
+        removeOverdue(now: now)
         let due = state.withLock { state in
             now >= state.earliestExpiry ? state.beginExpiry() : nil
         }
@@ -27,6 +27,21 @@ extension DictionaryStore {
         }
         if state.withLock({ $0.pending.count }) > 0 { scheduleDrain() }
     }
+
+    /// Removes what nobody seems to hold any more, a part of it at a time.
+    private func removeOverdue(now: Int) {
+        for _ in 0..<Self.overdueRounds {
+            let (evicted, count) = state.withLock { state in
+                var evicted = StoreState.Evicted()
+                let count = state.removeOverdue(now: now, into: &evicted)
+                return (evicted, count)
+            }
+            account(evicted)
+            if count < StoreState.overdueMax { return }
+        }
+    }
+
+    private static let overdueRounds = 256
 
     /// Takes versions out of the index, for every reader at once, and queues their removal from disk.
     ///
@@ -65,7 +80,6 @@ extension DictionaryStore {
     /// Counts versions that went, and lets their bodies go before others.
     func account(_ evicted: StoreState.Evicted) {
         guard !evicted.versions.isEmpty else { return }
-        bury(evicted)
         hot.withLock { hot in
             // Yielding first: to take a pin back frees bodies from the end that goes first.
             for (version, _) in evicted.versions { hot.yield(version.bodyName) }

@@ -38,7 +38,6 @@ package final class DictionaryStore: Sendable {
     /// Locked before `hot` where both are needed.
     let state: Guarded<StoreState>
     let hot: Guarded<HotBodies>
-    let churn: Churn
     let heads: HeadMemory
     let room: AdmissionRoom
 
@@ -55,7 +54,6 @@ package final class DictionaryStore: Sendable {
         room = AdmissionRoom(
             hot: hot, bytesPerSecond: configuration.writeBytesPerSecond,
             burstBytes: configuration.maxBytes / 4, counters: counters)
-        churn = Churn(policy: configuration.churn)
         heads = HeadMemory(bytesMax: configuration.memoryBytes / Self.headShare)
         let limits = StoreLimits(chains: configuration.maxChains, bytes: configuration.maxBytes)
         let empty = StoreState(limits: limits, heads: heads)
@@ -132,10 +130,13 @@ package final class DictionaryStore: Sendable {
         statistics.chains = index.chainCount
         statistics.indexBytes = index.memoryBytes
         statistics.memoryBytes = hot.withLock { $0.bytes + $0.reservedBytes } + heads.bytes
-        (statistics.pendingWrites, statistics.chainsInProbation) = state.withLock {
-            ($0.pending.count, $0.chainsInProbation)
+        state.withLock { state in
+            statistics.pendingWrites = state.pending.count
+            statistics.chainsInProbation = state.chainsInProbation
+            for standing in Retention.Standing.allCases {
+                statistics.standings[standing.name] = state.retention.counts[standing.rawValue]
+            }
         }
-        churn.withLedger { $0.describe(in: &statistics) }
         return statistics
     }
 

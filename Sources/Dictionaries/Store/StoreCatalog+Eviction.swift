@@ -4,34 +4,30 @@ extension StoreCatalog {
     ///
     /// In each the oldest version comes first. A chain of which Links name a version is not among them.
     package static func chainsInOrderOfEviction(_ versions: [Version], now: Int) -> [[Version]] {
-        chains(versions).filter { !$0.isNamed(now: now) }.sorted { place($0) < place($1) }.map(\.all)
+        let chains = Dictionary(grouping: versions, by: \.chain).values.filter { versions in
+            !versions.contains { $0.isPinned(at: now) }
+        }
+        return chains.map { $0.sorted { $0.isOlder(than: $1) } }.sorted { place($0) < place($1) }
     }
 
-    /// The versions that may go, the first to go first: by their class, then by when they were wanted last.
+    /// The versions that may go, the first to go first: those of chains in probation, then by what is known of their
+    /// holders, then by when they were wanted last.
     ///
-    /// What Links name is not among them, and is the newest of its chain none the less if it is.
+    /// What Links name is not among them.
     package static func versionsInOrderOfEviction(_ versions: [Version], now: Int) -> [Version] {
-        var places: [(version: Version, evictionClass: EvictionClass)] = []
-        for chain in chains(versions) {
-            for version in chain.all where !version.isPinned(at: now) {
-                places.append((version, chain.evictionClass(of: version) ?? .newest))
-            }
-        }
-        return places.sorted {
-            ($0.evictionClass, $0.version.wantedUntil, $0.version.rank)
-                < ($1.evictionClass, $1.version.wantedUntil, $1.version.rank)
-        }.map(\.version)
+        versions.filter { !$0.isPinned(at: now) }.sorted { place($0) < place($1) }
     }
 
-    private static func chains(_ versions: [Version]) -> [ChainVersions] {
-        Dictionary(grouping: versions, by: \.chain).values.compactMap { versions in
-            versions.first.map { first in
-                ChainVersions(chain: first.home, all: versions.sorted { $0.isOlder(than: $1) })
-            }
-        }
+    private static func place(_ chain: [Version]) -> (Int, Int, Int64) {
+        (
+            chain.first?.home.isEstablished == true ? 1 : 0, chain.reduce(0) { max($0, $1.wantedUntil) },
+            chain.first?.rank ?? 0
+        )
     }
 
-    private static func place(_ chain: ChainVersions) -> (Int, Int, Int64) {
-        (chain.chain.isEstablished ? 1 : 0, chain.wantedUntil, chain.all.first?.rank ?? 0)
+    private static func place(_ version: Version) -> (Int, Int, Int, Int64) {
+        (
+            version.home.isEstablished ? 1 : 0, version.standing.rawValue, version.lastContact, version.rank
+        )
     }
 }

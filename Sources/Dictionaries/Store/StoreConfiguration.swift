@@ -17,8 +17,6 @@ package struct StoreConfiguration: Sendable {
     package var retrySeconds: Double
     /// Whether a route of today would make the version; one that none would is kept, but not used.
     package var isCurrent: @Sendable (Version) -> Bool
-    /// When chains that change too often or cover too much are held back.
-    package var churn = ChurnPolicy()
     /// Is told what an operator should know; on any thread, and must not call the store.
     package var log: @Sendable (StoreEvent) -> Void
 

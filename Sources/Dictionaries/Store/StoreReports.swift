@@ -4,7 +4,6 @@ internal import Dispatch
 final class StoreReports: Sendable {
     private enum Topic: Hashable {
         case unwritable, unreadable, throttled, waiting
-        case tooWide(route: String)
     }
 
     private let log: @Sendable (StoreEvent) -> Void
@@ -23,11 +22,6 @@ final class StoreReports: Sendable {
     /// A body is lost.
     func unreadable(_ text: String) {
         if isDue(.unreadable) { log(.error(text)) }
-    }
-
-    /// A chain stops offering; by the routes of the configuration, which are not many.
-    func tooWide(_ text: String, route: String) {
-        if isDue(.tooWide(route: route)) { log(.warning(text)) }
     }
 
     /// Admissions are refused since they would write too much; logged on the queue, as a loop must not wait.

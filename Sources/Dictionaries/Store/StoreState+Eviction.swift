@@ -5,14 +5,13 @@ extension StoreState {
 
     /// Ends the probation of a version's chain, if it is still in one; linear in the versions of the chain.
     mutating func establish(_ version: Version) {
-        guard let versions = index[version.chain], !versions.chain.isEstablished else { return }
-        versions.chain.establish()
-        for version in versions.all { version.home.establish() }
+        guard let chain = index.chain(version.chain), !chain.isEstablished else { return }
+        chain.establish()
+        // A chain read from disk and one of the same name in memory may be two objects.
+        index.read(version.chain) { versions in versions.forEach { $0.home.establish() } }
         chainsInProbation -= 1
-        bytesInProbation -= versions.all.reduce(0) { $0 + $1.storedBytes }
-        for past in versions.all.dropLast() { order.insert(past, .past) }
-        if let newest = versions.newest { order.insert(newest, .newest) }
-        order.insert(versions)
+        bytesInProbation -= index.read(version.chain, \.storedBytes) ?? 0
+        order.insert(chain)
         pending.establish(version.id)
     }
 
@@ -21,31 +20,24 @@ extension StoreState {
     /// Adds a version, and counts it.
     mutating func insert(_ version: Version) {
         if version.pinnedUntil > 0 { pins.insert(version) }
-        let versions = index.insert(version)
-        let isInProbation = !versions.chain.isEstablished
+        let left = index.insert(version)
+        let isInProbation = !left.chain.isEstablished
         if isInProbation { bytesInProbation += version.storedBytes }
-        if versions.all.count == 1 {
+        if left.count == 1 {
             if isInProbation {
                 chainsInProbation += 1
                 hasProbation = true
             }
-            order.insert(versions)
+            left.chain.begin(with: version)
+            order.insert(left.chain)
         }
-        // A chain read from disk and one of the same name in memory may be two objects.
+        left.chain.want(at: version.lastWanted)
+        retention.insert(version, version.standing, of: left.chain)
         if !isInProbation {
             version.home.establish()
         } else if version.home.isEstablished {
             establish(version)
         }
-        note(version, in: versions)
-    }
-
-    /// Puts a version that came into its chain into the order; where it is the newest now, the one before it as well.
-    private mutating func note(_ version: Version, in versions: ChainVersions) {
-        guard version.home.isEstablished else { return order.insert(version, .probation) }
-        guard versions.newest === version else { return order.insert(version, .past) }
-        order.insert(version, .newest)
-        if let former = versions.all.dropLast().last { order.insert(former, .past) }
     }
 
     /// Puts a version in the place of another with the same body; every reader finds one of them at any time.
@@ -60,15 +52,11 @@ extension StoreState {
         guard let left = index.remove(version) else { return false }
         // Hardly any is pinned, and the table of all rows is in no cache.
         if pins.contains(version.id), index.version(row: version.id) == nil { pins.remove(version.id) }
-        order.remove(version)
-        if left.all.isEmpty { order.remove(left.chain) }
+        retention.remove(version)
+        if left.count == 0 { order.remove(left.chain) }
         if !left.chain.isEstablished {
             bytesInProbation -= version.storedBytes
-            if left.all.isEmpty { chainsInProbation -= 1 }
-        } else if let newest = left.newest, newest.isOlder(than: version) {
-            order.insert(newest, .newest)
-            // It may have been the one that was wanted last, or is named: the chain goes earlier without it.
-            order.insert(left)
+            if left.count == 0 { chainsInProbation -= 1 }
         }
         return true
     }
@@ -93,19 +81,15 @@ extension StoreState {
         let inProbation = max(limits.chainsInProbation, 1)
         let established = limits.chains - (hasProbation ? limits.chainsInProbation : 0)
         for _ in 0..<Self.evictionsMax {
-            if chainsInProbation > inProbation, let chain = order.popChainInProbation(in: index, now: now) {
+            if chainsInProbation > inProbation, let chain = order.popInProbation(now: now) {
                 remove(chain, reason: .probation, into: &evicted)
-            } else if bytesInProbation > limits.bytesInProbation,
-                let version = order.popVersion(.probation, now: now)
-            {
+            } else if bytesInProbation > limits.bytesInProbation, let version = firstInProbation(now: now) {
                 remove(CollectionOfOne(version), reason: .probation, into: &evicted)
             } else if chainsThatCount - chainsInProbation > established,
-                let chain = order.popEstablishedChain(in: index, now: now)
+                let chain = order.popEstablished(now: now)
             {
                 remove(chain, reason: .chains, into: &evicted)
-            } else if chainsThatCount > limits.chains,
-                let chain = order.popChainInProbation(in: index, now: now)
-            {
+            } else if chainsThatCount > limits.chains, let chain = order.popInProbation(now: now) {
                 remove(chain, reason: .chains, into: &evicted)
             } else {
                 return
@@ -124,6 +108,15 @@ extension StoreState {
         remove(index.versions(of: chain.key), reason: reason, into: &evicted)
     }
 
+    /// The version that goes first of the chain that goes first among those in probation.
+    private mutating func firstInProbation(
+        now: Int, except isKept: (Version) -> Bool = { _ in false }
+    ) -> Version? {
+        guard let chain = order.popInProbation(now: now) else { return nil }
+        order.insert(chain)
+        return retention.first(of: chain) { !$0.isPinned(at: now) && !isKept($0) }
+    }
+
     /// Evicts versions on disk that go first, until they have so many bytes; those whose rows are in `kept` stay.
     ///
     /// Some of them at a time: fewer bytes than were asked for mean only that there may be more.
@@ -140,24 +133,20 @@ extension StoreState {
 
     /// Takes the versions that go first, until they have so many bytes; those in `kept` stay.
     ///
-    /// Some of them at a time: fewer bytes than were asked for mean only that there may be more.
-    mutating func popLeastWanted(bytes: Int, now: Int, except kept: (Version) -> Bool) -> [Version] {
+    /// They are in the index until they are removed from it. Some of them at a time: fewer bytes than were asked for mean
+    /// only that there may be more.
+    mutating func popLeastWanted(bytes: Int, now: Int, except isKept: (Version) -> Bool) -> [Version] {
         var victims: [Version] = []
-        var passedOver: [(Version, EvictionClass)] = []
         var found = 0
-        for evictionClass in EvictionClass.allCases {
-            while found < bytes, victims.count < Self.evictionsMax,
-                let version = order.popVersion(evictionClass, now: now)
-            {
-                if kept(version) {
-                    passedOver.append((version, evictionClass))
-                } else {
-                    victims.append(version)
-                    found += version.storedBytes
-                }
-            }
+        while found < bytes, victims.count < Self.evictionsMax {
+            let version =
+                firstInProbation(now: now, except: isKept)
+                ?? retention.first { !$0.isPinned(at: now) && !isKept($0) }
+            guard let version else { break }
+            retention.remove(version)
+            victims.append(version)
+            found += version.storedBytes
         }
-        for (version, evictionClass) in passedOver { order.insert(version, evictionClass) }
         return victims
     }
 }

@@ -32,7 +32,9 @@ struct StoreState: Sendable {
     var bytesInProbation = 0
     /// Whether there have been chains in probation, which then keep their share.
     var hasProbation = false
+    /// The order in which chains go, and that in which versions do.
     var order = EvictionOrder()
+    var retention = Retention()
 
     init(limits: StoreLimits = StoreLimits(), heads: HeadMemory = .none) {
         self.limits = limits
@@ -41,13 +43,14 @@ struct StoreState: Sendable {
 
     // MARK: Admission
 
-    /// Makes a body the newest version of its URL and variant; of its chain the newest `policy.versions` stay.
+    /// Makes a body the newest version of its URL and variant, offered to a client that came with another or with none;
+    /// of its chain at most `policy.versions` stay.
     ///
     /// `pattern` is the compiled `match` of the chain. `clock` is the time in microseconds, which orders the versions of
     /// several processes on one store.
     mutating func admit(
         _ facts: VersionFacts, body: Body, chain key: ChainKey, pattern: URLPattern?, policy: AdmissionPolicy,
-        now: Int, clock: Int64 = 0, head: [UInt8]? = nil
+        now: Int, clock: Int64 = 0, head: [UInt8]? = nil, isOffered: Bool = true, over former: Version? = nil
     ) -> Admitted {
         // Taken apart at once: as long as an array of versions is held, a change copies it.
         let (chain, known, newest) = present(facts, in: key)
@@ -62,48 +65,50 @@ struct StoreState: Sendable {
             let rank = nextRank(clock)
             version = Version(
                 facts, id: Version.row(rank), rank: rank, home: home, admittedAt: now,
-                lastWanted: now, head: head.flatMap { StoredHead($0, memory: heads, now: now) })
+                lastWanted: now, head: head.flatMap { StoredHead($0, memory: heads, now: now) },
+                demand: VersionDemand.none)
             insert(version)
             pending.insert(version, body: body)
             isNew = true
         }
+        if isOffered { offered(version, over: former, now: now) }
         if !home.isEstablished, home.countRequest() || !policy.startsInProbation { establish(version) }
         earliestExpiry = min(earliestExpiry, version.expiry)
         var evicted = Evicted()
-        remove(surplus(beside: version, max: policy.versions, now: now), reason: .versions, into: &evicted)
+        removeSurplus(beside: version, max: policy.versions, now: now, into: &evicted)
         keepBounded(now: now, into: &evicted)
         return Admitted(version: version, isNew: isNew, evicted: evicted)
     }
 
-    /// What a chain has too many of, once a version is in it.
+    /// Removes what a chain has too many of, once a version is in it.
     ///
-    /// Who holds a body holds it whatever its URL was: other URLs' versions of the same body go first, so that a query that
-    /// changes with every request does not push the bodies out that clients hold. Then the oldest go.
-    private func surplus(beside newest: Version, max versionsMax: Int, now: Int) -> [Version] {
-        let all = index.versions(of: newest.chain)
-        let count = all.count - max(versionsMax, 1)
-        guard count > 0 else { return [] }
-        var surplus: [Version] = []
-        if !index.twins(of: newest).isEmpty {
-            surplus = Array(
-                all.lazy.filter { $0 !== newest && $0.digest == newest.digest && !$0.isPinned(at: now) }
-                    .prefix(count))
+    /// Clients hold a body whatever its URL was: other URLs' versions of the same body go first, so that a query that
+    /// changes with every request does not push out what clients hold.
+    private mutating func removeSurplus(
+        beside newest: Version, max versionsMax: Int, now: Int, into evicted: inout Evicted
+    ) {
+        guard let chain = index.chain(newest.chain), retention.count(of: chain) > max(versionsMax, 1) else {
+            return
         }
-        for version in all.prefix(count - surplus.count)
-        where !version.isPinned(at: now) && !surplus.contains(where: { $0 === version }) {
-            surplus.append(version)
+        let namedCount = index.read(newest.chain) { $0.namedCount(now: now) } ?? 0
+        for _ in 0..<Self.overdueMax where retention.count(of: chain) - namedCount > max(versionsMax, 1) {
+            let mayGo = { (version: Version) in version !== newest && !version.isPinned(at: now) }
+            let twin = index.read(newest.chain) { $0.versions(digest: newest.digest).first(where: mayGo) }
+            guard let version = twin ?? retention.first(of: chain, where: mayGo) else { return }
+            remove(CollectionOfOne(version), reason: .versions, into: &evicted)
         }
-        return surplus
     }
 
     /// A chain, its version of these facts' body, and the newest of their URL and variant.
     private func present(_ facts: VersionFacts, in key: ChainKey) -> (Chain?, Version?, newest: Version?) {
-        guard let versions = index[key] else { return (nil, nil, nil) }
-        return (
-            versions.chain,
-            versions.version(url: facts.url, variant: facts.variant, digest: facts.digest),
-            versions.newest(url: facts.url, variant: facts.variant)
-        )
+        let present = index.read(key) { versions in
+            (
+                versions.chain,
+                versions.version(url: facts.url, variant: facts.variant, digest: facts.digest),
+                versions.newest(url: facts.url, variant: facts.variant)
+            )
+        }
+        return present ?? (nil, nil, nil)
     }
 
     /// A body that is there already becomes the newest again: no new row, no second copy.
@@ -119,7 +124,7 @@ struct StoreState: Sendable {
         let version = Version(
             facts, id: known.id, rank: nextRank(clock), home: known.home, admittedAt: known.admittedAt,
             lastWanted: max(known.lastWanted, now), pinnedUntil: known.pinnedUntil,
-            head: self.head(of: known, facts: facts, head, now: now))
+            head: self.head(of: known, facts: facts, head, now: now), demand: known.demand)
         replace(known, by: version)
         pending.renew(version)
         return version
@@ -179,9 +184,9 @@ struct StoreState: Sendable {
         limits: (bytes: Int, count: Int)
     ) -> Bool {
         guard until > now, version.chain.scope == .public,
-            let versions = index[version.chain], let known = index.same(as: version)
+            let known = index.same(as: version)
         else { return false }
-        let named = versions.named(variant: version.variant, now: now)
+        let named = index.read(version.chain) { $0.named(variant: version.variant, now: now) }
         if let named, named.id != former?.id || named.id == known.id { return false }
         pins.prune(now: now)
         let freed = named.map(Pins.cost) ?? 0
@@ -209,11 +214,10 @@ struct StoreState: Sendable {
         reorder(version)
     }
 
-    /// Puts a version and its chain where they belong that are wanted for a shorter time than their places say.
+    /// Puts a chain where it belongs after a version of it was named for another time.
     mutating func reorder(_ version: Version) {
-        guard let versions = index[version.chain] else { return }
-        if let evictionClass = versions.evictionClass(of: version) { order.insert(version, evictionClass) }
-        order.insert(versions)
+        index.noteName(of: version)
+        if let chain = index.chain(version.chain) { order.insert(chain) }
     }
 
     /// Lets go of the pins beyond some limits, those that end first before the others.
@@ -259,7 +263,8 @@ struct StoreState: Sendable {
         clearIndex()
         for version in versions.sorted(by: { ($0.rank, $0.id) < ($1.rank, $1.id) }) {
             if version.head != nil {
-                index[version.chain]?.newest(url: version.url, variant: version.variant)?.head?.clear()
+                index.read(version.chain) { $0.newest(url: version.url, variant: version.variant) }?.head?
+                    .clear()
             }
             insert(version)
             earliestExpiry = min(earliestExpiry, version.expiry)
@@ -270,6 +275,7 @@ struct StoreState: Sendable {
     private mutating func clearIndex() {
         index = DictionaryIndex()
         order = EvictionOrder()
+        retention = Retention()
         pins = Pins()
         (chainsInProbation, bytesInProbation) = (0, 0)
     }

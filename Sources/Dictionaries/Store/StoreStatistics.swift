@@ -4,6 +4,10 @@ package struct StoreStatistics: Sendable, Equatable {
     package enum Eviction: String, CaseIterable, Sendable {
         /// Beyond the `versions` of its chain.
         case versions
+        /// Its holders have been offered others.
+        case unheld
+        /// Its holders have been silent for far longer than clients of its chain usually are.
+        case silent
         /// `max_age` since it was last wanted.
         case age
         /// `max_size` of the store.
@@ -48,17 +52,9 @@ package struct StoreStatistics: Sendable, Equatable {
     package var writeErrors = 0
     /// Databases that were damaged and set aside.
     package var setAsides = 0
-    /// What became of the dictionaries that clients advertised: found, evicted before, never known or forgotten.
+    /// Dictionaries that clients advertised: those that were found, and the others.
     package var advertisedFound = 0
-    package var advertisedEvicted = 0
     package var advertisedUnknown = 0
-    /// Digests of evicted versions that are remembered.
-    package var tombstones = 0
-    /// Chains that take new bodies at intervals only.
-    package var chainsSlowed = 0
-    /// New bodies that were not admitted because their chain changes too often.
-    package var admissionsDeferred = 0
-    /// Chains that offer nothing for now because they are too wide, and how often one began to.
-    package var chainsTooWide = 0
-    package var chainStops = 0
+    /// The number of versions by what is known of their holders.
+    package var standings: [String: Int] = [:]
 }

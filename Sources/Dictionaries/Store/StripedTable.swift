@@ -10,6 +10,11 @@ final class StripedTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     subscript(key: Key) -> Value? { stripe(of: key).withLock { $0[key] } }
 
+    /// Looks at what is at a key, without a copy of it; the closure must be short.
+    func read<Result>(_ key: Key, _ body: (Value) -> Result) -> Result? {
+        stripe(of: key).withLock { $0[key].map(body) }
+    }
+
     /// Changes what is at a key, while nobody else sees it; nil where nothing is, or shall be.
     func change<Result>(_ key: Key, _ change: (inout Value?) -> Result) -> Result {
         stripe(of: key).withLock { change(&$0[key]) }

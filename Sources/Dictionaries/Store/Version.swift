@@ -5,7 +5,7 @@ internal import Synchronization
 /// What the answer said never changes: a body that returns makes a new object with the same `id`. What does is when it
 /// was last wanted, until when it is named, whether it is current, its place in the order of eviction, and the bytes
 /// of its head.
-package final class Version: Sendable, DemandQueueElement {
+package final class Version: Sendable {
     /// The row in the store; see `row`.
     package let id: Int64
     /// The digest of the body; in a private chain what `StoreKeys` calls it there, as also the next three.
@@ -47,7 +47,17 @@ package final class Version: Sendable, DemandQueueElement {
     private let wantedOnDisk: Atomic<Int>
     private let pinned: Atomic<Int>
     private let current = Atomic<Bool>(true)
-    private let queued = Atomic<Int>(0)
+    private let retained = Atomic<Int>(-1)
+    // What is known of its holders; changed only under the lock of the store's state.
+    private let holderCount = Atomic<UInt32>(0)
+    private let offeredAt = Atomic<UInt32>(0)
+    private let contactAt = Atomic<UInt32>(0)
+    private let passedOnAt = Atomic<UInt32>(0)
+    private let proven = Atomic<Bool>(false)
+    private let shared = Atomic<Bool>(false)
+    private let successorRow = Atomic<Int64>(0)
+    private let deltaLength = Atomic<UInt32>(0)
+    private let firstDeltaLength = Atomic<UInt32>(0)
 
     /// What its names take beside it.
     var nameBytes: Int { url.utf8.count + variant.utf8.count }
@@ -65,10 +75,6 @@ package final class Version: Sendable, DemandQueueElement {
     var privateBytes: Int { bytes + SealedBytes.overheadBytes + 1024 }
     /// Until when it was, or is sure to be, wanted: a Link that names it is kept to.
     var wantedUntil: Int { max(lastWanted, pinnedUntil) }
-    var queuePlace: Int {
-        get { queued.load(ordering: .relaxed) }
-        set { queued.store(newValue, ordering: .relaxed) }
-    }
     var bodyName: BodyName { BodyName(scope: home.key.scope, digest: digest) }
     /// What it takes on disk, at most, were its body in no other chain.
     var storedBytes: Int {
@@ -77,7 +83,7 @@ package final class Version: Sendable, DemandQueueElement {
 
     init(
         _ facts: VersionFacts, id: Int64, rank: Int64, home: Chain, admittedAt: Int, lastWanted: Int,
-        pinnedUntil: Int = 0, head: StoredHead? = nil
+        pinnedUntil: Int = 0, head: StoredHead? = nil, demand: VersionDemand? = nil
     ) {
         self.head = head
         self.id = id
@@ -92,6 +98,14 @@ package final class Version: Sendable, DemandQueueElement {
         maxAge = facts.maxAge
         isUpstreamMatch = facts.isUpstreamMatch
         self.admittedAt = Self.clamped(admittedAt)
+        let demand = demand ?? VersionDemand(lastOffered: Self.clamped(admittedAt))
+        holderCount.store(demand.holders, ordering: .relaxed)
+        proven.store(demand.isProven, ordering: .relaxed)
+        shared.store(demand.holders > 1, ordering: .relaxed)
+        offeredAt.store(demand.lastOffered, ordering: .relaxed)
+        contactAt.store(
+            max(demand.lastOffered, demand.lastAdvertised, Self.seconds(lastWanted)), ordering: .relaxed)
+        home.want(at: Self.clamped(lastWanted))
         wanted = Atomic(Self.clamped(lastWanted))
         wantedOnDisk = Atomic(Self.clamped(lastWanted))
         pinned = Atomic(Self.clamped(pinnedUntil))
@@ -108,12 +122,16 @@ package final class Version: Sendable, DemandQueueElement {
         pinned.store(Self.clamped(second), ordering: .relaxed)
     }
 
-    /// Moves `lastWanted` forward; true at most once a minute, when that should be written to disk.
+    /// Moves `lastWanted` forward; true where that should be written to disk.
+    ///
+    /// At most once a minute, and the more seldom the longer the version is there: one that is told of an hour after it
+    /// was admitted need not be told of again for minutes.
     func want(at now: Int) -> Bool {
         let now = Self.clamped(now)
         wanted.max(now, ordering: .relaxed)
+        home.want(at: now)
         let written = wantedOnDisk.load(ordering: .relaxed)
-        guard now >= written + 60 else { return false }
+        guard now >= written + max(60, (written - admittedAt) / 8) else { return false }
         return wantedOnDisk.compareExchange(expected: written, desired: now, ordering: .relaxed).exchanged
     }
 
@@ -131,7 +149,118 @@ package final class Version: Sendable, DemandQueueElement {
 }
 
 extension Version {
-    private static func clamped(_ seconds: Int) -> Int { min(max(seconds, 0), secondsMax) }
+    // MARK: Holders
+
+    /// The clients that hold it, as far as known.
+    package var holders: Int { Int(holderCount.load(ordering: .relaxed)) }
+    /// When it was last offered, in seconds since 1970.
+    package internal(set) var lastOffered: Int {
+        get { Int(offeredAt.load(ordering: .relaxed)) }
+        set { offeredAt.store(Self.seconds(newValue), ordering: .relaxed) }
+    }
+    /// When it was last offered or advertised.
+    package var lastContact: Int { Int(contactAt.load(ordering: .relaxed)) }
+    /// When another was last offered to a client that had come with it.
+    package internal(set) var handedOnAt: Int {
+        get { Int(passedOnAt.load(ordering: .relaxed)) }
+        set { passedOnAt.store(Self.seconds(newValue), ordering: .relaxed) }
+    }
+    /// Whether one of its holders has come back, or had before it was offered this version.
+    var isProven: Bool {
+        get { proven.load(ordering: .relaxed) }
+        set { proven.store(newValue, ordering: .relaxed) }
+    }
+    /// Whether several clients have held it at a time.
+    var isShared: Bool { shared.load(ordering: .relaxed) }
+    /// The row of the version that was last offered to a client that had come with this one.
+    var successor: Int64 {
+        get { successorRow.load(ordering: .relaxed) }
+        set { successorRow.store(newValue, ordering: .relaxed) }
+    }
+    /// Whether a body that goes to a client that has come with this version went to such a client just before, without
+    /// becoming a version.
+    ///
+    /// Several clients get it, then: stored, it is compared and not hashed, and costs nothing to offer.
+    package func isSeenAgain(_ digest: Digest) -> Bool { home.isSeenAgain(digest) }
+
+    /// The length of the last delta over it; nil where there has been none.
+    package var lastDeltaBytes: Int? {
+        let bytes = deltaLength.load(ordering: .relaxed)
+        return bytes > 0 ? Int(bytes) : nil
+    }
+
+    /// The length of the first delta over it: hardly any is over a fresher version for the same client.
+    var firstDeltaBytes: Int? {
+        let bytes = firstDeltaLength.load(ordering: .relaxed)
+        return bytes > 0 ? Int(bytes) : nil
+    }
+
+    /// Notes the length of a delta over it.
+    package func noteDelta(bytes: Int) {
+        let length = max(UInt32(clamping: bytes), 1)
+        deltaLength.store(length, ordering: .relaxed)
+        let (isFirst, _) = firstDeltaLength.compareExchange(expected: 0, desired: length, ordering: .relaxed)
+        if isFirst { home.noteFreshDelta(bytes: bytes) }
+    }
+
+    /// The place in `Retention`; see there.
+    var retentionPlace: Int {
+        get { retained.load(ordering: .relaxed) }
+        set { retained.store(newValue, ordering: .relaxed) }
+    }
+    /// What is known of the clients that hold it, in a word.
+    var standing: Retention.Standing {
+        if holders > 0 { return isProven ? .held : .newcomer }
+        return isShared ? .spent : .unheld
+    }
+    /// What is known of its holders, as it is written to disk.
+    var demand: VersionDemand {
+        VersionDemand(
+            holders: holderCount.load(ordering: .relaxed), isProven: isProven,
+            lastOffered: offeredAt.load(ordering: .relaxed),
+            lastAdvertised: contactAt.load(ordering: .relaxed))
+    }
+
+    func noteContact(at now: Int) { contactAt.max(Self.seconds(now), ordering: .relaxed) }
+
+    func addHolder() {
+        let count = holderCount.load(ordering: .relaxed)
+        holderCount.store(count &+ (count < .max ? 1 : 0), ordering: .relaxed)
+        if count > 0 { shared.store(true, ordering: .relaxed) }
+    }
+
+    func removeHolder() {
+        let count = holderCount.load(ordering: .relaxed)
+        if count > 0 { holderCount.store(count - 1, ordering: .relaxed) }
+    }
+
+    static func seconds(_ second: Int) -> UInt32 { UInt32(clamping: second) }
+}
+
+/// What is known of the clients that hold a version.
+struct VersionDemand: Sendable, Equatable {
+    var holders: UInt32
+    var isProven: Bool
+    /// Seconds since 1970, as the next.
+    var lastOffered: UInt32
+    var lastAdvertised: UInt32
+
+    /// By default what a row says that was written before holders were counted: clients hold it.
+    init(holders: UInt32 = 1, isProven: Bool = true, lastOffered: UInt32 = 0, lastAdvertised: UInt32 = 0) {
+        self.holders = holders
+        self.isProven = isProven
+        self.lastOffered = lastOffered
+        self.lastAdvertised = lastAdvertised
+    }
+
+    init(lastOffered: Int) { self.init(lastOffered: UInt32(clamping: lastOffered)) }
+
+    /// Nobody has been offered it yet.
+    static let none = VersionDemand(holders: 0, isProven: false)
+}
+
+extension Version {
+    fileprivate static func clamped(_ seconds: Int) -> Int { min(max(seconds, 0), secondsMax) }
 }
 
 /// What an answer says about the version it makes.

@@ -110,17 +110,9 @@ package enum MetricsTable {
     static let advertised = Metric(
         "dictum_advertised_dictionaries_total", .counter, labels: ["result"],
         "Dictionaries that clients advertised, by what the store knew of them.")
-    static let chainsSlowed = Metric(
-        "dictum_store_chains_slowed", .gauge, "Chains that take new bodies at intervals only.")
-    static let admissionsDeferred = Metric(
-        "dictum_admissions_deferred_total", .counter,
-        "New bodies that were not admitted because their chain changes too often.")
-    static let chainsTooWide = Metric(
-        "dictum_store_chains_too_wide", .gauge, "Chains that offer nothing for now because they are too wide."
-    )
-    static let chainStops = Metric(
-        "dictum_store_chain_stops_total", .counter,
-        "Times that a chain stopped offering because it is too wide.")
+    static let storeHolders = Metric(
+        "dictum_store_versions_by_holders", .gauge, labels: ["holders"],
+        "Versions by what is known of the clients that hold them.")
     static let dictionariesOn = Metric(
         "dictum_dictionaries_on", .gauge,
         "1 while dictionaries may be used and offered; 0 where the configuration or the switch turns them off."
@@ -149,7 +141,7 @@ package enum MetricsTable {
         offers, unkeptOffers, revalidations,
         upgrades, logLinesDropped, storeVersions, storeChains, storeChainsInProbation,
         storeBytes, storeEvictions, storeWriteErrors,
-        storeSetAsides, advertised, chainsSlowed, admissionsDeferred, chainsTooWide, chainStops,
+        storeSetAsides, advertised, storeHolders,
         dictionariesOn, reloads, buildInfo, processStart, processMemory,
         processDescriptors,
     ]

@@ -13,13 +13,11 @@ extension StoreStatistics {
             MetricSample(MetricsTable.storeWriteErrors, [], writeErrors),
             MetricSample(MetricsTable.storeSetAsides, [], setAsides),
             MetricSample(MetricsTable.advertised, ["found"], advertisedFound),
-            MetricSample(MetricsTable.advertised, ["evicted"], advertisedEvicted),
             MetricSample(MetricsTable.advertised, ["unknown"], advertisedUnknown),
-            MetricSample(MetricsTable.chainsSlowed, [], chainsSlowed),
-            MetricSample(MetricsTable.admissionsDeferred, [], admissionsDeferred),
-            MetricSample(MetricsTable.chainsTooWide, [], chainsTooWide),
-            MetricSample(MetricsTable.chainStops, [], chainStops),
         ]
+            + standings.sorted { $0.key < $1.key }.map { standing, count in
+                MetricSample(MetricsTable.storeHolders, [standing], count)
+            }
             + Eviction.allCases.map { reason in
                 MetricSample(MetricsTable.storeEvictions, [reason.rawValue], evictions[reason] ?? 0)
             }

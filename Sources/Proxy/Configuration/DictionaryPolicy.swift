@@ -7,7 +7,7 @@ package struct DictionaryPolicy: Sendable {
     /// The same as it was written.
     package var coversText = "path"
     /// How many past answers a chain keeps.
-    package var versions = 16
+    package var versions = 1_000_000
     /// How long a version is kept after it was last wanted, in milliseconds.
     package var maxAge = 30 * 86_400_000
     /// The largest answer that becomes a dictionary, in bytes.

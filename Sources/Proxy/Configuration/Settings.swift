@@ -284,7 +284,9 @@ enum Settings {
             What an answer is a dictionary for. path: its own path with any query; url: its own path and query; \
             pattern: this route's match; or a template that names captures of the match, such as /app/<name>.*.js.
             """),
-        .value("versions", \.versions, .count(1...1_000), "How many past answers a chain keeps."),
+        .value(
+            "versions", \.versions, .count(1...10_000_000),
+            "The most versions that a chain keeps; clients, max_size and max_age bound it otherwise."),
         .value("max_age", \.maxAge, .duration(1_000...3_650 * day), "How long after it was last wanted."),
         .value("max_body", \.maxBody, .size(1...128 * mebibyte), "Larger answers never become dictionaries."),
         .value(

@@ -64,6 +64,8 @@ final class Answer {
     var encoderMemory: MemoryLoan?
     /// The memory of that encoder's check, if it is checked.
     var checkMemory: MemoryLoan?
+    /// The bytes of the delta as far as it was made.
+    var deltaBytes: Int?
     /// Whether the whole body has come, though it could not be dealt with yet.
     var isWhole = false
     /// Whether the encoder holds bytes back that the client should get soon.

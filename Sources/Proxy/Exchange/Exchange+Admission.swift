@@ -25,7 +25,7 @@ extension Exchange {
     func place(varyNames: [String], own: [String], isOffered: () -> Bool) -> Answer.Place? {
         // The upstream's own field stays, and then its match is the one the client goes by.
         guard let offer = own.isEmpty ? routeOffer : ownOffer(own),
-            let chain = chain(of: offer, isOwn: !own.isEmpty), mayOffer(from: chain)
+            let chain = chain(of: offer, isOwn: !own.isEmpty)
         else { return nil }
         let variant = VariantKey.make(names: varyNames, values: variantValue)
         return Answer.Place(
@@ -84,15 +84,15 @@ extension Exchange {
             newest.canKeep(answer.headToKeep)
         {
             answer.slot = nil
-            context.store.touch(newest, now: now)
+            noteOffered(newest, answer)
             if let head = answer.headToKeep { context.store.keep(head: head, of: newest, now: now) }
             return place.offer
         }
-        guard mayBecomeVersion(body, place, answer) else {
-            // Not now; what the chain has from another URL may be offered all the same.
+        guard gainsVersion(body, place, answer) else {
+            // What the chain has from another URL is offered for nothing.
             guard let same = proxy.index.version(chain: place.chain, digest: body.digest) else { return nil }
             answer.slot = nil
-            context.store.touch(same, now: now)
+            noteOffered(same, answer)
             return place.offer
         }
         do throws(AdmissionRefusal) {
@@ -101,7 +101,7 @@ extension Exchange {
                 body, chain: place.chain, url: place.url, variant: place.variant,
                 etag: opaque, contentType: answer.facts.contentType,
                 policy: route.admission, slot: answer.slot, now: now, isUpstreamMatch: place.isUpstreamMatch,
-                head: answer.headToKeep)
+                head: answer.headToKeep, isOffered: answer.offerForm == .inBand, over: dictionary.version)
             answer.slot = nil
             proxy.metrics.countAdmission()
             return place.offer
@@ -116,6 +116,10 @@ extension Exchange {
     /// Sets memory aside for the copy that becomes a version, if there is a place for it.
     func reserveCopy(_ answer: Answer) {
         guard let place = answer.place else { return }
+        guard gainsPromise(place, answer) else {
+            if answer.offerForm != .link { answer.place = nil }
+            return
+        }
         do throws(AdmissionRefusal) {
             answer.slot = try context.store.reserve(
                 chain: place.chain, url: place.url, variant: place.variant, bytes: answer.facts.bodyBytes,
@@ -123,7 +127,6 @@ extension Exchange {
         } catch {
             answer.refusal = error
         }
-        if answer.slot != nil, !mayPromise(place, answer) { answer.slot = nil }
         // A Link needs no copy: it names a version that is there already.
         if answer.slot == nil, answer.offerForm != .link { answer.place = nil }
     }
@@ -167,6 +170,7 @@ extension Exchange {
         answer.facts.bodyBytes = answer.collected.count
         guard isAdmitted(answer.facts) else { return end(answer) }
         answer.stage = .ending
+        if let bytes = answer.deltaBytes { noteDelta(answer, bytes: bytes) }
         let decision = Decision(coding: .identity, reason: record.reason ?? .noCodingAccepted)
         var job = codingJob(answer, decision)
         job.isPromised = true

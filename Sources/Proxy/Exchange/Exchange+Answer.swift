@@ -134,7 +134,6 @@ extension Exchange {
                 chain: place.chain, url: place.url, variant: place.variant, etag: opaque)
         {
             facts.contentType = version.contentType
-            context.store.touch(version, now: Clock.unixSeconds)
             if let offer = place.offer,
                 Offer.obstacle(request: self.facts, response: facts, policy: route.policy) == nil
             {
@@ -143,6 +142,9 @@ extension Exchange {
                 if answer.offerForm == .link { link(&shape, answer, place) }
                 Delivery.offer(&answer.head.headers, shape)
                 noteOffer(shape, answer)
+                noteOffered(version, answer)
+            } else {
+                context.store.touch(version, now: Clock.unixSeconds)
             }
         }
         weakenAsHeld(&answer.head.headers)
@@ -201,10 +203,9 @@ extension Exchange {
 
     /// The decision for an answer, by what is known of it now.
     func decide(_ answer: Answer) -> Decision {
-        explained(
-            Negotiation.decide(
-                request: facts, response: answer.facts, route: route.policy, dictionary: dictionary.found,
-                serverPreference: context.configuration.compression.preference))
+        Negotiation.decide(
+            request: facts, response: answer.facts, route: route.policy, dictionary: dictionary.found,
+            serverPreference: context.configuration.compression.preference)
     }
 
     func note(_ decision: Decision) {

@@ -98,14 +98,10 @@ extension Exchange {
     func deliver(_ answer: Answer, _ decision: Decision, _ result: CodingJob.Result) {
         if result.obstacle == .busy { return deliverBusy(answer, result) }
         noteAsker(answer, result)
-        // A delta that failed says nothing of what deltas save.
-        let isMade = result.obstacle == nil || result.obstacle == .notShorter
-        let sample = isSampled && isMade && decision.coding.usesDictionary ? answer.collected : []
-        deliverMade(answer, decision, result)
-        if !sample.isEmpty { sampleSavings(sample, deltaBytes: result.coded?.count ?? sample.count) }
-    }
-
-    private func deliverMade(_ answer: Answer, _ decision: Decision, _ result: CodingJob.Result) {
+        // A delta that failed says nothing of how long deltas are.
+        if decision.coding.usesDictionary, result.obstacle == nil || result.obstacle == .notShorter {
+            noteDelta(answer, bytes: result.coded?.count ?? answer.collected.count)
+        }
         guard decision.coding != .identity else { return respond(answer, decision, result, nil) }
         if !result.isShared {
             proxy.metrics.countCompression(decision.coding, nanoseconds: result.nanoseconds)

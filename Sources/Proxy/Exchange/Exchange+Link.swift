@@ -11,20 +11,23 @@ extension Exchange {
         let answer = Answer(
             linked.head(now: now), framing: .length(UInt64(linked.version.bytes)), facts: facts)
         self.answer = answer
-        context.store.touch(linked.version, now: now)
         // The conditions of an offer hold here too (RFC 9842 sections 8 and 9.3.3).
         if Offer.mayCarry(request: self.facts, response: facts, policy: route.policy),
             let offer = linked.offer
         {
             answer.head.headers.append(.useAsDictionary, offer.serialized)
             proxy.metrics.countOffer()
+            findDictionary(for: linked)
+            context.store.offered(linked.version, over: dictionary.version, now: now)
+        } else {
+            findDictionary(for: linked)
+            context.store.touch(linked.version, now: now)
         }
         if isNotModified(answer.head.headers.first(.etag)) {
             makeNotModified(answer)
             start(answer.head, body: .none)
             return complete()
         }
-        findDictionary(for: linked)
         if request.method == .head { return serveHead(answer) }
         answer.stage = .holding
         load(linked.version) { exchange, body in exchange.dictionaryRead(body) }
@@ -46,7 +49,7 @@ extension Exchange {
             dictionary = .unknown
             return
         }
-        context.store.touch(found, by: .advertised, now: Clock.unixSeconds)
+        context.store.advertised(found, now: Clock.unixSeconds)
         dictionary = .loading(found)
         load(found) { exchange, body in exchange.loaded(body) }
     }

@@ -37,7 +37,7 @@ extension Exchange {
         return answer.facts.cacheControl
     }
 
-    private func freshness(_ answer: Answer) -> Freshness {
+    func freshness(_ answer: Answer) -> Freshness {
         let headers = answer.head.headers
         return Freshness(
             cacheControl: cacheControl(answer), age: headers.values(.age), date: headers.values(.date),

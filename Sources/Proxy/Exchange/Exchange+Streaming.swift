@@ -219,6 +219,7 @@ extension Exchange {
         proxy.metrics.countCompression(encoder.coding, nanoseconds: Int(Clock.monotonicNanoseconds - begin))
         if directive == .more { flushSoon(answer) }
         if directive == .flush { answer.needsFlush = false }
+        if encoder.coding.usesDictionary { answer.deltaBytes = (answer.deltaBytes ?? 0) + output.count }
         if directive == .end { answer.tail = output } else { send(output.span) }
     }
 

@@ -16,11 +16,10 @@ extension Exchange {
                 ownChain: routeChain)
         else {
             dictionary = .unknown
-            missing = digest
+            context.store.noteUnknown()
             return
         }
-        context.store.touch(version, by: .advertised, now: Clock.unixSeconds)
-        noteFound(version)
+        context.store.advertised(version, now: Clock.unixSeconds)
         if let body = context.store.hotBody(of: version) {
             dictionary = .ready(version, body)
             return

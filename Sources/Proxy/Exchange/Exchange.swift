@@ -53,12 +53,6 @@ final class Exchange: Handler {
 
     // The way back.
     var dictionary = DictionaryState.none
-    /// A digest that the client advertises and the store does not have, until it is counted.
-    var missing: Digest?
-    /// Whether the delta is to be compared with plain coding.
-    var isSampled = false
-    /// Whether the answer's chain offers nothing because it is too wide.
-    var isChainTooWide = false
     var answer: Answer?
     private let bytesSentBefore: Int
     private var isOver = false

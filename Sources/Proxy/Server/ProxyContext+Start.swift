@@ -6,7 +6,7 @@ extension ProxyContext {
     ///
     /// Blocks; `log` gets what an operator should know, from any thread. `deltaFault` is for tests alone, see `Deltas`.
     package static func open(
-        _ configuration: Configuration, churn: ChurnPolicy = ChurnPolicy(),
+        _ configuration: Configuration,
         log: @escaping @Sendable (StoreEvent) -> Void, loopCount: Int, resolver: NameResolver = .system,
         deltaFault: Deltas.Fault? = nil
     ) throws(StartError) -> ProxyContext {
@@ -18,7 +18,6 @@ extension ProxyContext {
             // Beyond it a small store would be turned over twice a second, and fall behind what it offers.
             writeBytesPerSecond: min(settings.writeRate, 2 * settings.maxSize),
             isCurrent: CurrentRoutes(configuration).makes, log: log)
-        storeConfiguration.churn = churn
         storeConfiguration.privateRows = try privateRows(configuration, log: log)
         if let bytes = settings.privateMaxSize {
             storeConfiguration.privateBytesMax = min(bytes, settings.maxSize)

@@ -83,8 +83,6 @@ package final class ProxyContext: Sendable {
     var deltas: Deltas { shared.deltas }
     /// Finds out what deltas save.
     var gain: GainSampler { shared.gain }
-    /// Finds out what the deltas of wide chains save.
-    var savings: SavingsSampler { shared.savings }
 
     /// What is to be done every second, beside the loops: versions whose time has come leave the store.
     func maintain() {

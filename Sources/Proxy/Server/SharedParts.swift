@@ -16,8 +16,6 @@ final class SharedParts: Sendable {
     let compressionMemory: MemoryBudget
     /// Where deltas are made and kept.
     let deltas: Deltas
-    /// Finds out what the deltas of wide chains save.
-    let savings: SavingsSampler
     /// Finds out what deltas save.
     let gain: GainSampler
     /// Which versions Links name.
@@ -52,7 +50,6 @@ final class SharedParts: Sendable {
         deltas = Deltas(
             preparedBytes: compression.preparedMemory, cacheBytes: compression.deltaMemory,
             verify: compression.verify, fault: deltaFault)
-        savings = SavingsSampler(store: store, codings: compression.codings)
         gain = GainSampler(memory: compressionMemory, report: report)
         linkDesk = LinkDesk(store: store, pool: compressionPool)
     }

@@ -1,102 +1,194 @@
 import Dictionaries
+import Foundation
 import TestSupport
 
-/// One day of one feed with one setting: the real store and its policy, a clock that is counted.
+/// One day of one scenario: the real store and its policy, a clock that is counted.
 struct SimulatedDay {
+    /// Who decides what is kept and offered.
+    enum Rule: Equatable, Sendable {
+        /// Nothing is forgotten, every body is offered.
+        case oracle
+        /// Every body is offered.
+        case always
+        /// What gains is offered.
+        case renewal
+    }
+
     /// What came of it.
     struct Outcome: Sendable {
         var requests = 0
-        var deltas = 0
         var advertised = 0
-        var evicted = 0
+        var found = 0
         var sentBytes = 0
         var plainBytes = 0
         var admissions = 0
+        var versionsMax = 0
+        var versionsEnd = 0
+        var indexBytes = 0
+        var evictions: [StoreStatistics.Eviction: Int] = [:]
     }
 
-    private let feed: SimulatedFeed
-    private let sizes: SizeModel
-    private let store: DictionaryStore
-    private let reader: DictionaryIndex.Reader
-    private let versions: Int
-    private var clients = SimulatedClients(seed: 1)
-    private let chain = ChainKey(authority: "api.example", match: "/feed")
-    private var newest: (number: Int, digest: Digest)?
-    private var outcome = Outcome()
+    /// One body of the feed.
+    private struct Current {
+        let digest: Digest
+        let body: Body
+        let second: Int
+        let page: Int
+    }
 
-    init(_ feed: SimulatedFeed, _ sizes: SizeModel, versions: Int, policy: ChurnPolicy) throws {
-        self.feed = feed
+    private let scenario: Scenario
+    private let sizes: SizeModel
+    private let rule: Rule
+    private let path: String
+    private let maxBytes: Int
+    private var store: DictionaryStore?
+    private var reader: DictionaryIndex.Reader?
+    private var clients: SimulatedClients
+    private let chain = ChainKey(authority: "api.example", match: "/feed*")
+    private var outcome = Outcome()
+    private var newcomers = 0
+
+    /// `scale` divides clients, newcomers and `max_size` alike.
+    init(_ scenario: Scenario, _ sizes: SizeModel, _ rule: Rule, scale: Int) throws {
+        self.scenario = scenario
         self.sizes = sizes
-        self.versions = versions
-        var configuration = StoreConfiguration(path: ":memory:")
-        configuration.churn = policy
+        self.rule = rule
+        clients = SimulatedClients(scenario.clients / scale, seed: 1)
+        // Bodies stand here by their numbers: the store has the place for as many as are packed in the default size.
+        let storedBytes = 64 + 768
+        maxBytes = (1 << 30) / scale / sizes.packedBytes * storedBytes
+        path = scenario.restarts ? NSTemporaryDirectory() + "dictum-simulation-\(UUID()).sqlite" : ":memory:"
+        if rule != .oracle { try open() }
+    }
+
+    private mutating func open() throws {
+        var configuration = StoreConfiguration(path: path, maxBytes: maxBytes)
         // A day passes in seconds here.
         configuration.writeBytesPerSecond = 1 << 40
-        store = try DictionaryStore(configuration: configuration)
+        let store = try DictionaryStore(configuration: configuration)
+        self.store = store
         reader = store.reader()
     }
 
-    /// Runs the day.
-    mutating func run() -> Outcome {
+    /// Runs the day; `newcomersScale` divides the newcomers.
+    mutating func run(scale: Int) throws -> Outcome {
         // Any day; deploys happen at multiples of their period.
         let start = 10_000 * 86_400
-        var time = 0.0
-        var swept = 0
+        var (time, second) = (0.0, start)
+        var arrived = 0
+        var hasRestarted = !scenario.restarts
         while time < 86_400 {
             let (seconds, client) = clients.next()
             time += seconds
             let now = start + Int(time)
-            outcome.requests += 1
-            let number = feed.periodSeconds.map { now / $0 } ?? outcome.requests
-            let second = feed.periodSeconds.map { now / $0 * $0 } ?? now
-            answer(client, second: second, time: time, now: now)
-            if isOffered(number, now: now), let newest {
-                clients.held[client] = .init(
-                    digest: newest.digest, second: second, expiry: time + SimulatedClients.keptSeconds)
+            while arrived < Int(time * Double(scenario.newcomersPerSecond)) / scale {
+                arrived += 1
+                visit(by: nil, number: -arrived, time: time, now: now)
             }
-            if now - swept >= 60 {
-                swept = now
-                store.sweep(now: now)
+            for number in 0..<clients.pick(1...scenario.burstMax) where number == 0 || client >= 0 {
+                outcome.requests += 1
+                if number == 0 { burst = clients.held[client] }
+                visit(by: client, number: outcome.requests, time: time, now: now)
+            }
+            while second < now {
+                second += 1
+                store?.sweep(now: second)
+            }
+            if let store, outcome.requests % 64 == 0 {
+                let versions = store.statistics.versions
+                outcome.versionsMax = max(outcome.versionsMax, versions)
+                // The store writes in real time.
+                if store.statistics.pendingWrites > 2_000 { store.flush(timeoutSeconds: 60) }
+            }
+            if !hasRestarted, time > 43_200 {
+                hasRestarted = true
+                note(store?.statistics)
+                store?.close()
+                try open()
             }
         }
-        let statistics = store.statistics
-        outcome.admissions = statistics.admissions
-        outcome.evicted = statistics.advertisedEvicted
-        store.close()
+        note(store?.statistics)
+        outcome.versionsEnd = store?.statistics.versions ?? 0
+        outcome.indexBytes = store?.statistics.indexBytes ?? 0
+        store?.close()
+        if scenario.restarts {
+            for suffix in ["", "-wal", "-shm", ".lock"] {
+                try? FileManager.default.removeItem(atPath: path + suffix)
+            }
+        }
         return outcome
     }
 
-    /// Counts one answer, over the dictionary that the client advertises if the store has it.
-    private mutating func answer(_ client: Int, second: Int, time: Double, now: Int) {
-        outcome.plainBytes += sizes.plainBytes
-        guard let held = clients.held[client], time < held.expiry else {
-            outcome.sentBytes += sizes.plainBytes
-            return
-        }
-        outcome.advertised += 1
-        let found = reader.find(digest: held.digest, authority: "api.example", path: "/feed", query: nil)
-        if let found {
-            store.touch(found, now: now)
-            _ = store.noteFound(found, path: "/feed", query: nil, now: now, route: "/feed")
-            outcome.deltas += 1
-            outcome.sentBytes += sizes.deltaBytes(from: held.second, to: second)
-        } else {
-            store.noteMissing(held.digest, chain: chain, path: "/feed", query: nil, now: now, route: "/feed")
-            outcome.sentBytes += sizes.plainBytes
-        }
+    private mutating func note(_ statistics: StoreStatistics?) {
+        guard let statistics else { return }
+        outcome.admissions += statistics.admissions
+        outcome.evictions.merge(statistics.evictions, uniquingKeysWith: +)
     }
 
-    /// Whether the answer offers its body: as the proxy decides it, one that is the newest or becomes it.
-    private mutating func isOffered(_ number: Int, now: Int) -> Bool {
-        if newest?.number == number { return true }
+    /// What the client had when its burst began.
+    private var burst: SimulatedClients.Held?
+
+    /// One request of a client; nil for a newcomer, whom nobody sees again.
+    private mutating func visit(by client: Int?, number: Int, time: Double, now: Int) {
+        let page = scenario.urls == 1 ? 0 : ((client ?? 0) * 7 + clients.pick(0...4) * 101) % scenario.urls
+        let current = current(number: number, page: page, now: now)
+        var held = client == nil ? nil : burst
+        if let known = held, time >= known.expiry { held = nil }
+        let found = held.flatMap { find($0, now: now) }
+        let deltaBytes = held.flatMap { held in
+            rule == .oracle || found != nil
+                ? sizes.deltaBytes(from: held, to: current.second, page: page) : nil
+        }
+        if client != nil {
+            outcome.plainBytes += sizes.plainBytes
+            outcome.sentBytes += deltaBytes ?? sizes.plainBytes
+            if held != nil { outcome.advertised += 1 }
+            if deltaBytes != nil { outcome.found += 1 }
+        }
+        let isOffered = offer(
+            current, over: found, deltaBytes: deltaBytes, url: client == nil ? number : page, now: now)
+        guard let client, isOffered, !clients.happens(percent: scenario.lostPercent) else { return }
+        clients.held[client] = .init(
+            digest: current.digest, second: current.second, page: page,
+            expiry: time + Double(scenario.lifeSeconds))
+    }
+
+    /// The body that the feed has now.
+    private func current(number: Int, page: Int, now: Int) -> Current {
+        let number =
+            number < 0 ? number : scenario.feed.periodSeconds.map { now / $0 * 1000 + page } ?? number
+        let second = scenario.feed.periodSeconds.map { now / $0 * $0 } ?? now
         // The store sees a few bytes instead of the body: nothing that is compared depends on more.
         let body = Body(Array("\(number)".utf8))
-        guard store.claimAdmission(of: body.digest, to: chain, now: now) else { return false }
+        return Current(digest: body.digest, body: body, second: second, page: page)
+    }
+
+    private func find(_ held: SimulatedClients.Held, now: Int) -> Version? {
+        let found = reader?.find(digest: held.digest, authority: "api.example", path: "/feed", query: nil)
+        if let found { store?.advertised(found, now: now) }
+        return found
+    }
+
+    /// Whether the response offers its body, as the proxy decides it.
+    private func offer(_ current: Current, over former: Version?, deltaBytes: Int?, url: Int, now: Int)
+        -> Bool
+    {
+        guard let store, let reader else { return true }
+        if let former, let deltaBytes { former.noteDelta(bytes: deltaBytes) }
+        if let known = reader.version(chain: chain, digest: current.digest) {
+            store.offered(known, over: former, now: now)
+            return true
+        }
+        if let former, rule == .renewal,
+            !Renewal(of: former, lifeSeconds: scenario.lifeSeconds, deltaBytes: deltaBytes, now: now).isDue,
+            !former.isSeenAgain(current.digest)
+        {
+            return false
+        }
+        let policy = AdmissionPolicy(versions: 1_000_000)
         let admitted = try? store.admit(
-            body, chain: chain, url: "/feed", variant: "", etag: nil, contentType: "application/json",
-            policy: AdmissionPolicy(versions: versions), now: now)
-        guard admitted != nil else { return false }
-        newest = (number, body.digest)
-        return true
+            current.body, chain: chain, url: "/feed\(url)", variant: "", etag: nil,
+            contentType: "application/json", policy: policy, now: now, over: former)
+        return admitted != nil
     }
 }

@@ -1,10 +1,14 @@
 import TestSupport
 
 /// A feed over one day: what its body is at any second, and how often it is another.
-struct SimulatedFeed {
+struct SimulatedFeed: Sendable {
     let title: String
     /// Seconds between two bodies; nil: each request gets one of its own.
     let periodSeconds: Int?
+
+    static let always = SimulatedFeed(title: "changes with every request", periodSeconds: nil)
+    static let often = SimulatedFeed(title: "changes every 5 s", periodSeconds: 5)
+    static let seldom = SimulatedFeed(title: "changes every 3 min", periodSeconds: 180)
 
     /// Seconds between two deploys, each of which renames the fields and orders them anew.
     static let deploySeconds = 4 * 3600
@@ -15,10 +19,10 @@ struct SimulatedFeed {
     /// The deploy that was in force.
     static func deploy(at second: Int) -> Int { second / deploySeconds }
 
-    /// The body of a second; `number` makes it differ from every other.
-    static func body(at second: Int, number: Int) -> [UInt8] {
+    /// The body of a second; `number` makes it differ from every other, `page` is that of another URL.
+    static func body(at second: Int, number: Int, page: Int = 0) -> [UInt8] {
         let names = fieldNames(deploy: deploy(at: second))
-        let newest = 100_000 + second / itemSeconds
+        let newest = 100_000 + page * 1_000_000 + second / itemSeconds
         var text = #"{"\#(names[0])":"\#(number)-\#(second)","\#(names[1])":["#
         for position in 0..<itemCount {
             text += (position > 0 ? "," : "") + item(newest - position, second: second, names)

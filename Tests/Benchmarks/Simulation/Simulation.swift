@@ -1,80 +1,78 @@
 import Dictionaries
 import Dispatch
 
-/// Prints what a day of ten thousand clients comes to with several settings of the pace of admissions.
+/// Prints what simulated days of many clients come to, beside a store that forgets nothing.
 ///
-/// Deterministic: the same numbers in every run.
+/// With one client of twenty by default, which takes about a minute; `--full` has all of them, a number the scenario of
+/// that place alone. Deterministic but for the write queue: the same numbers in every run, within a few.
 @main
 enum Simulation {
-    private struct Setting {
-        let title: String
-        var versions = 16
-        let policy: ChurnPolicy
-    }
-
-    private static let feeds = [
-        SimulatedFeed(title: "changes with every request", periodSeconds: nil),
-        SimulatedFeed(title: "changes every 5 s", periodSeconds: 5),
-        SimulatedFeed(title: "changes every 3 min", periodSeconds: 180),
+    private static let rules: [(SimulatedDay.Rule, String)] = [
+        (.oracle, "nothing forgotten"), (.always, "all offered"), (.renewal, "offered where it gains"),
     ]
 
-    private static var settings: [Setting] {
-        var never = ChurnPolicy()
-        never.doublingPercent = 100
-        let paced = [15, 60, 300, 3600].map { seconds in
-            var policy = ChurnPolicy()
-            policy.intervalSecondsMax = seconds
-            let isDefault = seconds == ChurnPolicy().intervalSecondsMax
-            return Setting(
-                title: "up to \(seconds) s between" + (isDefault ? " (default)" : ""), policy: policy)
-        }
-        return [Setting(title: "the newest 16", policy: never)] + paced
-    }
-
     static func main() throws {
+        let arguments = CommandLine.arguments.dropFirst()
+        let scale = arguments.contains("--full") ? 1 : 20
+        let wanted = arguments.compactMap(Int.init)
+        let scenarios = Scenario.all.enumerated().filter { wanted.isEmpty || wanted.contains($0.offset) }.map(
+            \.element)
         let sizes = try SizeModel()
-        let jobs = feeds.flatMap { feed in settings.map { (feed, $0) } }
+        let jobs = scenarios.flatMap { scenario in rules.map { (scenario, $0.0) } }
         let outcomes = Guarded([Int: SimulatedDay.Outcome]())
         DispatchQueue.concurrentPerform(iterations: jobs.count) { index in
-            let (feed, setting) = (feeds[index / settings.count], settings[index % settings.count])
-            guard var day = try? SimulatedDay(feed, sizes, versions: setting.versions, policy: setting.policy)
+            let (scenario, rule) = jobs[index]
+            guard var day = try? SimulatedDay(scenario, sizes, rule, scale: scale),
+                let outcome = try? day.run(scale: scale)
             else { return }
-            let outcome = day.run()
             outcomes.withLock { $0[index] = outcome }
         }
         print(
-            "A simulated day: 10,000 clients, a body of \(sizes.bodyBytes / 1000) KB, a deploy every four hours"
-        )
-        printRow(["the feed", "admissions", "deltas", "evicted", "sent", "of plain", "versions", "written"])
-        for (index, job) in jobs.enumerated() {
-            guard let outcome = outcomes.withLock({ $0[index] }) else { continue }
-            printRow(row(job.0.title, job.1.title, outcome, sizes))
+            "Simulated days: a body of \(sizes.bodyBytes / 1000) KB, \(sizes.plainBytes) bytes plain, \(sizes.packedBytes) "
+                + "packed; a deploy every four hours; one client of \(scale)")
+        printRow([
+            "", "", "requests", "found", "sent", "of oracle", "admitted", "written", "versions", "disk",
+            "index",
+        ])
+        for (place, scenario) in scenarios.enumerated() {
+            let oracle = outcomes.withLock { $0[place * rules.count] }
+            for (number, rule) in rules.enumerated() {
+                guard let oracle, let day = outcomes.withLock({ $0[place * rules.count + number] }) else {
+                    continue
+                }
+                printRow(row(number == 0 ? scenario.title : "", rule.1, day, oracle, sizes, scale))
+            }
         }
     }
 
     private static func row(
-        _ feed: String, _ setting: String, _ day: SimulatedDay.Outcome, _ sizes: SizeModel
-    )
-        -> [String]
-    {
+        _ title: String, _ rule: String, _ day: SimulatedDay.Outcome, _ oracle: SimulatedDay.Outcome,
+        _ sizes: SizeModel, _ scale: Int
+    ) -> [String] {
         [
-            feed, setting, percent(day.deltas, of: day.requests), percent(day.evicted, of: day.advertised),
-            "\(day.sentBytes / 1_000_000) MB", percent(day.sentBytes, of: day.plainBytes),
-            "\(day.admissions)",
-            "\(day.admissions * sizes.bodyBytes / 1_000_000) MB",
+            title, rule, "\(day.requests * scale / 1000)k", percent(day.found, of: day.advertised),
+            percent(day.sentBytes, of: day.plainBytes), percent(day.sentBytes, of: oracle.sentBytes),
+            "\(day.admissions * scale / 1000)k", megabytes(day.admissions * scale * sizes.packedBytes),
+            "\(day.versionsMax * scale)", megabytes(day.versionsMax * scale * sizes.packedBytes),
+            megabytes(day.indexBytes * scale),
+            day.evictions.sorted { $0.key.rawValue < $1.key.rawValue }.map { "\($0.key):\($0.value * scale)" }
+                .joined(separator: " "),
         ]
     }
 
+    private static func megabytes(_ bytes: Int) -> String { "\((bytes + 500_000) / 1_000_000) MB" }
+
     private static func percent(_ part: Int, of whole: Int) -> String {
-        let tenths = whole == 0 ? 0 : (part * 1000 + whole / 2) / whole
-        return "\(tenths / 10).\(tenths % 10) %"
+        let hundredths = whole == 0 ? 0 : (part * 10_000 + whole / 2) / whole
+        let fraction = hundredths % 100
+        return "\(hundredths / 100).\(fraction < 10 ? "0" : "")\(fraction) %"
     }
 
     private static func printRow(_ cells: [String]) {
-        let widths = [28, 30, 8, 8, 10, 9, 10, 10]
+        let widths = [28, 24, 9, 10, 10, 11, 9, 9, 9, 8, 8, 0]
         let line = zip(cells, widths).enumerated().map { column, cell in
             let padding = String(repeating: " ", count: max(0, cell.1 - cell.0.count))
-            return column < 2 ? cell.0 + padding : padding + cell.0
+            return column < 2 ? cell.0 + padding : column == 11 ? "  " + cell.0 : padding + cell.0
         }
         print(line.joined())
     }

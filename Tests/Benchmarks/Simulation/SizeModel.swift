@@ -8,6 +8,10 @@ struct SizeModel {
     let bodyBytes: Int
     /// The best coding without a dictionary.
     let plainBytes: Int
+    /// What a version takes on disk: packed over another of the last hour, and its row.
+    let packedBytes: Int
+    /// A dictionary of another URL.
+    private let pageBytes: Int
     /// A dictionary that is the body itself.
     private let sameBytes: Int
     /// A dictionary of the same deploy, and of one before; 2^index seconds old.
@@ -23,6 +27,10 @@ struct SizeModel {
             ?? body.count
         // Bytes of its own: Zstandard takes a dictionary that is the body's own memory for none.
         sameBytes = try Self.delta(from: SimulatedFeed.body(at: 2 * deploy - 60, number: 1), to: body)
+        pageBytes = try Self.delta(
+            from: SimulatedFeed.body(at: 2 * deploy - 90, number: 2, page: 1), to: body)
+        packedBytes =
+            try Self.mean([-60, -1900, -3700]) { (3 * deploy + $0 - 1800, 3 * deploy + $0) } + Self.rowBytes
         within = try (0...13).map { exponent in
             try Self.mean([-60, -1900, -3700]) { end in
                 let second = 3 * deploy + end
@@ -35,6 +43,15 @@ struct SizeModel {
                 return (second - (1 << exponent), second)
             }
         }
+    }
+
+    /// A row and its places in the indexes.
+    private static let rowBytes = 250
+
+    /// A delta over what a client holds, for a body from `second` at a URL.
+    func deltaBytes(from held: SimulatedClients.Held, to second: Int, page: Int) -> Int {
+        let bytes = deltaBytes(from: held.second, to: second)
+        return held.page == page ? bytes : max(bytes, pageBytes)
     }
 
     /// A delta over a dictionary from `dictionary`, for a body from `second`.

@@ -72,7 +72,7 @@ import Testing
         var largest = 0
         for seed in 1..<400 {
             store.admit(sampleBody(seed, count: 30_000), keep: 10_000, maxAge: .max, now: seed)
-            store.touch(wanted, now: seed)
+            store.advertised(wanted, now: seed)
             if seed % 3 == 0 {
                 #expect(store.flush())
                 largest = max(largest, folder.fileBytes)

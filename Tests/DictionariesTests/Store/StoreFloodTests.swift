@@ -14,7 +14,7 @@ import Testing
             let chain = ChainKey(authority: "api.example", match: "/feed/\(number)")
             let version = store.admit(
                 sampleBody(number), chain: chain, url: chain.match, isImplied: true, now: 1000)
-            store.touch(version, by: .advertised, now: 1000)
+            store.advertised(version, now: 1000)
             return version
         }
         #expect(store.flush())

@@ -60,7 +60,7 @@ import Testing
     @Test func `a chain that left probation meanwhile is not in it again`() throws {
         let versions = (1...2).map { store.admit(sampleBody($0), isImplied: true) }
         #expect(store.statistics.chainsInProbation == 1)
-        reopen { store.touch(versions[0], by: .advertised, now: 1000) }
+        reopen { store.advertised(versions[0], now: 1000) }
         #expect(store.statistics.chainsInProbation == 0)
         #expect(try folder.sqlite("SELECT established FROM chain") == "1")
     }
@@ -68,7 +68,7 @@ import Testing
     @Test func `a chain stays established though the version that was asked for is gone`() throws {
         let versions = (1...2).map { store.admit(sampleBody($0), isImplied: true) }
         reopen {
-            store.touch(versions[0], by: .advertised, now: 1000)
+            store.advertised(versions[0], now: 1000)
             store.evict([versions[0]], reason: .damaged)
         }
         #expect(store.statistics.versions == 1 && store.statistics.chainsInProbation == 0)

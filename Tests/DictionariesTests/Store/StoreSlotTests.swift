@@ -85,7 +85,7 @@ import Testing
         let store = try DictionaryStore.open(":memory:", maxBytes: 4_000_000)
         #expect(store.slot(bytes: 800_000, isImplied: true).refusal == .size)
         #expect(store.slot(bytes: 790_000, isImplied: true).refusal == nil)
-        store.touch(store.admit(sampleBody(1), isImplied: true), by: .advertised, now: 1000)
+        store.advertised(store.admit(sampleBody(1), isImplied: true), now: 1000)
         #expect(store.slot(bytes: 800_000, isImplied: true).refusal == nil)
     }
 

@@ -93,7 +93,7 @@ import Testing
         func admit() {
             let version = second.admit(sampleBody(1), etag: "second", maxAge: 10, isImplied: true, now: 1000)
             #expect(second.name(version, until: 5000, now: 1000))
-            second.touch(version, by: .advertised, now: 1000)
+            second.advertised(version, now: 1000)
         }
         if !isLater { admit() }
         first.admit(sampleBody(1), etag: "first", maxAge: 10, isImplied: true, now: 1000)

@@ -50,7 +50,7 @@ func configuration(
         #expect(policy.delivery == .auto)
         #expect(policy.ttl == nil && policy.cacheControl == nil)
         #expect(policy.linkMaxAge == 86_400_000)
-        #expect(policy.versions == 16)
+        #expect(policy.versions == 1_000_000)
         #expect(policy.maxAge == 2_592_000_000)
         #expect(policy.maxBody == 8_388_608)
         #expect(!policy.cookiesIgnored)

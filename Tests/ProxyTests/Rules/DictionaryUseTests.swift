@@ -108,6 +108,7 @@ private func changed(_ settings: String = "", fields: String = "X-Origin: 1") th
         fields: [String], allowed: String?, isAllowed: Bool
     ) throws {
         let proxy = try changed(fields: allowed.map { "Access-Control-Allow-Origin: \($0)" } ?? "X-Origin: 1")
+        _ = try proxy.fetch("/feed")
         let answer = try proxy.fetch("/feed", over: first, fields.joined(separator: "\r\n"))
         #expect((answer.coding == "dcz") == isAllowed)
         #expect((answer["Use-As-Dictionary"] != nil) == isAllowed)
@@ -122,6 +123,7 @@ private func changed(_ settings: String = "", fields: String = "X-Origin: 1") th
     func `a trusted peer says whether the client's transport is secure`(field: String, isSecure: Bool) throws
     {
         let proxy = try changed()
+        _ = try proxy.fetch("/feed")
         let answer = try proxy.fetch("/feed", over: first, field)
         #expect((answer.coding == "dcz") == isSecure)
         #expect((answer["Use-As-Dictionary"] != nil) == isSecure)

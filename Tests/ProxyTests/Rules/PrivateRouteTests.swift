@@ -125,8 +125,10 @@ extension WireMessage {
     ])
     func `a private dictionary is used and offered within its origin only`(site: String?, isUsed: Bool) throws
     {
-        let proxy = try proxy(byAuthorization, "Access-Control-Allow-Origin: https://page.test")
-        _ = try proxy.fetch("/feed", ann)
+        let proxy = try proxy(
+            byAuthorization.dropLast(3) + ", private_versions: 2}}]",
+            "Access-Control-Allow-Origin: https://page.test")
+        for version in 0...1 { _ = try proxy.fetch("/feed", ann, "X-Version: \(version)") }
         let sent =
             site.map { ["Sec-Fetch-Site: \($0)", "Sec-Fetch-Mode: cors", "Origin: https://page.test"] } ?? []
         let client = try proxy.connect()

@@ -19,7 +19,7 @@ final class TestProxy {
     /// Starts with the settings of a test in YAML: those below `upstream` and all others.
     init(
         _ origin: Origin, upstream: String = "", _ settings: String = "", store: String = ":memory:",
-        isLogged: Bool = false, churn: ChurnPolicy = ChurnPolicy(), deltaFault: Deltas.Fault? = nil,
+        isLogged: Bool = false, deltaFault: Deltas.Fault? = nil,
         urls: [String]? = nil, resolver: NameResolver = .system,
         listener: (inout Configuration.Listener) -> Void = { _ in },
         change: (inout Configuration) -> Void = { _ in }
@@ -31,7 +31,7 @@ final class TestProxy {
         listener(&configuration.listeners[0])
         change(&configuration)
         let context = try ProxyContext.open(
-            configuration, churn: churn,
+            configuration,
             log: { [events] event in events.withLock { $0.append(event) } }, loopCount: 2,
             resolver: resolver, deltaFault: deltaFault)
         log = isLogged ? try LineReader() : nil

@@ -1,0 +1,97 @@
+/// How long the clients of a chain take to come back: a histogram of the time between two contacts, whose past fades.
+///
+/// Each bucket spans a power of two. A client that comes back every second leaves 3,600 times as many notes as one that
+/// comes every hour; `ofClients` gives each note the weight of its own length, so that both count alike. A client
+/// cannot shorten the times of others by coming back quickly many times. A value, O(1) in everything.
+struct ReturnTimes: Sendable {
+    /// The share of returns, or of clients, that are not later.
+    enum Weight {
+        case ofReturns
+        case ofClients
+    }
+
+    /// The number of notes after which quantiles say something.
+    static let notesMin = 32
+    private static let notesMax = 8192
+    private static var bucketCount: Int { 24 }
+
+    private var buckets = InlineArray<24, UInt16>(repeating: 0)
+    private(set) var count = 0
+
+    /// Counts one return after a silence of some seconds.
+    mutating func note(seconds: Int) {
+        let length = UInt(max(0, min(seconds, 1 << 22))) + 1
+        buckets[UInt.bitWidth - 1 - length.leadingZeroBitCount] += 1
+        count += 1
+        if count >= Self.notesMax { fade() }
+    }
+
+    private mutating func fade() {
+        count = 0
+        for bucket in 0..<Self.bucketCount {
+            buckets[bucket] /= 2
+            count += Int(buckets[bucket])
+        }
+    }
+
+    /// The seconds within which this share of returns, or of clients, comes back; nil as long as too little is known.
+    func quantile(permille: Int, _ weight: Weight) -> Int? {
+        guard count >= Self.notesMin else { return nil }
+        let total = (0..<Self.bucketCount).reduce(0) { $0 + self.weight(of: $1, weight) }
+        var wanted = total * permille / 1000
+        for bucket in 0..<Self.bucketCount {
+            let share = self.weight(of: bucket, weight)
+            if wanted <= share, share > 0 {
+                // Inside a bucket by a straight line.
+                return (1 << bucket) - 1 + (1 << bucket) * wanted / share
+            }
+            wanted -= share
+        }
+        return (1 << Self.bucketCount) - 1
+    }
+
+    private func weight(of bucket: Int, _ weight: Weight) -> Int {
+        let notes = Int(buckets[bucket])
+        return weight == .ofClients ? notes << bucket : notes
+    }
+}
+
+/// For how long the versions of a chain stay without being offered or advertised, in seconds.
+struct RetentionTimes: Sendable, Equatable {
+    /// Versions whose only holder has been offered another.
+    ///
+    /// Parallel requests, second tabs and lost responses miscount, so that they do not go at once.
+    var unheld: Int
+    /// Versions that several clients held, as far as known all of which have been offered another.
+    var spent: Int
+    /// Versions that clients hold, who have long been silent.
+    var held: Int
+
+    /// As long as nobody has come back.
+    static let unknown = RetentionTimes(unheld: 3600, spent: Version.secondsMax, held: Version.secondsMax)
+
+    init(unheld: Int, spent: Int, held: Int) {
+        self.unheld = unheld
+        self.spent = spent
+        self.held = held
+    }
+
+    /// By the times after which clients have come back; nil as long as too little is known of them.
+    init?(_ returns: ReturnTimes) {
+        guard let usual = returns.quantile(permille: 850, .ofReturns),
+            let most = returns.quantile(permille: 800, .ofClients),
+            let nearlyAll = returns.quantile(permille: 950, .ofClients)
+        else { return nil }
+        held = max(4 * nearlyAll, 3600)
+        unheld = min(max(usual, 60), held)
+        spent = min(max(most, unheld), held)
+    }
+
+    subscript(standing: Retention.Standing) -> Int {
+        switch standing {
+        case .newcomer, .held: held
+        case .unheld: unheld
+        case .spent: spent
+        }
+    }
+}

@@ -1,0 +1,70 @@
+/// What requests tell of the clients that hold versions; nothing is kept per client, and each step is O(1).
+extension StoreState {
+    /// Notes that a client has come back with a version.
+    mutating func advertised(_ version: Version, now: Int) {
+        guard let standing = retention.standing(of: version) else { return }
+        // Among several holders it is not known whose silence ends: that of the last offer is the longest it can be.
+        let since = version.holders > 1 ? version.lastOffered : version.lastContact
+        // Requests that come together are one return.
+        if now > since + 1 { retention.noteReturn(to: version, after: now - since) }
+        version.noteContact(at: now)
+        version.isProven = true
+        retention.renew(version, standing == .newcomer ? .held : standing)
+    }
+
+    /// Notes that a version was asked for, by whomever.
+    mutating func touched(_ version: Version, now: Int) {
+        version.noteContact(at: now)
+        if let standing = retention.standing(of: version) { retention.renew(version, standing) }
+    }
+
+    /// Notes that a client was offered a version, which it holds from now on in place of the one it came with.
+    ///
+    /// A version is passed on from at most as often as it has holders: what a client that names a popular digest a
+    /// thousand times is offered counts as a newcomer's.
+    mutating func offered(_ version: Version, over former: Version?, now: Int) {
+        guard retention.standing(of: version) != nil else { return }
+        version.noteContact(at: now)
+        version.lastOffered = now
+        if former?.id != version.id {
+            if let former, passOn(from: former, now: now) {
+                version.isProven = true
+                former.successor = version.id
+            }
+            version.addHolder()
+        }
+        retention.renew(version, version.standing)
+    }
+
+    /// Takes a holder from a version; false where it has none that could have come.
+    private mutating func passOn(from former: Version, now: Int) -> Bool {
+        guard retention.standing(of: former) != nil else { return false }
+        former.handedOnAt = now
+        guard former.holders == 0 else {
+            former.removeHolder()
+            retention.renew(former, former.standing)
+            return true
+        }
+        // Its only holder is here again: what it was offered last time has not arrived.
+        guard !former.isShared, let lost = index.version(row: former.successor), !lost.isShared,
+            lost.holders > 0,
+            lost.lastOffered == lost.lastContact
+        else { return false }
+        lost.removeHolder()
+        retention.renew(lost, lost.standing)
+        return true
+    }
+
+    /// Removes versions that nobody seems to hold any more, of some chains; returns how many.
+    mutating func removeOverdue(now: Int, into evicted: inout Evicted) -> Int {
+        let overdue = retention.overdue(now: now, chains: 1024, versions: Self.overdueMax)
+        for (version, standing) in overdue {
+            let isHeld = standing == .held || standing == .newcomer
+            remove(CollectionOfOne(version), reason: isHeld ? .silent : .unheld, into: &evicted)
+        }
+        return overdue.count
+    }
+
+    /// How many versions go at a time: the lock is never held for long.
+    static let overdueMax = 64
+}

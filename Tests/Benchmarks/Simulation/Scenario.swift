@@ -1,0 +1,32 @@
+/// What a day is like, beside its feed.
+struct Scenario: Sendable {
+    let title: String
+    var feed = SimulatedFeed.always
+    var clients = 10_000
+    /// Clients that fetch once, without a dictionary, each from a URL of its own; a second.
+    var newcomersPerSecond = 0
+    /// The URLs of the chain, of which a client visits five.
+    var urls = 1
+    /// For how long clients keep what they are offered.
+    var lifeSeconds = 86_400
+    /// A visit is so many requests at most, all with the same dictionary.
+    var burstMax = 1
+    /// So many of a hundred responses do not arrive.
+    var lostPercent = 0
+    /// Whether the proxy is started anew at noon.
+    var restarts = false
+
+    static let all = [
+        Scenario(title: "changes with every request"),
+        Scenario(title: "changes every 5 s", feed: .often),
+        Scenario(title: "changes every 3 min", feed: .seldom),
+        Scenario(title: "100,000 clients", clients: 100_000),
+        Scenario(title: "10 newcomers a second", newcomersPerSecond: 10),
+        Scenario(title: "100 newcomers a second", newcomersPerSecond: 100),
+        Scenario(title: "500 URLs, every 5 s", feed: .often, urls: 500),
+        Scenario(title: "kept for a minute", lifeSeconds: 60),
+        Scenario(title: "kept for an hour", lifeSeconds: 3600),
+        Scenario(title: "bursts, 5 % lost", burstMax: 6, lostPercent: 5),
+        Scenario(title: "restart at noon", restarts: true),
+    ]
+}
