@@ -126,7 +126,7 @@ extension WireMessage {
     func `a private dictionary is used and offered within its origin only`(site: String?, isUsed: Bool) throws
     {
         let proxy = try proxy(
-            byAuthorization.dropLast(3) + ", private_versions: 2}}]",
+            String(byAuthorization.dropLast(3)) + ", private_versions: 2}}]",
             "Access-Control-Allow-Origin: https://page.test")
         for version in 0...1 { _ = try proxy.fetch("/feed", ann, "X-Version: \(version)") }
         let sent =
