@@ -16,7 +16,8 @@ struct CheckCommand: ParsableCommand {
     func run() throws {
         do throws(ConfigurationError) {
             let environment = ProcessInfo.processInfo.environment
-            let configuration = try Configuration.load(file: config, environment: environment, readsKey: true)
+            let configuration = try Configuration.load(
+                file: config, environment: environment, looksAround: true)
             let check = ConfigurationCheck(configuration)
             print(json ? check.json : check.lines.joined(separator: "\n"))
             for line in configuration.warningLines(file: config) { StandardError.write(line) }

@@ -23,6 +23,33 @@ struct Dictum: ParsableCommand {
 
     static func main() {
         TLSLibrary.keepUntilTheEnd()
+        if let mistake = mistake(in: CommandLine.arguments.dropFirst()) {
+            StandardError.write("dictum: \(mistake)")
+            exit(withError: ExitCode.validationFailure)
+        }
         main(nil)
+    }
+
+    /// The names of the commands.
+    static var commandNames: [String] {
+        configuration.subcommands.compactMap { $0.configuration.commandName }
+    }
+
+    /// What is wrong with a command that does not exist, and which one may have been meant; nil where it exists.
+    ///
+    /// The parser itself says only that the word is unexpected.
+    static func mistake(in arguments: some Sequence<String>) -> String? {
+        var subcommands = configuration.subcommands
+        for word in arguments {
+            guard !subcommands.isEmpty, !word.hasPrefix("-"), word != "help" else { return nil }
+            guard let next = subcommands.first(where: { $0.configuration.commandName == word }) else {
+                let names = subcommands.compactMap { $0.configuration.commandName }
+                let help = word.nearest(in: names).map { "did you mean \"\($0)\"?" }
+                return
+                    "unknown command \"\(StoreText.plain(word))\": \(help ?? "expected one of \(names.joined(separator: ", "))")"
+            }
+            subcommands = next.configuration.subcommands
+        }
+        return nil
     }
 }

@@ -54,9 +54,9 @@ package struct AcceptEncoding: Equatable, Sendable {
         case 1 where text[name.lowerBound] == UInt8(ascii: "*"): lower(&wildcard, to: weight)
         case 2 where FieldSyntax.equals(name, in: text, ignoringCase: "br"): lower(&br, to: weight)
         case 3:
-            // Browsers know these two in lower case only, so no other spelling is taken for a promise to decode.
-            if Self.isExactly("dcb", name, in: text) { lower(&dcb, to: weight) }
-            if Self.isExactly("dcz", name, in: text) { lower(&dcz, to: weight) }
+            // RFC 9110 section 8.4.1: content codings are case-insensitive.
+            if FieldSyntax.equals(name, in: text, ignoringCase: "dcb") { lower(&dcb, to: weight) }
+            if FieldSyntax.equals(name, in: text, ignoringCase: "dcz") { lower(&dcz, to: weight) }
         case 4 where FieldSyntax.equals(name, in: text, ignoringCase: "gzip"): lower(&gzip, to: weight)
         case 4 where FieldSyntax.equals(name, in: text, ignoringCase: "zstd"): lower(&zstd, to: weight)
         // RFC 9110 section 8.4.1.3: x-gzip is equivalent to gzip.
@@ -69,15 +69,6 @@ package struct AcceptEncoding: Equatable, Sendable {
 
     private func lower(_ known: inout Int16, to weight: Int16) {
         known = known < 0 ? weight : min(known, weight)
-    }
-
-    private static func isExactly(_ word: String, _ range: Range<Int>, in text: Span<UInt8>) -> Bool {
-        var index = range.lowerBound
-        for byte in word.utf8 {
-            if text[index] != byte { return false }
-            index += 1
-        }
-        return true
     }
 
     /// The weight after a coding's name, 1000 where there is none, nil where it is malformed.

@@ -18,6 +18,7 @@ package final class ConnectionPool {
     // Not to be seen from outside, see `EventLoop.Core.clock`.
     private var idle = 0
     private var active = 0
+    private var recentPeak = RecentPeak()
 
     /// Connections made since the start.
     package private(set) var openedCount = 0
@@ -44,11 +45,11 @@ package final class ConnectionPool {
     {
         if !fresh, let kept = lane.idle.popLast() {
             idle -= 1
-            active += 1
+            noteActive()
             return kept
         }
         let transport = try transport(to: lane.target)
-        active += 1
+        noteActive()
         openedCount += 1
         return ClientConnection(lane: lane, transport: transport, settings: settings, pool: self, core: core)
     }
@@ -59,6 +60,20 @@ package final class ConnectionPool {
     {
         let target = UpstreamTarget(scheme: .http, authority: endpoint.text, endpoint: endpoint)
         return try connection(in: lane(to: target), fresh: fresh)
+    }
+
+    private func noteActive() {
+        active += 1
+        recentPeak.note(active, now: core.now)
+    }
+
+    /// How many connections may be idle now: the setting, or as many as the load of the last seconds may need again.
+    ///
+    /// Without the second part, a load of more connections than the setting would close and reopen them all the time.
+    private var idleMax: Int {
+        let settled = settings.keepAliveMax
+        // The connection that asks is still counted as active.
+        return settled == 0 ? 0 : max(settled, recentPeak.value(now: core.now) - active + 1)
     }
 
     private func transport(to target: UpstreamTarget) throws(SystemError) -> any Transport {
@@ -114,7 +129,7 @@ package final class ConnectionPool {
     /// Takes a connection back after a whole exchange.
     func release(_ connection: ClientConnection) {
         let lane = connection.lane
-        guard connection.generation == generation, lane.isKept, idle < settings.keepAliveMax else {
+        guard connection.generation == generation, lane.isKept, idle < idleMax else {
             return connection.close()
         }
         active -= 1

@@ -54,6 +54,15 @@ struct OutputBuffer {
         if case .wrote(let count) = outcome { drop(min(count, self.count)) }
     }
 
+    /// Takes back what came in after the first `total` bytes; false, and nothing changed, where some of that has gone.
+    mutating func withdraw(backTo total: Int) -> Bool {
+        let surplus = totalBytes - total
+        guard surplus >= 0, surplus <= count else { return false }
+        bytes.removeLast(surplus)
+        totalBytes = total
+        return true
+    }
+
     private mutating func drop(_ written: Int) {
         start += written
         if start == bytes.count {

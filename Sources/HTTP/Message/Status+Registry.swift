@@ -42,4 +42,5 @@ extension Status {
     package static let serviceUnavailable = Status(rawValue: 503)
     package static let gatewayTimeout = Status(rawValue: 504)
     package static let httpVersionNotSupported = Status(rawValue: 505)
+    package static let loopDetected = Status(rawValue: 508)
 }

@@ -41,6 +41,7 @@ extension ServerConnection {
         guard transport != nil, state.output == .none else { return }
         var framing = body
         if framing == .chunked, !takesChunked { framing = .untilClose }
+        answerBeginning = AnswerBeginning(offset: output.totalBytes, wasPersistent: state.isPersistent)
         let persists = state.answerStarted(endsWithConnection: framing == .untilClose)
         head.headers.removeAll(framing == .none ? Self.connectionFields : Self.framingFields)
         switch framing {
@@ -114,6 +115,20 @@ extension ServerConnection {
         core.attend(token)
     }
 
+    /// Takes back a response of which no byte has gone to the client yet; false where it is too late.
+    ///
+    /// Another response may be started then.
+    package func withdraw() -> Bool {
+        guard transport != nil, state.output == .body, !isTunnel else { return false }
+        let beginning = answerBeginning
+        var isWithdrawn = false
+        changeOutput { isWithdrawn = $0.withdraw(backTo: beginning.offset) }
+        guard isWithdrawn else { return false }
+        state.answerWithdrawn(wasPersistent: beginning.wasPersistent)
+        isFull = false
+        return true
+    }
+
     /// Gives the answer up so that the client cannot take it for whole: the connection is reset.
     package func abort() {
         guard transport != nil else { return }
@@ -184,4 +199,12 @@ extension ServerConnection {
         pace.passed(
             bytes, at: core.now, idleTimeout: settings.idleTimeout, bytesPerSecond: settings.bodyRate)
     }
+}
+
+/// Where a response begins in its connection's output, and what the connection was before it.
+struct AnswerBeginning {
+    /// The bytes that the connection had been given before.
+    var offset = 0
+    /// Whether the connection could serve another request.
+    var wasPersistent = true
 }

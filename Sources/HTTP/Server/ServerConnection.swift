@@ -29,6 +29,8 @@ package final class ServerConnection: Handler {
     var handler: (any RequestHandler)?
     /// How the answer under way is framed.
     var answerFraming = BodyFraming.none
+    /// Where the response under way begins, so that it can be withdrawn.
+    var answerBeginning = AnswerBeginning()
     var clientVersion = Version.http11
     var isFull = false
     /// What to do when the output has gone.

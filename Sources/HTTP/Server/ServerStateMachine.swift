@@ -81,6 +81,12 @@ struct ServerStateMachine: Sendable {
         return isPersistent
     }
 
+    /// The response's head is taken back: none of it has gone out.
+    mutating func answerWithdrawn(wasPersistent: Bool) {
+        output = .none
+        isPersistent = wasPersistent && !isStopping
+    }
+
     /// The connection has changed its protocol: bytes both ways from here on, until it ends.
     mutating func protocolSwitched() {
         input = .body

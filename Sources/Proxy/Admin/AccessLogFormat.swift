@@ -79,6 +79,16 @@ package struct AccessLogFormat: Sendable {
             buffer.append(#","upstream_micros":"#)
             buffer.append(decimal: micros)
         }
+        if let upstream = record.upstream {
+            buffer.append(#","upstream":""#)
+            buffer.append(escaping: upstream, asJSON: true)
+            buffer.append(#"""#)
+        }
+        if let error = record.error {
+            buffer.append(#","error":""#)
+            buffer.append(escaping: error, asJSON: true)
+            buffer.append(#"""#)
+        }
         if let result = record.revalidation {
             buffer.append(#","revalidation":""#)
             buffer.append(contentsOf: result.rawValue.utf8)
@@ -142,6 +152,16 @@ package struct AccessLogFormat: Sendable {
         if let forwarder = record.forwarder {
             buffer.append(" via=")
             buffer.append(escaping: forwarder, asJSON: false)
+        }
+        if let upstream = record.upstream {
+            buffer.append(" to=\"")
+            buffer.append(escaping: upstream, asJSON: true)
+            buffer.append("\"")
+        }
+        if let error = record.error {
+            buffer.append(" error=\"")
+            buffer.append(escaping: error, asJSON: true)
+            buffer.append("\"")
         }
         if !record.isComplete { buffer.append(" aborted") }
     }

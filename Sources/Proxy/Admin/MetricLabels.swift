@@ -19,6 +19,8 @@ package enum RejectionReason: String, Sendable, CaseIterable {
     case clientRate = "client-rate"
     case clientConnections = "client-connections"
     case reservedPath = "reserved-path"
+    /// The request came back from an upstream that leads here.
+    case loop
 }
 
 /// Why a request was sent to an upstream once more.

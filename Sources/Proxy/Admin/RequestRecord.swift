@@ -34,6 +34,10 @@ package struct RequestRecord: Sendable {
     package var upstreamMicroseconds: Int?
     /// The status of the upstream's answer.
     package var upstreamStatus: Int?
+    /// The upstream that the request went to, or went to last.
+    package var upstream: [UInt8]?
+    /// Why Dictum could not pass on a whole response.
+    package var error: [UInt8]?
     /// What came of asking the upstream about a stored answer.
     package var revalidation: RevalidationResult?
     /// Whether the answer went out whole.

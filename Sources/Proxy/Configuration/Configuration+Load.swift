@@ -3,9 +3,10 @@ internal import Foundation
 extension Configuration {
     /// Reads the configuration in `file`, with `${NAME}` taken from `environment`; throws all mistakes at once.
     ///
-    /// `readsKey` also has it look at the key of private routes, which else is read by the start alone.
+    /// `looksAround` also has it look at what only a start needs: the key of private routes, the names of the upstreams,
+    /// the folder of the store. That blocks.
     package static func load(
-        file: String, environment: [String: String], readsKey: Bool = false
+        file: String, environment: [String: String], looksAround: Bool = false
     ) throws(ConfigurationError) -> Configuration {
         guard let handle = FileHandle(forReadingAtPath: file) else {
             throw ConfigurationError("the file cannot be opened: expected a readable file")
@@ -16,12 +17,12 @@ extension Configuration {
         } catch {
             throw ConfigurationError("the file cannot be read: expected a readable file")
         }
-        return try parse([UInt8](data), environment: environment, readsKey: readsKey)
+        return try parse([UInt8](data), environment: environment, looksAround: looksAround)
     }
 
     /// Reads the configuration from the bytes of a file; throws all mistakes at once.
     package static func parse(
-        _ bytes: [UInt8], environment: [String: String] = [:], readsKey: Bool = false
+        _ bytes: [UInt8], environment: [String: String] = [:], looksAround: Bool = false
     ) throws(ConfigurationError) -> Configuration {
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw ConfigurationError("the file is not text: expected UTF-8")
@@ -33,7 +34,7 @@ extension Configuration {
             reader.read(root, by: Settings.all, into: &configuration)
             configuration.checkUpstreamTLS(&reader)
             configuration.checkAddresses(&reader)
-            if readsKey { configuration.checkKeyFile(&reader) }
+            if looksAround { configuration.checkSurroundings(&reader) }
         }
         let problems = document.problems + reader.problems
         guard problems.isEmpty else { throw ConfigurationError(problems) }

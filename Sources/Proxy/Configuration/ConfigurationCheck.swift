@@ -7,6 +7,10 @@ package struct ConfigurationCheck: Sendable, Encodable {
     struct Route: Sendable, Encodable {
         let match: String
         let covers: String
+        var delivery: String?
+        var scope: String?
+        var life: String?
+        var browsers: String?
         let examples: [Example]
     }
 
@@ -46,7 +50,10 @@ package struct ConfigurationCheck: Sendable, Encodable {
             if case .template(let template) = policy.covers {
                 examples = Self.examples(of: route, policy, template)
             }
-            return Route(match: route.text, covers: policy.coversText, examples: examples)
+            let outlook = RouteOutlook(policy)
+            return Route(
+                match: route.text, covers: policy.coversText, delivery: outlook.delivery,
+                scope: outlook.scope, life: outlook.life, browsers: outlook.browsers, examples: examples)
         }
     }
 
@@ -73,7 +80,11 @@ package struct ConfigurationCheck: Sendable, Encodable {
                 let isTemplate = route.covers.hasPrefix("/")
                 let none = ["  no example: try the match with URLs of your own"]
                 let examples = route.examples.map { "  \($0.url) joins \($0.chain)" }
-                return ["route \(route.match) covers \(route.covers)"]
+                let outlook = [
+                    ("delivery", route.delivery), ("scope", route.scope), ("life", route.life),
+                    ("browsers", route.browsers),
+                ].compactMap { name, text in text.map { "  \(name): \($0)" } }
+                return ["route \(route.match) covers \(route.covers)"] + outlook
                     + (isTemplate && examples.isEmpty ? none : examples)
             }
     }

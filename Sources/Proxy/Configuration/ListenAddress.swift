@@ -7,7 +7,7 @@ package enum ListenAddress: Sendable, Hashable, CustomStringConvertible {
     /// The path of a Unix socket.
     case unix(path: String)
 
-    /// Reads `host:port`, `[::1]:port` or `unix:/path`.
+    /// Reads `host:port`, `[::1]:port`, `unix:/path`, or `:port`, which is every IPv4 address of this machine.
     package init?(_ text: String) {
         if text.hasPrefix("unix:") {
             let path = text.dropFirst(5)
@@ -16,7 +16,9 @@ package enum ListenAddress: Sendable, Hashable, CustomStringConvertible {
             self = .unix(path: String(path))
             return
         }
-        guard let authority = HostAndPort(text), let port = authority.port else { return nil }
+        guard let authority = HostAndPort(text.hasPrefix(":") ? "0.0.0.0" + text : text),
+            let port = authority.port
+        else { return nil }
         self = .tcp(host: authority.host, port: port)
     }
 

@@ -56,14 +56,14 @@ struct Setting<Target>: Sendable {
             sample: { .section(ReferenceLine.lines(of: settings, in: $0[keyPath: path]), isItem: false) })
     }
 
-    /// A mapping of settings of its own, or `off`, which is nil.
+    /// A mapping of settings of its own, or `off`, which is nil, or `on`, which is a mapping of nothing.
     ///
     /// - Parameter fresh: what the mapping begins from.
     static func sectionOrOff<Value: Sendable>(
         _ key: String, _ path: any WritableKeyPath<Target, Value?> & Sendable, _ settings: [Setting<Value>],
         fresh: Value, _ prose: String
     ) -> Setting {
-        let expectation = "off, or a mapping of " + settings.map(\.key).listed
+        let expectation = "on, off, or a mapping of " + settings.map(\.key).listed
         return Setting(
             key: key, prose: prose, expectation: expectation, isRequired: false,
             read: { entry, reader, target in
@@ -72,7 +72,11 @@ struct Setting<Target>: Sendable {
                     return
                 }
                 var value = target[keyPath: path] ?? fresh
-                reader.read(entry.value, by: settings, into: &value, expected: expectation)
+                var node = entry.value
+                if case .scalar(let text) = node.content, text.saysOn {
+                    node = ConfigurationNode(position: node.position, content: .nothing, textColumn: nil)
+                }
+                reader.read(node, by: settings, into: &value, expected: expectation)
                 target[keyPath: path] = value
             },
             sample: { target in

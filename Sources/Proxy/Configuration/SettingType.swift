@@ -189,6 +189,8 @@ extension SettingType {
 extension String {
     /// Whether the text says no: `off` and `false` mean the same everywhere.
     var saysOff: Bool { self == "off" || self == "false" }
+    /// Whether it is the word for on, in either spelling.
+    var saysOn: Bool { self == "on" || self == "true" }
 
     /// The text as a YAML scalar inside a list, quoted where it must be.
     var inYAML: String {

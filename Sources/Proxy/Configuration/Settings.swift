@@ -136,7 +136,12 @@ enum Settings {
         .value(
             "idle_timeout", \.idleTimeout, .duration(1...day),
             "The time between two bytes, of the upstream's and of a client's bodies alike."),
-        .value("keep_alive", \.keepAlive, .count(0...100_000), "How many idle connections are kept."),
+        .value(
+            "keep_alive", \.keepAlive, .count(0...100_000),
+            """
+            How many idle connections are kept; 0 for none. Under load as many are kept as requests of the last 20 \
+            seconds were under way at once.
+            """),
         .value(
             "max_failures", \.maxFailures, .count(0...1_000),
             """
@@ -274,7 +279,8 @@ enum Settings {
             """),
         .sectionOrOff(
             "dictionary", \.dictionary, dictionary, fresh: DictionaryPolicy(),
-            "How dictionaries are used here; off: not at all, and the upstream's own pass."),
+            "How dictionaries are used here; on: as by default; off: not at all, and the upstream's own pass."
+        ),
     ]
 
     static let dictionary: [Setting<DictionaryPolicy>] = [

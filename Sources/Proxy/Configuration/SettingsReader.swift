@@ -137,7 +137,7 @@ extension [String] {
 
 extension String {
     /// The word of `candidates` that is a slip of the pen away, if one is.
-    func nearest(in candidates: [String]) -> String? {
+    package func nearest(in candidates: [String]) -> String? {
         guard count <= 64 else { return nil }
         let ranked = candidates.map { (word: $0, distance: editDistance(to: $0)) }
         guard let best = ranked.min(by: { $0.distance < $1.distance }) else { return nil }

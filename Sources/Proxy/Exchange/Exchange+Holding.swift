@@ -28,8 +28,8 @@ extension Exchange {
         proxy.metrics.countUpstreamError(.malformed)
         upstream?.abort()
         upstream = nil
-        if answer.isStarted { return abort() }
-        releaseAnswer()
+        record.error = Array("the response's body is not in its content coding".utf8)
+        guard canRefuse(answer) else { return abort() }
         refuse(Self.undecodable)
     }
 

@@ -17,7 +17,18 @@ extension Exchange {
         guard answer == nil, RetryRule.isFault(error), let server = way?.server else { return }
         let policy = EndpointHealth.Policy(context.configuration.upstream)
         guard let change = server.failed(now: core.now, policy) else { return }
-        context.report(.change(change, of: server, because: error))
+        context.report(
+            .change(change, of: server, isOnlyOne: proxy.upstreams.count == 1, because: error))
+    }
+
+    /// Sends a problem to the client for an upstream that gave no whole response, and says why in the logs.
+    func refuse(because error: UpstreamError) {
+        let problem = ProblemAnswer(error)
+        record.error = Array(error.logText.utf8)
+        if let server = way?.server, server.failureReminder.take(now: core.now) {
+            context.report(.failure(error, of: server, status: problem.status))
+        }
+        refuse(problem)
     }
 
     /// Sends the request once more, where nothing of it can have been acted upon, or acting twice does no harm

@@ -42,7 +42,7 @@ extension Exchange {
     func forward() {
         var surroundings = UpstreamRequest.Surroundings(
             peer: peer, route: route, acceptEncoding: context.configuration.upstream.acceptEncoding,
-            upstreamAuthority: context.upstreamAuthority, isTLS: peer.isTLS ?? false)
+            via: context.shared.via, upstreamAuthority: context.upstreamAuthority, isTLS: peer.isTLS ?? false)
         surroundings.isEarly = connection.isEarly
         surroundings.subjectFields = context.clientSubjectFields
         surroundings.subjectField = connection.settings.clientSubjectField
@@ -56,7 +56,10 @@ extension Exchange {
     /// Sends a request's head to the upstream whose turn it is; what the client sends as its body follows.
     func askUpstream(_ head: RequestHead) {
         proxy.upstreams.budget.count(now: core.now)
-        guard let way = proxy.upstreams.choose(now: core.now) else { return refuse(Self.noUpstream) }
+        guard let way = proxy.upstreams.choose(now: core.now) else {
+            record.error = Array("no upstream to ask".utf8)
+            return refuse(Self.noUpstream)
+        }
         send(head, by: way)
     }
 
@@ -146,9 +149,11 @@ extension Exchange: ResponseHandler {
         if case .handshakeFailed(let failure) = error, let way { proxy.report(failure, of: way.server) }
         noteFailure(error)
         if retry(error, lost) { return }
-        if answer?.isStarted == true { return abort() }
-        releaseAnswer()
-        refuse(ProblemAnswer(error))
+        if let answer, !canRefuse(answer) {
+            record.error = Array(error.logText.utf8)
+            return abort()
+        }
+        refuse(because: error)
     }
 }
 

@@ -132,6 +132,10 @@ final class Exchange: Handler {
     /// What Dictum itself has to say instead of an upstream.
     private func ownAnswer() -> (ProblemAnswer, RejectionReason)? {
         if let refusal = rateRefusal() { return (refusal, .clientRate) }
+        if context.shared.via.isLoop(request.headers) {
+            context.reportLoop(now: core.now)
+            return (Self.loop, .loop)
+        }
         switch request.method {
         case .connect, .trace:
             // A tunnel to anywhere, and an echo of credentials: neither is for a gateway.
@@ -154,6 +158,10 @@ final class Exchange: Handler {
         }
         return nil
     }
+
+    private static let loop = ProblemAnswer(
+        status: .loopDetected,
+        detail: "The request has been here before: an upstream of this server leads back to it.")
 
     static let bodyTooLarge = ProblemAnswer(
         status: .contentTooLarge, detail: "The request's body is too large.")
@@ -184,6 +192,20 @@ final class Exchange: Handler {
             send(body.span)
         }
         complete()
+    }
+
+    /// Takes back what has been made of an answer, so that a problem can be sent in its place; false where some of it has
+    /// gone to the client.
+    func canRefuse(_ answer: Answer) -> Bool {
+        if answer.isStarted {
+            guard connection.withdraw() else { return false }
+            answer.isStarted = false
+        }
+        record.bodyBytesSent = 0
+        record.coding = .identity
+        record.reason = nil
+        releaseAnswer()
+        return true
     }
 
     /// The answer has gone to the client whole.
@@ -220,6 +242,7 @@ final class Exchange: Handler {
         noteClient()
         record.method = Array(request.method.text.utf8)
         record.target = request.target.bytes
+        record.upstream = way?.server.logText
         noteIdentifiers()
     }
 

@@ -3,14 +3,13 @@ internal import HTTP
 
 /// The request as the upstream gets it: a pure function of what the client sent.
 enum UpstreamRequest {
-    /// What Via says of us (RFC 9110 section 7.6.3): the version that was received, and a pseudonym.
-    private static let via = (http10: "1.0 dictum", http11: "1.1 dictum")
-
     /// What shapes it besides the request itself.
     struct Surroundings {
         let peer: ClientPeer
         let route: Route
         let acceptEncoding: Configuration.Upstream.AcceptEncoding
+        /// Our member of Via.
+        let via: Via
         /// The upstream's own authority, for a client that names none (HTTP/1.0).
         let upstreamAuthority: String
         let isTLS: Bool
@@ -37,7 +36,7 @@ enum UpstreamRequest {
             head.headers.append(.upgrade, protocols)
             head.headers.append(.connection, "upgrade")
         }
-        head.headers.append(.via, request.version < .http11 ? via.http10 : via.http11)
+        head.headers.append(.via, surroundings.via.member(receivedBy: request.version))
         setForwarding(&head.headers, request, surroundings)
         setSubject(&head.headers, surroundings)
         // RFC 8470 section 5.1: who has said so before us may know more, and is not contradicted.

@@ -108,6 +108,17 @@ package final class ProxyContext: Sendable {
                 """))
     }
 
+    /// Says that an upstream leads back here; at most once a minute.
+    func reportLoop(now: Int64) {
+        guard shared.loopReminder.take(now: now) else { return }
+        report(
+            .error(
+                """
+                a request came back to this proxy (508): one of upstream.urls leads to one of its own addresses. This \
+                message comes at most once a minute
+                """))
+    }
+
     /// Says where Multipath TCP is wanted and not to be had.
     func reportMissingPaths(_ listener: Configuration.Listener, _ sockets: [ListeningSocket]) {
         guard listener.isMultipath, sockets.contains(where: { !$0.isMultipath }) else { return }

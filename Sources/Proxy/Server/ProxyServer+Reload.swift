@@ -33,6 +33,7 @@ extension ProxyServer {
         // Every new socket before any change: what cannot be had leaves all as it is.
         let change = try ListenerChange(from: former, to: configuration)
         let admin = try AdminChange(from: former, to: configuration)
+        try OwnUpstream.check(servers, change.listeners.map(\.endpoint))
         context.upstreams.adopt(configuration.upstream.urls, servers)
         context.compressionMemory.resize(to: configuration.compression.memory)
         state.withLock { state in

@@ -62,6 +62,7 @@ package final class ProxyServer: Sendable {
         context: ProxyContext, accessLog: AccessLogOutput?, inherited: InheritedSockets = .none
     ) throws(StartError) {
         let (opened, adminSocket) = try Self.open(context, inherited)
+        try OwnUpstream.check(context.upstreams.servers, opened.values.map(\.listener.endpoint))
         parts = (0..<context.loopCount).map { index in
             Self.startPart(
                 index, context, opened.mapValues { ($0.listener.configuration, $0.shares[index]) }, accessLog

@@ -21,6 +21,10 @@ final class SharedParts: Sendable {
     /// Which versions Links name.
     let linkDesk: LinkDesk
     let dictionarySwitch = DictionarySwitch()
+    /// When an operator is told that requests come back.
+    let loopReminder = Reminder()
+    /// What Via says of this process.
+    let via = Via()
     let connectionCount = ConnectionCount()
     /// What TLS sessions of clients are resumed with.
     let ticketKeys: TLSTicketKeys

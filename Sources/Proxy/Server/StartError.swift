@@ -12,6 +12,8 @@ package enum StartError: Error, Equatable, CustomStringConvertible {
     case wrongInheritance(String)
     /// The upstream's name has no address.
     case unknownUpstream(String)
+    /// An upstream is one of the proxy's own listeners.
+    case ownUpstream(String, listener: String)
     /// The store refuses to be opened.
     case store(String)
     /// Settings that no reload can change.
@@ -19,16 +21,21 @@ package enum StartError: Error, Equatable, CustomStringConvertible {
 
     /// The error for one who gave no file, but options.
     package var textForOptions: String {
-        guard case .cannotListen(let address, let why) = self else { return description }
-        return
-            "cannot listen on \(address): \(why); choose another address with --listen, or stop who uses it"
+        switch self {
+        case .cannotListen(let address, let why):
+            "cannot listen on \(address): \(why); choose another address with --listen, or stop the process using it"
+        case .ownUpstream(let url, let listener):
+            "--upstream \(url) leads to \(listener), where this proxy itself listens; give the address of the API, or "
+                + "another --listen"
+        default: description
+        }
     }
 
     package var description: String {
         switch self {
         case .cannotListen(let address, let why):
             "cannot listen on \(address): \(why); choose another address in `listeners` or `admin`, whichever has this one, "
-                + "or stop who uses it"
+                + "or stop the process using it"
         case .tls(let address, let why):
             "cannot speak TLS on \(address): \(why); check `tls` of this listener"
         case .upstreamTLS(let why):
@@ -40,6 +47,8 @@ package enum StartError: Error, Equatable, CustomStringConvertible {
             why
         case .unknownUpstream(let host):
             "the upstream's name \(host) has no address; check `upstream.urls` and the name service"
+        case .ownUpstream(let url, let listener):
+            "the upstream \(url) leads to \(listener), where this proxy itself listens; check `upstream.urls` and `listeners`"
         case .store(let why):
             why
         case .needsRestart(let settings):

@@ -74,7 +74,7 @@ final class HealthChecker: Handler {
             probes[name] = nil
             guard servers.contains(where: { $0 === server }), let change = server.checked(isGood: isGood)
             else { return }
-            report(.change(change, of: server))
+            report(.change(change, of: server, isOnlyOne: servers.count == 1))
         }
         probes[name] = probe
         probe.start(target, in: pool.lane(to: server.target), of: pool)

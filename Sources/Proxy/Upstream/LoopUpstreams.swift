@@ -23,6 +23,9 @@ final class LoopUpstreams {
     /// Tries beyond the first.
     var budget = RetryBudget()
 
+    /// How many there are.
+    var count: Int { ways.count }
+
     /// Whether somebody balances by the requests under way.
     var countsLoad: Bool { method == .leastConnections && ways.count > 1 }
 

@@ -4,36 +4,47 @@ internal import HTTP
 extension StoreEvent {
     /// What an operator is told when it changes whether requests go to an upstream.
     static func change(
-        _ change: EndpointHealth.Change, of server: UpstreamServer, because error: UpstreamError? = nil
+        _ change: EndpointHealth.Change, of server: UpstreamServer, isOnlyOne: Bool = false,
+        because error: UpstreamError? = nil
     ) -> StoreEvent {
         switch change {
         case .ejected(let milliseconds, let failures):
-            let why = error.map { " (\($0.reason))" } ?? ""
-            return .warning(
-                """
-                upstream \(server.text) failed \(failures) times in a row\(why): \
-                others are asked before it for \(Quantity.duration.text(of: Int(milliseconds)))
-                """)
+            let why = error.map { " (\($0.logText))" } ?? ""
+            let time = Quantity.duration.text(of: Int(milliseconds))
+            let what = isOnlyOne ? "there is no other to ask" : "others are asked before it for \(time)"
+            return .warning("upstream \(server.text) failed \(failures) times in a row\(why): \(what)")
         case .readmitted: return .info("upstream \(server.text) answers again")
         case .checkedOut:
-            return .warning(
-                "upstream \(server.text) does not pass its health check: others are asked before it")
+            let what = isOnlyOne ? "there is no other to ask" : "others are asked before it"
+            return .warning("upstream \(server.text) does not pass its health check: \(what)")
         case .checkedIn: return .info("upstream \(server.text) passes its health check")
         }
     }
 }
 
+extension StoreEvent {
+    /// What an operator is told when a request cannot be answered for want of a response; at most once a minute.
+    static func failure(_ error: UpstreamError, of server: UpstreamServer, status: Status) -> StoreEvent {
+        .warning(
+            """
+            upstream \(server.text): \(error.logText): a client got \(status.rawValue). The access log has each such \
+            request; this warning comes at most once a minute
+            """)
+    }
+}
+
 extension UpstreamError {
     /// What has happened, for a log.
-    fileprivate var reason: String {
+    var logText: String {
         switch self {
         case .connectFailed(let error): error.text.lowercased()
-        case .handshakeFailed(let failure): failure.text
-        case .connectTimeout: "no connection in time"
-        case .headTimeout: "no answer in time"
-        case .malformed: "a malformed answer"
-        case .stale, .closedBeforeHead, .truncated: "closed the connection before an answer"
-        case .idleTimeout: "reads nothing"
+        case .handshakeFailed(let failure): "no TLS: \(failure.text)"
+        case .connectTimeout: "no connection within upstream.connect_timeout"
+        case .headTimeout: "no response within upstream.response_timeout"
+        case .malformed(let error): "malformed response: \(error.text)"
+        case .stale, .closedBeforeHead: "closed the connection before a response"
+        case .truncated: "closed the connection before the end of the response"
+        case .idleTimeout: "silent for upstream.idle_timeout"
         }
     }
 }

@@ -10,20 +10,23 @@ final class UpstreamServer: Sendable {
     let target: UpstreamTarget
     /// The URL as it was configured.
     let url: String
+    /// The upstream as logs have it.
+    let text: String
+    /// The same as `text`, for the access log.
+    let logText: [UInt8]
     private let health = Guarded(EndpointHealth())
     /// What `health` says in short: 0 where nothing is held against it, 1 after failures, 2 where it is out.
     private let summary = Atomic<Int>(0)
     private let active = Atomic<Int>(0)
+    /// When an operator is told of a failed request.
+    let failureReminder = Reminder()
 
     init(_ target: UpstreamTarget, url: String) {
         self.target = target
         self.url = url
-    }
-
-    /// The upstream as logs have it.
-    var text: String {
         let address = target.endpoint.text
-        return url.hasSuffix(address) ? url : "\(url) (\(address))"
+        text = url.hasSuffix(address) ? url : "\(url) (\(address))"
+        logText = Array(text.utf8)
     }
 
     // MARK: Load

@@ -39,8 +39,8 @@ struct DemoTable {
     }
 
     private static func numbers(_ row: Row) -> [String] {
-        let saved = FetchReport.savedPercent(body: row.bodyBytes, wire: row.wireBytes)
-        return [row.bodyBytes, row.gzipBytes, row.wireBytes].map(grouped) + ["\(saved) %"]
+        let saved = FetchReport.percentText(body: row.bodyBytes, wire: row.wireBytes)
+        return [row.bodyBytes, row.gzipBytes, row.wireBytes].map(grouped) + [saved]
     }
 
     /// The second column is a word and begins on the left, the others are numbers and end on the right.

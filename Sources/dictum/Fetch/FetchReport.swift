@@ -28,10 +28,16 @@ struct FetchReport: Encodable, Equatable, Sendable {
         case savedPercent = "saved_percent"
     }
 
-    /// The share of the body that did not travel, rounded to a tenth of a percent.
+    /// The share of the body that did not travel, rounded to a hundredth of a percent, and never to all where something did.
     static func savedPercent(body: Int, wire: Int) -> Double {
         guard body > 0 else { return 0 }
-        return ((1 - Double(wire) / Double(body)) * 1000).rounded() / 10
+        let hundredths = ((1 - Double(wire) / Double(body)) * 10_000).rounded()
+        return min(hundredths, wire > 0 ? 9_999 : 10_000) / 100
+    }
+
+    /// That share for people, with both decimals.
+    static func percentText(body: Int, wire: Int) -> String {
+        String(format: "%.2f %%", savedPercent(body: body, wire: wire))
     }
 
     /// One line for people.
@@ -39,7 +45,8 @@ struct FetchReport: Encodable, Equatable, Sendable {
         let what = revalidated ? "\(status), unchanged, body from the cache" : "\(status), \(coding)"
         let kept = stored ? ", kept as a dictionary" : ""
         return
-            "\(what): \(wireBytes) bytes on the wire for a body of \(bodyBytes), \(savedPercent) % saved\(kept)"
+            "\(what): \(wireBytes) bytes on the wire for a body of \(bodyBytes), "
+            + "\(Self.percentText(body: bodyBytes, wire: wireBytes)) saved\(kept)"
     }
 
     /// One JSON object on one line; every key is always there.

@@ -4,7 +4,7 @@ internal import Testing
 /// RFC 9110 section 12.5.3 and RFC 9842 section 6.1.
 struct AcceptEncodingTests {
     @Test(arguments: [
-        "*", "*;q=1", "gzip, br, zstd, *", "dcz;q=0, *", "dcz;q=0.000", "DCZ", "Dcz;q=1", "xdcz", "dczx",
+        "*", "*;q=1", "gzip, br, zstd, *", "dcz;q=0, *", "dcz;q=0.000", "xdcz", "dczx",
         "dcz2",
         "dcz;q=1.5", "dcz;q=2", "dcz;q=-1", "dcz;q=", "dcz;q", "dcz;", "dcz;level=3", "dcz;q=0.1234",
         "dcz;q=1.001",
@@ -12,6 +12,13 @@ struct AcceptEncodingTests {
     ])
     func `dcz counts only where it is named with a weight above 0`(line: String) {
         #expect(AcceptEncoding([line]).quality(of: .dcz) == 0)
+    }
+
+    @Test(arguments: ["DCZ", "Dcz;q=1", "gzip, dCz", "DCB;q=0.5, DCZ"])
+    func `a coding is named in any case`(line: String) {
+        #expect(AcceptEncoding([line]).quality(of: .dcz) == 1000)
+        #expect(
+            AcceptEncoding([line.replacing("z", with: "b").replacing("Z", with: "B")]).quality(of: .dcb) > 0)
     }
 
     @Test(arguments: ContentCoding.allCases)

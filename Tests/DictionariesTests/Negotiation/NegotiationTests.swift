@@ -11,7 +11,7 @@ struct NegotiationTests {
         arguments: [
             ("*", .zstd, .codingNotAccepted), ("gzip", .gzip, .codingNotAccepted),
             ("dcz;q=0, dcb;q=0, br", .br, .codingNotAccepted),
-            ("DCZ, gzip", .gzip, .codingNotAccepted), ("", .identity, .codingNotAccepted),
+            ("DCZ, gzip", .dcz, .delta), ("", .identity, .codingNotAccepted),
             ("dcb, gzip", .dcb, .delta),
             ("dcz;q=0.5, dcb", .dcb, .delta), ("dcb;q=0.5, dcz", .dcz, .delta),
             ("dcz;q=0.5, zstd", .zstd, .otherCodingPreferred),

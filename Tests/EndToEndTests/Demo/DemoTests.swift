@@ -26,6 +26,7 @@ internal import Testing
             #expect(gzip < body && wire > 0)
             if index > 0 { #expect(wire * 20 < gzip) }
         }
+        #expect(!result.text.contains("100.0"))
         let widths = Set(result.text.split(separator: "\n").filter { $0.hasSuffix("%") }.map(\.count))
         #expect(widths.count == 1)
     }
@@ -91,7 +92,7 @@ internal import Testing
             command + ["--listen", "127.0.0.1:\(holder.port)"], in: folder.path)
         #expect(result.status == 1 && result.errorLines.count == 1, "\(result.errors)")
         #expect(result.errors.contains("cannot listen on 127.0.0.1:\(holder.port)"))
-        #expect(result.errors.contains("choose another address with --listen, or stop who uses it"))
+        #expect(result.errors.contains("choose another address with --listen, or stop the process using it"))
         #expect(!result.errors.contains("listeners"))
     }
 

@@ -41,7 +41,7 @@ internal import Testing
         let result = try Fetching().run("\(origin.url)/feed")
         #expect(result.status == 0 && result.text == "nothing here")
         #expect(
-            result.errors == "dictum: 404, identity: 12 bytes on the wire for a body of 12, 0.0 % saved\n")
+            result.errors == "dictum: 404, identity: 12 bytes on the wire for a body of 12, 0.00 % saved\n")
     }
 
     @Test(.timeLimit(.minutes(10)))

@@ -239,9 +239,12 @@ struct ClientReuseTests {
         #expect(client.counts() == [0, 0])
     }
 
-    @Test func `as many idle connections are kept as are allowed`() throws {
+    @Test(arguments: [(0, 0), (1, 3), (2, 3), (3, 3), (100, 3)])
+    func `as many idle connections are kept as were busy of late, and none where that is the setting`(
+        setting: Int, kept: Int
+    ) throws {
         var settings = ClientSettings()
-        settings.keepAliveMax = 2
+        settings.keepAliveMax = setting
         let upstream = try TestUpstream()
         let client = TestClient(settings)
         let exchanges = try (0..<3).map { _ in try client.begin(to: upstream.endpoint) }
@@ -249,7 +252,20 @@ struct ClientReuseTests {
         #expect(client.counts() == [0, 3])
         for peer in peers { peer.send(Self.ok) }
         for exchange in exchanges { #expect(exchange.outcome().last == "end") }
-        #expect(client.counts() == [2, 0])
+        #expect(client.counts() == [kept, 0])
+    }
+
+    @Test func `a peak counts for one window at least and two at most`() {
+        var peak = RecentPeak()
+        let window = RecentPeak.windowMilliseconds
+        peak.note(7, now: 1_000)
+        peak.note(3, now: 2_000)
+        #expect(peak.value(now: 2_000) == 7)
+        #expect(peak.value(now: 1_000 + window) == 7)
+        peak.note(4, now: 1_000 + window)
+        #expect(peak.value(now: 999 + 2 * window) == 7)
+        #expect(peak.value(now: 1_000 + 2 * window) == 4)
+        #expect(peak.value(now: 1_000 + 9 * window) == 0)
     }
 
     @Test func `an idle connection is closed when its time is over`() throws {

@@ -35,6 +35,43 @@ struct ServerAnswerTests {
             peer.readToEnd() == ("HTTP/1.1 200 OK\r\nDate: then\r\nConnection: close\r\n\r\nhello", .closed))
     }
 
+    @Test(arguments: [BodyFraming.chunked, .length(9), .untilClose])
+    func `a response of which no byte has gone out can be taken back, and another sent`(framing: BodyFraming)
+        throws
+    {
+        let server = try TestServer { request in
+            request.connection.start(testHead(), body: framing)
+            request.connection.write("half".utf8.span)
+            #expect(request.connection.withdraw())
+            #expect(!request.connection.withdraw(), "there is nothing more to take back")
+            request.connection.start(testHead(), body: .length(2))
+            request.connection.write("ok".utf8.span)
+            request.connection.finish()
+            #expect(!request.connection.withdraw(), "it is whole")
+        }
+        let peer = try server.connect()
+        for _ in 0..<2 {
+            peer.send(Self.get)
+            #expect(peer.readHead() == "HTTP/1.1 200 OK\r\nDate: then\r\nContent-Length: 2\r\n\r\n")
+            #expect(peer.read(2) == "ok")
+        }
+    }
+
+    @Test func `a response that has begun to go out cannot be taken back`() throws {
+        let large = [UInt8](repeating: 0x61, count: 20_000)
+        let server = try TestServer { request in
+            request.connection.start(testHead(), body: .length(UInt64(large.count)))
+            // As large a piece is written at once.
+            request.connection.write(large.span)
+            #expect(!request.connection.withdraw())
+            request.connection.finish()
+        }
+        let peer = try server.connect()
+        peer.send(Self.get)
+        #expect(peer.readHead().hasPrefix("HTTP/1.1 200 OK\r\n"))
+        #expect(peer.read(large.count).utf8.count == large.count)
+    }
+
     @Test func `the framing that the application's head claims is replaced by the true one`() throws {
         let server = try TestServer { request in
             var head = testHead()

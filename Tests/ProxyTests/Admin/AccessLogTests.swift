@@ -31,6 +31,7 @@ private func full(_ record: inout RequestRecord) {
     record.durationMicroseconds = 71
     record.upstreamMicroseconds = 60
     record.upstreamStatus = 200
+    record.upstream = Array("http://127.0.0.1:9000".utf8)
     record.requestID = Array("r-1".utf8)
 }
 
@@ -42,18 +43,28 @@ private func full(_ record: inout RequestRecord) {
             line(isJSON: true, change: full) == head
                 + #""status":200,"coding":"dcz","reason":"delta","route":"/*","#
                 + #""body_bytes":233815,"sent_body_bytes":525,"wire_bytes":900,"micros":71,"upstream_status":200,"#
-                + #""upstream_micros":60,"request_id":"r-1","complete":true}"# + "\n")
+                + #""upstream_micros":60,"upstream":"http://127.0.0.1:9000","request_id":"r-1","complete":true}"#
+                + "\n")
         #expect(
             line(isJSON: true) { $0.isComplete = false } == head
                 + #""status":200,"coding":"identity","body_bytes":0,"sent_body_bytes":0,"wire_bytes":0,"micros":0,"#
                 + #""complete":false}"# + "\n")
     }
 
+    @Test func `a line names the error for which there is no response of the upstream`() {
+        let change = { (record: inout RequestRecord) in record.error = Array("connection \"refused\"".utf8) }
+        #expect(
+            line(isJSON: true, change: change).contains(
+                #""error":"connection \u0022refused\u0022","complete":true"#))
+        #expect(line(isJSON: false, change: change).contains(#" error="connection \u0022refused\u0022""#))
+    }
+
     @Test func `a line of text has everything that is known`() {
         let head = "2023-11-14T22:13:20.123Z 192.0.2.1 GET /api/feed 200 "
         #expect(
             line(isJSON: false, change: full) == head
-                + "dcz delta 233815->525 wire=900 71us upstream=200/60us /* r-1\n")
+                + "dcz delta 233815->525 wire=900 71us upstream=200/60us /* r-1 to=\"http://127.0.0.1:9000\"\n"
+        )
         #expect(
             line(isJSON: false) { $0.isComplete = false } == head + "identity - 0->0 wire=0 0us - aborted\n")
     }

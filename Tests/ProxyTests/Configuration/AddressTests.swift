@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct AddressTests {
     @Test(arguments: [
-        "", ":80", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:-1", "127.0.0.1:+1",
+        "", ":", ":x", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:-1", "127.0.0.1:+1",
         "127.0.0.1:8 0",
         "1.2.3:80", "256.0.0.1:80", "::1:80", "[::1]", "[::1]80", "[127.0.0.1]:80", "[::1%lo]:80", "a b:80",
         "-a:80", "a..b:80", "unix:", "unix:run/x", "unix:/a\0b", "127.0.0.1:٨٠",
@@ -27,6 +27,10 @@ import Testing
     func `an address is read and written back`(text: String, address: ListenAddress) {
         #expect(ListenAddress(text) == address)
         #expect(address.description == text)
+    }
+
+    @Test func `a port alone is every IPv4 address of this machine`() {
+        #expect(ListenAddress(":8080") == .tcp(host: "0.0.0.0", port: 8080))
     }
 
     @Test(arguments: [

@@ -70,8 +70,8 @@ private func mistakes(inWhole bytes: [UInt8]) -> [String] {
         ("listeners: [{}]", "listeners[0].address is missing: expected an address"),
         ("routes: [{dictionary: off}]", "routes[0].match is missing: expected a URL Pattern"),
         (
-            "routes: [{match: /a, dictionary: on}]",
-            "routes[0].dictionary is \"on\": expected off, or a mapping"
+            "routes: [{match: /a, dictionary: maybe}]",
+            "routes[0].dictionary is \"maybe\": expected on, off, or a mapping"
         ),
         ("dictionaries: maybe", "dictionaries is \"maybe\": expected on or off"),
         ("personal_query: [a, [b]]", "personal_query[1] is a list: expected the name of a query parameter"),

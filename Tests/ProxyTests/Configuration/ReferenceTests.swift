@@ -116,6 +116,71 @@ private let folder = URL(filePath: #filePath).deletingLastPathComponent().deleti
         #expect(try Configuration.implied(upstream: "http://u").warnings.isEmpty)
     }
 
+    @Test func `a route shows how it delivers, to whom, for how long, and what browsers do`() throws {
+        func route(_ dictionary: String) throws -> ConfigurationCheck.Route {
+            ConfigurationCheck(try configuration("routes: [{match: /a, dictionary: \(dictionary)}]")).routes[
+                0]
+        }
+        let on = try route("on")
+        #expect(
+            on.delivery == "auto" && on.scope == "public" && on.life?.contains("upstream's response") == true)
+        let kept = try route(#"{cache_control: "max-age=60, stale-while-revalidate=600", delivery: in_band}"#)
+        #expect(kept.delivery == "in_band" && kept.life?.hasPrefix("660 s") == true)
+        #expect(kept.browsers?.contains(#"fetch(url, {cache: "no-cache"})"#) == true)
+        let lost = try route(#"{cache_control: "public, no-cache"}"#)
+        #expect(lost.life?.hasPrefix("0 s") == true && lost.browsers?.hasPrefix("keep nothing") == true)
+        let link = try route("{delivery: link, link_max_age: 7d}")
+        #expect(link.life == "7d (link_max_age)" && link.browsers?.contains("documents only") == true)
+        let own = try route("{scope: private, identity: authorization}")
+        #expect(own.delivery == "in_band" && own.scope == "private")
+        let off = try route("off")
+        #expect(off.delivery == nil && off.browsers == nil)
+        let lines = ConfigurationCheck(try configuration("routes: [{match: /a}]")).lines
+        #expect(lines[1...3] == ["route /a covers path", "  delivery: auto", "  scope: public"])
+    }
+
+    @Test
+    func `what a start would stumble over is told: names, folders, an upstream that is the proxy itself`()
+        throws
+    {
+        func warnings(_ text: String) throws -> [String] {
+            try Configuration.parse(Array(text.utf8), looksAround: true).warnings.map(\.text)
+        }
+        let name = try warnings(
+            "upstream: {urls: [\"http://127.0.0.1:9\", \"http://nowhere.invalid\"]}\nstore: {path: ':memory:'}"
+        )
+        #expect(
+            name.count == 1
+                && name[0].hasPrefix("upstream.urls[1]: the name of http://nowhere.invalid:80 has no address"),
+            "\(name)")
+        let missing = try warnings(
+            "upstream: {urls: [\"http://127.0.0.1:9\"]}\nstore: {path: /nowhere/at/all/d.sqlite}")
+        #expect(
+            missing.count == 1 && missing[0].contains("the folder /nowhere/at/all does not exist"),
+            "\(missing)")
+        let file = try warnings(
+            "upstream: {urls: [\"http://127.0.0.1:9\"]}\nstore: {path: /etc/passwd/d.sqlite}")
+        #expect(file.count == 1 && file[0].contains("is not a folder"), "\(file)")
+        let error = #expect(throws: ConfigurationError.self) {
+            try warnings(
+                "listeners: [{address: \":8080\"}]\nupstream: {urls: [\"http://127.0.0.1:8080\"]}\nstore: {path: ':memory:'}"
+            )
+        }
+        #expect(
+            error?.problems.map(\.text) == [
+                "upstream.urls[0]: http://127.0.0.1:8080 leads to a listener of this proxy itself: expected another address"
+            ])
+    }
+
+    @Test func `on is a section with its defaults, and still needs what it cannot do without`() throws {
+        let text =
+            "routes: [{match: /a, dictionary: on}, {match: /b, dictionary: true}, {match: /c, dictionary: off}]"
+        #expect(try configuration(text).routes.map { $0.dictionary != nil } == [true, true, false])
+        #expect(throws: ConfigurationError.self) {
+            try configuration("listeners: [{address: ':1', tls: on}]")
+        }
+    }
+
     @Test func `the result is JSON for programs, right or wrong`() throws {
         let check = ConfigurationCheck(try configuration("routes: [{match: /a, dictionary: off}]"))
         #expect(

@@ -78,6 +78,8 @@ private let second = Feed.bytes(version: 1, items: 40)
         let origin = try Origin { _, connection in
             connection.send(
                 wire("HTTP/1.1 200 OK", "Content-Type: image/png", "Content-Length: 100") + [1, 2, 3])
+            // By then the head has gone out.
+            pauseBeyondTheHold()
             connection.finish()
         }
         let lines = try lines(origin) { proxy in

@@ -73,6 +73,8 @@ private func isCutOff(_ fetch: () throws -> WireMessage) throws -> Bool {
         let origin = try Origin { _, connection in
             connection.send(wire("HTTP/1.1 200 OK", "Content-Type: image/png", framing))
             connection.send(framing.contains("chunked") ? chunk(first) : Array(first.prefix(1_000)))
+            // By then the head has gone out.
+            pauseBeyondTheHold()
             connection.finish()
         }
         let proxy = try TestProxy(origin)

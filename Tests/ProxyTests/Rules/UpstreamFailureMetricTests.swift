@@ -49,6 +49,7 @@ private let head = wire("HTTP/1.1 200 OK", "Content-Type: image/png", "Content-L
                 while connection.isQuiet(milliseconds: 50) { connection.send([1]) }
             case .shortens:
                 connection.send(head + [1, 2, 3])
+                pauseBeyondTheHold()
                 connection.finish()
             }
         }

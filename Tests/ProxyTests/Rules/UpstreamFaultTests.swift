@@ -91,6 +91,34 @@ internal import Testing
         #expect(try proxy.fetch("/other").text == "good /other")
     }
 
+    /// Bodies that turn out to be none: whatever their type, nothing of the response has gone out by then.
+    private static let badBodies = [
+        "Transfer-Encoding: chunked\r\n\r\nzz\r\nhello\r\n0\r\n\r\n",
+        "Transfer-Encoding: chunked\r\n\r\n5\nhello\n0\n\n",
+        "Transfer-Encoding: chunked\r\n\r\n5\r\nhelloXX0\r\n\r\n",
+        "Transfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\nhello\r\n0\r\n\r\n",
+        "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\nBad Name: x\r\n\r\n",
+    ]
+
+    @Test(
+        arguments: badBodies,
+        [
+            "", "Content-Type: image/png\r\n", "Content-Type: text/event-stream\r\n",
+            "Content-Encoding: foo\r\n",
+        ])
+    func `a body that is none is a 502, also where it would have gone on piece by piece`(
+        bytes: String, fields: String
+    ) throws {
+        let proxy = try TestProxy(origin("HTTP/1.1 200 OK\r\n" + fields + bytes))
+        let client = try proxy.connect()
+        client.send(request("/bad", []))
+        let answer = try client.receiveFinal()
+        #expect(answer.status == 502)
+        #expect(answer["Content-Encoding"] == nil && !answer.text.contains("hello"))
+        client.send(request("/next", []))
+        #expect(try client.receive().text == "good /next", "the client's connection is none the worse")
+    }
+
     @Test(
         arguments: [
             "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", "HTTP/1.1 204 No Content\r\n\r\n",

@@ -47,7 +47,7 @@ private func forwarded(
         #expect(request.target == "/feed?b=1&a=%20")
         #expect(request["Host"] == "api.test")
         #expect(request.values("X-Custom") == ["a", "b"])
-        #expect(request["Via"] == "1.1 dictum")
+        #expect(request["Via"]?.wholeMatch(of: /1\.1 dictum-[0-9a-f]{8}/) != nil)
     }
 
     @Test func `an absolute target's authority replaces Host`() throws {
@@ -80,7 +80,7 @@ private func forwarded(
             "Connection: Host, Via, X-Forwarded-For, Content-Length", "Via: 1.0 before")
         #expect(request["Host"] == "api.test")
         #expect(request["X-Forwarded-For"]?.hasSuffix("127.0.0.1") == true)
-        #expect(request["Via"]?.hasSuffix("1.1 dictum") == true)
+        #expect(request["Via"]?.hasPrefix("1.1 dictum-") == true)
     }
 
     @Test func `a trusted peer's forwarding fields are continued`() throws {
@@ -91,7 +91,7 @@ private func forwarded(
         #expect(request["X-Forwarded-Proto"] == "https")
         #expect(request["X-Forwarded-Host"] == "www.test")
         #expect(request["Forwarded"] == "for=192.0.2.7")
-        #expect(request["Via"] == "1.1 edge, 1.1 dictum")
+        #expect(request["Via"]?.hasPrefix("1.1 edge, 1.1 dictum-") == true)
     }
 
     @Test func `anybody else's forwarding fields are replaced`() throws {

@@ -1,0 +1,73 @@
+internal import Foundation
+internal import HTTP
+
+extension Configuration {
+    /// Looks at what a start needs besides the file: the key of private routes, the upstreams' names, the store's folder.
+    ///
+    /// Names and folders are warnings: the service may run elsewhere, or later, or as another user.
+    mutating func checkSurroundings(_ reader: inout SettingsReader) {
+        checkKeyFile(&reader)
+        checkUpstreams(&reader)
+        checkStoreFolder(reader)
+    }
+
+    private mutating func checkUpstreams(_ reader: inout SettingsReader) {
+        let node = reader.node(of: "upstream.urls")
+        let items = if case .list(let nodes) = node?.content { nodes } else { [ConfigurationNode]() }
+        let own = listeners.flatMap { Self.endpoints(of: $0.address) }
+        for (place, url) in upstream.urls.enumerated() {
+            let position = (place < items.count ? items[place] : node)?.position ?? .init(line: 1, column: 1)
+            let found = Self.endpoints(of: url)
+            if found.isEmpty {
+                warn(
+                    "upstream.urls[\(place)]: the name of \(url) has no address here: serve would not start",
+                    at: position)
+            }
+            for endpoint in found where own.contains(where: { OwnUpstream.leads(endpoint, to: $0) }) {
+                reader.report(
+                    "upstream.urls[\(place)]: \(url) leads to a listener of this proxy itself: expected another address",
+                    at: position)
+                break
+            }
+        }
+    }
+
+    private static func endpoints(of url: UpstreamURL) -> [Endpoint] {
+        switch url.place {
+        case .host(let host, let port): Endpoint.resolve(host: host, port: port)
+        case .unix(let path): [.unix(path: path)]
+        }
+    }
+
+    private static func endpoints(of address: ListenAddress) -> [Endpoint] {
+        switch address {
+        case .tcp(let host, let port): Endpoint.resolve(host: host, port: port)
+        case .unix(let path): [.unix(path: path)]
+        }
+    }
+
+    /// Without its folder there is no store: `serve` logs an error and keeps dictionaries in memory.
+    private mutating func checkStoreFolder(_ reader: SettingsReader) {
+        guard store.path != ":memory:" else { return }
+        let position = (reader.node(of: "store.path") ?? reader.node(of: "store"))?.position
+        let folder = URL(filePath: store.path).deletingLastPathComponent().path
+        let manager = FileManager.default
+        var isFolder: ObjCBool = false
+        // Safe: the flag is local and outlives the call.
+        let exists = unsafe manager.fileExists(atPath: folder, isDirectory: &isFolder)
+        let problem: String? =
+            if !exists {
+                "does not exist: create it"
+            } else if !isFolder.boolValue {
+                "is not a folder: name another file"
+            } else if !manager.isWritableFile(atPath: folder) {
+                "cannot be written by this user: run check as the service's user, or change its owner"
+            } else {
+                nil
+            }
+        guard let problem else { return }
+        warn(
+            "store.path: the folder \(folder) \(problem), or dictionaries stay in memory only",
+            at: position ?? .init(line: 1, column: 1))
+    }
+}

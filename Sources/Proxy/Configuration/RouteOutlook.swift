@@ -1,0 +1,63 @@
+internal import Dictionaries
+
+/// What a route's settings come to for clients: how it offers dictionaries, to whom, for how long.
+struct RouteOutlook: Sendable {
+    /// How dictionaries are offered.
+    let delivery: String
+    /// Whose dictionaries there are.
+    let scope: String
+    /// For how long a client may use a dictionary.
+    let life: String
+    /// What Chromium does with it, as far as the settings alone decide.
+    let browsers: String
+
+    init(_ policy: DictionaryPolicy) {
+        delivery = Self.delivery(policy)
+        scope = policy.scope == .private ? "private" : "public"
+        life = Self.life(policy)
+        browsers = Self.browsers(policy)
+    }
+
+    private static func delivery(_ policy: DictionaryPolicy) -> String {
+        // A private chain is never named in a Link.
+        guard policy.scope == .public else { return "in_band" }
+        return switch policy.delivery {
+        case .auto: "auto"
+        case .inBand: "in_band"
+        case .link: "link"
+        }
+    }
+
+    private static func life(_ policy: DictionaryPolicy) -> String {
+        let days = Quantity.duration
+        if policy.scope == .public, policy.delivery == .link {
+            return "\(days.text(of: policy.linkMaxAge)) (link_max_age)"
+        }
+        if let value = policy.cacheControl {
+            return "\(usableSeconds(value)) s (cache_control: \"\(value)\")"
+        }
+        return "as long as the upstream's response is fresh"
+    }
+
+    private static func browsers(_ policy: DictionaryPolicy) -> String {
+        if policy.scope == .public, policy.delivery == .link {
+            return "follow a Link on documents only: fetch() gets no delta"
+        }
+        guard let value = policy.cacheControl else {
+            return """
+                keep nothing where the upstream says no-store, no-cache or max-age=0, or gives its responses no life; then \
+                set cache_control (README, "Deltas for fetch()")
+                """
+        }
+        guard usableSeconds(value) > 0 else { return "keep nothing: cache_control gives responses no life" }
+        return """
+            keep each response so long; fetch(url, {cache: "no-cache"}) then gets a delta, a plain fetch() is answered \
+            from the browser's own cache
+            """
+    }
+
+    private static func usableSeconds(_ value: String) -> Int64 {
+        let freshness = Freshness(cacheControl: CacheControl([value]), receivedAt: 0)
+        return max(0, freshness.remainingSeconds(at: 0))
+    }
+}

@@ -1,0 +1,78 @@
+internal import Foundation
+internal import TestSupport
+internal import Testing
+
+@testable internal import dictum
+
+/// The command line as somebody types it for the first time.
+@Suite(.timeLimit(.minutes(10))) struct CommandLineTests {
+    @Test(arguments: [
+        (["serv", "--config", "x"], #"unknown command "serv": did you mean "serve"?"#),
+        (["docter", "http://a/"], #"unknown command "docter": did you mean "doctor"?"#),
+        (["store", "lst"], #"unknown command "lst": did you mean "list"?"#),
+        (["frobnicate"], #"unknown command "frobnicate": expected one of serve, check, "#),
+    ])
+    func `a command that does not exist is wrong usage, and the right one is named`(
+        words: [String], expected: String
+    )
+        throws
+    {
+        let result = try RunningProcess.run(words)
+        #expect(result.status == 64 && result.errorLines.count == 1)
+        #expect(result.errors.hasPrefix("dictum: " + expected), "\(result.errors)")
+    }
+
+    @Test func `every command is in the help`() throws {
+        let help = try RunningProcess.run(["--help"]).text
+        for name in Dictum.commandNames {
+            #expect(help.contains("\n  \(name) "), "\(name)")
+            #expect(try RunningProcess.run(["help", name]).status == 0)
+        }
+    }
+
+    @Test(arguments: [
+        (100, 100, 0, "0.00 %"), (162_969, 77, 99.95, "99.95 %"), (10_000_000, 1, 99.99, "99.99 %"),
+        (10, 0, 100, "100.00 %"), (0, 0, 0, "0.00 %"), (100, 150, -50, "-50.00 %"),
+    ])
+    func `what is saved is never all of it as long as a byte travels`(
+        body: Int, wire: Int, percent: Double, text: String
+    ) {
+        #expect(FetchReport.savedPercent(body: body, wire: wire) == percent)
+        #expect(FetchReport.percentText(body: body, wire: wire) == text)
+    }
+
+    @Test func `a port alone is where serve listens, and its own upstream is refused at the start`() throws {
+        let folder = try TemporaryFolder()
+        let holder = try ScriptedOrigin { _ in nil }
+        let port = holder.port
+        holder.stop()
+        let result = try RunningProcess.run(
+            [
+                "serve", "--upstream", "http://127.0.0.1:\(port)", "--listen", ":\(port)", "--store",
+                ":memory:",
+            ],
+            in: folder.path)
+        #expect(result.status == 1)
+        #expect(
+            result.errors.contains(
+                "--upstream http://127.0.0.1:\(port) leads to 0.0.0.0:\(port), where this proxy itself listens"
+            ), "\(result.errors)")
+    }
+
+    @Test func `check warns of a name without address and of a folder that is not there`() throws {
+        let folder = try TemporaryFolder()
+        let text =
+            "upstream:\n  urls: [\"http://nowhere.invalid\"]\nstore:\n  path: \(folder.path)/none/d.sqlite\n"
+        try folder.write(Array(text.utf8), to: "dictum.yaml")
+        let result = try RunningProcess.run(["check", "--config", "dictum.yaml"], in: folder.path)
+        #expect(result.status == 0)
+        #expect(result.errorLines.count == 2)
+        #expect(
+            result.errors.contains(
+                "dictum.yaml:2:10: warning: upstream.urls[0]: the name of http://nowhere.invalid:80"),
+            "\(result.errors)")
+        #expect(
+            result.errors.contains(
+                "dictum.yaml:4:9: warning: store.path: the folder \(folder.path)/none does not exist"))
+    }
+}
