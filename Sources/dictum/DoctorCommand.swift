@@ -9,41 +9,75 @@ struct DoctorCommand: ParsableCommand {
         abstract: "Says whether browsers will use dictionaries at a URL, and if not, why.",
         discussion: """
             Asks several times as a browser does, with and without a dictionary, through whatever lies between. A line \
-            a finding says what is wrong and what to do. Exit code 0: dictionaries will work; 1: they will not. The \
-            system's authorities are those that SSL_CERT_FILE names, where that is set.
+            a finding says what is wrong and what to do. Exit code 0: dictionaries will work; 1: they will not. What a \
+            browser keeps is judged by Chromium's rules. With --browser a real Chromium on this machine loads a page of the \
+            same origin and fetches the URL several times, past its own cache; a row per fetch says whether a dictionary \
+            was advertised, the coding, the bytes on the wire with heads, and those of the body. The system's authorities \
+            are those that SSL_CERT_FILE names, where that is set.
             """)
 
-    @Argument(help: "The URL, such as https://api.example.com/feed, that answers 200 without credentials.")
+    @Argument(help: "The URL, such as https://api.example.com/feed.")
     var url: String
 
-    @Option(help: ArgumentHelp("Trust the authorities in this file (PEM) too.", valueName: "file"))
-    var ca: String?
+    @OptionGroup var request: RequestOptions
 
-    @Option(help: ArgumentHelp("The time that all may take.", valueName: "seconds"))
+    @Option(
+        help: ArgumentHelp(
+            "The page that fetches the URL, where it is not of the same origin: judges same-site, cross-site and CORS.",
+            valueName: "url"))
+    var from: String?
+
+    @Flag(help: "Have a real Chromium on this machine fetch the URL as well.")
+    var browser = false
+
+    @Option(
+        help: ArgumentHelp(
+            "With --browser: the page that it loads (default that of --from, or / of the URL's origin).",
+            valueName: "url"))
+    var page: String?
+
+    @Option(help: ArgumentHelp("With --browser: how often it fetches.", valueName: "count"))
+    var fetches = 5
+
+    @Option(help: ArgumentHelp("Overall time limit.", valueName: "seconds"))
     var maxTime = 60
+
+    @Flag(help: "Exit with 1 on warnings too.")
+    var fail = false
 
     @Flag(help: "Print the findings as JSON.")
     var json = false
 
     func validate() throws {
         guard 1...86_400 ~= maxTime else { throw ValidationError("--max-time is from 1 to 86400 seconds") }
+        guard 2...1000 ~= fetches else { throw ValidationError("--fetches is from 2 to 1000") }
+        guard browser || page == nil else { throw ValidationError("--page goes with --browser") }
     }
 
     func run() throws {
         signal(SIGPIPE, SIG_IGN)
         let seen = try examine()
-        let report = DoctorReport(Diagnosis(seen), of: seen.url)
+        let diagnosis = Diagnosis(seen)
+        let report = DoctorReport(diagnosis, of: seen.url, browser: try? seen.browser?.get())
         if json {
             print(StoreText.json(report))
         } else {
             for line in report.lines { print(line) }
         }
-        if !report.works { throw ExitCode.failure }
+        let hasWarnings = diagnosis.findings.contains { $0.level == .warning }
+        if !report.works || fail && hasWarnings { throw ExitCode.failure }
     }
 
     private func examine() throws -> DoctorObservations {
         do {
-            return try Doctor(url: FetchURL(url), authority: ca, secondsMax: maxTime).examine()
+            let target = try FetchURL(url)
+            let origin = try from.map { text throws(FetchError) in try FetchURL(text) }
+            let doctor = try Doctor(
+                url: target, authority: request.ca, secondsMax: maxTime, fields: try request.fields(),
+                page: origin)
+            var seen = doctor.examine()
+            if browser { seen.browser = try ask(target, origin) }
+            return seen
         } catch let error as FetchError {
             StandardError.write("dictum: \(error)")
         } catch let error as TLSError {
@@ -51,5 +85,24 @@ struct DoctorCommand: ParsableCommand {
         }
         // Both are about what was given to the command.
         throw ExitCode.validationFailure
+    }
+
+    private func ask(
+        _ url: FetchURL, _ origin: FetchURL?
+    ) throws -> Result<[DoctorBrowser.Fetch], DevToolsPipe.Failure> {
+        guard let program = DoctorBrowser.find() else {
+            return .failure(
+                .init(text: "no Chromium in PATH; install one, such as Debian's package chromium"))
+        }
+        let root = try FetchURL(origin?.origin ?? url.origin)
+        let place = try page.map { text throws(FetchError) in try FetchURL(text) } ?? origin ?? root
+        var plan = DoctorBrowser.Plan(url: url, page: place)
+        plan.fetches = fetches
+        plan.fields = try request.fields()
+        do throws(DevToolsPipe.Failure) {
+            return .success(try DoctorBrowser.run(program, plan, until: FetchDeadline(seconds: maxTime)))
+        } catch {
+            return .failure(error)
+        }
     }
 }

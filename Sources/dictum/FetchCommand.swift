@@ -8,8 +8,9 @@ struct FetchCommand: ParsableCommand {
         commandName: "fetch", abstract: "Fetches a URL as a client that speaks dictionaries (RFC 9842).",
         discussion: """
             Keeps the dictionaries that servers offer, advertises the right one, decodes and verifies the answer, \
-            and says on standard error what it cost. Bytes on the wire are those of the coded body. The authorities that
-            an https URL's certificate must lead to are the system's, or those in the file SSL_CERT_FILE names.
+            and says on standard error what it cost. Bytes on the wire are those of the coded body. The authorities that \
+            an https URL's certificate must lead to are the system's, or those in the file SSL_CERT_FILE names, or those \
+            of --ca.
             """)
 
     @Argument(help: "What to fetch, such as http://127.0.0.1:8080/api/feed.")
@@ -26,8 +27,13 @@ struct FetchCommand: ParsableCommand {
     @Option(help: "The codings to accept.")
     var accept = CodingList.all
 
-    @Option(help: ArgumentHelp("The time that all may take.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("Overall time limit.", valueName: "seconds"))
     var maxTime = 60
+
+    @OptionGroup var request: RequestOptions
+
+    @Flag(help: "Exit with 1 and write no body where the status is 400 or more.")
+    var fail = false
 
     @Flag(name: .short, help: "Print the heads of request and answer on standard error.")
     var verbose = false
@@ -48,15 +54,19 @@ struct FetchCommand: ParsableCommand {
         do {
             let directory = try cache ?? Self.defaultCache()
             let url = try FetchURL(url)
-            var fetcher = try Fetcher(cache: DictionaryCache(directory: directory), from: url)
+            var fetcher = try Fetcher(
+                cache: DictionaryCache(directory: directory), from: url, authority: request.ca)
+            fetcher.fields = try request.fields()
             fetcher.accepted = accept
             fetcher.isVerbose = verbose
             fetcher.secondsMax = maxTime
             let fetched = try fetcher.fetch(url)
             for warning in fetched.warnings { StandardError.write("dictum: \(warning)") }
-            try write(fetched.body)
+            let isFailure = fail && fetched.report.status >= 400
+            if !isFailure { try write(fetched.body) }
             StandardError.write("dictum: \(fetched.report.line)")
             if json { print(fetched.report.json) }
+            if isFailure { throw ExitCode.failure }
         } catch let error as FetchError {
             StandardError.write("dictum: \(error)")
             if case .notAURL = error { throw ExitCode.validationFailure }

@@ -9,7 +9,19 @@ extension ListeningSocket {
         passing sockets: [ListeningSocket],
         last: Int32
     ) throws(SystemError) -> Int32 {
-        let descriptors = sockets.map(\.raw) + [last]
+        let pid = try ChildProcess.start(
+            program, arguments: arguments, environment: environment, passing: sockets.map(\.raw) + [last])
+        return withExtendedLifetime(sockets) { pid }
+    }
+}
+
+/// Programs that this one starts.
+package enum ChildProcess {
+    /// Starts a program that inherits these descriptors as 3 and following, and no other but the standard ones; returns its
+    /// process id.
+    package static func start(
+        _ program: String, arguments: [String], environment: [String: String], passing descriptors: [Int32]
+    ) throws(SystemError) -> Int32 {
         // Safe: the texts are copies that are freed behind the call; the callee reads as many descriptors as it is told.
         var words = unsafe arguments.map { unsafe strdup($0) } + [nil]
         var variables = unsafe environment.map { unsafe strdup("\($0)=\($1)") } + [nil]
@@ -17,6 +29,6 @@ extension ListeningSocket {
         let pid = unsafe CLinux_start(
             program, &words, &variables, descriptors, Int32(clamping: descriptors.count))
         guard pid > 0 else { throw .last }
-        return withExtendedLifetime(sockets) { pid }
+        return pid
     }
 }

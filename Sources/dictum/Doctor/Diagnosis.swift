@@ -18,6 +18,8 @@ struct Diagnosis: Sendable {
         judgeOffer()
         judgeUse()
         judgeCaches()
+        judgePage()
+        judgeBrowser()
     }
 
     /// Whether browsers will use dictionaries here, and safely.
@@ -67,13 +69,17 @@ struct Diagnosis: Sendable {
         if let unlinked = seen.unlinked { findings.append(.linkFailed(unlinked.target, why: unlinked.why)) }
         guard let dictionary = seen.dictionary else { return }
         guard let field = dictionary.field else {
-            guard seen.unlinked == nil else { return }
+            guard seen.unlinked == nil, !isPageKeptOut else { return }
             let isUsed = held.contains { $0.isDelta && $0.decoded != nil }
-            return findings.append(isUsed ? .offerStripped : Self.silence(held.last?.reason))
+            return findings.append(isUsed ? .offerStripped : silence)
         }
         guard let offer = dictionary.offer else { return findings.append(.offerMalformed(field)) }
         guard dictionary.pattern != nil else { return findings.append(.matchInvalid(offer.match)) }
         guard dictionary.isFor(seen.url) else { return findings.append(.matchElsewhere(offer.match)) }
+        if case .linked(let target) = dictionary.source, !seen.isDocument {
+            return findings.append(.linkNotFollowed(target))
+        }
+        if let ttl = offer.ttl, ttl > 0 { findings.append(.ttlIgnored(ttl)) }
         if let reason = dictionary.unkept { return findings.append(.unkept(reason)) }
         let seconds = dictionary.remainingSeconds
         switch dictionary.source {
@@ -84,9 +90,15 @@ struct Diagnosis: Sendable {
         if seconds < Self.shortLifeSeconds { findings.append(.shortLife(seconds)) }
     }
 
-    /// Why nothing is offered.
-    private static func silence(_ reason: String?) -> DoctorFinding {
-        reason == Reason.insecureTransport.text ? .forwardedAsInsecure : .notOffered(reason: reason)
+    /// Why nothing is offered: by Dictum's word, then by the response's own fields.
+    private var silence: DoctorFinding {
+        let reason = held.last?.reason
+        if reason == Reason.insecureTransport.text { return .forwardedAsInsecure }
+        let headers = seen.probes.first?.answer.head.headers ?? Headers()
+        let cacheControl = CacheControl(headers.values(.cacheControl))
+        if cacheControl.noStore { return .notOfferable(.noStore) }
+        if headers.containsToken(.vary, "*") { return .notOfferable(.varyAny) }
+        return cacheControl.isPrivate ? .notOfferable(.isPrivate) : .notOffered(reason: reason)
     }
 
     // MARK: The use
@@ -158,6 +170,44 @@ struct Diagnosis: Sendable {
         }
         let bodies = answers.filter { $0.url == seen.url }.compactMap(\.decoded?.digest)
         if bodies.count > 3, Set(bodies).count == bodies.count { append(.changesEachTime) }
+    }
+
+    // MARK: Pages of other origins, and real browsers
+
+    private mutating func judgePage() {
+        switch seen.page {
+        case .sameOrigin: break
+        case .crossSite: findings.append(.crossSite)
+        case .sameSite:
+            findings.append(isPageKeptOut ? .corsMissing : .sameSite)
+        }
+    }
+
+    /// Whether the page that fetches the URL gets no offer because of where it is.
+    private var isPageKeptOut: Bool {
+        switch seen.page {
+        case .sameOrigin: false
+        case .crossSite: true
+        case .sameSite:
+            seen.probes.first?.answer.head.headers.contains(.accessControlAllowOrigin) != true
+        }
+    }
+
+    private mutating func judgeBrowser() {
+        switch seen.browser {
+        case nil: break
+        case .failure(let failure)?: findings.append(.browserFailed(failure.text))
+        case .success(let fetches)?:
+            let deltas = fetches.filter(\.isDelta).count
+            let later = fetches.dropFirst()
+            if deltas > 0 {
+                findings.append(.browserUsed(deltas, of: fetches.count))
+            } else if later.contains(where: \.advertised), later.allSatisfy({ $0.status == 304 }) {
+                findings.append(.browserUnchanged(fetches.count))
+            } else {
+                findings.append(.browserNoDelta(fetches.count))
+            }
+        }
     }
 
     /// Says it once.

@@ -14,10 +14,19 @@ struct Doctor: Sendable {
     private let deadline: FetchDeadline
     private let system: FetchClient
     private let own: FetchClient?
+    /// What else each request says.
+    private let fields: RequestFields
+    /// The page that fetches the URL, where it is of another origin.
+    private let page: FetchURL?
 
     /// A doctor for one URL, who also trusts the authorities of a file in PEM.
-    init(url: FetchURL, authority: String?, secondsMax: Int) throws(TLSError) {
+    init(
+        url: FetchURL, authority: String?, secondsMax: Int, fields: RequestFields = RequestFields(),
+        page: FetchURL? = nil
+    ) throws(TLSError) {
         self.url = url
+        self.fields = fields
+        self.page = page
         deadline = FetchDeadline(seconds: secondsMax)
         guard url.isTLS else {
             (system, own) = (FetchClient(), nil)
@@ -36,8 +45,10 @@ struct Doctor: Sendable {
     /// Looks at everything.
     func examine() -> DoctorObservations {
         var seen = DoctorObservations(url: url, transport: transport)
+        if let page { seen.page = PageOrigin(of: page, fetching: url) }
         do throws(FetchError) {
             let client = try connect(&seen)
+            try lookAgainAsDocument(&seen, by: client)
             try look(&seen, by: client)
         } catch {
             seen.failure = error
@@ -66,6 +77,19 @@ struct Doctor: Sendable {
                 throw .exchange(.handshakeFailed(.certificate(why)))
             }
         }
+    }
+
+    /// A document is asked for by navigation: servers may answer that in another way.
+    private func lookAgainAsDocument(
+        _ seen: inout DoctorObservations, by client: FetchClient
+    ) throws(FetchError) {
+        let type = seen.probes.first?.answer.head.headers.first(.contentType)?.lowercased() ?? ""
+        guard page == nil, type.hasPrefix("text/html") || type.hasPrefix("application/xhtml+xml") else {
+            return
+        }
+        seen.isDocument = true
+        seen.probes = []
+        try probe(.nothing, &seen, by: client)
     }
 
     private func look(_ seen: inout DoctorObservations, by client: FetchClient) throws(FetchError) {
@@ -100,18 +124,31 @@ struct Doctor: Sendable {
         _ offer: DoctorProbe.Offer, _ seen: inout DoctorObservations, at place: FetchURL? = nil,
         by client: FetchClient, _ dictionary: HeldDictionary? = nil
     ) throws(FetchError) {
-        let visit = FetchVisit(url: place ?? url, accepted: Self.accepted, offering: dictionary)
-        seen.probes.append(DoctorProbe(offer, visit, try send(visit, by: client)))
+        let visit = FetchVisit(
+            url: place ?? url, accepted: Self.accepted, offering: dictionary, fields: fields)
+        let answer = try send(visit, by: client, isDocument: seen.isDocument)
+        seen.probes.append(DoctorProbe(offer, visit, answer))
     }
 
-    private func send(_ visit: FetchVisit, by client: FetchClient) throws(FetchError) -> FetchAnswer {
+    private func send(
+        _ visit: FetchVisit, by client: FetchClient, isDocument: Bool = false
+    ) throws(FetchError) -> FetchAnswer {
         let endpoints = Endpoint.resolve(host: visit.url.host, port: visit.url.port)
         guard !endpoints.isEmpty else { throw .unknownHost(visit.url.host) }
         var request = try visit.request()
-        // As a page of the same origin asks by fetch().
-        request.headers.append(.secFetchSite, "same-origin")
-        request.headers.append(.secFetchMode, "cors")
-        request.headers.append(.secFetchDest, "empty")
+        if isDocument {
+            // As somebody who has typed the address.
+            request.headers.append(.secFetchSite, "none")
+            request.headers.append(.secFetchMode, "navigate")
+            request.headers.append(.secFetchDest, "document")
+        } else {
+            // As a page asks by fetch().
+            let origin = page.map { PageOrigin(of: $0, fetching: url) } ?? .sameOrigin
+            request.headers.append(.secFetchSite, origin.rawValue)
+            request.headers.append(.secFetchMode, "cors")
+            request.headers.append(.secFetchDest, "empty")
+            if let page, origin != .sameOrigin { request.headers.append(.origin, page.origin) }
+        }
         return try client.send(request, to: endpoints, deadline: deadline)
     }
 
@@ -125,7 +162,7 @@ struct Doctor: Sendable {
                 seen.unlinked = (written, "it is no URL of the same origin")
                 return
             }
-            let visit = FetchVisit(url: target, accepted: Self.accepted, offering: nil)
+            let visit = FetchVisit(url: target, accepted: Self.accepted, offering: nil, fields: fields)
             let answer = try send(visit, by: client)
             guard answer.head.status == .ok else {
                 seen.unlinked = (written, "the answer is \(answer.head.status.rawValue)")

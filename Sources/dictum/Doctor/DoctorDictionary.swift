@@ -34,27 +34,17 @@ struct DoctorDictionary: Sendable {
         return pattern?.matches(path: url.path, query: url.query, within: &budget) == true
     }
 
-    /// Why no browser keeps it; nil where they do.
+    /// Why Chromium does not keep it; nil where it does.
     var unkept: UnkeptReason? {
-        let headers = answer.head.headers
-        let cacheControl = CacheControl(headers.values(.cacheControl))
-        var fields = UnkeptReason.Fields()
-        fields.hasETag = headers.contains(.etag)
-        fields.hasExpires = headers.contains(.expires)
-        fields.hasLastModified = headers.contains(.lastModified)
-        fields.variesByAnything = headers.containsToken(.vary, "*")
-        return UnkeptReason.find(cacheControl, fields, ttl: offer?.ttl) { remainingSeconds }
+        if answer.head.headers.containsToken(.vary, "*") { return .varyAny }
+        return freshness.obstacle
     }
 
-    /// For how long a browser keeps it from when it came.
-    var remainingSeconds: Int64 {
-        if let ttl = offer?.ttl { return Int64(ttl) }
-        let headers = answer.head.headers
-        let freshness = Freshness(
-            cacheControl: CacheControl(headers.values(.cacheControl)), age: headers.values(.age),
-            date: headers.values(.date), expires: headers.values(.expires),
-            lastModified: headers.values(.lastModified), receivedAt: answer.receivedAt)
-        return freshness.remainingSeconds(at: answer.receivedAt)
+    /// For how long Chromium keeps it from when it came.
+    var remainingSeconds: Int64 { freshness.remainingSeconds }
+
+    private var freshness: ChromiumFreshness {
+        ChromiumFreshness(answer.head.headers, receivedAt: answer.receivedAt)
     }
 
     /// What a request offers that has it.

@@ -14,6 +14,16 @@ extension DoctorFinding {
         case .offered: "offered"
         case .linked: "linked"
         case .notOffered: "not-offered"
+        case .notOfferable: "not-offerable"
+        case .linkNotFollowed: "link-not-followed"
+        case .ttlIgnored: "ttl-ignored"
+        case .crossSite: "cross-site"
+        case .corsMissing: "cors-missing"
+        case .sameSite: "same-site"
+        case .browserUsed: "browser-used"
+        case .browserNoDelta: "browser-no-delta"
+        case .browserUnchanged: "browser-unchanged"
+        case .browserFailed: "browser-failed"
         case .offerStripped: "offer-stripped"
         case .offerMalformed: "offer-malformed"
         case .matchInvalid: "match-invalid"
@@ -39,7 +49,7 @@ extension DoctorFinding {
 
     /// One line that says what it is, and what to do.
     var text: String {
-        wayText ?? offerText ?? useText ?? cacheText
+        wayText ?? offerText ?? useText ?? pageText ?? cacheText
     }
 
     private var wayText: String? {
@@ -62,7 +72,8 @@ extension DoctorFinding {
         case .status(let status, let location?):
             "the answer is \(status) and leads to \(location): ask for that one"
         case .status(let status, nil):
-            "the answer is \(status), and only 200 makes a dictionary: give a URL that answers 200 without credentials"
+            "the answer is \(status), and only 200 makes a dictionary: give a URL that answers 200, or credentials with "
+                + "-H or --cookie"
         default: nil
         }
     }
@@ -70,10 +81,24 @@ extension DoctorFinding {
     private var offerText: String? {
         switch self {
         case .offered(let match, let seconds):
-            "offered as a dictionary for \(match), which browsers keep for \(Self.life(seconds))"
+            "offered as a dictionary for \(match), which Chromium keeps for \(Self.life(seconds)): so long "
+                + "fetch(url, {cache: \"no-cache\"}) asks with it; a plain fetch() is answered from the browser's own cache"
         case .linked(let target, let match, let seconds):
-            "a Link leads to the dictionary \(target) for \(match), which browsers keep for \(Self.life(seconds)); "
-                + "they follow it from documents only"
+            "this document's Link leads to the dictionary \(target) for \(match), which Chromium keeps for "
+                + Self.life(seconds)
+        case .linkNotFollowed(let target):
+            "a Link leads to the dictionary \(target), but browsers follow it on documents only: fetch() gets no delta; set "
+                + "delivery: in_band on the route, or have a page announce the dictionary"
+        case .ttlIgnored(let seconds):
+            "`ttl` (\(Self.life(Int64(seconds)))) counts for nothing: Chromium knows it behind a flag only; what counts is how "
+                + "long the response is fresh"
+        case .notOfferable(.noStore):
+            "Cache-Control says no-store: nobody may keep this response, so it is no dictionary; take it off where the "
+                + "response may be kept"
+        case .notOfferable(.isPrivate):
+            "Cache-Control says private: the response belongs to one user and is no dictionary for others; set "
+                + "`cache_control` where it is everybody's, or make the route private (README)"
+        case .notOfferable(.varyAny): "Vary says *: nobody may reuse this response; let it name fields"
         case .notOffered(let reason):
             "the answer has neither Use-As-Dictionary nor a Link to a dictionary\(Self.said(reason)): is Dictum in "
                 + "front of this URL, with dictionaries on for its route, and is the answer one that may be shared?"
@@ -90,10 +115,10 @@ extension DoctorFinding {
             "the match \(match) does not fit this URL: the dictionary is not for its later answers; look at "
                 + "`covers` of the route, and at what rewrites paths in between"
         case .unkept(let reason):
-            "no browser keeps the dictionary (\(reason.rawValue)): \(Self.remedy(reason))"
+            "Chromium does not keep the dictionary (\(reason.rawValue)): \(Self.remedy(reason))"
         case .shortLife(let seconds):
-            "browsers keep the dictionary for \(Self.life(seconds)) only: `cache_control` or `ttl` on the route make "
-                + "that longer"
+            "Chromium keeps the dictionary for \(Self.life(seconds)) only: a page that fetches less often gets no delta; "
+                + "`cache_control` on the route makes that longer"
         case .linkFailed(let target, let why):
             "the dictionary \(target) that a Link leads to does not come: \(why)"
         default: nil
@@ -116,7 +141,7 @@ extension DoctorFinding {
         case .varyAny: "let Vary name fields, and not *"
         case .noStore:
             "an answer with no-store is for nobody to keep; take it off where the answer may be kept"
-        default: "send max-age or stale-while-revalidate, or set `cache_control` or `ttl` on the route"
+        default: "send max-age or stale-while-revalidate, or set `cache_control` on the route"
         }
     }
 
@@ -149,6 +174,28 @@ extension DoctorFinding {
         case .otherBody:
             "what is coded over the dictionary is another body than the plain one: something serves old answers, or the "
                 + "wrong ones"
+        default: nil
+        }
+    }
+
+    private var pageText: String? {
+        switch self {
+        case .crossSite:
+            "the page is of another site: Chromium uses no dictionary there, CORS or not; serve page and API under one site"
+        case .corsMissing:
+            "the page is of another origin, and the response has no Access-Control-Allow-Origin for it: neither the page nor "
+                + "Dictum may use it there; have the API send that field"
+        case .sameSite:
+            "the page is of the same site and CORS lets it read the response: its fetch() uses dictionaries"
+        case .browserUsed(let used, let asked):
+            "a real browser got deltas in \(used) of \(asked) fetches"
+        case .browserNoDelta(let asked):
+            "a real browser got no delta in \(asked) fetches with {cache: \"no-cache\"}: the other findings say why, or a "
+                + "service worker is in between"
+        case .browserUnchanged(let asked):
+            "a real browser advertised the dictionary, but the body has not changed in \(asked) fetches (304): ask again when "
+                + "it does, or with more --fetches"
+        case .browserFailed(let why): "the browser cannot be asked: \(why)"
         default: nil
         }
     }

@@ -25,6 +25,11 @@ enum DoctorFinding: Equatable, Sendable {
     case offered(match: String, seconds: Int64)
     case linked(target: String, match: String, seconds: Int64)
     case notOffered(reason: String?)
+    /// The response itself says that nobody may keep it, or not for others.
+    case notOfferable(UnofferedReason)
+    /// A Link on what is no document.
+    case linkNotFollowed(String)
+    case ttlIgnored(Int)
     case offerStripped
     case offerMalformed(String)
     case matchInvalid(String)
@@ -44,6 +49,15 @@ enum DoctorFinding: Equatable, Sendable {
     case undecodable(String)
     case otherBody
 
+    // MARK: Pages of other origins, and real browsers
+    case crossSite
+    case corsMissing
+    case sameSite
+    case browserUsed(Int, of: Int)
+    case browserNoDelta(Int)
+    case browserUnchanged(Int)
+    case browserFailed(String)
+
     // MARK: Caches
     case varyMissing([String])
     case cacheIgnoresVary
@@ -53,9 +67,16 @@ enum DoctorFinding: Equatable, Sendable {
     /// How much it matters.
     var level: Level {
         switch self {
-        case .loopback, .systemAuthority, .offered, .linked, .used: .good
-        case .shortLife, .notAlwaysUsed, .changesEachTime: .warning
+        case .loopback, .systemAuthority, .offered, .linked, .used, .sameSite, .browserUsed: .good
+        case .shortLife, .notAlwaysUsed, .changesEachTime, .ttlIgnored, .browserUnchanged: .warning
         default: .problem
         }
     }
+}
+
+/// Why a response is no dictionary, by its own fields.
+enum UnofferedReason: String, Sendable {
+    case noStore = "no-store"
+    case isPrivate = "private"
+    case varyAny = "Vary: *"
 }

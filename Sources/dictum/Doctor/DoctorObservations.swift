@@ -8,6 +8,12 @@ struct DoctorObservations: Sendable {
     var dictionary: DoctorDictionary?
     /// What an answer names by Link, where that could not be fetched, and why.
     var unlinked: (target: String, why: String)?
+    /// Whether the URL is a document, which browsers ask for by navigation.
+    var isDocument = false
+    /// Where the page is that fetches it.
+    var page = PageOrigin.sameOrigin
+    /// What a real browser got; nil where none was asked.
+    var browser: Result<[DoctorBrowser.Fetch], DevToolsPipe.Failure>?
     /// Why there are no more answers.
     var failure: FetchError?
 

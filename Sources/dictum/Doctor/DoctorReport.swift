@@ -10,9 +10,12 @@ struct DoctorReport: Encodable, Sendable {
     /// Whether browsers will use dictionaries there.
     let works: Bool
     let findings: [Entry]
+    /// What a real browser got; absent where none was asked.
+    let browser: [DoctorBrowser.Fetch]?
 
-    init(_ diagnosis: Diagnosis, of url: FetchURL) {
+    init(_ diagnosis: Diagnosis, of url: FetchURL, browser: [DoctorBrowser.Fetch]? = nil) {
         self.url = url.text
+        self.browser = browser
         works = diagnosis.works
         findings = diagnosis.findings.map {
             Entry(finding: $0.name, level: $0.level.rawValue, text: StoreText.plain($0.text))
@@ -22,6 +25,25 @@ struct DoctorReport: Encodable, Sendable {
     /// A line a finding, and the verdict at the end.
     var lines: [String] {
         let verdict = works ? "dictionaries will work" : "dictionaries will not work"
-        return findings.map { "\($0.level): \($0.text)" } + ["\(StoreText.plain(url)): \(verdict)"]
+        return findings.map { "\($0.level): \($0.text)" } + browserLines
+            + ["\(StoreText.plain(url)): \(verdict)"]
+    }
+
+    /// A row for each fetch of the browser.
+    private var browserLines: [String] {
+        guard let browser else { return [] }
+        let rows =
+            [["fetch", "status", "advertised", "coding", "on the wire", "body"]]
+            + browser.map { fetch in
+                [
+                    String(fetch.number), String(fetch.status), fetch.advertised ? "yes" : "no",
+                    fetch.error.map(StoreText.plain) ?? StoreText.plain(fetch.coding),
+                    DemoTable.grouped(fetch.wireBytes), DemoTable.grouped(fetch.bodyBytes),
+                ]
+            }
+        let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
+        return rows.map { row in
+            zip(row, widths).map { String(repeating: " ", count: $1 - $0.count) + $0 }.joined(separator: "  ")
+        }
     }
 }

@@ -15,6 +15,8 @@ struct FetchReport: Encodable, Equatable, Sendable {
     let sha256: String
     /// The digest that was advertised, in hexadecimal.
     let advertised: String?
+    /// The id that the dictionary came with, and that was sent back as Dictionary-ID.
+    let dictionaryID: String?
     /// Whether the body, or one that it names by Link, was kept as a dictionary.
     let stored: Bool
     /// Whether the server said that nothing has changed (304), so that the body is the one kept before.
@@ -26,6 +28,7 @@ struct FetchReport: Encodable, Equatable, Sendable {
         case bodyBytes = "body_bytes"
         case wireBytes = "wire_bytes"
         case savedPercent = "saved_percent"
+        case dictionaryID = "dictionary_id"
     }
 
     /// The share of the body that did not travel, rounded to a hundredth of a percent, and never to all where something did.
@@ -43,10 +46,11 @@ struct FetchReport: Encodable, Equatable, Sendable {
     /// One line for people.
     var line: String {
         let what = revalidated ? "\(status), unchanged, body from the cache" : "\(status), \(coding)"
+        let named = dictionaryID.map { ", Dictionary-ID \(StoreText.plain($0)) sent back" } ?? ""
         let kept = stored ? ", kept as a dictionary" : ""
         return
             "\(what): \(wireBytes) bytes on the wire for a body of \(bodyBytes), "
-            + "\(Self.percentText(body: bodyBytes, wire: wireBytes)) saved\(kept)"
+            + "\(Self.percentText(body: bodyBytes, wire: wireBytes)) saved\(named)\(kept)"
     }
 
     /// One JSON object on one line; every key is always there.
@@ -65,8 +69,9 @@ struct FetchReport: Encodable, Equatable, Sendable {
         try container.encode(wireBytes, forKey: .wireBytes)
         try container.encode(savedPercent, forKey: .savedPercent)
         try container.encode(sha256, forKey: .sha256)
-        // Written by hand for this one: a synthesised encoding leaves a nil out.
+        // Written by hand for these two: a synthesised encoding leaves a nil out.
         try container.encode(advertised, forKey: .advertised)
+        try container.encode(dictionaryID, forKey: .dictionaryID)
         try container.encode(stored, forKey: .stored)
         try container.encode(revalidated, forKey: .revalidated)
         try container.encode(milliseconds, forKey: .milliseconds)

@@ -9,11 +9,16 @@ struct FetchVisit: Sendable {
     let offered: HeldDictionary?
     /// The dictionary of this very URL where it has expired: it cannot be offered, but asked about.
     let expired: HeldDictionary?
+    /// What else the request says.
+    let fields: RequestFields
 
-    init(url: FetchURL, cache: DictionaryCache, accepted: CodingList) {
+    init(
+        url: FetchURL, cache: DictionaryCache, accepted: CodingList, fields: RequestFields = RequestFields()
+    ) {
         let now = Clock.unixMilliseconds / 1000
         self.url = url
         self.accepted = accepted
+        self.fields = fields
         guard accepted.usesDictionaries else {
             (offered, expired) = (nil, nil)
             return
@@ -24,8 +29,11 @@ struct FetchVisit: Sendable {
     }
 
     /// A visit that offers just this dictionary, whether or not a client would.
-    init(url: FetchURL, accepted: CodingList, offering offered: HeldDictionary?) {
-        (self.url, self.accepted, self.offered) = (url, accepted, offered)
+    init(
+        url: FetchURL, accepted: CodingList, offering offered: HeldDictionary?,
+        fields: RequestFields = RequestFields()
+    ) {
+        (self.url, self.accepted, self.offered, self.fields) = (url, accepted, offered, fields)
         expired = nil
     }
 
@@ -45,6 +53,7 @@ struct FetchVisit: Sendable {
             }
         }
         if let etag = expired?.record.etag { headers.append(.ifNoneMatch, etag) }
+        fields.add(to: &headers)
         return RequestHead(method: .get, target: target, headers: headers)
     }
 
@@ -112,7 +121,8 @@ struct FetchVisit: Sendable {
             url: url.text, status: Int(answer.head.status.rawValue),
             coding: (coding ?? .identity).token, bodyBytes: body.count, wireBytes: answer.body.count,
             savedPercent: FetchReport.savedPercent(body: body.count, wire: answer.body.count),
-            sha256: body.digest.hex, advertised: offered?.body.digest.hex, stored: isStored,
+            sha256: body.digest.hex, advertised: offered?.body.digest.hex,
+            dictionaryID: offered.flatMap { $0.record.id.isEmpty ? nil : $0.record.id }, stored: isStored,
             revalidated: answer.head.status == .notModified && expired != nil, milliseconds: milliseconds)
     }
 

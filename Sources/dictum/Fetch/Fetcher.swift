@@ -10,18 +10,24 @@ struct Fetcher: Sendable {
     let cache: DictionaryCache
     var accepted = CodingList.all
     var isVerbose = false
+    /// What else each request says.
+    var fields = RequestFields()
     /// The time for one fetch, its Links included.
     var secondsMax = 60
 
     /// Fetches from the origin of `url`, by https where that says so, or by http from anywhere.
-    init(cache: DictionaryCache, from url: FetchURL? = nil) throws(FetchError) {
+    ///
+    /// A certificate must lead to the authorities in the file `authority` (PEM), or without one to those of the system.
+    init(cache: DictionaryCache, from url: FetchURL? = nil, authority: String? = nil) throws(FetchError) {
         self.cache = cache
         guard let url, url.isTLS else {
             client = FetchClient()
             return
         }
         do throws(TLSError) {
-            client = FetchClient(tls: try TLSClientContext(TLSClientSettings()))
+            var settings = TLSClientSettings()
+            settings.authority = authority
+            client = FetchClient(tls: try TLSClientContext(settings))
         } catch {
             throw .tls(error.text)
         }
@@ -31,7 +37,7 @@ struct Fetcher: Sendable {
     func fetch(_ url: FetchURL) throws(FetchError) -> Fetched {
         let deadline = FetchDeadline(seconds: secondsMax)
         let began = Clock.monotonicNanoseconds
-        let visit = FetchVisit(url: url, cache: cache, accepted: accepted)
+        let visit = FetchVisit(url: url, cache: cache, accepted: accepted, fields: fields)
         let answer = try exchange(visit, deadline)
         let body = try visit.body(of: answer)
         let milliseconds = Double((Clock.monotonicNanoseconds - began) / 10_000) / 100
@@ -89,7 +95,7 @@ struct Fetcher: Sendable {
     /// Fetches a dictionary for later; whatever goes wrong is only worth a warning.
     private func follow(_ url: FetchURL, _ deadline: FetchDeadline, _ warnings: inout [String]) -> Bool {
         do throws(FetchError) {
-            let visit = FetchVisit(url: url, cache: cache, accepted: accepted)
+            let visit = FetchVisit(url: url, cache: cache, accepted: accepted, fields: fields)
             let answer = try exchange(visit, deadline)
             let body = try visit.body(of: answer)
             return keep(visit, answer, body, &warnings)

@@ -40,10 +40,10 @@ enum BrowserPage {
             const deltas = count("deltas", fetches.every(({coding}) => coding.startsWith("dc")) ? 1 : 0);
             return count("pages", 1) < 40 && deltas < 2;
         };
-        const get = async (path) => {
+        const get = async (path, options) => {
             const url = new URL(path, location).href;
             const before = performance.getEntriesByName(url).length;
-            const digest = await sha256(await (await fetch(url)).arrayBuffer());
+            const digest = await sha256(await (await fetch(url, options)).arrayBuffer());
             // The entry comes a moment after the body.
             while (performance.getEntriesByName(url).length === before) await pause(5);
             return measured(performance.getEntriesByName(url).at(-1), digest);

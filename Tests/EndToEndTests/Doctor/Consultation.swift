@@ -10,13 +10,33 @@ struct Consultation: Decodable {
         let text: String
     }
 
+    /// One fetch of a real browser.
+    struct BrowserFetch: Decodable {
+        let number: Int
+        let status: Int
+        let advertised: Bool
+        let coding: String
+        let wire_bytes: Int
+        let body_bytes: Int
+    }
+
     let url: String
     let works: Bool
     let findings: [Finding]
+    /// The fetches of a real browser, where one was asked.
+    let browser: [BrowserFetch]
     /// The exit code.
     private(set) var status: Int32 = -1
 
-    private enum CodingKeys: CodingKey { case url, works, findings }
+    private enum CodingKeys: CodingKey { case url, works, findings, browser }
+
+    init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        url = try values.decode(String.self, forKey: .url)
+        works = try values.decode(Bool.self, forKey: .works)
+        findings = try values.decode([Finding].self, forKey: .findings)
+        browser = try values.decodeIfPresent([BrowserFetch].self, forKey: .browser) ?? []
+    }
 
     /// The names of the findings, in their order.
     var names: [String] { findings.map(\.finding) }

@@ -110,12 +110,12 @@ struct DiagnosisTests {
     ])
     func `a freshness that no browser keeps`(cacheControl: String, reason: UnkeptReason) throws {
         #expect(try problems { $0.fields["Cache-Control"] = cacheControl } == [.unkept(reason)])
-        // `ttl` helps against all but no-store.
+        // Chromium knows `ttl` behind a flag only.
         let helped = try problems {
             $0.fields["Cache-Control"] = cacheControl
             $0.fields["Use-As-Dictionary"] = #"match="/feed", ttl=600"#
         }
-        #expect(helped == (reason == .noStore ? [.unkept(.noStore)] : []))
+        #expect(helped == [.ttlIgnored(600), .unkept(reason)])
     }
 
     @Test func `a life under a minute is a warning, stale-while-revalidate counts, and so does Age`() throws {
@@ -130,10 +130,88 @@ struct DiagnosisTests {
         var seen = SeenURL()
         seen.fields["Use-As-Dictionary"] = nil
         var observations = try seen.observations()
+        observations.isDocument = true
         observations.unlinked = ("/.dictum/a/b", "the answer is 404")
         let diagnosis = Diagnosis(observations)
         #expect(diagnosis.findings.contains(.linkFailed("/.dictum/a/b", why: "the answer is 404")))
         #expect(!diagnosis.works)
+    }
+
+    @Test(arguments: [
+        ("no-store", "", UnofferedReason.noStore), ("private, max-age=60", "", .isPrivate),
+        ("max-age=60", "*", .varyAny),
+    ])
+    func `what the response itself says comes before any guess`(
+        cacheControl: String, vary: String, reason: UnofferedReason
+    ) throws {
+        let found = try problems { seen in
+            seen.fields["Use-As-Dictionary"] = nil
+            seen.fields["Cache-Control"] = cacheControl
+            if !vary.isEmpty { seen.fields["Vary"] = vary }
+            seen.change(.held) { $0.fields["Content-Encoding"] = nil }
+        }
+        #expect(found == [.notOfferable(reason)])
+    }
+
+    // MARK: Pages and browsers
+
+    @Test func `a page of another site gets nothing, one of the same site needs CORS`() throws {
+        func problems(_ page: PageOrigin, _ change: (inout SeenURL) -> Void = { _ in }) throws
+            -> [DoctorFinding]
+        {
+            var seen = SeenURL()
+            change(&seen)
+            var observations = try seen.observations()
+            observations.page = page
+            return Diagnosis(observations).findings.filter { $0.level == .problem }
+        }
+        #expect(try problems(.sameOrigin) == [])
+        #expect(try problems(.crossSite) == [.crossSite])
+        #expect(try problems(.sameSite) == [.corsMissing])
+        #expect(try problems(.sameSite) { $0.fields["Access-Control-Allow-Origin"] = "*" } == [])
+        // Nothing is offered to it then, and nothing else is guessed.
+        let silent = try problems(.crossSite) { seen in
+            seen.fields["Use-As-Dictionary"] = nil
+            seen.change(.held) { $0.fields["Content-Encoding"] = nil }
+        }
+        #expect(silent == [.crossSite])
+    }
+
+    @Test(arguments: [
+        ("https://a.test/x", "https://a.test/y", PageOrigin.sameOrigin),
+        ("https://a.test:444/", "https://a.test/", .sameSite),
+        ("https://app.a.test/", "https://api.a.test/", .sameSite),
+        ("http://a.test/", "https://a.test/", .crossSite),
+        ("https://a.test/", "https://b.test/", .crossSite),
+        ("http://localhost/", "http://127.0.0.1/", .crossSite),
+        ("http://127.0.0.1:1/", "http://127.0.0.1:2/", .sameSite),
+        ("http://10.0.0.1/", "http://11.0.0.1/", .crossSite),
+    ])
+    func `a page is told from its URL`(page: String, url: String, origin: PageOrigin) throws {
+        #expect(try PageOrigin(of: FetchURL(page), fetching: FetchURL(url)) == origin)
+    }
+
+    private static func fetch(_ number: Int, _ status: Int, _ advertised: Bool, _ coding: String)
+        -> DoctorBrowser.Fetch
+    {
+        DoctorBrowser.Fetch(number: number, status: status, advertised: advertised, coding: coding)
+    }
+
+    @Test(arguments: [
+        ([fetch(1, 200, false, "zstd"), fetch(2, 200, true, "dcz")], DoctorFinding.browserUsed(1, of: 2)),
+        ([fetch(1, 200, false, "zstd"), fetch(2, 200, true, "zstd")], .browserNoDelta(2)),
+        ([fetch(1, 200, false, "zstd"), fetch(2, 200, false, "zstd")], .browserNoDelta(2)),
+        ([fetch(1, 200, false, "zstd"), fetch(2, 304, true, "identity")], .browserUnchanged(2)),
+        ([fetch(1, 200, false, "zstd"), fetch(2, 304, false, "identity")], .browserNoDelta(2)),
+    ])
+    func `what a real browser got decides`(fetches: [DoctorBrowser.Fetch], finding: DoctorFinding) throws {
+        var observations = try SeenURL().observations()
+        observations.browser = .success(fetches)
+        let diagnosis = Diagnosis(observations)
+        #expect(diagnosis.findings.last == finding)
+        #expect(diagnosis.works == (finding.level != .problem))
+        observations.browser = .failure(.init(text: "none"))
+        #expect(Diagnosis(observations).findings.last == .browserFailed("none"))
     }
 
     // MARK: The use
@@ -259,7 +337,10 @@ struct DiagnosisTests {
             .unkept(.noStore), .unkept(.varyAny), .linkFailed("/l", why: "x"), Self.used,
             .availableDictionaryStripped, .codingsStripped, .forwardedAsInsecure, .notUsed(reason: nil),
             .notUsed(reason: "x"), .notAlwaysUsed(used: 1, asked: 2), .wrongHash(.dcz), .undecodable("x"),
-            .otherBody,
+            .otherBody, .notOfferable(.noStore), .notOfferable(.isPrivate), .notOfferable(.varyAny),
+            .linkNotFollowed("/l"), .ttlIgnored(600), .crossSite, .corsMissing, .sameSite,
+            .browserUsed(1, of: 2),
+            .browserNoDelta(2), .browserUnchanged(2), .browserFailed("because"),
             .varyMissing(["Vary"]), .cacheIgnoresVary, .mixed, .changesEachTime,
         ]
         #expect(Set(all.map(\.text)).count == all.count)

@@ -36,11 +36,60 @@ internal import Testing
         #expect(text.text.split(separator: "\n").count == 4, "one line a finding: \(text.text)")
     }
 
-    @Test func `a Link is followed, and its dictionary is the one that is used`() throws {
-        let proxy = try served("routes: [{match: \"/*\"}]", "public, no-cache")
-        let report = try Consultation.of(proxy.url("/feed"))
+    @Test func `a Link is good on a document, whose dictionary is used then, and of no use to fetch()`()
+        throws
+    {
+        let link = #"routes: [{match: "/*", dictionary: {delivery: link}}]"#
+        let page = try Origin(
+            wire(
+                "HTTP/1.1 200 OK", "Content-Type: text/html", "Cache-Control: public, no-cache", body: feed(1)
+            ))
+        let document = try ServedProxy(page, in: TemporaryFolder(), link)
+        let report = try Consultation.of(document.url("/feed"))
         #expect(report.names == ["loopback", "linked", "used"])
         #expect(report.works)
+        #expect(page.requests.contains { $0["Sec-Fetch-Dest"] == "document" }, "asked for by navigation")
+        let api = try served(link, "public, no-cache")
+        try Consultation.of(api.url("/feed")).expect("link-not-followed")
+    }
+
+    @Test func `the response's own fields come before any guess`() throws {
+        let proxy = try served("", "no-store")
+        try Consultation.of(proxy.url("/feed")).expect("not-offerable")
+    }
+
+    @Test func `a private route is examined with the credentials that it asks for`() throws {
+        let route = #"routes: [{match: "/*", dictionary: {scope: private, identity: authorization}}]"#
+        let proxy = try served(route, "private, max-age=600")
+        let url = proxy.url("/feed")
+        #expect(try Consultation.of(url, "-H", "Authorization: Bearer a").works)
+        #expect(proxy.origin.requests.allSatisfy { $0["Authorization"] == "Bearer a" })
+        #expect(try !Consultation.of(url).works)
+    }
+
+    @Test func `a page of the same site needs CORS, and one of another site gets nothing`() throws {
+        let proxy = try served()
+        let other = "http://127.0.0.1:\(proxy.port == 1024 ? 1025 : 1024)"
+        try Consultation.of(proxy.url("/feed"), "--from", other).expect("cors-missing")
+        try Consultation.of(proxy.url("/feed"), "--from", "http://localhost:\(proxy.port)").expect(
+            "cross-site")
+        let open = try Origin(
+            wire(
+                "HTTP/1.1 200 OK", "Content-Type: application/json", "Cache-Control: \(Self.fresh)",
+                "Access-Control-Allow-Origin: *", body: feed(1)))
+        let opened = try ServedProxy(open, in: TemporaryFolder())
+        let report = try Consultation.of(opened.url("/feed"), "--from", other)
+        #expect(report.works && report.names.contains("same-site"), "\(report.names)")
+        #expect(
+            open.requests.first?["Sec-Fetch-Site"] == "same-site" && open.requests.first?["Origin"] == other)
+    }
+
+    @Test func `with --fail a warning is exit code 1`() throws {
+        let proxy = try served("", "public, max-age=30")
+        let url = proxy.url("/feed")
+        #expect(try Consultation.of(url).status == 0)
+        let strict = try Consultation.of(url, "--fail")
+        #expect(strict.works && strict.status == 1 && strict.names.contains("short-life"))
     }
 
     @Test func `by https the authority of --ca is trusted, and without it the certificate is the finding`()
@@ -199,6 +248,9 @@ internal import Testing
 
     @Test(arguments: [
         ["https://"], ["http://127.0.0.1:1/", "--max-time", "0"], [], ["https://a/", "--ca", "none.pem"],
+        ["http://127.0.0.1:1/", "-H", "no colon"], ["http://127.0.0.1:1/", "-H", "Connection: close"],
+        ["http://127.0.0.1:1/", "-H", "A: b\r\nC: d"], ["http://127.0.0.1:1/", "--page", "http://a/"],
+        ["http://127.0.0.1:1/", "--browser", "--fetches", "1"],
     ])
     func `wrong usage is exit code 64`(arguments: [String]) throws {
         let result = try RunningProcess.run(["doctor"] + arguments)

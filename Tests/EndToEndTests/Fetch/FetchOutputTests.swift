@@ -16,7 +16,8 @@ internal import Testing
             try JSONSerialization.jsonObject(with: Data(result.output)) as? [String: Any])
         #expect(
             report.keys.sorted() == [
-                "advertised", "body_bytes", "coding", "milliseconds", "revalidated", "saved_percent",
+                "advertised", "body_bytes", "coding", "dictionary_id", "milliseconds", "revalidated",
+                "saved_percent",
                 "sha256",
                 "status", "stored", "url", "wire_bytes",
             ])
@@ -26,7 +27,7 @@ internal import Testing
         #expect(report["body_bytes"] as? Int == feed(1).count)
         #expect(report["wire_bytes"] as? Int == coded(feed(1), .gzip).count)
         #expect(report["sha256"] as? String == Body(feed(1)).digest.hex)
-        #expect(report["advertised"] is NSNull)
+        #expect(report["advertised"] is NSNull && report["dictionary_id"] is NSNull)
         #expect(report["stored"] as? Bool == false)
         let saved = try #require(report["saved_percent"] as? Double)
         #expect(saved > 50 && saved < 100)
@@ -65,5 +66,40 @@ internal import Testing
         #expect(lines.contains("> ") && lines.contains("< "))
         #expect(lines.contains("< HTTP/1.1 103 Early Hints") && lines.contains("< HTTP/1.1 200 OK"))
         #expect(lines.filter { $0.hasPrefix("< X: ") } == ["< X: 1", "< X: 2"])
+    }
+
+    @Test(.timeLimit(.minutes(10)))
+    func `fields, cookies and a failing status are as curl has them`() throws {
+        let origin = try ScriptedOrigin { _ in Wire.answer("404 Not Found", body: Array("nothing here".utf8))
+        }
+        defer { origin.stop() }
+        let result = try Fetching().run(
+            "\(origin.url)/feed", "-H", "Authorization: Bearer a", "-H", "x-two:  b ", "-H", "x-two: c", "-H",
+            "User-Agent: mine", "--cookie", "sid=1; theme=dark", "--fail")
+        #expect(result.status == 1 && result.output.isEmpty)
+        #expect(result.errors.hasPrefix("dictum: 404, identity: 12 bytes"))
+        let request = try #require(origin.requests.first)
+        for line in [
+            "Authorization: Bearer a", "x-two: b", "x-two: c", "User-Agent: mine",
+            "Cookie: sid=1; theme=dark",
+        ] {
+            #expect(request.contains("\r\n\(line)\r\n"), "\(request)")
+        }
+        #expect(!request.contains("dictum-fetch"))
+    }
+
+    @Test(.timeLimit(.minutes(10)))
+    func `the id that a dictionary came with is sent back, and the report names it`() throws {
+        let origin = try ScriptedOrigin { _ in
+            Wire.ok(
+                "Use-As-Dictionary: match=\"/feed\", id=\"k-1\"", "Cache-Control: max-age=600", body: feed(1))
+        }
+        defer { origin.stop() }
+        let fetching = try Fetching()
+        #expect(try fetching.run("\(origin.url)/feed", "--json").text.contains(#""dictionary_id":null"#))
+        let second = try fetching.run("\(origin.url)/feed", "--json")
+        #expect(second.text.contains(#""dictionary_id":"k-1""#))
+        #expect(second.errors.contains("Dictionary-ID k-1 sent back"))
+        #expect(origin.requests.last?.contains("\r\nDictionary-ID: \"k-1\"\r\n") == true)
     }
 }

@@ -1,0 +1,92 @@
+internal import Dictionaries
+internal import HTTP
+
+/// For how long Chromium may use a response as a dictionary, by the rules of its `HttpResponseHeaders`.
+///
+/// They differ from RFC 9111 in a few places, each of which is a row of the table that doctor and a real browser are tested
+/// with. `ttl` counts for nothing: it is behind a flag.
+struct ChromiumFreshness: Equatable, Sendable {
+    /// The seconds from when the response came; 0 or less where it is no dictionary.
+    let remainingSeconds: Int64
+    /// What makes it none; nil where there is no more to say than that its life is over.
+    let obstacle: UnkeptReason?
+
+    /// Reads the fields of a 200 that came at that time, in seconds since 1970.
+    init(_ headers: Headers, receivedAt: Int64) {
+        let fields = Fields(headers)
+        let sentAt = headers.first(.date).flatMap(FieldDate.parse)
+        let age = max(fields.ageSeconds, max(0, receivedAt - (sentAt ?? receivedAt)))
+        let lifetime = fields.isNeverFresh ? 0 : fields.lifetimeSeconds(sentAt: sentAt ?? receivedAt)
+        let stale = fields.isNeverFresh || fields.mustRevalidate ? 0 : fields.staleSeconds
+        let remaining = lifetime + stale - age
+        remainingSeconds = remaining
+        obstacle = remaining > 0 ? nil : fields.obstacle(lifetime: lifetime, stale: stale)
+    }
+
+    /// What Chromium reads of the fields.
+    private struct Fields {
+        private let directives: [Substring]
+        private let pragma: [Substring]
+        private let expires: String?
+        private let lastModified: Int64?
+        private let hasETag: Bool
+        let ageSeconds: Int64
+
+        init(_ headers: Headers) {
+            func members(_ name: HeaderName) -> [Substring] {
+                headers.values(name).flatMap { $0.lowercased().split(separator: ",") }.map { member in
+                    member.drop { $0 == " " || $0 == "\t" }
+                }
+            }
+            directives = members(.cacheControl)
+            pragma = members(.pragma)
+            expires = headers.first(.expires)
+            lastModified = headers.first(.lastModified).flatMap(FieldDate.parse)
+            hasETag = headers.contains(.etag)
+            ageSeconds = headers.first(.age).flatMap { Int64($0) } ?? 0
+        }
+
+        /// Only the whole word counts: `no-cache="Set-Cookie"` is another directive.
+        private func has(_ word: String) -> Bool { directives.contains { $0.trimmed == word } }
+
+        private func seconds(_ name: String) -> Int64? {
+            directives.lazy.compactMap { directive in
+                guard directive.hasPrefix(name + "=") else { return nil }
+                return Int64(directive.dropFirst(name.count + 1).prefix { $0.isASCII && $0.isWholeNumber })
+            }.first
+        }
+
+        var mustRevalidate: Bool { has("must-revalidate") }
+        var staleSeconds: Int64 { seconds("stale-while-revalidate") ?? 0 }
+
+        var isNeverFresh: Bool {
+            has("no-cache") || has("no-store") || pragma.contains { $0.trimmed == "no-cache" }
+        }
+
+        /// `max-age`, then Expires, then a tenth of what Last-Modified says, but not with `must-revalidate`.
+        func lifetimeSeconds(sentAt: Int64) -> Int64 {
+            if let age = seconds("max-age") { return age }
+            if let expires {
+                if let end = FieldDate.parse(expires) { return max(0, end - sentAt) }
+                if expires == "0" { return 0 }
+            }
+            guard let lastModified, !mustRevalidate else { return 0 }
+            return max(0, sentAt - lastModified) / 10
+        }
+
+        func obstacle(lifetime: Int64, stale: Int64) -> UnkeptReason {
+            if has("no-store") { return .noStore }
+            if isNeverFresh { return .noCache }
+            if lifetime + stale > 0 || seconds("max-age") != nil || expires != nil { return .expired }
+            if seconds("s-maxage") != nil { return .sharedOnly }
+            return hasETag ? .etagOnly : .noLifetime
+        }
+    }
+}
+
+extension Substring {
+    /// The text without blanks at its end.
+    fileprivate var trimmed: Substring {
+        self[..<(lastIndex { $0 != " " && $0 != "\t" }.map { index(after: $0) } ?? startIndex)]
+    }
+}

@@ -1,0 +1,164 @@
+internal import Foundation
+internal import Glibc
+internal import HTTP
+
+/// A browser that is told what to do by the DevTools protocol, over two pipes (`--remote-debugging-pipe`).
+///
+/// Messages are JSON, each with a NUL at its end. Blocking, for one thread. The browser ends with this object.
+final class DevToolsPipe {
+    /// Why the browser does not do it.
+    struct Failure: Error {
+        let text: String
+    }
+
+    /// What a browser may send in one message.
+    private static let messageBytesMax = 64 << 20
+    private static let endMilliseconds = 5_000
+
+    private let pid: pid_t
+    private let commands: Int32
+    private let replies: Int32
+    private var unread: [UInt8] = []
+    private var lastID = 0
+    /// Events that have come and nobody has asked for.
+    private var events: [Event] = []
+
+    /// What a browser tells by itself.
+    struct Event {
+        let method: String
+        let parameters: [String: Any]
+    }
+
+    /// Starts a browser.
+    init(_ program: String, arguments: [String]) throws(Failure) {
+        let (toBrowser, fromBrowser) = (try Self.pipe(), try Self.pipe())
+        defer {
+            close(toBrowser.readEnd)
+            close(fromBrowser.writeEnd)
+        }
+        (commands, replies) = (toBrowser.writeEnd, fromBrowser.readEnd)
+        // The shell becomes the browser, under the same process id; what that says of itself is for nobody.
+        let words = ["sh", "-c", #"exec "$0" "$@" >/dev/null 2>&1"#, program] + arguments
+        do throws(SystemError) {
+            pid = try ChildProcess.start(
+                "/bin/sh", arguments: words, environment: ProcessInfo.processInfo.environment,
+                passing: [toBrowser.readEnd, fromBrowser.writeEnd])
+        } catch {
+            close(commands)
+            close(replies)
+            throw Failure(text: "\(program): \(error.text)")
+        }
+    }
+
+    deinit {
+        _ = try? send("Browser.close", [:], session: nil)
+        close(commands)
+        close(replies)
+        var waited = 0
+        var status: Int32 = 0
+        // Safe: `status` is local and outlives the call. The child is this object's own and not waited for yet.
+        while unsafe waitpid(pid, &status, WNOHANG) == 0 {
+            if waited == Self.endMilliseconds { kill(pid, SIGKILL) }
+            usleep(10_000)
+            waited += 10
+        }
+    }
+
+    private static func pipe() throws(Failure) -> (readEnd: Int32, writeEnd: Int32) {
+        var ends: [Int32] = [-1, -1]
+        // Safe: the array has the two places that pipe fills.
+        guard unsafe Glibc.pipe(&ends) == 0 else { throw Failure(text: SystemError(code: errno).text) }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        return (ends[0], ends[1])
+    }
+
+    // MARK: Calls
+
+    /// Has the browser do something, and returns what came of it.
+    func call(
+        _ method: String, _ parameters: [String: Any] = [:], session: String? = nil,
+        until deadline: FetchDeadline
+    ) throws(Failure) -> [String: Any] {
+        let id = try send(method, parameters, session: session)
+        while true {
+            guard let message = try receive(until: deadline) else {
+                throw Failure(text: "the browser did not do \(method) in time")
+            }
+            guard message["id"] as? Int == id else {
+                keep(message)
+                continue
+            }
+            if let error = message["error"] as? [String: Any] {
+                throw Failure(text: "\(method): \(error["message"] as? String ?? "failed")")
+            }
+            return message["result"] as? [String: Any] ?? [:]
+        }
+    }
+
+    /// The events that have come and those that come until the deadline, one at a time; nil where none comes in time.
+    func nextEvent(until deadline: FetchDeadline) throws(Failure) -> Event? {
+        while events.isEmpty {
+            guard let message = try receive(until: deadline) else { return nil }
+            keep(message)
+        }
+        return events.removeFirst()
+    }
+
+    /// Forgets the events that have come.
+    func forgetEvents() { events = [] }
+
+    private func keep(_ message: [String: Any]) {
+        guard let method = message["method"] as? String else { return }
+        events.append(Event(method: method, parameters: message["params"] as? [String: Any] ?? [:]))
+    }
+
+    // MARK: Messages
+
+    private func send(_ method: String, _ parameters: [String: Any], session: String?) throws(Failure) -> Int
+    {
+        lastID += 1
+        var message: [String: Any] = ["id": lastID, "method": method, "params": parameters]
+        if let session { message["sessionId"] = session }
+        guard let data = try? JSONSerialization.data(withJSONObject: message) else {
+            throw Failure(text: "\(method) cannot be sent")
+        }
+        do throws(SystemError) {
+            try OutputFile.write([UInt8](data) + [0], to: commands)
+        } catch {
+            throw Failure(text: "the browser has ended; start it by hand to see why")
+        }
+        return lastID
+    }
+
+    /// The next message; nil where none comes in time.
+    private func receive(until deadline: FetchDeadline) throws(Failure) -> [String: Any]? {
+        while true {
+            if let end = unread.firstIndex(of: 0) {
+                let data = Data(unread[..<end])
+                unread.removeFirst(end + 1)
+                if let message = try? JSONSerialization.jsonObject(with: data) as? [String: Any] {
+                    return message
+                }
+                continue
+            }
+            guard unread.count < Self.messageBytesMax else {
+                throw Failure(text: "the browser says too much")
+            }
+            guard try fill(until: deadline) else { return nil }
+        }
+    }
+
+    private func fill(until deadline: FetchDeadline) throws(Failure) -> Bool {
+        var entry = pollfd(fd: replies, events: Int16(POLLIN), revents: 0)
+        var buffer = [UInt8](repeating: 0, count: 64 << 10)
+        // Safe: one entry, used within the call.
+        let ready = unsafe poll(&entry, 1, Int32(clamping: deadline.remainingMilliseconds))
+        if ready < 0, errno == EINTR { return true }
+        guard ready > 0 else { return false }
+        // Safe: the kernel writes at most as much as the buffer holds.
+        let count = unsafe read(replies, &buffer, buffer.count)
+        guard count > 0 else { throw Failure(text: "the browser has ended; start it by hand to see why") }
+        unread += buffer[..<count]
+        return true
+    }
+}

@@ -1,0 +1,239 @@
+internal import Foundation
+internal import Glibc
+internal import HTTP
+
+/// A real Chromium that loads a page and has it fetch a URL several times; blocking.
+struct DoctorBrowser {
+    /// What came of one fetch, by the browser's own account.
+    struct Fetch: Encodable, Equatable, Sendable {
+        /// Counts from 1.
+        let number: Int
+        var status = 0
+        /// Whether the request named a dictionary.
+        var advertised = false
+        /// The coding of the body that travelled; identity where it had none, or where there was none (304).
+        var coding = "identity"
+        /// All that travelled, heads included.
+        var wireBytes = 0
+        /// The body, decoded; what went wrong where there is none.
+        var bodyBytes = 0
+        var error: String?
+
+        /// Whether the body came as a delta.
+        var isDelta: Bool { error == nil && (coding == "dcz" || coding == "dcb") }
+
+        enum CodingKeys: String, CodingKey {
+            case number, status, advertised, coding, error
+            case wireBytes = "wire_bytes"
+            case bodyBytes = "body_bytes"
+        }
+    }
+
+    /// What is to be done.
+    struct Plan {
+        let url: FetchURL
+        /// The page that fetches it.
+        let page: FetchURL
+        var fetches = 5
+        /// The time from one fetch to the next.
+        var pauseMilliseconds = 1_000
+        var fields = RequestFields()
+    }
+
+    private static let names = [
+        "chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "microsoft-edge",
+    ]
+
+    /// The path of a Chromium that is installed here; nil where there is none.
+    static func find() -> String? {
+        let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":")
+        return names.lazy.flatMap { name in folders.lazy.map { "\($0)/\(name)" } }
+            .first { FileManager.default.isExecutableFile(atPath: $0) }
+    }
+
+    private let plan: Plan
+    private let deadline: FetchDeadline
+    private let pipe: DevToolsPipe
+    private let session: String
+
+    /// Runs a plan in a browser with a profile of its own, which goes with it.
+    static func run(
+        _ program: String, _ plan: Plan, until deadline: FetchDeadline
+    ) throws(DevToolsPipe.Failure) -> [Fetch] {
+        let profile = FileManager.default.temporaryDirectory.appending(
+            path: "dictum-doctor-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: profile) }
+        var browser = try DoctorBrowser(program, plan, profile: profile.path, deadline)
+        return try browser.fetchAll()
+    }
+
+    private init(
+        _ program: String, _ plan: Plan, profile: String, _ deadline: FetchDeadline
+    ) throws(DevToolsPipe.Failure) {
+        var arguments = [
+            "--headless=new", "--remote-debugging-pipe", "--user-data-dir=\(profile)", "--no-first-run",
+            "--no-default-browser-check", "--disable-background-networking", "--disable-component-update",
+            "--disable-sync", "--disable-gpu", "--disable-dev-shm-usage", "about:blank",
+        ]
+        // Chromium refuses to make a sandbox for root.
+        if geteuid() == 0 { arguments.insert("--no-sandbox", at: 0) }
+        self.plan = plan
+        self.deadline = deadline
+        pipe = try DevToolsPipe(program, arguments: arguments)
+        let target = try pipe.call("Target.createTarget", ["url": "about:blank"], until: deadline)
+        let attached = try pipe.call(
+            "Target.attachToTarget", ["targetId": target["targetId"] ?? "", "flatten": true], until: deadline)
+        guard let session = attached["sessionId"] as? String else {
+            throw DevToolsPipe.Failure(text: "the browser opens no page")
+        }
+        self.session = session
+    }
+
+    private func call(
+        _ method: String, _ parameters: [String: Any] = [:]
+    ) throws(DevToolsPipe.Failure) -> [String: Any] {
+        try pipe.call(method, parameters, session: session, until: deadline)
+    }
+
+    private mutating func fetchAll() throws(DevToolsPipe.Failure) -> [Fetch] {
+        _ = try call("Network.enable")
+        _ = try call("Page.enable")
+        try setFields()
+        try loadPage()
+        // What a page names by Link is fetched when the browser has nothing else to do.
+        pause()
+        var fetches: [Fetch] = []
+        for number in 1...plan.fetches {
+            if number > 1 { pause() }
+            fetches.append(try fetch(number))
+        }
+        return fetches
+    }
+
+    private func pause() { usleep(UInt32(clamping: plan.pauseMilliseconds * 1000)) }
+
+    private func setFields() throws(DevToolsPipe.Failure) {
+        var fields: [String: String] = [:]
+        for (name, value) in plan.fields.fields where name != .cookie { fields[name.text] = value }
+        if !fields.isEmpty { _ = try call("Network.setExtraHTTPHeaders", ["headers": fields]) }
+        for (_, value) in plan.fields.fields.filter({ $0.name == .cookie }) {
+            for pair in value.split(separator: ";") {
+                let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+                guard parts.count == 2 else { continue }
+                _ = try call(
+                    "Network.setCookie",
+                    ["name": parts[0].filter { $0 != " " }, "value": String(parts[1]), "url": plan.url.text])
+            }
+        }
+    }
+
+    private func loadPage() throws(DevToolsPipe.Failure) {
+        let loaded = try call("Page.navigate", ["url": plan.page.text])
+        if let error = loaded["errorText"] as? String, error != "net::ERR_HTTP_RESPONSE_CODE_FAILURE" {
+            throw DevToolsPipe.Failure(text: "the page \(plan.page.text) cannot be loaded: \(error)")
+        }
+        while let event = try pipe.nextEvent(until: deadline) {
+            if event.method == "Page.loadEventFired" { return }
+        }
+        throw DevToolsPipe.Failure(
+            text: "the page \(plan.page.text) was not loaded in time; --page names another")
+    }
+
+    /// Has the page fetch the URL past the browser's own cache, and gathers what the browser tells of that.
+    private func fetch(_ number: Int) throws(DevToolsPipe.Failure) -> Fetch {
+        // Those of the page's own requests.
+        pipe.forgetEvents()
+        let credentials = plan.page.origin == plan.url.origin ? "same-origin" : "omit"
+        let script = """
+            fetch(\(Self.quoted(plan.url.text)), {cache: "no-cache", credentials: "\(credentials)"})
+                .then((response) => response.arrayBuffer()).then((body) => body.byteLength, (error) => String(error))
+            """
+        let evaluated = try call(
+            "Runtime.evaluate", ["expression": script, "awaitPromise": true, "returnByValue": true])
+        var fetch = Fetch(number: number)
+        let value = (evaluated["result"] as? [String: Any])?["value"]
+        if let bytes = value as? Int {
+            fetch.bodyBytes = bytes
+        } else {
+            fetch.error = value as? String ?? "failed"
+        }
+        var events = FetchEvents(url: plan.url.text)
+        // The last events come a moment after the body.
+        let end = FetchDeadline(seconds: fetch.error == nil ? 5 : 1)
+        while !events.isComplete, let event = try pipe.nextEvent(until: end) { events.take(event) }
+        fetch.status = events.status
+        fetch.advertised = events.advertised
+        fetch.coding = events.coding ?? "identity"
+        fetch.wireBytes = events.wireBytes ?? 0
+        return fetch
+    }
+
+    /// A text as a literal of JavaScript.
+    private static func quoted(_ text: String) -> String {
+        let data = try? JSONSerialization.data(withJSONObject: [text])
+        return data.map { String(decoding: $0.dropFirst().dropLast(), as: UTF8.self) } ?? "\"\""
+    }
+}
+
+/// What the browser tells of the fetch of one URL, in whichever order.
+private struct FetchEvents {
+    let url: String
+    private var id: String?
+    private(set) var status = 0
+    private(set) var advertised = false
+    private(set) var coding: String?
+    private(set) var wireBytes: Int?
+    private var hasRequestFields = false
+    /// Whether the head is known as it came, and not as the cache has it.
+    private var hasWireHead = false
+    private var hasEnd = false
+    /// Request fields of requests whose URL is not known yet.
+    private var fieldsByID: [String: [String: Any]] = [:]
+
+    init(url: String) { self.url = url }
+
+    /// Whether all has been told that is of interest.
+    var isComplete: Bool { hasEnd && hasRequestFields }
+
+    mutating func take(_ event: DevToolsPipe.Event) {
+        let parameters = event.parameters
+        guard let id = parameters["requestId"] as? String else { return }
+        switch event.method {
+        case "Network.requestWillBeSent":
+            let request = parameters["request"] as? [String: Any]
+            guard request?["url"] as? String == url, request?["method"] as? String == "GET" else { return }
+            self.id = id
+            if let fields = fieldsByID[id] { takeRequest(fields) }
+        case "Network.requestWillBeSentExtraInfo":
+            let fields = parameters["headers"] as? [String: Any] ?? [:]
+            fieldsByID[id] = fields
+            if id == self.id { takeRequest(fields) }
+        case "Network.responseReceived" where id == self.id:
+            let response = parameters["response"] as? [String: Any]
+            guard !hasWireHead else { return }
+            status = response?["status"] as? Int ?? 0
+            takeResponse(response?["headers"] as? [String: Any] ?? [:])
+        case "Network.responseReceivedExtraInfo" where id == self.id:
+            hasWireHead = true
+            status = parameters["statusCode"] as? Int ?? status
+            takeResponse(parameters["headers"] as? [String: Any] ?? [:])
+        case "Network.loadingFinished" where id == self.id:
+            wireBytes = (parameters["encodedDataLength"] as? NSNumber)?.intValue
+            hasEnd = true
+        case "Network.loadingFailed" where id == self.id: hasEnd = true
+        default: break
+        }
+    }
+
+    private mutating func takeRequest(_ fields: [String: Any]) {
+        hasRequestFields = true
+        advertised = fields.keys.contains { $0.lowercased() == "available-dictionary" }
+    }
+
+    private mutating func takeResponse(_ fields: [String: Any]) {
+        coding = nil
+        for (name, value) in fields where name.lowercased() == "content-encoding" {
+            coding = (value as? String)?.lowercased()
+        }
+    }
+}

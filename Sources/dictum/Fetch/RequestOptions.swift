@@ -1,0 +1,89 @@
+internal import ArgumentParser
+internal import HTTP
+
+/// What `fetch` and `doctor` may be told of the request, as curl is.
+struct RequestOptions: ParsableArguments {
+    @Option(
+        name: .customShort("H"),
+        help: ArgumentHelp(
+            "Send a field, as in -H 'Authorization: Bearer x'; may be given several times.",
+            valueName: "field"))
+    var header: [String] = []
+
+    @Option(help: ArgumentHelp("Send cookies, as in --cookie 'sid=x; theme=dark'.", valueName: "cookies"))
+    var cookie: String?
+
+    @Option(help: ArgumentHelp("Trust the authorities in this file (PEM) too.", valueName: "file"))
+    var ca: String?
+
+    func validate() throws {
+        _ = try fields()
+    }
+
+    /// The fields, as they go out.
+    func fields() throws -> RequestFields {
+        do throws(RequestFields.Mistake) {
+            return try RequestFields(header, cookie: cookie)
+        } catch {
+            throw ValidationError(error.text)
+        }
+    }
+}
+
+/// Fields of a request that its user has named.
+struct RequestFields: Sendable {
+    /// Why a text is no field that may be sent.
+    struct Mistake: Error {
+        let text: String
+    }
+
+    /// The fields in their order.
+    private(set) var fields: [(name: HeaderName, value: String)] = []
+
+    /// Fields that say how the message is framed, or what `--accept` and the cache say.
+    private static let taken: [HeaderName] = [
+        .connection, .contentLength, .transferEncoding, .te, .trailer, .upgrade, .expect, .keepAlive,
+        .acceptEncoding, .availableDictionary, .dictionaryID,
+    ]
+
+    /// None.
+    init() {}
+
+    /// Reads `Name: value` texts.
+    init(_ texts: [String], cookie: String?) throws(Mistake) {
+        for text in texts {
+            let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            let value = parts.count == 2 ? parts[1].trimmingBlanks : ""
+            guard parts.count == 2, let name = HeaderName(String(parts[0])), Self.isValue(value) else {
+                throw Mistake(text: "-H \(text.debugDescription): expected 'Name: value'")
+            }
+            guard !Self.taken.contains(name) else {
+                throw Mistake(text: "-H \(text.debugDescription): this field is the program's own to send")
+            }
+            fields.append((name, value))
+        }
+        guard let cookie else { return }
+        guard Self.isValue(cookie), !cookie.isEmpty else {
+            throw Mistake(text: "--cookie: expected 'NAME=VALUE; NAME=VALUE'")
+        }
+        fields.append((.cookie, cookie))
+    }
+
+    /// Adds them to a request; each replaces what the program itself would have sent under its name.
+    func add(to headers: inout Headers) {
+        for (name, _) in fields { headers.remove(name) }
+        for (name, value) in fields { headers.append(name, value) }
+    }
+
+    /// RFC 9110 section 5.5: nothing that ends a line.
+    private static func isValue(_ text: String) -> Bool {
+        text.utf8.allSatisfy { $0 == 9 || 0x20...0x7E ~= $0 || $0 >= 0x80 }
+    }
+}
+
+extension Substring {
+    fileprivate var trimmingBlanks: String {
+        let start = drop { $0 == " " || $0 == "\t" }
+        return String(start.reversed().drop { $0 == " " || $0 == "\t" }.reversed())
+    }
+}
