@@ -1,7 +1,7 @@
-# make setup    install what is missing (Debian 12, 13, Ubuntu 24.04); quick when nothing is
+# make setup    install what building and running need (Debian 12, 13, Ubuntu 24.04); quick when nothing is missing
 # make build    build for release: .build/release/dictum
 # make run      setup, build, and start the demo
-# make test     setup, every test, HTTP, Proxy and the store's index under the thread sanitizer, 20 seconds of fuzzing a parser
+# make test     what tests need besides (browsers, other proxies), every test, HTTP, Proxy and the store's index under the thread sanitizer, 20 seconds of fuzzing a parser
 # make fuzz     setup, every parser under libFuzzer, 5 minutes each: TIME=SECONDS and TARGET=PARSER say otherwise
 # make sanitize setup, then every test under the sanitizers of addresses, threads and undefined behaviour: ONLY=address one of them
 # make lint     format, layering, proofs of unsafe code, paths
@@ -27,23 +27,27 @@ build:
 run: setup build
 	@exec .build/release/dictum demo
 
-test: setup
+test:
+	@.ci/setup test
 	@.ci/test
 
 TIME = 300
 TARGET =
 
-fuzz: setup
+fuzz:
+	@.ci/setup test
 	@.ci/fuzz $(TIME) $(TARGET)
 
 ONLY =
 
-sanitize: setup
+sanitize:
+	@.ci/setup test
 	@.ci/sanitize $(ONLY)
 
 MINUTES = 30
 
-soak: setup build
+soak: build
+	@.ci/setup test
 	@Tests/Soak/run --minutes $(MINUTES)
 
 lint:

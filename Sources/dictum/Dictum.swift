@@ -19,6 +19,7 @@ struct Dictum: ParsableCommand {
             DoctorCommand.self,
             StoreCommand.self,
             ReferenceCommand.self,
+            ManualCommand.self,
         ])
 
     static func main() {

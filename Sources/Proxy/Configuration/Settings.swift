@@ -297,7 +297,7 @@ enum Settings {
         .value("max_body", \.maxBody, .size(1...128 * mebibyte), "Larger answers never become dictionaries."),
         .value(
             "ttl", \.ttl, .optional(.duration(1_000...3_650 * day)), example: "7d",
-            "Sends the ttl member, by which Chromium keeps the dictionary so long whatever the answer's freshness."
+            "Sends the ttl member, for clients of your own: browsers ignore it, and go by the response's freshness."
         ),
         .value(
             "cache_control", \.cacheControl, .optional(.cacheControl),

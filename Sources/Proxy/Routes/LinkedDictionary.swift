@@ -45,7 +45,7 @@ final class LinkedDictionary: Sendable {
         // A body of the origin's, under a path where nobody expects it: nothing may run, be embedded or be read elsewhere.
         headers.append(.xContentTypeOptions, "nosniff")
         headers.append(.contentSecurityPolicy, "sandbox; default-src 'none'")
-        headers.append(.contentDisposition, "attachment")
+        headers.append(.contentDisposition, "attachment; filename=\"dictionary\"")
         headers.append(.crossOriginResourcePolicy, "same-origin")
         return ResponseHead(status: .ok, headers: headers)
     }

@@ -30,6 +30,33 @@ internal import Testing
         }
     }
 
+    @Test(arguments: ["bash", "zsh", "fish"])
+    func `there are completions for every command`(shell: String) throws {
+        let script = try RunningProcess.run(["--generate-completion-script", shell])
+        #expect(script.status == 0)
+        for name in Dictum.commandNames { #expect(script.text.contains(name), "\(name)") }
+    }
+
+    @Test func `the manual page has every command and option, and man finds nothing to complain about`()
+        throws
+    {
+        let page = try RunningProcess.run(["manual"])
+        #expect(page.status == 0)
+        for name in Dictum.commandNames { #expect(page.text.contains(".SS \"dictum \(name)\"\n"), "\(name)") }
+        for option in ["config", "browser", "ca", "dry\\-run"] {
+            #expect(page.text.contains("\\-\\-\(option)"))
+        }
+        guard FileManager.default.isExecutableFile(atPath: "/usr/bin/groff") else {
+            return print("not formatted: no groff here")
+        }
+        let folder = try TemporaryFolder()
+        try folder.write(page.output, to: "dictum.1")
+        let formatted = try RunningProcess.run(
+            ["-man", "-ww", "-Tutf8", "dictum.1"], of: "/usr/bin/groff", in: folder.path)
+        #expect(formatted.status == 0 && formatted.errors.isEmpty, "\(formatted.errors)")
+        #expect(formatted.text.contains("Prints the manual page"))
+    }
+
     @Test(arguments: [
         (100, 100, 0, "0.00 %"), (162_969, 77, 99.95, "99.95 %"), (10_000_000, 1, 99.99, "99.99 %"),
         (10, 0, 100, "100.00 %"), (0, 0, 0, "0.00 %"), (100, 150, -50, "-50.00 %"),

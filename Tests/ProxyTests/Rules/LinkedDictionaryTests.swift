@@ -32,7 +32,7 @@ private func path(of body: [UInt8], in chain: ChainKey = feed) -> String {
         #expect(answer["Use-As-Dictionary"] == #"match="/feed", match-dest=("document"), ttl=604800"#)
         #expect(answer["X-Content-Type-Options"] == "nosniff")
         #expect(answer["Content-Security-Policy"] == "sandbox; default-src 'none'")
-        #expect(answer["Content-Disposition"] == "attachment")
+        #expect(answer["Content-Disposition"] == #"attachment; filename="dictionary""#)
         #expect(answer["Cross-Origin-Resource-Policy"] == "same-origin")
         #expect(answer.members("Vary") == ["accept-encoding", "available-dictionary"])
         #expect(answer["ETag"]?.hasPrefix("\"") == true)

@@ -1,0 +1,95 @@
+internal import ArgumentParser
+internal import Foundation
+internal import Proxy
+
+/// `dictum manual`: prints the manual page, made of what `--help` says.
+struct ManualCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "manual", abstract: "Prints the manual page, for man(1).")
+
+    func run() throws {
+        print(try ManualPage.text(), terminator: "")
+    }
+}
+
+/// The manual page in the language of man(7).
+enum ManualPage {
+    /// What the parser tells of itself (`--experimental-dump-help`).
+    private struct Tool: Decodable {
+        let command: Command
+    }
+
+    private struct Command: Decodable {
+        let commandName: String
+        let abstract: String?
+        let discussion: String?
+        let arguments: [Argument]?
+        let subcommands: [Command]?
+    }
+
+    private struct Argument: Decodable {
+        struct Name: Decodable {
+            let kind: String
+            let name: String
+
+            var text: String { (kind == "long" ? "--" : "-") + name }
+        }
+
+        let abstract: String?
+        let kind: String
+        let names: [Name]?
+        let shouldDisplay: Bool
+        let valueName: String?
+    }
+
+    /// The whole page.
+    static func text() throws -> String {
+        let dump = Dictum._dumpHelp()
+        let root = try JSONDecoder().decode(Tool.self, from: Data(dump.utf8)).command
+        let lines =
+            [
+                ".TH DICTUM 1 \"\" \"Dictum \(DictumVersion.text)\" \"User Commands\"", ".SH NAME",
+                "dictum \\- \(escaped(root.abstract ?? ""))", ".SH SYNOPSIS", ".B dictum", ".I command",
+                "[options]", ".SH COMMANDS",
+            ] + commands(of: root, below: "dictum") + [
+                ".SH EXIT STATUS", ".TP", ".B 0", "Done; for serve: drained after SIGTERM or SIGINT.", ".TP",
+                ".B 1",
+                "The job failed.", ".TP", ".B 64", "Wrong usage.", ".TP", ".B 78", "Wrong configuration.",
+            ]
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private static func commands(of parent: Command, below path: String) -> [String] {
+        (parent.subcommands ?? []).filter { $0.commandName != "help" }.flatMap { command -> [String] in
+            let own = "\(path) \(command.commandName)"
+            let texts = [command.abstract, command.discussion].compactMap { $0 }.filter { !$0.isEmpty }
+            let paragraphs = texts.map(escaped).joined(separator: "\n.PP\n")
+            return [".SS \"\(escaped(own))\"", paragraphs] + (command.arguments ?? []).flatMap(lines)
+                + commands(of: command, below: own)
+        }
+    }
+
+    private static func lines(of argument: Argument) -> [String] {
+        let names = (argument.names ?? []).map { "\\fB\(escaped($0.text))\\fR" }
+        guard argument.shouldDisplay,
+            argument.names?.contains(where: { ["help", "version"].contains($0.name) }) != true
+        else { return [] }
+        let value = argument.valueName.map { "\\fI\(escaped($0))\\fR" }
+        let title =
+            switch argument.kind {
+            case "positional": value ?? ""
+            case "flag": names.joined(separator: ", ")
+            default: names.joined(separator: ", ") + (value.map { " " + $0 } ?? "")
+            }
+        return [".TP", title, escaped(argument.abstract ?? "")]
+    }
+
+    /// A text whose letters mean nothing to the formatter.
+    private static func escaped(_ text: String) -> String {
+        let plain = text.replacing("\\", with: "\\e").replacing("-", with: "\\-")
+        // A dot or an apostrophe begins a request where it begins a line.
+        return plain.split(separator: "\n", omittingEmptySubsequences: true).map { line in
+            line.hasPrefix(".") || line.hasPrefix("'") ? "\\&" + line : String(line)
+        }.joined(separator: "\n")
+    }
+}
