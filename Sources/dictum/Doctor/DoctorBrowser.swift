@@ -129,11 +129,38 @@ struct DoctorBrowser {
 
     private func loadPage() throws(DevToolsPipe.Failure) {
         let loaded = try call("Page.navigate", ["url": plan.page.text])
-        if let error = loaded["errorText"] as? String, error != "net::ERR_HTTP_RESPONSE_CODE_FAILURE" {
+        switch loaded["errorText"] as? String {
+        case nil: break
+        // An error without a body: the browser shows a page of its own, which is of no origin that may fetch anything.
+        case "net::ERR_HTTP_RESPONSE_CODE_FAILURE"?: return try loadEmptyPage()
+        case let error?:
             throw DevToolsPipe.Failure(text: "the page \(plan.page.text) cannot be loaded: \(error)")
         }
+        _ = try wait(for: "Page.loadEventFired")
+    }
+
+    /// Gives the browser an empty page in place of the server's.
+    private func loadEmptyPage() throws(DevToolsPipe.Failure) {
+        _ = try call("Page.navigate", ["url": "about:blank"])
+        _ = try call("Fetch.enable", ["patterns": [["resourceType": "Document"]]])
+        pipe.forgetEvents()
+        _ = try call("Runtime.evaluate", ["expression": "location.href = \(Self.quoted(plan.page.text))"])
+        let paused = try wait(for: "Fetch.requestPaused")
+        let body = Array("<!doctype html>".utf8)
+        _ = try call(
+            "Fetch.fulfillRequest",
+            [
+                "requestId": paused.parameters["requestId"] ?? "", "responseCode": 200,
+                "responseHeaders": [["name": "Content-Type", "value": "text/html"]],
+                "body": Data(body).base64EncodedString(),
+            ])
+        _ = try wait(for: "Page.loadEventFired")
+        _ = try call("Fetch.disable")
+    }
+
+    private func wait(for method: String) throws(DevToolsPipe.Failure) -> DevToolsPipe.Event {
         while let event = try pipe.nextEvent(until: deadline) {
-            if event.method == "Page.loadEventFired" { return }
+            if event.method == method { return event }
         }
         throw DevToolsPipe.Failure(
             text: "the page \(plan.page.text) was not loaded in time; --page names another")

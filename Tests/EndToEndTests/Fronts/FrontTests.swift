@@ -64,7 +64,7 @@ internal import Testing
     }
 
     private static func absence(of front: Front) -> Comment {
-        "no \(front.rawValue) here: `make setup` installs it"
+        "no \(front.rawValue) here: `.ci/setup test` installs it"
     }
 
     private func ifInstalled(_ front: Front, _ body: (Served) throws -> Void) throws {
@@ -112,9 +112,9 @@ internal import Testing
                     while len(got) < 4: got += client.recv(4 - len(got)) or sys.exit("closed")
                     print(got.decode())
                 """
-            try served.certificates.write(script, to: "socket.py")
+            try served.certificates.write(script, to: "client.py")
             let result = try RunningProcess.run(
-                ["socket.py", "\(served.port)"], of: "/usr/bin/python3", in: served.certificates.path)
+                ["client.py", "\(served.port)"], of: "/usr/bin/python3", in: served.certificates.path)
             #expect(result.text.hasPrefix("HTTP/1.1 101 "), "\(result.text) \(result.errors)")
             #expect(result.text.hasSuffix("ping\npong\n"), "\(result.text) \(result.errors)")
         }

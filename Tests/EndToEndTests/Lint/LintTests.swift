@@ -27,7 +27,7 @@ internal import Testing
             ["-m", "pip", "install", "-q", "--disable-pip-version-check", "--timeout", "20"] + packages,
             of: python)
         guard installed.status == 0 else { return nil }
-        FileManager.default.createFile(atPath: done, contents: nil)
+        _ = FileManager.default.createFile(atPath: done, contents: nil)
         return python
     }
 
@@ -46,11 +46,13 @@ internal import Testing
                 }
                 connection.send(
                     wire("HTTP/1.1 200 OK", json, fresh, body: Feed.bytes(version: number, items: 100)))
-            case "/fixed" where request["Range"] == "bytes=0-99":
+            case "/fixed" where range(request, of: fixed.count) != nil:
+                let range = range(request, of: fixed.count) ?? 0...0
                 connection.send(
                     wire(
                         "HTTP/1.1 206 Partial Content", json, fresh, "Accept-Ranges: bytes", "ETag: \"1\"",
-                        "Content-Range: bytes 0-99/\(fixed.count)", body: Array(fixed.prefix(100))))
+                        "Content-Range: bytes \(range.lowerBound)-\(range.upperBound)/\(fixed.count)",
+                        body: Array(fixed[range])))
             case "/fixed" where request.method == "HEAD":
                 connection.send(
                     wire(
@@ -75,6 +77,14 @@ internal import Testing
                         body: Array("not found".utf8)))
             }
         }
+    }
+
+    /// The bytes that a request asks for, where it asks for a part.
+    private static func range(_ request: WireMessage, of count: Int) -> ClosedRange<Int>? {
+        guard let numbers = request["Range"]?.wholeMatch(of: /bytes=([0-9]+)-([0-9]+)/)?.output,
+            let first = Int(numbers.1), let last = Int(numbers.2), first <= last, last < count
+        else { return nil }
+        return first...last
     }
 
     @Test func `httplint and redbot find nothing wrong in any kind of response`() throws {
