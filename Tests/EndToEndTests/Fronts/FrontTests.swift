@@ -52,7 +52,9 @@ internal import Testing
                 request["Connection"]?.lowercased() == "upgrade"
             else { return _ = connection.send(wire("HTTP/1.1 426 Upgrade Required", body: [])) }
             connection.send(
-                "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n")
+                "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: websocket\r\n"
+                    // Of the key that the client sends (RFC 6455 section 1.3); HAProxy looks at it.
+                    + "Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n")
             while let bytes = connection.receiveExactly(4) { connection.send(bytes) }
         }
 
