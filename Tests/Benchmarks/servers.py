@@ -174,6 +174,7 @@ class Generator(Server):
         text = f"""
             server {{
                 listen 127.0.0.1:{port} backlog=1024; default_type application/json;
+                add_header Cache-Control 'public, max-age=600';
                 {pieces[0]}
                 if ($args = short) {{ return 200 '{{}}'; }}
                 location /made/ {{ return 200 '{_MADE.format("$uri", "$arg_v", "$piece0")}'; }}

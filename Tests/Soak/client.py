@@ -40,7 +40,7 @@ class Client:
     def __init__(self, port, authority=None):
         self.port, self.reader, self.writer = port, None, None
         self.tls = ssl.create_default_context(cafile=authority) if authority else None
-        self.dictionaries, self.reopened = {}, 0
+        self.dictionaries, self.ids, self.reopened = {}, {}, 0
 
     async def open(self):
         self.reader, self.writer = await asyncio.open_connection(
@@ -96,12 +96,18 @@ class Client:
     def advertise(self, key):
         """The fields that tell of the dictionary for a key, if there is one."""
         held = self.dictionaries.get(key)
-        return [("Available-Dictionary", f":{base64.b64encode(hashlib.sha256(held).digest()).decode()}:")] if held else []
+        if not held:
+            return []
+        fields = [("Available-Dictionary", f":{base64.b64encode(hashlib.sha256(held).digest()).decode()}:")]
+        # Proves that it was given to this client, where it is not for everybody.
+        return fields + ([("Dictionary-ID", f'"{self.ids[key]}"')] if self.ids.get(key) else [])
 
     def keep(self, key, answer, body):
         """Keeps a body that is offered as a dictionary."""
         if "use-as-dictionary" in answer.fields:
             self.dictionaries[key] = body
+            found = re.search(r', id="([^"]*)"', answer.fields["use-as-dictionary"])
+            self.ids[key] = found and found[1]
 
     async def decoded(self, answer, key=None):
         """The body without its coding."""

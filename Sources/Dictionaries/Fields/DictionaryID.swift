@@ -1,6 +1,8 @@
 internal import RawStructuredFieldValues
 
-/// The Dictionary-ID request field (RFC 9842 section 2.3): a hint, never needed.
+/// The Dictionary-ID request field (RFC 9842 section 2.3).
+///
+/// For a dictionary that is for everybody a hint; for any other the proof that the client was given it.
 package enum DictionaryID {
     /// The longest id that RFC 9842 section 2.1.3 allows.
     package static let charactersMax = 1024

@@ -29,6 +29,11 @@ package struct UseAsDictionary: Equatable, Sendable {
         self.ttl = ttl
     }
 
+    /// The same field with another id; nil where that cannot be written.
+    package func with(id: String) -> UseAsDictionary? {
+        UseAsDictionary(match: match, matchDest: matchDest, id: id, ttl: ttl)
+    }
+
     /// What the lines say, read as a client must; nil where there is no valid `match`, or a `type` other than `raw`.
     ///
     /// A `ttl` that is no whole number of seconds is ignored: it is an extension, and the rest holds without it.

@@ -20,7 +20,9 @@ package enum Admission {
         if response.status != 200 { return .ineligibleStatus }
         if response.hasContentRange { return .range }
         if !request.isPathNormal { return .pathNotNormal }
-        if request.noStore || response.cacheControl.noStore { return .noStore }
+        if request.noStore || response.cacheControl.noStore && !policy.storesDespiteNoStore {
+            return .noStore
+        }
         if response.varyNames.contains("*") { return .varyAny }
         if response.coding == .foreign { return .codedUpstream }
         if MediaTypes.isEventStream(response.contentType) { return .eventStream }

@@ -17,18 +17,26 @@ package struct IgnoredCookies: Sendable {
     private var patterns: [Pattern] = []
 
     /// The cookies that browsers send to any site that embeds a well-known analytics or advertising script.
-    package static let defaults = [
-        // Google Analytics and Ads
-        "_ga", "_gid", "_gat", "_gcl_au", "__gads", "__gpi", "__utma", "__utmb", "__utmc", "__utmt", "__utmz",
-        "_ga_*=GS#.*", "_gat_*=1", "_dc_gtm_*=1",
-        // Matomo
-        "_pk_id.#.*=*.#.*", "_pk_ses.#.*=1",
-        // Meta, TikTok, Pinterest, Snapchat, Reddit, Microsoft
-        "_fbp", "_fbc", "_ttp", "_tt_enable_cookie", "_pin_unauth", "_scid", "_rdt_uuid", "_uetsid",
-        "_uetvid",
-        "_clck", "_clsk",
-        // HubSpot, Hotjar, Parse.ly
-        "__hstc", "__hssc", "__hssrc", "_hjSessionUser_#=eyJ*", "_hjSession_#=eyJ*", "_parsely_visitor",
+    package static let defaults =
+        [
+            // Google Analytics and Ads
+            "_ga", "_gid", "_gat", "_gcl_au", "__gads", "__gpi", "__utma", "__utmb", "__utmc", "__utmt",
+            "__utmz",
+            "_ga_*=GS#.*", "_gat_*=1", "_dc_gtm_*=1",
+            // Matomo
+            "_pk_id.#.*=*.#.*", "_pk_ses.#.*=1",
+            // Meta, TikTok, Pinterest, Snapchat, Reddit, Microsoft
+            "_fbp", "_fbc", "_ttp", "_tt_enable_cookie", "_pin_unauth", "_scid", "_rdt_uuid", "_uetsid",
+            "_uetvid",
+            "_clck", "_clsk",
+            // HubSpot, Hotjar, Parse.ly
+            "__hstc", "__hssc", "__hssrc", "_hjSessionUser_#=eyJ*", "_hjSession_#=eyJ*", "_parsely_visitor",
+        ] + ofBalancers
+
+    /// The cookies by which load balancers of clouds and CDNs find the same server again: they say nothing of a login.
+    package static let ofBalancers = [
+        "AWSALB", "AWSALBCORS", "AWSALBTG", "AWSALBTGCORS", "AWSELB", "AWSELBCORS", "ARRAffinity",
+        "ARRAffinitySameSite", "GCLB", "__cflb", "__cf_bm",
     ]
 
     /// The given items; nil where one is neither a name nor a pattern with a shape.

@@ -11,6 +11,8 @@ package struct RequestFacts: Sendable {
     package var acceptEncoding: AcceptEncoding
     /// The one valid digest that the client offers.
     package var availableDictionary: Digest?
+    /// The one valid Dictionary-ID, beside a digest.
+    package var dictionaryID: String?
     /// Sec-Fetch-Site, where it is sent.
     package var secFetchSite: SecFetchSite?
     /// Sec-Fetch-Mode, where it is sent.
@@ -45,7 +47,8 @@ package struct RequestFacts: Sendable {
     /// The facts of a plain GET with nothing in its fields, but for what is given.
     package init(
         method: Method = .get, isHTTP10: Bool = false, acceptEncoding: [String] = [],
-        availableDictionary: Digest? = nil, secFetchSite: String? = nil, secFetchMode: String? = nil,
+        availableDictionary: Digest? = nil, dictionaryID: String? = nil, secFetchSite: String? = nil,
+        secFetchMode: String? = nil,
         origin: String? = nil, hasRange: Bool = false, hasAuthorization: Bool = false,
         hasCookie: Bool = false,
         hasClientCertificate: Bool = false, hasPersonalField: Bool = false, hasPersonalQuery: Bool = false,
@@ -56,6 +59,7 @@ package struct RequestFacts: Sendable {
         self.isHTTP10 = isHTTP10
         self.acceptEncoding = AcceptEncoding(acceptEncoding)
         self.availableDictionary = availableDictionary
+        self.dictionaryID = dictionaryID
         self.secFetchSite = secFetchSite.map(SecFetchSite.init)
         self.secFetchMode = secFetchMode.map(SecFetchMode.init)
         self.origin = origin

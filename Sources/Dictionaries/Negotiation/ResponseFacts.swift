@@ -6,8 +6,10 @@ package struct ResponseFacts: Sendable {
     package var contentType: String?
     /// How the upstream coded it.
     package var coding: UpstreamCoding
-    /// The directives of Cache-Control.
+    /// The directives of the upstream's Cache-Control.
     package var cacheControl: CacheControl
+    /// The directives of the Cache-Control that the client gets: the upstream's, or the route's.
+    package var sentCacheControl: CacheControl
     /// The names in Vary, in lower case.
     package var varyNames: [String]
     /// The names of the cookies that are set.
@@ -36,6 +38,7 @@ package struct ResponseFacts: Sendable {
         self.contentType = contentType
         coding = UpstreamCoding(contentEncodings)
         self.cacheControl = cacheControl
+        sentCacheControl = cacheControl
         self.varyNames = varyNames
         self.setCookieNames = setCookieNames
         self.accessControlAllowOrigin = accessControlAllowOrigin

@@ -5,6 +5,14 @@ package final class RoutePolicy: Sendable {
     /// Whose dictionaries a route has.
     package enum Scope: Sendable { case `public`, `private` }
 
+    /// What becomes of personal responses: the setting `personal`.
+    package enum PersonalUse: Sendable {
+        /// They are dictionaries for whoever was given them, by their id.
+        case capability
+        /// They have nothing to do with dictionaries.
+        case off
+    }
+
     /// Whether dictionaries are on everywhere: the setting `dictionaries`.
     package let areDictionariesOn: Bool
     /// Whether the route has dictionaries.
@@ -17,14 +25,19 @@ package final class RoutePolicy: Sendable {
     package let bodyBytesMin: Int
     /// The longest body that is admitted.
     package let bodyBytesMax: Int
-    /// What makes an answer personal.
+    /// What makes a response personal.
     package let personal: PersonalPolicy
+    /// What becomes of personal responses.
+    package let personalUse: PersonalUse
+    /// Whether responses become versions although they say `no-store`: the setting `store_despite`.
+    package let storesDespiteNoStore: Bool
 
     /// A route's policy; the defaults are those of the contract, without types.
     package init(
         areDictionariesOn: Bool = true, hasDictionary: Bool = true, scope: Scope = .public,
         types: MediaTypes = MediaTypes([]), bodyBytesMin: Int = 256, bodyBytesMax: Int = 8 << 20,
-        personal: PersonalPolicy = PersonalPolicy()
+        personal: PersonalPolicy = PersonalPolicy(), personalUse: PersonalUse = .capability,
+        storesDespiteNoStore: Bool = false
     ) {
         self.areDictionariesOn = areDictionariesOn
         self.hasDictionary = hasDictionary
@@ -33,13 +46,16 @@ package final class RoutePolicy: Sendable {
         self.bodyBytesMin = bodyBytesMin
         self.bodyBytesMax = bodyBytesMax
         self.personal = personal
+        self.personalUse = personalUse
+        self.storesDespiteNoStore = storesDespiteNoStore
     }
 
     /// Why the scope forbids any use of this answer with dictionaries; nil where it does not.
     func scopeObstacle(request: RequestFacts, response: ResponseFacts) -> Reason? {
         switch scope {
         case .public:
-            Personal.isPersonal(request: request, response: response, policy: personal) ? .personal : nil
+            personalUse == .off && Personal.isPersonal(request: request, response: response, policy: personal)
+                ? .personal : nil
         case .private: request.hasWholeIdentity ? nil : .identityIncomplete
         }
     }
@@ -53,7 +69,9 @@ package final class RoutePolicy: Sendable {
         // RFC 9842 section 8: dictionaries are for secure contexts.
         if !request.isTransportSecure { return .insecureTransport }
         if !CrossOrigin.allowsDictionary(request: request, response: response) { return .crossOrigin }
-        if scope == .private && !CrossOrigin.allowsPrivateDictionary(request: request) { return .crossOrigin }
-        return scopeObstacle(request: request, response: response)
+        if let reason = scopeObstacle(request: request, response: response) { return reason }
+        // Asked last, as it is nearly always allowed.
+        return CrossOrigin.allowsPrivateDictionary(request: request)
+            || Audience.of(request: request, response: response, policy: self) != .person ? nil : .crossOrigin
     }
 }

@@ -19,7 +19,7 @@ extension VersionFacts {
     ///
     /// Who chose the match is not noted of private ones: no path tells which route would make them.
     func named(in scope: ChainKey.Scope, _ keys: StoreKeys?) -> VersionFacts {
-        guard scope != .public else { return self }
+        guard scope.isPrivate else { return self }
         return VersionFacts(
             digest: scope.name(of: digest, keys), url: scope.name(of: url, as: .url, keys),
             variant: scope.name(of: variant, as: .variant, keys),

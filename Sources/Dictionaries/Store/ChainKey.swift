@@ -6,14 +6,20 @@
 package struct ChainKey: Hashable, Sendable {
     /// Who may be served from a chain; nothing is ever shared between two scopes.
     package enum Scope: Hashable, Sendable {
+        /// Everybody.
         case `public`
-        /// One identity's own.
+        /// Clients that were given a version, by its id; kept as public ones are.
+        case unlisted
+        /// One identity's own, or those of one personal body; sealed on disk.
         case `private`(IdentityTag)
 
-        /// Whose it is; nil for a public chain.
+        /// Whose it is; nil where it is nobody's own.
         var tag: IdentityTag? {
             if case .private(let tag) = self { tag } else { nil }
         }
+
+        /// Whether it is somebody's own.
+        package var isPrivate: Bool { tag != nil }
     }
 
     /// Host and, unless it is the scheme's own, port; lower-case.

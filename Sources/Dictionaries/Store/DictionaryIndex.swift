@@ -5,7 +5,10 @@ internal import Synchronization
 /// Whoever changes it holds the lock of the store's state. A reader finds a change as soon as it is made; what is read
 /// in one look-up is of one moment, two look-ups need not be.
 package final class DictionaryIndex: Sendable {
+    /// The versions that a digest alone finds.
     private let digests = DigestTable()
+    /// Those that need an id beside it: no look-up by digest takes any longer for what is here.
+    private let unlistedDigests = DigestTable()
     private let chains = StripedTable<ChainKey, ChainVersions>()
     private let rows = StripedTable<Int64, Version>()
     /// The chains that are or were named in Links, by what names them there.
@@ -83,7 +86,11 @@ package final class DictionaryIndex: Sendable {
     }
 
     /// The rows of other versions, some of them, whose body is the same on disk.
-    func twins(of version: Version) -> [Int64] { digests.twins(of: version) }
+    func twins(of version: Version) -> [Int64] { table(for: version.chain.scope).twins(of: version) }
+
+    private func table(for scope: ChainKey.Scope) -> DigestTable {
+        scope == .unlisted ? unlistedDigests : digests
+    }
 
     /// Every version, in no order.
     func allVersions() -> [Version] {
@@ -112,7 +119,7 @@ package final class DictionaryIndex: Sendable {
             versions = changed
             return left
         }
-        digests.insert(version)
+        table(for: version.chain.scope).insert(version)
         rows.change(version.id) { $0 = version }
         if version.pinnedUntil > 0 { addName(of: version) }
         count(version, 1, isOnly: versions.count == 1)
@@ -151,7 +158,7 @@ package final class DictionaryIndex: Sendable {
         if left.count == 0, version.chain.scope == .public, hasNames.load(ordering: .relaxed) {
             chainNames.change(version.chain.name) { $0 = nil }
         }
-        digests.remove(version)
+        table(for: version.chain.scope).remove(version)
         rows.change(version.id) { if $0 === version { $0 = nil } }
         count(version, -1, isOnly: left.count == 0)
         return left
@@ -162,7 +169,7 @@ package final class DictionaryIndex: Sendable {
         if isOnly { chainCounter.add(number, ordering: .relaxed) }
         let nameBytes = version.nameBytes + (isOnly ? version.chain.nameBytes : 0)
         nameByteCounter.add(number * nameBytes, ordering: .relaxed)
-        guard version.chain.scope != .public else { return }
+        guard version.chain.scope.isPrivate else { return }
         privateByteCounter.add(number * version.privateBytes, ordering: .relaxed)
         if isOnly { privateChainCounter.add(number, ordering: .relaxed) }
     }

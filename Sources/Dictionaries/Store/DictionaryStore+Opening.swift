@@ -3,7 +3,6 @@ extension DictionaryStore {
     /// Opens the database and puts its rows under what is in memory; a damaged file is set aside first.
     func open() throws(StoreDatabaseError) {
         guard try mayWrite() else { return try openForReading() }
-        restrictFiles()
         let file = StoreFile.identity(of: configuration.path)
         do {
             try adopt(StoreDatabase(path: configuration.path, keys: configuration.keys, heads: heads))
@@ -11,6 +10,8 @@ extension DictionaryStore {
             try setAside(file, because: reason)
             try adopt(StoreDatabase(path: configuration.path, keys: configuration.keys, heads: heads))
         }
+        // Not before it is known to be a store: the files of another program are left as they are.
+        restrictFiles()
     }
 
     /// Opens what another process writes; without effect where it has to be made, migrated or repaired before.

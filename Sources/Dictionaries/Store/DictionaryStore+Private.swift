@@ -2,12 +2,12 @@
 extension DictionaryStore {
     /// A larger body would turn over too much of the store, or of the part that private versions have.
     func bodyBytesMax(in scope: ChainKey.Scope) -> Int {
-        scope == .public ? bodyBytesMax : min(bodyBytesMax, configuration.privateBytesMax / 4)
+        scope.isPrivate ? min(bodyBytesMax, configuration.privateBytesMax / 4) : bodyBytesMax
     }
 
     /// Who may get what is made of the bodies of a chain.
     package func deltaScope(of chain: ChainKey) -> DeltaScope {
-        guard let tag = chain.scope.tag else { return .public }
+        guard let tag = chain.scope.tag else { return chain.scope == .unlisted ? .unlisted : .public }
         return .private(chain: keys?.name(of: chain, tag) ?? tag.bytes)
     }
 
@@ -22,7 +22,7 @@ extension DictionaryStore {
             ($0.limits.privateChains, index.privateBytes, index.privateChainCount)
         }
         guard bytes > bytesMax || chains > chainsMax else { return }
-        let versions = index.allVersions().filter { $0.chain.scope != .public }
+        let versions = index.allVersions().filter { $0.chain.scope.isPrivate }
             .sorted { ($0.lastWanted, $0.rank) < ($1.lastWanted, $1.rank) }
         var left: [ChainKey: Int] = [:]
         for version in versions { left[version.chain, default: 0] += 1 }
@@ -39,7 +39,7 @@ extension DictionaryStore {
 
     // MARK: Opening
 
-    /// Where there is something private, nobody else may read the files, whatever mode they were made with.
+    /// Where there are keys there may be something private: nobody else may read the files, whatever mode they were made with.
     func restrictFiles() {
         guard configuration.keys != nil, configuration.path != ":memory:" else { return }
         switch StoreFile.restrict(configuration.path) {

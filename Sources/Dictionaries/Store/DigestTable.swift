@@ -65,11 +65,11 @@ final class DigestTable: Sendable {
         }
     }
 
-    /// The rows of other versions of public chains, some of them, that have the same body: they share it on disk.
+    /// The rows of other versions, some of them, that have the same body and are nobody's own: they share it on disk.
     func twins(of version: Version) -> [Int64] {
-        guard version.chain.scope == .public else { return [] }
+        guard !version.chain.scope.isPrivate else { return [] }
         func isTwin(_ other: Version) -> Bool {
-            other.id != version.id && other.digest == version.digest && other.chain.scope == .public
+            other.id != version.id && other.digest == version.digest && !other.chain.scope.isPrivate
         }
         switch holders[version.digest.part] {
         case nil: return []

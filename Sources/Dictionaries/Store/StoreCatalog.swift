@@ -52,7 +52,7 @@ package struct StoreCatalog: Sendable {
     /// Every version of the public chains, in the order of chains, in each the oldest first.
     package func versions() throws(StoreCatalogError) -> [Version] {
         let versions = try attempt { () throws(StoreDatabaseError) in try database.versions() }
-        return versions.filter { $0.chain.scope == .public }.sorted {
+        return versions.filter { !$0.chain.scope.isPrivate }.sorted {
             if $0.chain != $1.chain { return $0.chain.isListedBefore($1.chain) }
             return ($0.rank, $0.id) < ($1.rank, $1.id)
         }
@@ -244,6 +244,7 @@ extension ChainKey {
     fileprivate func isListedBefore(_ other: ChainKey) -> Bool {
         if authority != other.authority { return authority < other.authority }
         if match != other.match { return match < other.match }
-        return matchDest.lexicographicallyPrecedes(other.matchDest)
+        if matchDest != other.matchDest { return matchDest.lexicographicallyPrecedes(other.matchDest) }
+        return scope == .public && other.scope != .public
     }
 }

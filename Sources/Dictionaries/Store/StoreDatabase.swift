@@ -191,7 +191,7 @@ struct StoreDatabase: Sendable {
     func hasRow(of version: Version) throws(StoreDatabaseError) -> Bool {
         try attempt {
             try connection.read { database in
-                let table = version.chain.scope == .public ? "version" : "private_version"
+                let table = version.chain.scope.isPrivate ? "private_version" : "version"
                 return try StoreRows.hasRow(version, in: table, database)
             }
         }
@@ -207,7 +207,7 @@ struct StoreDatabase: Sendable {
     func body(of version: Version) throws(StoreDatabaseError) -> [UInt8]? {
         try attempt {
             try connection.read { database in
-                guard version.chain.scope == .public else {
+                guard !version.chain.scope.isPrivate else {
                     return try keys.flatMap { try PrivateRows.body(of: version, database, $0) }
                 }
                 return try StoreRows.body(of: version, database)

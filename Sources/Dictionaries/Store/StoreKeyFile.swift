@@ -8,12 +8,12 @@ package enum StoreKeyFile {
 
     /// The keys of the file, which is made if it is missing; blocks.
     ///
-    /// `warn` is told what an operator should know.
+    /// `warn` is told what an operator should know, `tell` that the file was made.
     package static func keys(
-        at path: String, warn: (String) -> Void
+        at path: String, tell: (String) -> Void, warn: (String) -> Void
     ) throws(StoreError) -> StoreKeys {
         if try make(at: path) {
-            warn("made the key file \(path) of private routes: keep a copy elsewhere than those of the store")
+            tell("made the key file \(path) of private routes: keep a copy elsewhere than those of the store")
         }
         return try existingKeys(at: path, warn: warn)
     }

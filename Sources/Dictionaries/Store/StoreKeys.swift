@@ -1,4 +1,4 @@
-/// The keys of private routes, each for one purpose and all derived from the one that `store.key_file` holds.
+/// The keys of a store, each for one purpose and all derived from the one that `store.key_file` holds.
 ///
 /// Whoever has the store but not the key learns from a private row its size, its times and its media type, and which
 /// rows belong to the same chain: no name, URL, digest or body, and not whether two identities have the same body.
@@ -6,7 +6,8 @@ package final class StoreKeys: Sendable {
     /// The length of the key that all others are derived from.
     package static let byteCount = 32
 
-    private let identities: MessageAuthenticator
+    let identities: MessageAuthenticator
+    let ids: MessageAuthenticator
     private let chains: MessageAuthenticator
     private let rows: MessageAuthenticator
     private let seals: MessageAuthenticator
@@ -27,6 +28,7 @@ package final class StoreKeys: Sendable {
         chains = MessageAuthenticator(key: root.derivedKey("dictum 1 chains"))
         rows = MessageAuthenticator(key: root.derivedKey("dictum 1 rows"))
         seals = MessageAuthenticator(key: root.derivedKey("dictum 1 seals"))
+        ids = MessageAuthenticator(key: root.derivedKey("dictum 1 ids"))
     }
 
     // MARK: Names

@@ -3,8 +3,12 @@ internal import GRDB
 
 /// The rows of the store, to and from versions.
 enum StoreRows {
-    /// The one scope in these tables; private chains have tables of their own.
-    static let publicScope = "public"
+    /// The scopes in these tables by their names; private chains have tables of their own.
+    private static let scopes: [String: ChainKey.Scope] = ["public": .public, "unlisted": .unlisted]
+
+    private static func name(of scope: ChainKey.Scope) -> String {
+        scope == .unlisted ? "unlisted" : "public"
+    }
 
     // MARK: Reading
 
@@ -60,10 +64,11 @@ enum StoreRows {
                 """)
         while let row = try rows.next() {
             guard let id: Int64 = row[0], let authority: String = row[1], let scopeName: String = row[2],
-                scopeName == publicScope, let match: String = row[3], let destinations: String = row[4]
+                let scope = scopes[scopeName], let match: String = row[3],
+                let destinations: String = row[4]
             else { continue }
             let key = ChainKey(
-                authority: authority, match: match, matchDest: list(destinations))
+                authority: authority, scope: scope, match: match, matchDest: list(destinations))
             chains[id] = Chain(key, isEstablished: row[5] != 0)
         }
         return chains
@@ -119,7 +124,7 @@ enum StoreRows {
     /// The row of a chain, which is made where it is missing.
     private static func row(of chain: Chain, in database: Database) throws -> Int64? {
         let names: StatementArguments = [
-            chain.key.authority, publicScope, chain.key.match, text(chain.key.matchDest),
+            chain.key.authority, name(of: chain.key.scope), chain.key.match, text(chain.key.matchDest),
         ]
         try database.cachedStatement(
             sql: """
@@ -189,7 +194,7 @@ enum StoreRows {
     }
 
     private static func renew(_ version: Version, in database: Database) throws {
-        guard version.chain.scope == .public else { return try PrivateRows.renew(version, in: database) }
+        guard !version.chain.scope.isPrivate else { return try PrivateRows.renew(version, in: database) }
         try database.cachedStatement(
             sql: """
                 UPDATE version SET etag = ?, content_type = ?, rank = ?, last_wanted = max(last_wanted, ?),

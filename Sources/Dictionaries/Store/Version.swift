@@ -112,7 +112,7 @@ package final class Version: Sendable {
     }
 
     /// Whether it comes before another of its chain.
-    func isOlder(than other: Version) -> Bool { (rank, id) < (other.rank, other.id) }
+    package func isOlder(than other: Version) -> Bool { (rank, id) < (other.rank, other.id) }
 
     /// Whether a Link names the version, so that no limit of the store evicts it.
     package func isPinned(at now: Int) -> Bool { now < pinnedUntil }

@@ -210,7 +210,7 @@ extension CodingJob {
     /// Reports a delta that is not exact; here, for the exchange may be over.
     private func checked(_ outcome: DeltaOutcome) -> DeltaOutcome {
         if case .failed(.inexact) = outcome, let dictionary {
-            context.reportInexact(key, coding, dictionary: dictionary.digest, on: route)
+            context.reportInexact(key, coding, dictionary: dictionary.digest, in: scope, on: route)
         }
         return outcome
     }

@@ -1,9 +1,9 @@
 internal import Dictionaries
 
 extension Configuration {
-    /// Looks at the key of private routes, where there are any, as the start will; one that is missing is made by that.
+    /// Looks at the key of the store, where it is needed, as the start will; one that is missing is made by that.
     mutating func checkKeyFile(_ reader: inout SettingsReader) {
-        guard hasPrivateRoutes, let file = store.keyFileInUse else { return }
+        guard needsKeys, let file = store.keyFileInUse else { return }
         let node = ["store.key_file", "store.path", "store"].compactMap { reader.node(of: $0) }.first
         let position = node?.position ?? .init(line: 1, column: 1)
         do throws(StoreError) {

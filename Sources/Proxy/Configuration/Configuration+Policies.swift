@@ -1,7 +1,10 @@
 package import Dictionaries
 
 extension Configuration {
-    /// Whether a route has dictionaries of one user each, for which the store needs its key.
+    /// Whether a route has dictionaries, for whose ids the store needs its key.
+    package var needsKeys: Bool { routes.contains { $0.dictionary != nil } }
+
+    /// Whether a route has dictionaries of one user each.
     package var hasPrivateRoutes: Bool { routes.contains { $0.dictionary?.scope == .private } }
 
     /// What makes a request personal on a route, or on none; made anew each time, so keep it.
@@ -22,7 +25,8 @@ extension Configuration {
             types: compression.types,
             bodyBytesMin: compression.minSize,
             bodyBytesMax: route.dictionary?.maxBody ?? DictionaryPolicy().maxBody,
-            personal: personal(on: route))
+            personal: personal(on: route), personalUse: route.dictionary?.personal ?? personal,
+            storesDespiteNoStore: route.dictionary?.storeDespite.contains(.noStore) ?? false)
     }
 }
 

@@ -42,6 +42,8 @@ package struct Configuration: Sendable {
         "*signature", "hmac", "auth", "*authorization", "*credential*", "ticket", "*assertion",
         "samlresponse",
     ]
+    /// What becomes of personal responses.
+    package var personal = RoutePolicy.PersonalUse.capability
     /// The cookies of requests that do not make a response personal.
     package var ignoreCookies = IgnoredCookies.defaults
     /// The field that identifies a request to the upstream and in the log; nil for none.

@@ -26,12 +26,16 @@ package struct DictionaryPolicy: Sendable {
     package var scope = RoutePolicy.Scope.public
     /// What tells one user from another, on a private route.
     package var identity: [IdentityItem] = []
+    /// What becomes of personal responses; nil: as the configuration says for all routes.
+    package var personal: RoutePolicy.PersonalUse?
+    /// What a response may say and become a version all the same.
+    package var storeDespite: [StoreDespite] = []
     /// How many past answers a chain of a private route keeps.
     package var privateVersions = 1
     /// Whether the request's cookies do not personalise the answer.
     package var cookiesIgnored = false
     /// The names of cookies whose Set-Cookie does not bar admission.
-    package var ignoreSetCookie: [String] = []
+    package var ignoreSetCookie = IgnoredCookies.ofBalancers
     /// Whether caches on the way may store dictionary-coded answers.
     package var sharedCaches = SharedCaches.avoid
 
@@ -49,6 +53,17 @@ package struct DictionaryPolicy: Sendable {
         case inBand
         /// A Link names a version that has a URL of its own.
         case link
+    }
+
+    /// A directive of the upstream's that the operator overrules.
+    package enum StoreDespite: Sendable, Equatable {
+        /// `no-store`.
+        case noStore
+    }
+
+    /// What a personal response covers, on a route without identity: nobody carries it to another path.
+    var personalCovers: Covers {
+        if case .path = covers { .path } else { .url }
     }
 
     /// The `ttl` member, in seconds.

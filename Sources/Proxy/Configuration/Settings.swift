@@ -35,6 +35,12 @@ enum Settings {
             "The first route that matches counts. Without any there is one, /*, whose delivery is in_band.",
             check: { $0.check(&$1) }),
         .value(
+            "personal", \.personal, .choice(["capability": .capability, "off": .off]),
+            """
+            What becomes of personal responses. capability: each is a dictionary for the clients that were given it, which \
+            prove that by its id. off: they are compressed without a dictionary, and none is made of them.
+            """),
+        .value(
             "personal_fields", \.personalFields, .list(.fieldPattern, 0...256),
             "Request fields that make a response personal; a * at either end stands for any characters."),
         .value(
@@ -217,12 +223,12 @@ enum Settings {
         .value(
             "key_file", \.keyFile, .pathOrNone, example: "./dictum.sqlite.key",
             """
-            The file with the key of private routes; made if it is missing. Without one named, the path of the \
+            The file with the key that ids are made and personal bodies are sealed with; made if it is missing. Without one named, the path of the \
             database with .key after it, where whoever copies the folder has both.
             """),
         .value(
             "private_max_size", \.privateMaxSize, .sizeOrNone(mebibyte...16 * tebibyte), example: "256MiB",
-            "What the dictionaries of private routes take of max_size, at most; without it a quarter."),
+            "What personal dictionaries take of max_size, at most; without it a quarter."),
     ]
 
     static let levels: [Setting<CodingLevels>] = [
@@ -303,8 +309,8 @@ enum Settings {
             "cache_control", \.cacheControl, .optional(.cacheControl),
             example: "\"public, max-age=60, stale-while-revalidate=86400\"",
             """
-            Replaces the upstream's Cache-Control, Expires and Pragma on 200 and 304 to GET and HEAD; never on answers that \
-            are personal, no-store, no-transform or set a cookie.
+            Replaces the upstream's Cache-Control, Expires and Pragma on 200 and 304 to GET and HEAD; never on responses with \
+            no-store or no-transform, and on those that are personal or set a cookie only if it says private itself.
             """),
         .value(
             "match_dest", \.matchDest, .list(.destination, 0...32), example: "[script, style]",
@@ -324,9 +330,20 @@ enum Settings {
         .value(
             "identity", \.identity, .identity, example: "[authorization]",
             """
-            What tells one user from another on a private route: what the upstream goes by. Each item must be there \
+            What tells one user from another on a private route, beside the id: what the upstream goes by. Each item must be there \
             once, and no Authorization or cookie besides, unless cookies are ignored. response:NAME is a field of \
             the upstream's answers, which is not passed on.
+            """),
+        .value(
+            "personal", \.personal, .optional(.choice(["capability": .capability, "off": .off])),
+            example: "off",
+            "The setting of the same name for this route."),
+        .value(
+            "store_despite", \.storeDespite, .list(.choice(["no-store": .noStore]), 0...1),
+            example: "[no-store]",
+            """
+            no-store: responses become dictionaries although they say so, as personal ones do. For frameworks that put it on \
+            everything; name only routes whose bodies may lie sealed on this disk and in the cache of the client.
             """),
         .value(
             "private_versions", \.privateVersions, .count(1...1_000),

@@ -48,6 +48,8 @@ final class Answer {
     var place: Place?
     /// Whether its Cache-Control is the route's.
     var isCacheControlReplaced = false
+    /// The id under which the body was offered before it had come whole.
+    var promisedID: String?
     /// How the body is offered, if it is.
     var offerForm = OfferForm.inBand
     /// The place for the copy that may become a version; nil where there is no copy.
@@ -108,11 +110,15 @@ final class Answer {
 
     /// The chain, URL and variant that a body belongs to.
     struct Place {
-        let chain: ChainKey
+        /// Who may use the body as a dictionary.
+        let audience: Audience
+        var chain: ChainKey
+        /// Whether the chain stands for the one that only the whole body tells.
+        var isProvisional: Bool
         let url: String
         let variant: String
-        /// What the answer offers; nil where the upstream offers it itself.
-        let offer: UseAsDictionary?
+        /// What the response offers, with its id once that is known; nil where the upstream offers it itself.
+        var offer: UseAsDictionary?
         /// Whether the upstream named the chain itself.
         let isUpstreamMatch: Bool
     }

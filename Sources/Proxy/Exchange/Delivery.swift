@@ -17,15 +17,44 @@ enum Delivery {
         var link: DictionaryPath?
     }
 
+    /// What decides about a response beside its URL and what the upstream's Vary names.
+    enum Variation {
+        /// The codings that the client accepts.
+        case encoding
+        /// The dictionary that it has, too; with `byID` its Dictionary-ID as well.
+        ///
+        /// `isOverPublic` says that the dictionary, if there is one, is for everybody.
+        case dictionary(DictionaryPolicy.SharedCaches, byID: Bool, isOverPublic: Bool)
+
+        /// The names for Vary.
+        var names: String {
+            switch self {
+            case .encoding: "Accept-Encoding"
+            case .dictionary(.avoid, false, _): "Accept-Encoding, Available-Dictionary"
+            case .dictionary(.avoid, true, _): "Accept-Encoding, Available-Dictionary, Dictionary-ID"
+            case .dictionary(.trust, false, _):
+                "Accept-Encoding, Available-Dictionary, Sec-Fetch-Site, Sec-Fetch-Mode, Origin"
+            case .dictionary(.trust, true, _):
+                "Accept-Encoding, Available-Dictionary, Dictionary-ID, Sec-Fetch-Site, Sec-Fetch-Mode, Origin"
+            }
+        }
+
+        /// Whether caches on the way should keep no delta: what is for the holders of an id is of use to nobody else.
+        var avoidsSharedCaches: Bool {
+            switch self {
+            case .encoding: false
+            case .dictionary(let caches, _, let isOverPublic): caches == .avoid || !isOverPublic
+            }
+        }
+    }
+
     /// Makes the head of an answer whose resource is coded, or may be: says what varies, what was done, what to keep.
-    static func shape(
-        _ headers: inout Headers, _ shape: Shape, sharedCaches: DictionaryPolicy.SharedCaches?
-    ) {
-        mergeVary(&headers, sharedCaches: sharedCaches)
+    static func shape(_ headers: inout Headers, _ shape: Shape, _ variation: Variation) {
+        mergeVary(&headers, variation)
         if shape.isCodingChanged { recode(&headers, shape.coding) }
         setETag(&headers, shape)
         offer(&headers, shape)
-        if shape.coding.usesDictionary, sharedCaches == .avoid {
+        if shape.coding.usesDictionary, variation.avoidsSharedCaches {
             headers.replace(.cdnCacheControl, with: "no-store")
         }
     }
@@ -50,19 +79,11 @@ enum Delivery {
     }
 
     /// RFC 9842 section 6.2: on every variant, merged with what the upstream says.
-    static func mergeVary(_ headers: inout Headers, sharedCaches: DictionaryPolicy.SharedCaches?) {
-        let names = varying(by: sharedCaches)
+    static func mergeVary(_ headers: inout Headers, _ variation: Variation) {
+        let names = variation.names
         guard headers.contains(.vary) else { return headers.append(.vary, names) }
         let added = names.split(separator: ", ").map(String.init)
         headers.replace(.vary, with: Vary.merged(headers.values(.vary), adding: added))
-    }
-
-    private static func varying(by sharedCaches: DictionaryPolicy.SharedCaches?) -> String {
-        switch sharedCaches {
-        case nil: "Accept-Encoding"
-        case .avoid: "Accept-Encoding, Available-Dictionary"
-        case .trust: "Accept-Encoding, Available-Dictionary, Sec-Fetch-Site, Sec-Fetch-Mode, Origin"
-        }
     }
 
     /// What was said of the upstream's bytes does not hold for others (RFC 9110 section 7.7, RFC 9530).

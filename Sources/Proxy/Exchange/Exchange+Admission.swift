@@ -13,7 +13,7 @@ extension Exchange {
     func place(for facts: ResponseFacts, headers: Headers) -> Answer.Place? {
         guard isAdmitted(facts) else { return nil }
         return place(
-            varyNames: facts.varyNames, own: headers.values(.useAsDictionary),
+            for: audience(of: facts), varyNames: facts.varyNames, own: headers.values(.useAsDictionary),
             isOffered: {
                 // Besides that it is admitted.
                 !facts.hasUseAsDictionary
@@ -21,15 +21,22 @@ extension Exchange {
             })
     }
 
-    /// The same for an answer that is admitted already; `own` is the upstream's Use-As-Dictionary.
-    func place(varyNames: [String], own: [String], isOffered: () -> Bool) -> Answer.Place? {
-        // The upstream's own field stays, and then its match is the one the client goes by.
-        guard let offer = own.isEmpty ? routeOffer : ownOffer(own),
-            let chain = chain(of: offer, isOwn: !own.isEmpty)
+    /// The same for a response that is admitted already; `own` is the upstream's Use-As-Dictionary.
+    func place(
+        for audience: Audience, varyNames: [String], own: [String], isOffered: () -> Bool
+    ) -> Answer.Place? {
+        // The upstream's own field stays, and then its match is the one the client goes by. It has no id of ours, so that it
+        // is of use only for everybody.
+        guard own.isEmpty || audience == .everybody else { return nil }
+        let isProvisional = audience == .person && route.policy.scope == .public
+        guard let offer = own.isEmpty ? offer(to: audience) : ownOffer(own),
+            let chain = chain(of: offer, for: audience, isOwn: !own.isEmpty)
         else { return nil }
-        let variant = VariantKey.make(names: varyNames, values: variantValue)
+        // Whoever was given the same personal bytes shares them, whatever tokens and cookies there were.
+        let variant = isProvisional ? "" : VariantKey.make(names: varyNames, values: variantValue)
         return Answer.Place(
-            chain: chain, url: storedURL, variant: variant,
+            audience: audience, chain: chain, isProvisional: isProvisional,
+            url: isProvisional ? path : storedURL, variant: variant,
             offer: own.isEmpty && isOffered() ? offer : nil, isUpstreamMatch: !own.isEmpty)
     }
 
@@ -45,14 +52,26 @@ extension Exchange {
         UseAsDictionary.parse(values).flatMap { (try? URLPattern($0.match)) == nil ? nil : $0 }
     }
 
-    /// The chain of what the route makes of this request's answer.
-    var routeChain: ChainKey? { routeOffer.flatMap { chain(of: $0, isOwn: false) } }
+    /// The chain of what the route makes of this request's response, for everybody or for its identity.
+    var routeChain: ChainKey? {
+        route.policy.scope == .public ? publicChain : scope.flatMap(makeChain)
+    }
 
     /// The chain of an offer: the upstream's own, or the route's; nil where there is none for this request.
-    private func chain(of offer: UseAsDictionary, isOwn: Bool) -> ChainKey? {
-        guard route.dictionary != nil, let authority, let scope else { return nil }
-        if !isOwn, case .public = scope { return publicChain }
-        return ChainKey(authority: authority, scope: scope, match: offer.match, matchDest: offer.matchDest)
+    ///
+    /// That of a personal response is a provisional one until its body is known.
+    private func chain(of offer: UseAsDictionary, for audience: Audience, isOwn: Bool) -> ChainKey? {
+        guard route.dictionary != nil, let authority else { return nil }
+        if route.policy.scope == .private { return scope.flatMap(makeChain) }
+        switch audience {
+        case .everybody where isOwn:
+            return ChainKey(authority: authority, match: offer.match, matchDest: offer.matchDest)
+        case .everybody: return publicChain
+        case .holders: return holdersChain
+        case .person:
+            return context.store.keys?.provisionalChain(
+                authority: authority, match: offer.match, matchDest: offer.matchDest)
+        }
     }
 
     /// Makes `routeOffer`.
@@ -63,10 +82,11 @@ extension Exchange {
         }
     }
 
-    /// Makes `publicChain`.
-    func makePublicChain() -> ChainKey? {
+    /// Makes `publicChain` and `holdersChain`, and the chain of an identity.
+    func makeChain(_ scope: ChainKey.Scope) -> ChainKey? {
         guard let authority, let routeOffer else { return nil }
-        return ChainKey(authority: authority, match: routeOffer.match, matchDest: routeOffer.matchDest)
+        return ChainKey(
+            authority: authority, scope: scope, match: routeOffer.match, matchDest: routeOffer.matchDest)
     }
 
     /// Path and query as a version has them.
@@ -75,7 +95,9 @@ extension Exchange {
     /// Makes a whole body a version of its chain; returns what the answer offers for it, nothing where the store
     /// has no place.
     func admit(_ body: Body, _ answer: Answer, etag: String?, isNewest: Bool) -> UseAsDictionary? {
-        guard let place = answer.place else { return nil }
+        guard let place = answer.place.flatMap({ settled($0, body.digest) }) else { return nil }
+        answer.place = place
+        if place.chain.scope.isPrivate { answer.headToKeep = nil }
         let now = Clock.unixSeconds
         let opaque = etag.flatMap { EntityTag($0)?.opaque }
         if isNewest,
@@ -100,7 +122,8 @@ extension Exchange {
             try context.store.admit(
                 body, chain: place.chain, url: place.url, variant: place.variant,
                 etag: opaque, contentType: answer.facts.contentType,
-                policy: route.admission, slot: answer.slot, now: now, isUpstreamMatch: place.isUpstreamMatch,
+                policy: admission(to: place), slot: answer.slot, now: now,
+                isUpstreamMatch: place.isUpstreamMatch,
                 head: answer.headToKeep, isOffered: answer.offerForm == .inBand, over: dictionary.version)
             answer.slot = nil
             proxy.metrics.countAdmission()
@@ -109,6 +132,13 @@ extension Exchange {
             answer.refusal = error
             return nil
         }
+    }
+
+    /// What the store heeds: personal versions have a budget of their own, and no probation among public ones.
+    private func admission(to place: Answer.Place) -> AdmissionPolicy {
+        var policy = route.admission
+        if place.chain.scope.isPrivate { policy.startsInProbation = false }
+        return policy
     }
 
     // MARK: The copy of a body that goes through
@@ -123,7 +153,7 @@ extension Exchange {
         do throws(AdmissionRefusal) {
             answer.slot = try context.store.reserve(
                 chain: place.chain, url: place.url, variant: place.variant, bytes: answer.facts.bodyBytes,
-                policy: route.admission)
+                policy: admission(to: place))
         } catch {
             answer.refusal = error
         }
@@ -186,6 +216,9 @@ extension Exchange {
             var shape = Delivery.Shape()
             shape.offer = admit(
                 body, answer, etag: answer.head.headers.first(.etag), isNewest: result.isNewest)
+            if shape.offer != nil, let id = answer.promisedID, let place = answer.place {
+                context.promisedIDs.keep(id, for: body.digest, in: place.chain)
+            }
             // The head is out: this is for the next answer.
             if answer.offerForm == .link { link(&shape, answer, answer.place, body: body) }
         }

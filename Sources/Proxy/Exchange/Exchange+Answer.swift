@@ -20,8 +20,9 @@ extension Exchange {
         keepHead(of: answer)
         setCacheControl(answer)
         if answer.head.status.isBodiless || request.method == .head { return respondBodiless(answer) }
-        answer.place = place(for: facts, headers: answer.head.headers)
+        answer.place = place(for: answer.facts, headers: answer.head.headers)
         answer.offerForm = offerForm(answer)
+        noteHint(answer)
 
         if case .known(let coding) = facts.coding {
             return planCoded(answer, coding)
@@ -115,29 +116,27 @@ extension Exchange {
         note(decision)
         Delivery.shape(
             &answer.head.headers, .init(coding: decision.coding, isCodingChanged: isChanged),
-            sharedCaches: route.sharedCaches)
+            variation(for: audience(of: answer.facts)))
         explain(decision, on: answer, sent: nil)
     }
 
     private func respondNotModified(_ answer: Answer) {
-        Delivery.mergeVary(&answer.head.headers, sharedCaches: route.sharedCaches)
         // The length is that of the upstream's bytes, which the answer to a GET may not have.
         answer.head.headers.remove(.contentLength)
         var facts = answer.facts
         facts.status = 200
         let own = answer.head.headers.values(.useAsDictionary)
-        if let tag = answer.head.headers.first(.etag), route.usesDictionaries,
-            self.facts.dictionarySwitch == nil,
-            let place = place(varyNames: facts.varyNames, own: own, isOffered: { true }),
-            let opaque = EntityTag(tag)?.opaque,
-            let version = proxy.index.version(
-                chain: place.chain, url: place.url, variant: place.variant, etag: opaque)
+        var audience = audience(of: facts)
+        if let tag = answer.head.headers.first(.etag).flatMap({ EntityTag($0)?.opaque }),
+            route.usesDictionaries, self.facts.dictionarySwitch == nil,
+            let (place, version) = versionConfirmed(by: facts, own: own, tag: tag)
         {
+            audience = place.audience
             facts.contentType = version.contentType
             if let offer = place.offer,
                 Offer.obstacle(request: self.facts, response: facts, policy: route.policy) == nil
             {
-                answer.offerForm = offerForm(answer)
+                answer.offerForm = offerForm(answer, for: place.audience)
                 var shape = Delivery.Shape(offer: offer)
                 if answer.offerForm == .link { link(&shape, answer, place) }
                 Delivery.offer(&answer.head.headers, shape)
@@ -147,6 +146,7 @@ extension Exchange {
                 context.store.touch(version, now: Clock.unixSeconds)
             }
         }
+        Delivery.mergeVary(&answer.head.headers, variation(for: audience))
         weakenAsHeld(&answer.head.headers)
         record.reason = .ineligibleStatus
         start(answer.head, body: .none)
@@ -196,7 +196,7 @@ extension Exchange {
     func makeNotModified(_ answer: Answer) {
         record.coding = .identity
         record.reason = .ineligibleStatus
-        Delivery.mergeVary(&answer.head.headers, sharedCaches: route.sharedCaches)
+        Delivery.mergeVary(&answer.head.headers, variation(for: audience(of: answer.facts)))
         answer.head = Delivery.notModified(from: answer.head.headers)
         weakenAsHeld(&answer.head.headers)
     }
@@ -204,7 +204,8 @@ extension Exchange {
     /// The decision for an answer, by what is known of it now.
     func decide(_ answer: Answer) -> Decision {
         Negotiation.decide(
-            request: facts, response: answer.facts, route: route.policy, dictionary: dictionary.found,
+            request: facts, response: answer.facts, route: route.policy,
+            dictionary: dictionaryFound(for: answer.facts),
             serverPreference: context.configuration.compression.preference)
     }
 
@@ -217,12 +218,16 @@ extension Exchange {
     func explain(_ decision: Decision, on answer: Answer, sent: Int?, microseconds: Int? = nil) {
         guard context.configuration.explain else { return }
         var text = "\(decision.coding.token);reason=\(decision.reason.text)"
-        if decision.coding.usesDictionary, let body = dictionary.body {
+        // With its id a digest is a credential.
+        if decision.coding.usesDictionary, deltaScope == .public, let body = dictionary.body {
             text += ";dictionary=:\(body.digest.base64):"
         }
         if let sent { text += ";from=\(answer.collected.count);to=\(sent)" }
         if let microseconds { text += ";micros=\(microseconds)" }
         text += explainedGain
+        if let cause = Personal.cause(request: facts, response: answer.facts, policy: route.policy.personal) {
+            text += ";personal=\(cause.rawValue)"
+        }
         if let refusal = answer.refusal {
             text += ";not-admitted=\(refusal.rawValue)"
         } else if let obstacle = offerObstacle(answer), obstacle != decision.reason {
@@ -236,10 +241,18 @@ extension Exchange {
         Offer.obstacle(request: facts, response: answer.facts, policy: route.policy)
     }
 
+    /// What a response varies by, as caches must know.
+    func variation(for audience: Audience) -> Delivery.Variation {
+        guard let sharedCaches = route.sharedCaches else { return .encoding }
+        let isOverPublic = dictionary.version.map { $0.chain.scope == .public } ?? true
+        return .dictionary(
+            sharedCaches, byID: audience != .everybody, isOverPublic: isOverPublic)
+    }
+
     /// Shapes the head of an answer with a body.
     func shapeHead(_ answer: Answer, _ shape: Delivery.Shape) {
         if isCodedResource(answer) || shape.isCodingChanged {
-            Delivery.shape(&answer.head.headers, shape, sharedCaches: route.sharedCaches)
+            Delivery.shape(&answer.head.headers, shape, variation(for: audience(of: answer.facts)))
         } else {
             Delivery.offer(&answer.head.headers, shape)
         }

@@ -6,15 +6,8 @@ internal import HTTP
 extension Exchange {
     /// Who may get the deltas of this request.
     var deltaScope: DeltaScope {
-        switch scope {
-        case .public?: .public
-        case .private?: dictionary.version.map { context.store.deltaScope(of: $0.chain) } ?? Self.nobody
-        case nil: Self.nobody
-        }
+        dictionary.version.map { context.store.deltaScope(of: $0.chain) } ?? .public
     }
-
-    /// As long as it is not known whose the request is, no dictionary is used either.
-    private static let nobody = DeltaScope.private(chain: [])
 
     /// Notes which client got a delta; one that three have asked for is coded again at the strongest setting.
     func noteAsker(_ answer: Answer, _ result: CodingJob.Result) {
@@ -28,6 +21,7 @@ extension Exchange {
 
     private func strongestPass(_ key: DeltaKey, _ answer: Answer) -> StrongestPass? {
         guard case .ready(let version, let dictionary) = dictionary, let place = answer.place,
+            !place.isProvisional,
             max(dictionary.count, answer.collected.count) <= StrongestPass.bytesMax
         else { return nil }
         let (context, route) = (context, route)
@@ -48,7 +42,7 @@ extension Exchange {
             },
             withMemory: { bytes, work in context.compressionMemory.lend(bytes, to: work) != nil },
             onInexact: {
-                context.reportInexact(key, key.coding, dictionary: key.dictionary, on: route)
+                context.reportInexact(key, key.coding, dictionary: key.dictionary, in: key.scope, on: route)
             })
     }
 }

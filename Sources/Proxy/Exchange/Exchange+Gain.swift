@@ -9,14 +9,14 @@ extension Exchange {
         guard let version = dictionary.version, context.gain.isTurn() else { return }
         let compression = context.configuration.compression
         // In a private chain URLs have other names.
-        let isPublic = if case .public? = scope { true } else { false }
+        let isNamed = !version.chain.scope.isPrivate
         context.gain.submit(
             GainSampler.Sample(
                 route: route.index == nil ? "none" : route.text, body: body, deltaBytes: deltaBytes,
                 codings: compression.codings.filter {
                     !$0.usesDictionary && facts.acceptEncoding.quality(of: $0) > 0
                 },
-                isAcrossURLs: isPublic && version.url != storedURL),
+                isAcrossURLs: isNamed && version.url != storedURL),
             levels: compression.levels)
     }
 

@@ -72,8 +72,12 @@ extension Exchange {
 
     /// The newest version of the answer's URL and variant, if the body may be that once more.
     private func newestBody(_ answer: Answer) -> Body? {
-        guard let place = answer.place,
-            let newest = proxy.index.newest(chain: place.chain, url: place.url, variant: place.variant),
+        guard let place = answer.place else { return nil }
+        if place.isProvisional {
+            // What others hold is never compared, as the time would tell; what the client holds itself may well return.
+            return dictionary.body.flatMap { $0.count == answer.collected.count ? $0 : nil }
+        }
+        guard let newest = proxy.index.newest(chain: place.chain, url: place.url, variant: place.variant),
             newest.bytes == answer.collected.count
         else { return nil }
         return context.store.hotBody(of: newest)
@@ -110,7 +114,9 @@ extension Exchange {
             return respondUncoded(answer, because: result.obstacle ?? .notShorter, result)
         }
         if decision.coding.usesDictionary { sampleGain(of: answer.collected, deltaBytes: coded.count) }
-        let reason = result.isShared ? Reason.deltaCached : decision.reason
+        // Holders of the same bytes do not know of each other.
+        let isKnown = deltaScope == .public || route.policy.scope == .private
+        let reason = result.isShared && isKnown ? Reason.deltaCached : decision.reason
         respond(
             answer,
             Decision(
@@ -182,6 +188,10 @@ extension Exchange {
         }
         shapeHead(answer, shape)
         if isNotModified(shape.etag) {
+            // The tag may be another user's, too: no id goes out beside those that were sent.
+            if let offer = shape.offer, !offer.id.isEmpty, offer.id != facts.dictionaryID {
+                answer.head.headers.remove(.useAsDictionary)
+            }
             makeNotModified(answer)
             start(answer.head, body: .none)
             return complete()

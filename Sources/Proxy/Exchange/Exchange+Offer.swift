@@ -11,12 +11,16 @@ extension Exchange {
         else { return }
         Delivery.replaceCacheControl(&answer.head.headers, with: override.value)
         answer.isCacheControlReplaced = true
+        answer.facts.sentCacheControl = override.directives
     }
 
     /// How this answer is offered, if it is: the setting `delivery`.
-    func offerForm(_ answer: Answer) -> OfferForm {
-        // A private chain is never named in a Link.
-        guard route.policy.scope == .public else { return .inBand }
+    func offerForm(_ answer: Answer) -> OfferForm { offerForm(answer, for: audience(of: answer.facts)) }
+
+    /// How a response is offered to an audience.
+    func offerForm(_ answer: Answer, for audience: Audience) -> OfferForm {
+        // What needs an id is never named in a Link.
+        guard audience == .everybody else { return .inBand }
         switch route.delivery {
         case nil, .inBand?: return .inBand
         case .link?: return .link
@@ -33,8 +37,7 @@ extension Exchange {
 
     /// What is said of an answer's life, as the client gets it.
     private func cacheControl(_ answer: Answer) -> CacheControl {
-        if answer.isCacheControlReplaced, let override = route.cacheControl { return override.directives }
-        return answer.facts.cacheControl
+        answer.facts.sentCacheControl
     }
 
     func freshness(_ answer: Answer) -> Freshness {
@@ -71,6 +74,16 @@ extension Exchange {
         guard route.shouldWarnOfUnkept(now: Clock.unixSeconds, context.shared.unkeptWarnings) else { return }
         let isSetHere = answer.isCacheControlReplaced && reason != .varyAny
         context.report(.warning(Self.unkeptWarning(reason, route: route, isSetHere: isSetHere)))
+    }
+
+    /// Tells the operator, once an hour, what keeps the responses of a route from deltas.
+    func noteHint(_ answer: Answer) {
+        // Read first, as it costs nothing and nearly every response is done with it.
+        guard answer.facts.cacheControl.noStore || !answer.facts.varyNames.isEmpty, route.usesDictionaries,
+            let hint = DeltaHint.find(request: facts, response: answer.facts, policy: route.policy),
+            route.shouldHint(now: Clock.unixSeconds, context.shared.hints)
+        else { return }
+        context.report(.info(hint.text(route: route.text)))
     }
 
     private func unkeptReason(_ answer: Answer, ttl: Int?) -> UnkeptReason? {

@@ -35,7 +35,7 @@ extension Exchange {
 
     /// Whether the client gains by another dictionary than the one it has come with; always where it has none.
     private func isRenewed(_ answer: Answer, deltaBytes: Int?) -> Bool {
-        guard let version = dictionary.version else { return true }
+        guard let version = usableVersion(for: answer.facts) else { return true }
         return Renewal(
             of: version, lifeSeconds: lifeSeconds(answer), deltaBytes: deltaBytes, now: Clock.unixSeconds
         ).isDue

@@ -7,10 +7,14 @@ extension Exchange {
     /// Looks for an answer to this very request that the upstream may confirm, and has its body read meanwhile.
     func findStoredAnswer() {
         guard route.revalidates, facts.dictionarySwitch == nil,
-            Revalidation.mayAsk(request, framing: requestFraming, facts), let chain = publicChain
+            Revalidation.mayAsk(request, framing: requestFraming, facts)
         else { return }
-        let found = proxy.index.newestWithHead(chain: chain, url: storedURL, values: variantValue)
-        guard let version = found, let kept = version.head?.reading(KeptHead.init),
+        // As the last whole response said, it is for everybody or for holders; the upstream is asked about it either way.
+        let found = [publicChain, holdersChain].lazy.compactMap { $0 }.compactMap { chain in
+            self.proxy.index.newestWithHead(chain: chain, url: self.storedURL, values: self.variantValue)
+        }
+        guard let version = found.max(by: { $0.isOlder(than: $1) }),
+            let kept = version.head?.reading(KeptHead.init),
             isOrdinary(for: kept.head, varyingBy: Vary.names(kept.head.headers.values(.vary)))
         else { return }
         storedAnswer = StoredAnswer(version: version, kept: kept)
@@ -109,7 +113,7 @@ extension Exchange {
         setCacheControl(answer)
         answer.stored = body
         answer.collected = body.bytes
-        answer.place = place(for: facts, headers: head.headers)
+        answer.place = place(for: answer.facts, headers: head.headers)
         if !isKept { forgetHead(of: version, unlessReplacedBy: answer) }
         answer.offerForm = offerForm(answer)
         record.bodyBytesBefore = body.count

@@ -157,7 +157,7 @@ extension Exchange {
         shape.coding = isCoded ? decision.coding : .identity
         shape.isCodingChanged = isCoded || answer.isDecoded
         // A Link names a version that is there already.
-        shape.offer = answer.offerForm == .link || willBeAdmitted(answer) ? answer.place?.offer : nil
+        shape.offer = answer.offerForm == .link || willBeAdmitted(answer) ? promisedOffer(answer) : nil
         if answer.offerForm == .link { link(&shape, answer, answer.place) }
         shapeHead(answer, shape)
         explain(decision, on: answer, sent: nil)
@@ -226,7 +226,7 @@ extension Exchange {
     /// RFC 9842 leaves no way back: what follows would be read as this coding.
     private func abortCoding(_ error: CodingError?) {
         if let error, error.stage == .verify, let body = dictionary.body {
-            context.reportInexact(nil, error.coding, dictionary: body.digest, on: route)
+            context.reportInexact(nil, error.coding, dictionary: body.digest, in: deltaScope, on: route)
         }
         upstream?.abort()
         upstream = nil

@@ -6,15 +6,11 @@ internal import HTTP
 extension Exchange {
     /// Looks up the dictionary that the client offers, and has it read while the upstream works.
     func findDictionary() {
-        guard let digest = facts.availableDictionary, facts.dictionarySwitch == nil,
-            let authority, let scope,
-            scope == .public || CrossOrigin.allowsPrivateDictionary(request: facts)
+        guard let digest = facts.availableDictionary, facts.dictionarySwitch == nil, authority != nil,
+            route.policy.scope == .public
+                || scope != nil && CrossOrigin.allowsPrivateDictionary(request: facts)
         else { return }
-        guard
-            let version = proxy.index.find(
-                digest: digest, authority: authority, scope: scope, path: path, query: query,
-                ownChain: routeChain)
-        else {
+        guard let version = publicVersion(digest) ?? provenVersion(digest) else {
             dictionary = .unknown
             context.store.noteUnknown()
             return
@@ -30,6 +26,13 @@ extension Exchange {
         context.store.load(version) { body in
             loop.execute { core in core.handler(token, as: Exchange.self)?.loaded(body) }
         }
+    }
+
+    /// The version of this digest that everybody may use.
+    private func publicVersion(_ digest: Digest) -> Dictionaries.Version? {
+        guard route.policy.scope == .public, let authority else { return nil }
+        return proxy.index.find(
+            digest: digest, authority: authority, path: path, query: query, ownChain: publicChain)
     }
 
     func loaded(_ body: Body?) {

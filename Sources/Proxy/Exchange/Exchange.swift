@@ -20,13 +20,17 @@ final class Exchange: Handler {
     private(set) lazy var authority = request.authority
     /// What the route would offer for an answer, whatever the answer; nil where it cannot be expressed.
     private(set) lazy var routeOffer = makeRouteOffer()
+    /// The same for a personal response on a public route.
+    private(set) lazy var personalOffer = makePersonalOffer()
     /// The public chain of the route's own offer, if there is one.
-    private(set) lazy var publicChain = makePublicChain()
+    private(set) lazy var publicChain = makeChain(.public)
+    /// The chain of the same offer for those who send its id.
+    private(set) lazy var holdersChain = makeChain(.unlisted)
     /// The stored version that this request asks for by its own URL.
     let linked: LinkedDictionary?
     let route: Route
     var facts: RequestFacts
-    /// Whose chains the request may use and add to; nil on a private route as long as it is not known whose it is.
+    /// Whose chains the request may use and add to on a private route; nil as long as it is not known whose it is.
     var scope: ChainKey.Scope?
     var record = RequestRecord()
     /// The name by which results of other threads find this exchange; given out on first need.
@@ -80,7 +84,7 @@ final class Exchange: Handler {
         record.timeMicroseconds = Int(Clock.unixMilliseconds) * 1000
         record.routeIndex = route.index
         record.isPrivate = route.policy.scope != .public
-        if route.policy.scope == .public { scope = .public } else { identify() }
+        if route.policy.scope == .private { identify() }
     }
 
     var core: EventLoop.Core { proxy.core }

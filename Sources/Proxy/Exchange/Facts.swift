@@ -27,9 +27,11 @@ extension RequestFacts {
             case .post: .post
             default: .other
             }
+        let digest = route.usesDictionaries ? Self.availableDictionary(head.headers) : nil
         self.init(
             method: method, isHTTP10: head.version < .http11,
-            availableDictionary: route.usesDictionaries ? Self.availableDictionary(head.headers) : nil,
+            availableDictionary: digest,
+            dictionaryID: digest == nil ? nil : DictionaryID.parse(head.headers.values(.dictionaryID)),
             secFetchSite: head.headers.joined(.secFetchSite),
             secFetchMode: head.headers.joined(.secFetchMode),
             origin: head.headers.first(.origin), hasRange: head.headers.contains(.range),

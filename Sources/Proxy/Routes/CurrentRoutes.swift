@@ -17,8 +17,8 @@ package struct CurrentRoutes: Sendable {
 
     /// Whether the answer that made the version would make it again, as far as that is known.
     package func makes(_ version: Version) -> Bool {
-        guard version.chain.scope == .public else {
-            return routes.private.contains { isPrivateChain(version.chain, of: version, $0) }
+        guard !version.chain.scope.isPrivate else {
+            return routes.withPersonal.contains { isPrivateChain(version.chain, of: version, $0) }
         }
         return policy(for: version) != nil
     }
@@ -29,21 +29,21 @@ package struct CurrentRoutes: Sendable {
         let path = parts.first.map(String.init) ?? ""
         let query = parts.count > 1 ? String(parts[1]) : nil
         let route = routes.route(path: path, query: query)
-        guard version.chain.scope == .public, let dictionary = route.dictionary,
+        guard !version.chain.scope.isPrivate, let dictionary = route.dictionary,
             route.policy.scope == .public, route.policy.admits(version),
             isChain(version.chain, of: version, path: path, query: query, dictionary, route)
         else { return nil }
         return dictionary
     }
 
-    /// Of a private version nothing tells the path but what its chain may: one private route must be able to name it.
+    /// Of a private version nothing tells the path but what its chain may: one route must be able to name it.
     ///
-    /// Whoever asks for it has the identity that this route's items make: others never find it.
+    /// Whoever asks for it has the identity, or the id, that this route makes: others never find it.
     private func isPrivateChain(_ chain: ChainKey, of version: Version, _ route: Route) -> Bool {
         guard let dictionary = route.dictionary, route.policy.admits(version) else { return false }
-        if version.isUpstreamMatch { return true }
+        let covers = route.policy.scope == .private ? dictionary.covers : dictionary.personalCovers
         return dictionary.matchDest == chain.matchDest
-            && route.match.patterns.contains { dictionary.covers.mayMake(chain.match, route: $0) }
+            && route.match.patterns.contains { covers.mayMake(chain.match, route: $0) }
     }
 
     private func isChain(

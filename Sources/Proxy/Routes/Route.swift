@@ -34,6 +34,7 @@ final class Route: Sendable {
     let admission: AdmissionPolicy
 
     private let unkeptWarnedAt = Atomic<Int>(-RouteReminders.seconds)
+    private let hintedAt = Atomic<Int>(-RouteReminders.seconds)
 
     init(index: Int?, _ route: RouteConfiguration, in configuration: Configuration) {
         self.index = index
@@ -71,9 +72,18 @@ final class Route: Sendable {
     ///
     /// `reminders` know when it was said before the last reload; they are asked once an hour as well.
     func shouldWarnOfUnkept(now: Int, _ reminders: RouteReminders) -> Bool {
-        let last = unkeptWarnedAt.load(ordering: .relaxed)
+        isDue(since: unkeptWarnedAt, now: now, reminders)
+    }
+
+    /// Whether it is time to say again what keeps responses from deltas: once an hour, as above.
+    func shouldHint(now: Int, _ reminders: RouteReminders) -> Bool {
+        isDue(since: hintedAt, now: now, reminders)
+    }
+
+    private func isDue(since said: borrowing Atomic<Int>, now: Int, _ reminders: RouteReminders) -> Bool {
+        let last = said.load(ordering: .relaxed)
         guard now - last >= RouteReminders.seconds else { return false }
-        return unkeptWarnedAt.compareExchange(expected: last, desired: now, ordering: .relaxed).exchanged
+        return said.compareExchange(expected: last, desired: now, ordering: .relaxed).exchanged
             && reminders.isDue(text, now: now)
     }
 
@@ -105,8 +115,10 @@ struct RouteTable: Sendable {
         unmatched = Route(index: nil, none, in: configuration)
     }
 
-    /// The routes with dictionaries of one user each.
-    var `private`: [Route] { routes.filter { $0.policy.scope == .private } }
+    /// The routes with dictionaries of one user each, or of personal responses.
+    var withPersonal: [Route] {
+        routes.filter { $0.policy.scope == .private || $0.policy.personalUse == .capability }
+    }
 
     /// The route of a request; one without dictionaries where none matches.
     func route(path: String, query: String?) -> Route {

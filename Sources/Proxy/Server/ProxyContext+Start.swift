@@ -33,22 +33,21 @@ extension ProxyContext {
             compressionPool: CompressionPool(width: loopCount), report: log, deltaFault: deltaFault)
     }
 
-    /// Reads or makes the key of private routes, where there are any.
+    /// Reads or makes the key of the store, where a route has dictionaries.
     private static func privateRows(
         _ configuration: Configuration, log: @escaping @Sendable (StoreEvent) -> Void
     ) throws(StartError) -> StoreConfiguration.PrivateRows {
-        guard configuration.hasPrivateRoutes else {
-            return .removed
-        }
+        guard configuration.needsKeys else { return .removed }
+        // Whoever has written a private route has thought of the key; else it is one of the store's own files.
+        let tell = { (text: String) in if configuration.hasPrivateRoutes { log(.warning(text)) } }
         let store = configuration.store
         do throws(StoreError) {
             guard let file = store.keyFileInUse else { return .used(try StoreKeyFile.temporaryKeys()) }
-            let keys = try StoreKeyFile.keys(at: file) { log(.warning($0)) }
+            let keys = try StoreKeyFile.keys(at: file, tell: tell) { log(.warning($0)) }
             if StoreKeyFile.lies(file, beside: store.path) {
-                log(
-                    .warning(
-                        "the key file \(file) lies beside the store, so whoever copies the folder can read both: "
-                            + "name another place in store.key_file"))
+                tell(
+                    "the key file \(file) lies beside the store, so whoever copies the folder can read both: "
+                        + "name another place in store.key_file")
             }
             return .used(keys)
         } catch {

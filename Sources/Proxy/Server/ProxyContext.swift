@@ -83,6 +83,8 @@ package final class ProxyContext: Sendable {
     var deltas: Deltas { shared.deltas }
     /// Finds out what deltas save.
     var gain: GainSampler { shared.gain }
+    /// The ids of bodies that were offered before they had come whole.
+    var promisedIDs: PromisedIDs { shared.promisedIDs }
 
     /// What is to be done every second, beside the loops: versions whose time has come leave the store.
     func maintain() {
@@ -95,10 +97,12 @@ package final class ProxyContext: Sendable {
     /// A delta did not decode to its body: says so, and turns dictionaries off for its route.
     ///
     /// From any thread.
-    func reportInexact(_ key: DeltaKey?, _ coding: ContentCoding, dictionary: Digest, on route: Route) {
-        // Of private chains not even a digest is for a log.
+    func reportInexact(
+        _ key: DeltaKey?, _ coding: ContentCoding, dictionary: Digest, in scope: DeltaScope, on route: Route
+    ) {
+        // Of what needs an id not even a digest is for a log.
         let body = key.map { ", body \($0.body.hex)" } ?? ""
-        let names = route.policy.scope == .public ? " (dictionary \(dictionary.hex)\(body))" : ""
+        let names = scope == .public ? " (dictionary \(dictionary.hex)\(body))" : ""
         let isFirst = route.distrust()
         report(
             .error(

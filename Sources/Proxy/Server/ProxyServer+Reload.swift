@@ -147,7 +147,7 @@ private enum Restart {
         if former.store.privateMaxSize != new.store.privateMaxSize { names.append("store.private_max_size") }
         if hasKeys, former.store.keyFile != new.store.keyFile { names.append("store.key_file") }
         // The key is read at the start. Until then such a route compresses without dictionaries.
-        if !hasKeys, new.hasPrivateRoutes { names.append("dictionary.scope") }
+        if !hasKeys, new.needsKeys { names.append("dictionary") }
         let (old, now) = (former.compression, new.compression)
         if old.preparedMemory != now.preparedMemory { names.append("compression.prepared_memory") }
         if old.deltaMemory != now.deltaMemory { names.append("compression.delta_memory") }

@@ -16,6 +16,8 @@ final class SharedParts: Sendable {
     let compressionMemory: MemoryBudget
     /// Where deltas are made and kept.
     let deltas: Deltas
+    /// The ids of bodies that were offered before they had come whole.
+    let promisedIDs = PromisedIDs()
     /// Finds out what deltas save.
     let gain: GainSampler
     /// Which versions Links name.
@@ -34,6 +36,8 @@ final class SharedParts: Sendable {
     let clientRates = ClientRates()
     /// When the log was told last that no browser keeps what a route offers.
     let unkeptWarnings = RouteReminders()
+    /// When the log was told last what keeps a route's responses from deltas.
+    let hints = RouteReminders()
     let maintenance = DispatchQueue(label: "dictum.maintenance", qos: .utility)
     /// Is told what an operator should know; on any thread.
     let report: @Sendable (StoreEvent) -> Void

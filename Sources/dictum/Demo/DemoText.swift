@@ -16,12 +16,13 @@ enum DemoText {
 
         It keeps running, and the feed changes every 5 seconds. Try it from another terminal:
 
-        # 1. Fetch the feed and keep it
-        curl -s \(feed) -o dictum-old.json
+        # 1. Fetch the feed, and keep it with the id that it comes with
+        curl -s \(feed) -o dictum-old.json -D dictum-head.txt
+        id=$(grep -o 'id="[^"]*"' dictum-head.txt | cut -d '"' -f 2)
 
-        # 2. Later, name what you hold: only the difference comes
-        curl -s \(feed) -o dictum-delta.dcz -H 'Accept-Encoding: dcz' -H "Available-Dictionary: \
-        :$(openssl dgst -sha256 -binary dictum-old.json | base64):"
+        # 2. Later, name what you hold and send the id back: only the difference comes
+        curl -s \(feed) -o dictum-delta.dcz -H 'Accept-Encoding: dcz' -H "Dictionary-ID: \\"$id\\"" \
+        -H "Available-Dictionary: :$(openssl dgst -sha256 -binary dictum-old.json | base64):"
 
         # 3. Make the new feed of the old one and the difference
         zstd -q -d -D dictum-old.json < dictum-delta.dcz > dictum-new.json

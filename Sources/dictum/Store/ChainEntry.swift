@@ -5,7 +5,8 @@ struct ChainEntry: Encodable {
     let authority: String
     let match: String
     let matchDest: [String]
-    let scope = "public"
+    /// public, or unlisted where a client must send the id back.
+    let scope: String
     let versions: Int
     /// The bodies of its versions.
     let bytes: Int
@@ -24,6 +25,7 @@ struct ChainEntry: Encodable {
     /// Of the versions of one chain, at least one.
     init(_ versions: some Collection<Version>, _ key: ChainKey, isCurrent: ((Version) -> Bool)?) {
         authority = key.authority
+        scope = key.scope == .unlisted ? "unlisted" : "public"
         match = key.match
         matchDest = key.matchDest
         self.versions = versions.count

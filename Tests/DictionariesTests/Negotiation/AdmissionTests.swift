@@ -29,13 +29,7 @@ struct AdmissionTests {
             Change(.pathNotNormal) { $0.request.isPathNormal = false },
             Change(.noStore) { $0.request.noStore = true },
             Change(.noStore) { $0.response.cacheControl.noStore = true },
-            Change(.personal) { $0.response.setCookieNames = ["sid"] },
-            Change(.personal) {
-                ($0.response.setCookieNames, $0.route.ignoredSetCookies) = (["lb", "sid"], ["lb"])
-            },
-            Change(.personal) {
-                ($0.response.setCookieNames, $0.route.ignoredSetCookies) = (["LB"], ["lb"])
-            },
+            Change(.personal) { ($0.response.setCookieNames, $0.route.personalUse) = (["sid"], .off) },
             Change(.varyAny) { $0.response.varyNames = ["origin", "*"] },
             Change(.codedUpstream) { $0.response.coding = UpstreamCoding(["deflate"]) },
             Change(.codedUpstream) { $0.response.coding = UpstreamCoding(["gzip", "gzip"]) },
@@ -50,8 +44,8 @@ struct AdmissionTests {
             Change(.ineligibleSize) { $0.response.bodyBytes = 255 },
             Change(.ineligibleSize) { $0.response.bodyBytes = 8 << 20 + 1 },
             Change(.ineligibleSize) { ($0.response.bodyBytes, $0.route.bodyBytesMin) = (0, 0) },
-            Change(.personal) { $0.request.hasAuthorization = true },
-            Change(.personal) { $0.response.cacheControl.isPrivate = true },
+            Change(.personal) { ($0.request.hasAuthorization, $0.route.personalUse) = (true, .off) },
+            Change(.personal) { ($0.response.cacheControl.isPrivate, $0.route.personalUse) = (true, .off) },
             Change(.identityIncomplete) { $0.route.scope = .private },
         ] as [Change])
     func `what must not be kept is neither admitted nor offered`(change: Change) {
@@ -70,13 +64,16 @@ struct AdmissionTests {
             Change { $0.response.varyNames = ["accept-encoding", "accept-language"] },
             Change { ($0.response.setCookieNames, $0.route.ignoredSetCookies) = (["lb"], ["lb"]) },
             Change { ($0.request.hasAuthorization, $0.response.cacheControl.isPublic) = (true, true) },
+            Change { $0.request.hasAuthorization = true },
+            Change { $0.response.cacheControl.isPrivate = true },
+            Change { $0.response.setCookieNames = ["sid"] },
             Change {
                 $0.request.hasWholeIdentity = true
                 $0.response.cacheControl.isPrivate = true
                 $0.route.scope = .private
             },
         ] as [Change])
-    func `a whole public answer is admitted and offered`(change: Change) {
+    func `a whole answer is admitted and offered`(change: Change) {
         #expect(Self.verdict(change) == .admit)
         #expect(Self.offer(change) == nil)
     }

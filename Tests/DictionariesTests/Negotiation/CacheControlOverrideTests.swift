@@ -35,7 +35,8 @@ struct CacheControlOverrideTests {
             $0.response.setCookieNames = ["lb"]
             $0.route.ignoredSetCookies = ["lb"]
         },
-        Change { $0.response.varyNames = ["cookie"] }, Change { $0.request.hasCookie = true },
+        Change { ($0.response.varyNames, $0.request.hasCookie) = (["cookie"], true) },
+        Change { $0.request.hasCookie = true },
         Change { $0.request.hasAuthorization = true }, Change { $0.request.hasPersonalField = true },
         Change { $0.request.hasPersonalQuery = true }, Change { $0.route.areDictionariesOn = false },
         Change { $0.route.hasDictionary = false },
@@ -44,6 +45,28 @@ struct CacheControlOverrideTests {
         change: Change
     ) {
         #expect(!applies(change))
+    }
+
+    @Test(arguments: [
+        Change { $0.request.hasCookie = true }, Change { $0.response.setCookieNames = ["a"] },
+        Change { $0.response.cacheControl = CacheControl(["private, no-cache"]) }, Change { _ = $0 },
+    ])
+    func `a value that says private goes on personal answers, unless these have no dictionaries`(
+        change: Change
+    ) {
+        let value = CacheControlOverride("private, max-age=60")
+        #expect(applies(change, value))
+        let off = Change {
+            change.apply(&$0)
+            ($0.route.personalUse, $0.response.cacheControl.isPrivate) = (.off, true)
+        }
+        #expect(!applies(off, value))
+    }
+
+    @Test(arguments: ["no-store", "no-transform"])
+    func `a value that says private keeps from what must not be stored or changed`(control: String) {
+        let change = Change { $0.response.cacheControl = CacheControl([control]) }
+        #expect(!applies(change, CacheControlOverride("private, max-age=60")))
     }
 
     @Test func `on a private route only a value that says private itself goes on`() {

@@ -28,6 +28,7 @@ enum Facts {
         var bodyBytesMin = 256
         var bodyBytesMax = 8 << 20
         var cookiesIgnored = false
+        var personalUse = RoutePolicy.PersonalUse.capability
         var ignoredSetCookies: [String] = []
 
         var policy: RoutePolicy {
@@ -37,7 +38,8 @@ enum Facts {
                 bodyBytesMin: bodyBytesMin, bodyBytesMax: bodyBytesMax,
                 personal: PersonalPolicy(
                     fieldPatterns: ["x-api-key", "cf-access-*"], queryNames: ["token"],
-                    cookiesIgnored: cookiesIgnored, ignoredSetCookies: ignoredSetCookies))
+                    cookiesIgnored: cookiesIgnored, ignoredSetCookies: ignoredSetCookies),
+                personalUse: personalUse)
         }
     }
 

@@ -22,7 +22,7 @@ struct IgnoredCookiesTests {
         "_pk_id.12.1fff=d1f7a2a1a0b1c2d3.1700000000.1.1700000000.1700000000.", "_pk_ses.1.1fff=1",
         "_fbp=fb.1.1700000000.1", "__utma=1.2.3.4.5.6;__utmb=1;  __utmz=x",
         "_hjSessionUser_123456=eyJpZCI6IjEifQ==",
-        " _ga=x ;", "_clck=1|2|3; _uetsid=x",
+        " _ga=x ;", "_clck=1|2|3; _uetsid=x", "AWSALB=abc; AWSALBCORS=abc", "__cf_bm=x",
     ])
     func `the cookies of analytics scripts do not count`(line: String) throws {
         #expect(try !Self.counts(line))

@@ -63,14 +63,22 @@ struct NegotiationTests {
             Change(.crossOrigin) {
                 ($0.request.secFetchSite, $0.request.secFetchMode) = (.other, .other)
             },
-            Change(.personal) { $0.request.hasCookie = true },
-            Change(.personal) { $0.response.cacheControl.isPrivate = true },
+            Change(.personal) { ($0.request.hasCookie, $0.route.personalUse) = (true, .off) },
+            Change(.personal) { ($0.response.cacheControl.isPrivate, $0.route.personalUse) = (true, .off) },
+            Change(.crossOrigin) { ($0.request.hasCookie, $0.request.secFetchSite) = (true, .other) },
             Change(.identityIncomplete) { $0.route.scope = .private },
         ] as [Change])
     func `what forbids a dictionary leaves a plain coding`(change: Change) {
         let exchange = Exchange(change)
         let decision = Facts.decide(exchange.request, exchange.response, exchange.route.policy)
         #expect(decision == Decision(coding: .zstd, reason: change.reason))
+    }
+
+    @Test func `a personal response is coded over a dictionary for pages of its own origin`() {
+        for site in [nil, SecFetchSite.sameOrigin, .some(.none)] {
+            let request = Facts.request { ($0.hasCookie, $0.secFetchSite) = (true, site) }
+            #expect(Facts.decide(request) == Decision(coding: .dcz, reason: .delta))
+        }
     }
 
     /// Mistake 9 of peers: a partial, bodiless, fixed or foreign answer coded.

@@ -20,7 +20,8 @@ import Testing
     @discardableResult
     private func open() throws(StoreError) -> (keys: StoreKeys, warnings: [String]) {
         var warnings: [String] = []
-        let keys = try StoreKeyFile.keys(at: file) { warnings.append($0) }
+        let keys = try StoreKeyFile.keys(
+            at: file, tell: { warnings.append($0) }, warn: { warnings.append($0) })
         return (keys, warnings)
     }
 
@@ -101,7 +102,7 @@ import Testing
         try FileManager.default.createDirectory(atPath: file, withIntermediateDirectories: false)
         #expect(refusal()?.contains("is no regular file") == true)
         let error = #expect(throws: StoreError.self) {
-            try StoreKeyFile.keys(at: folder.path + "/none/store.key") { _ in }
+            try StoreKeyFile.keys(at: folder.path + "/none/store.key", tell: { _ in }, warn: { _ in })
         }
         #expect(error?.description.contains("cannot be made (No such file or directory)") == true)
     }
@@ -111,7 +112,8 @@ import Testing
         let tags = try await withThrowingTaskGroup(of: IdentityTag?.self) { group in
             for _ in 0..<16 {
                 group.addTask {
-                    try StoreKeyFile.keys(at: path) { _ in }.identityTag(authority: "a", items: [("b", [1])])
+                    try StoreKeyFile.keys(at: path, tell: { _ in }, warn: { _ in }).identityTag(
+                        authority: "a", items: [("b", [1])])
                 }
             }
             return try await group.reduce(into: Set()) { $0.insert($1) }

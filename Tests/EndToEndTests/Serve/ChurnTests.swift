@@ -27,7 +27,10 @@ internal import Testing
             }
             let body = Feed.bytes(version: number, items: 40)
             bodies.withLock { $0.append(body) }
-            connection.send(wire("HTTP/1.1 200 OK\r\nContent-Type: application/json", body: body))
+            connection.send(
+                wire(
+                    "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nCache-Control: public, max-age=60",
+                    body: body))
         }
         let proxy = try ServedProxy(origin, in: TemporaryFolder())
         let client = try WireSocket(port: proxy.port)
@@ -61,7 +64,10 @@ internal import Testing
     @Test func `a route that covers too much stops offering, and the log names its match`() throws {
         let origin = try Origin { request, connection in
             let body = Feed.bytes(version: request.target.count * 7, items: 20)
-            connection.send(wire("HTTP/1.1 200 OK\r\nContent-Type: application/json", body: body))
+            connection.send(
+                wire(
+                    "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nCache-Control: public, max-age=60",
+                    body: body))
         }
         let proxy = try ServedProxy(
             origin, in: TemporaryFolder(),

@@ -8,7 +8,10 @@ private let body = Feed.bytes(version: 0, items: 40)
 @Suite(.timeLimit(.minutes(10))) struct FloodTests {
     private func proxy(descriptors: Int, _ settings: String = "") throws -> ServedProxy {
         try ServedProxy(
-            Origin(wire("HTTP/1.1 200 OK", "Content-Type: application/json", body: body)),
+            Origin(
+                wire(
+                    "HTTP/1.1 200 OK", "Content-Type: application/json", "Cache-Control: public, max-age=60",
+                    body: body)),
             in: TemporaryFolder(),
             settings, launcher: ["/bin/bash", "-c", "ulimit -n \(descriptors); exec \"$@\"", "launcher"])
     }

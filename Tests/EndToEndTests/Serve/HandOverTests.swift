@@ -7,7 +7,9 @@ private let body = Feed.bytes(version: 0, items: 40)
 
 private func origin() throws -> Origin {
     try Origin(
-        wire("HTTP/1.1 200 OK", "Content-Type: application/json", "Cache-Control: max-age=60", body: body))
+        wire(
+            "HTTP/1.1 200 OK", "Content-Type: application/json", "Cache-Control: public, max-age=60",
+            body: body))
 }
 
 extension RunningProcess {

@@ -12,7 +12,9 @@ internal import Testing
         let origin = try Origin { request, connection in
             let number = request.target.split(separator: "=").last.flatMap { Int($0) } ?? 0
             connection.send(
-                wire("HTTP/1.1 200 OK", "Content-Type: application/json", body: versions[number]))
+                wire(
+                    "HTTP/1.1 200 OK", "Content-Type: application/json", "Cache-Control: public, max-age=60",
+                    body: versions[number]))
         }
         let proxy = try ServedProxy(origin, in: folder)
         #expect(try proxy.curl("/feed?v=0").carries(versions[0]))

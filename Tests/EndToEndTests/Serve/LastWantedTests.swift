@@ -7,7 +7,8 @@ private let new = Feed.bytes(version: 1, items: 40)
 
 private func answer(_ body: [UInt8], _ fields: String...) -> [UInt8] {
     wire(
-        (["HTTP/1.1 200 OK", "Content-Type: application/json"] + fields).joined(separator: "\r\n"), body: body
+        (["HTTP/1.1 200 OK", "Content-Type: application/json", "Cache-Control: public, max-age=60"] + fields)
+            .joined(separator: "\r\n"), body: body
     )
 }
 

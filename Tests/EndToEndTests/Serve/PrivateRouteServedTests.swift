@@ -28,10 +28,21 @@ private let routes = """
         return try ServedProxy(origin, in: folder, settings)
     }
 
+    /// The ids of the first version, by whom it was given to.
+    private let ids = Guarded<[String: String]>([:])
+
+    /// Has a user fetch the first version, and keep its id.
+    private func fetchFirst(_ proxy: ServedProxy, _ user: String) throws {
+        let answer = try proxy.curl(secretPath, "-H", user)
+        #expect(answer.carries(first))
+        let field = try #require(answer.head["Use-As-Dictionary"])
+        ids.withLock { $0[user] = UseAsDictionary.parse([field])?.id }
+    }
+
     /// A proxy that has served Ann the first version, once its row is on disk.
     private func servedOnce(_ folder: TemporaryFolder) throws -> ServedProxy {
         let proxy = try served(in: folder)
-        #expect(try proxy.curl(secretPath, "-H", ann).carries(first))
+        try fetchFirst(proxy, ann)
         while try proxy.sqlite("SELECT count(*) FROM private_body") != "1" {}
         try folder.write(first, to: "old")
         return proxy
@@ -42,10 +53,11 @@ private let routes = """
         -> CurlAnswer
     {
         let digest = Digest(of: first.span).base64
+        // Whoever was given none has stolen Ann's.
+        let id = ids.withLock { $0[user] ?? $0[ann] } ?? ""
         return try proxy.curl(
             path, "-H", "Accept-Encoding: \(coding)", "-H", "Available-Dictionary: :\(digest):", "-H", user,
-            "-H",
-            "X-Version: 1")
+            "-H", "Dictionary-ID: \"\(id)\"", "-H", "X-Version: 1")
     }
 
     /// What the coding's own program makes of a delta over the first version.
@@ -81,6 +93,26 @@ private let routes = """
         }
     }
 
+    @Test func `without any configuration an id is good after a restart, whatever the token is then`() throws
+    {
+        let folder = try TemporaryFolder()
+        let before = try served(in: folder, "explain: true")
+        try fetchFirst(before, ann)
+        while try before.sqlite("SELECT count(*) FROM private_body") != "1" {}
+        #expect(try before.process.terminate().status == 0)
+        try folder.write(first, to: "old")
+        let proxy = try served(in: folder, "explain: true")
+        for coding in ["dcz", "dcb"] {
+            let own = try delta(proxy, coding, "Authorization: Bearer rotated-token")
+            #expect(own.head["Content-Encoding"] == coding)
+            #expect(try decoded(own, coding, in: folder) == second)
+        }
+        ids.withLock { $0 = [ann: "AAAAAAAAAAAAAAAAAAAAAA"] }
+        let other = try delta(proxy, "dcz", ann)
+        #expect(other.carries(second))
+        #expect(other.head["Dictum-Explain"]?.contains("dictionary-unknown") == true)
+    }
+
     @Test func `of two proxies on one store each codes over what the other admits, for its identity alone`()
         throws
     {
@@ -91,7 +123,7 @@ private let routes = """
         try folder.write(first, to: "old")
         for (place, user) in [ann, bob].enumerated() {
             let (proxy, other) = (proxies[place], proxies[1 - place])
-            #expect(try proxy.curl(secretPath, "-H", user).carries(first))
+            try fetchFirst(proxy, user)
             while try delta(other, "dcz", user).head["Content-Encoding"] != "dcz" {}
             #expect(try decoded(delta(other, "dcz", user), "dcz", in: folder) == second)
             if place > 0 { continue }
@@ -159,7 +191,9 @@ private let routes = """
         #expect(errors.contains("store.sqlite.key lies beside the store"))
     }
 
-    @Test func `with another key what was private is gone, and said once; public routes make no key`() throws
+    @Test
+    func `with another key what was private is gone, and said once; routes without dictionaries make no key`()
+        throws
     {
         let folder = try TemporaryFolder()
         let before = try servedOnce(folder)
@@ -172,7 +206,7 @@ private let routes = """
         let errors = try proxy.process.terminate().errors
         #expect(errors.components(separatedBy: "removed 1 private dictionaries").count == 2)
         let other = try TemporaryFolder()
-        let open = try served(in: other, "dictionaries: on")
+        let open = try served(in: other, "routes: [{match: /*, dictionary: off}]")
         #expect(try open.curl("/feed").carries(first))
         #expect(try open.process.terminate().status == 0)
         #expect(!other.names().contains("store.sqlite.key"))
@@ -222,7 +256,7 @@ private let routes = """
             try folder.write(Array(text.utf8), to: "store.sqlite.key")
             try FileManager.default.setAttributes(
                 [.posixPermissions: mode], ofItemAtPath: folder.path + "/store.sqlite.key")
-            let result = try check(text == key ? routes : "routes: [{match: /*}]")
+            let result = try check(text == key ? routes : "routes: [{match: /*, dictionary: off}]")
             #expect(result.status == 0)
             #expect(result.errors.contains("its group may read it") == (text == key))
         }

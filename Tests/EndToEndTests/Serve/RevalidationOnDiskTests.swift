@@ -4,7 +4,8 @@ internal import Testing
 private let old = Feed.bytes(version: 0, items: 850)
 
 private func answer(_ body: [UInt8], _ fields: String...) -> [UInt8] {
-    let lines = ["HTTP/1.1 200 OK", "Content-Type: application/json"] + fields
+    let lines =
+        ["HTTP/1.1 200 OK", "Content-Type: application/json", "Cache-Control: public, max-age=60"] + fields
     return wire(lines.joined(separator: "\r\n"), body: body)
 }
 

@@ -6,7 +6,10 @@ internal import Testing
 private let body = Feed.bytes(version: 0, items: 40)
 
 private func origin() throws -> Origin {
-    try Origin(wire("HTTP/1.1 200 OK", "Content-Type: application/json", body: body))
+    try Origin(
+        wire(
+            "HTTP/1.1 200 OK", "Content-Type: application/json", "Cache-Control: public, max-age=60",
+            body: body))
 }
 
 /// The sockets that a service manager holds, sd_listen_fds(3), and what it is told, sd_notify(3).

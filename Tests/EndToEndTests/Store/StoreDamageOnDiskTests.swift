@@ -35,7 +35,9 @@ internal import Testing
         try store.admit(Array(1...300))
         try apply(damage, to: store)
         let answers = [Self.old, Self.new].map {
-            wire("HTTP/1.1 200 OK", "Content-Type: application/json", body: $0)
+            wire(
+                "HTTP/1.1 200 OK", "Content-Type: application/json", "Cache-Control: public, max-age=60",
+                body: $0)
         }
         let proxy = try ServedProxy(Origin(answers), in: store.folder)
         try store.folder.write(Self.old, to: "old")

@@ -8,7 +8,7 @@ private let old = Feed.bytes(version: 0, items: 850)
 private let new = Feed.bytes(version: 1, items: 850)
 
 private func answer(_ body: [UInt8]) -> [UInt8] {
-    wire("HTTP/1.1 200 OK", "Content-Type: application/json", body: body)
+    wire("HTTP/1.1 200 OK", "Content-Type: application/json", "Cache-Control: public, max-age=60", body: body)
 }
 
 /// Processes that work on one store: proxies during a hand-over, and commands.

@@ -7,7 +7,9 @@ private let old = Feed.bytes(version: 0, items: 850)
 private let new = Feed.bytes(version: 1, items: 850)
 
 private func answer(_ body: [UInt8], _ field: String = "X-Nothing: 1") -> [UInt8] {
-    wire("HTTP/1.1 200 OK", "Content-Type: application/json", field, body: body)
+    wire(
+        "HTTP/1.1 200 OK", "Content-Type: application/json", "Cache-Control: public, max-age=60", field,
+        body: body)
 }
 
 /// What the routes of today make of versions that were made under earlier ones.

@@ -65,7 +65,7 @@ private let body = Feed.bytes(version: 3, items: 200)
     }
 
     @Test func `an answer to a client with a certificate is personal`() throws {
-        let settings = "explain: on\nroutes: [{match: \"/*\"}]"
+        let settings = "explain: on\npersonal: off\nroutes: [{match: \"/*\"}]"
         let client = try served(clientAuthority(", client_auth: optional"), settings)
         try certificates.issue("alice", names: "DNS:alice.test")
         #expect(try curl(client, as: "alice").head["Use-As-Dictionary"] == nil)

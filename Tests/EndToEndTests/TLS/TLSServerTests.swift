@@ -11,7 +11,11 @@ private let body = Feed.bytes(version: 3, items: 200)
     ) throws -> SecureClient {
         let certificates = try TestCertificates()
         let origin =
-            try origin ?? Origin(wire("HTTP/1.1 200 OK", "Content-Type: application/json", body: body))
+            try origin
+            ?? Origin(
+                wire(
+                    "HTTP/1.1 200 OK", "Content-Type: application/json", "Cache-Control: public, max-age=60",
+                    body: body))
         let proxy = try ServedProxy(
             origin, in: TemporaryFolder(), settings, listener: certificates.settings("server", tls) + listener
         )
@@ -66,7 +70,9 @@ private let body = Feed.bytes(version: 3, items: 200)
     {
         let origin = try Origin { request, connection in
             connection.send(
-                wire("HTTP/1.1 200 OK", "Content-Type: application/json", "Transfer-Encoding: chunked"))
+                wire(
+                    "HTTP/1.1 200 OK", "Content-Type: application/json", "Cache-Control: public, max-age=60",
+                    "Transfer-Encoding: chunked"))
             connection.send(chunk(body))
             if request.target == "/whole" { connection.send(chunk([])) } else { connection.finish() }
         }

@@ -31,7 +31,7 @@ enum ChangingFeed {
                 connection.send(wire("HTTP/1.1 404 Not Found", body: []))
                 return
             }
-            let cacheControl = match.output.3 == nil ? "max-age=3600" : "no-store"
+            let cacheControl = match.output.3 == nil ? "public, max-age=3600" : "no-store"
             connection.send(
                 wire(
                     "HTTP/1.1 200 OK", "Content-Type: application/json", "Cache-Control: \(cacheControl)",

@@ -35,6 +35,8 @@ internal import Testing
         """
 
     private let folder: TemporaryFolder
+    /// The ids that clients were given, by their names.
+    private let ids = Guarded<[String: String]>([:])
 
     init() throws { folder = try TemporaryFolder() }
 
@@ -45,7 +47,7 @@ internal import Testing
             connection.send(
                 wire(
                     "HTTP/1.1 200 OK", "Content-Type: application/json",
-                    "Cache-Control: \(isLooking ? "no-store" : "max-age=3600")",
+                    "Cache-Control: \(isLooking ? "no-store" : "public, max-age=3600")",
                     body: isLooking ? Self.next : Self.stored))
         }
         return try ServedProxy(origin, in: folder, Self.settings)
@@ -57,6 +59,8 @@ internal import Testing
         for owner in owners {
             let answer = try socket.get(owner.path, owner.fields, host: owner.host)
             try #require(answer.body == Self.stored)
+            let offer = answer["Use-As-Dictionary"].flatMap { UseAsDictionary.parse([$0]) }
+            if let id = offer?.id, !id.isEmpty { ids.withLock { $0[owner.testDescription] = id } }
         }
     }
 
@@ -65,10 +69,14 @@ internal import Testing
         -> WireMessage
     {
         let socket = try WireSocket(port: proxy.port)
+        // The others have an id as well: that of somebody.
+        let id = ids.withLock { $0[client.testDescription] ?? $0.values.first }
         func ask() throws -> WireMessage {
-            let fields = [
-                "Accept-Encoding: \(coding), gzip", "Available-Dictionary: :\(Digest(of: body.span).base64):",
-            ]
+            let fields =
+                [
+                    "Accept-Encoding: \(coding), gzip",
+                    "Available-Dictionary: :\(Digest(of: body.span).base64):",
+                ] + (id.map { ["Dictionary-ID: \"\($0)\""] } ?? [])
             return try socket.get(client.path + "?once", fields + client.fields, host: client.host)
         }
         var answer = try ask()

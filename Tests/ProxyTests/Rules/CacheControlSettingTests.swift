@@ -82,7 +82,8 @@ private let settings = #"routes: [{match: "/*", dictionary: {cache_control: "\#(
 
     @Test func `a ttl is a member of the field`() throws {
         let proxy = try TestProxy(
-            json(body), #"routes: [{match: "/*", dictionary: {ttl: 1500ms, match_dest: [script]}}]"#)
+            json(body),
+            #"routes: [{match: "/*", dictionary: {ttl: 1500ms, match_dest: [script], delivery: in_band}}]"#)
         #expect(try proxy.fetch("/a")["Use-As-Dictionary"] == #"match="/a", match-dest=("script"), ttl=1"#)
     }
 }

@@ -22,12 +22,13 @@ private let both = ["accept-encoding", "available-dictionary"]
     @Test func `HEAD and 304 vary like GET`() throws {
         let origin = try Origin { request, connection in
             let head = wire(
-                "HTTP/1.1 200 OK", "Content-Type: application/json", #"ETag: "v1""#,
+                "HTTP/1.1 200 OK", "Content-Type: application/json", #"ETag: "v1""#, "Cache-Control: public",
                 "Content-Length: \(first.count)")
             let isHeld = request["If-None-Match"] != nil
             connection.send(
                 isHeld
-                    ? wire("HTTP/1.1 304 Not Modified", #"ETag: "v1""#, "Vary: Origin")
+                    ? wire(
+                        "HTTP/1.1 304 Not Modified", #"ETag: "v1""#, "Vary: Origin", "Cache-Control: public")
                     : request.method == "HEAD" ? head : head + first)
         }
         let proxy = try TestProxy(origin)
@@ -44,8 +45,7 @@ private let both = ["accept-encoding", "available-dictionary"]
     }
 
     @Test(arguments: [
-        ("POST", wire("HTTP/1.1 200 OK", "Content-Type: application/json", body: first)),
-        ("GET", wire("HTTP/1.1 200 OK", "Content-Type: application/json", body: Array(first.prefix(20)))),
+        ("POST", json(first)), ("GET", json(Array(first.prefix(20)))),
     ])
     func `what is too small or the answer to a POST varies too`(method: String, answer: [UInt8]) throws {
         let proxy = try TestProxy(answer)

@@ -31,7 +31,8 @@ internal import Testing
 
     @Test(arguments: fields)
     func `a response to a request with a credential in a field is personal`(name: String) throws {
-        let proxy = try TestProxy(json(Feed.bytes(version: 0, items: 40)))
+        let proxy = try TestProxy(
+            json(Feed.bytes(version: 0, items: 40), "Cache-Control: max-age=60"), "personal: off")
         #expect(try proxy.fetch("/feed", "\(name): secret")["Use-As-Dictionary"] == nil)
         #expect(try proxy.fetch("/feed", "X-Else: secret")["Use-As-Dictionary"] != nil)
     }
@@ -40,7 +41,9 @@ internal import Testing
     func `a response to a request with a credential in its query is personal, and the log has no secret`(
         name: String
     ) throws {
-        let proxy = try TestProxy(Origin(json(Feed.bytes(version: 0, items: 40))), isLogged: true)
+        let proxy = try TestProxy(
+            Origin(json(Feed.bytes(version: 0, items: 40), "Cache-Control: max-age=60")), "personal: off",
+            isLogged: true)
         let answer = try proxy.fetch("/feed?page=1&\(name)=s3cr3t&b=2")
         #expect(answer["Use-As-Dictionary"] == nil)
         let lines = proxy.lastLines()

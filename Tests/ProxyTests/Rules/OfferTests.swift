@@ -24,7 +24,7 @@ private let small = Feed.bytes(version: 0, items: 40)
         "HTTP/1.1 200 OK\r\nContent-Encoding: compress", "HTTP/1.1 200 OK\r\nContent-Encoding: gzip, br",
     ])
     func `what must not be a dictionary is not offered, and is none`(head: String) throws {
-        let proxy = try TestProxy(wire(head, "Content-Type: application/json", body: small))
+        let proxy = try TestProxy(wire(head, "Content-Type: application/json", body: small), "personal: off")
         #expect(try proxy.fetch("/feed")["Use-As-Dictionary"] == nil)
         let second = try proxy.fetch("/feed", over: small)
         #expect(second["Use-As-Dictionary"] == nil)
@@ -36,7 +36,7 @@ private let small = Feed.bytes(version: 0, items: 40)
         "Cache-Control: no-store",
     ])
     func `a personal request's answer is not offered, and is none`(field: String) throws {
-        let proxy = try TestProxy(json(small))
+        let proxy = try TestProxy(json(small, "Cache-Control: max-age=60"), "personal: off")
         #expect(try proxy.fetch("/feed", field)["Use-As-Dictionary"] == nil)
         #expect(try !proxy.fetch("/feed", over: small).coding.hasPrefix("dc"))
     }
@@ -45,7 +45,7 @@ private let small = Feed.bytes(version: 0, items: 40)
     func `the anonymous variant is offered, with cookies that do not count as without any`(vary: String)
         throws
     {
-        let proxy = try TestProxy(json(small, vary))
+        let proxy = try TestProxy(json(small, vary), "personal: off")
         #expect(try proxy.fetch("/feed")["Use-As-Dictionary"] == #"match="/feed""#)
         #expect(try proxy.fetch("/feed", over: small).coding == "dcz")
         #expect(
@@ -59,7 +59,8 @@ private let small = Feed.bytes(version: 0, items: 40)
     }
 
     @Test func `the cookies that do not count are a setting`() throws {
-        let proxy = try TestProxy(json(small), "ignore_cookies: [theme, \"x_*=v#\"]")
+        let proxy = try TestProxy(
+            json(small, "Cache-Control: max-age=60"), "personal: off\nignore_cookies: [theme, \"x_*=v#\"]")
         #expect(try proxy.fetch("/feed", "Cookie: theme=dark; x_1=v2")["Use-As-Dictionary"] != nil)
         #expect(try proxy.fetch("/feed", "Cookie: theme=dark; x_1=w2")["Use-As-Dictionary"] == nil)
         #expect(try proxy.fetch("/feed", "Cookie: _ga=GA1.2.3.4")["Use-As-Dictionary"] == nil)
@@ -67,7 +68,7 @@ private let small = Feed.bytes(version: 0, items: 40)
 
     @Test(arguments: ["/feed?token=1", "/feed?a=b&sig=x", "/a/../feed", "/a//feed", "/%66eed", "/a%2Ffeed"])
     func `a personal query or a path outside the normal form has no offer`(target: String) throws {
-        let proxy = try TestProxy(json(small))
+        let proxy = try TestProxy(json(small, "Cache-Control: max-age=60"), "personal: off")
         #expect(try proxy.fetch(target)["Use-As-Dictionary"] == nil)
         #expect(proxy.origin.requests.map(\.target) == [target], "it is forwarded untouched")
     }
@@ -135,7 +136,8 @@ private let small = Feed.bytes(version: 0, items: 40)
               - match: /app/:name.:hash.js
                 dictionary: {covers: /app/<name>.*.js, match_dest: [script], delivery: in_band}
             """
-        let script = wire("HTTP/1.1 200 OK", "Content-Type: text/javascript", body: small)
+        let script = wire(
+            "HTTP/1.1 200 OK", "Content-Type: text/javascript", "Cache-Control: public", body: small)
         let proxy = try TestProxy(script, settings)
         #expect(
             try proxy.fetch("/app/main.1a2b.js")["Use-As-Dictionary"]
@@ -182,6 +184,7 @@ private let small = Feed.bytes(version: 0, items: 40)
 
     @Test func `ignored cookies bar neither offer nor use`() throws {
         let settings = """
+            personal: off
             routes: [{match: "/*", dictionary: {ignore_set_cookie: [lb], cookies: ignore, delivery: in_band}}]
             """
         let proxy = try TestProxy(json(small, "Set-Cookie: lb=1; Path=/"), settings)
@@ -200,7 +203,9 @@ private let small = Feed.bytes(version: 0, items: 40)
     @Test func `a body that went through piece by piece is offered and becomes a dictionary`() throws {
         let large = Feed.bytes(version: 0, items: 850)
         let origin = try Origin { _, connection in
-            let head = wire("HTTP/1.1 200 OK", "Content-Type: application/json", "Transfer-Encoding: chunked")
+            let head = wire(
+                "HTTP/1.1 200 OK", "Content-Type: application/json", "Cache-Control: public",
+                "Transfer-Encoding: chunked")
             connection.send(head + chunk(Array(large.prefix(100_000))))
             pauseBeyondTheHold()
             connection.send(chunk(Array(large.dropFirst(100_000))) + chunk([]))

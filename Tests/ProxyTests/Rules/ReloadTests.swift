@@ -60,16 +60,19 @@ private func freePort() throws -> UInt16 {
             ])
     }
 
-    @Test func `the first private route waits for the next start, as its key does, and it says so`() throws {
-        let proxy = try TestProxy(json(old), "explain: true")
+    @Test func `the first route with dictionaries waits for the next start, as the key does, and it says so`()
+        throws
+    {
+        let off = "explain: true\nroutes: [{match: /*, dictionary: off}]"
+        let proxy = try TestProxy(json(old), off)
         let settings =
             "explain: true\nroutes: [{match: /*, dictionary: {scope: private, identity: authorization}}]"
-        #expect(try proxy.reload(settings) == ["dictionary.scope"])
+        #expect(try proxy.reload(settings) == ["dictionary"])
         let answer = try proxy.fetch("/feed", "Authorization: Bearer a")
         #expect(answer["Use-As-Dictionary"] == nil)
         #expect(answer["Dictum-Explain"]?.contains("identity-incomplete") == true)
         let started = try TestProxy(json(old), settings)
-        #expect(try started.reload("explain: true") == [])
+        #expect(try started.reload(off) == [])
         #expect(try started.reload(settings) == [])
         #expect(try started.fetch("/feed", "Authorization: Bearer a")["Use-As-Dictionary"] != nil)
     }

@@ -48,7 +48,7 @@ private let body = Feed.bytes(version: 0, items: 40)
 
     @Test func `a 304 varies as its 200 does, also where dictionaries are off`() throws {
         let proxy = try TestProxy(
-            wire("HTTP/1.1 304 Not Modified", #"ETag: "v1""#),
+            wire("HTTP/1.1 304 Not Modified", #"ETag: "v1""#, "Cache-Control: public"),
             """
             routes:
               - match: /off

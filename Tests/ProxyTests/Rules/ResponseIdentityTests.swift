@@ -83,7 +83,7 @@ private func proxy(_ settings: String = settings) throws -> TestProxy {
         _ = try proxy.fetch("/feed", "X-User: ann")
         for (user, isOffered) in [("ann", true), ("bob", false)] {
             let answer = try proxy.fetch(
-                "/feed", #"If-None-Match: "v""#, "X-User: \(user)", "X-Status: 304 Not Modified")
+                "/feed", over: first, #"If-None-Match: "v""#, "X-User: \(user)", "X-Status: 304 Not Modified")
             #expect(answer.status == 304)
             #expect(answer["X-Account"] == nil)
             #expect((answer["Use-As-Dictionary"] != nil) == isOffered)

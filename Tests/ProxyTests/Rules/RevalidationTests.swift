@@ -14,12 +14,13 @@ private let routes = """
 private func conditional(
     _ body: [UInt8] = first, tag: String = #""v1""#, fields: [String] = [], on304: [String]? = nil
 ) throws -> Origin {
-    try Origin { request, connection in
+    let life = fields.contains { $0.hasPrefix("Cache-Control") } ? [] : ["Cache-Control: public, max-age=60"]
+    return try Origin { request, connection in
         let isKnown = request["If-None-Match"] == tag
         let status = isKnown ? "304 Not Modified" : "200 OK"
         let lines =
             ["HTTP/1.1 \(status)", "Content-Type: application/json"]
-            + (isKnown ? on304 ?? ["ETag: \(tag)"] : ["ETag: \(tag)"] + fields)
+            + (isKnown ? on304 ?? ["ETag: \(tag)"] : ["ETag: \(tag)"] + life + fields)
         connection.send(wire(lines.joined(separator: "\r\n"), body: isKnown ? nil : body))
     }
 }

@@ -26,8 +26,9 @@ private func slow(_ gate: Gate, breaksOff: Bool = false) throws -> Origin {
             return
         }
         connection.send(
-            wire("HTTP/1.1 200 OK", "Content-Type: application/json", "Transfer-Encoding: chunked")
-                + chunk(Array(second.prefix(heldBytes))))
+            wire(
+                "HTTP/1.1 200 OK", "Content-Type: application/json", "Cache-Control: public",
+                "Transfer-Encoding: chunked") + chunk(Array(second.prefix(heldBytes))))
         gate.wait()
         if breaksOff {
             connection.finish()

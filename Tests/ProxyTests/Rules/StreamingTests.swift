@@ -13,7 +13,8 @@ private func twoPieces(_ gate: Gate, head: String..., ending: @escaping Origin.S
     -> Origin
 {
     let calls = Guarded(0)
-    let lines = (["HTTP/1.1 200 OK", "Content-Type: application/json"] + head).joined(separator: "\r\n")
+    let fields = ["HTTP/1.1 200 OK", "Content-Type: application/json", "Cache-Control: public"] + head
+    let lines = fields.joined(separator: "\r\n")
     return try Origin { request, connection in
         let isFirst = calls.withLock { calls in
             calls += 1

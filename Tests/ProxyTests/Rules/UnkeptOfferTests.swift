@@ -62,14 +62,15 @@ private let body = Feed.bytes(version: 0, items: 40)
     @Test(arguments: ["ttl: 60s", "cache_control: max-age=60", "delivery: link"])
     func `what the warning advises helps`(setting: String) throws {
         let proxy = try TestProxy(
-            json(body, "Cache-Control: no-cache"), #"routes: [{match: "/*", dictionary: {\#(setting)}}]"#)
+            json(body, "Cache-Control: public, no-cache"),
+            #"routes: [{match: "/*", dictionary: {\#(setting)}}]"#)
         _ = try proxy.fetch("/feed")
         #expect(warnings(proxy).isEmpty)
         #expect(try proxy.metrics().contains("dictum_offers_total 1\n"))
     }
 
     @Test func `an answer that offers nothing is not counted`() throws {
-        let proxy = try TestProxy(json(body, "Cache-Control: no-cache, private"))
+        let proxy = try TestProxy(json(body, "Cache-Control: no-cache, private"), "personal: off")
         #expect(try proxy.fetch("/feed")["Use-As-Dictionary"] == nil)
         #expect(warnings(proxy).isEmpty)
     }

@@ -13,6 +13,8 @@ final class TestProxy {
     let log: LineReader?
     /// What an operator is told.
     let events = Guarded<[StoreEvent]>([])
+    /// The ids that bodies were offered with, which clients send back: the last of each, and of each client's request.
+    private let ids = Guarded<[String: String]>([:])
     private let sink: LogSink?
     var isStopped = false
 
@@ -109,18 +111,49 @@ final class TestProxy {
     ) throws -> WireMessage {
         let client = try connect()
         client.send(request(target, fields, method: method, host: host, body: body))
-        return try client.receive(isBodiless: method == "HEAD")
+        let answer = try client.receive(isBodiless: method == "HEAD")
+        return learn(answer, over: nil, names(target, fields, host: host))
     }
 
-    /// One request that has a dictionary, on a connection of its own, and its answer.
+    /// One request that has a dictionary, with the id that it was offered with here, on a connection of its own, and its
+    /// answer.
     func fetch(
         _ target: String, over dictionary: [UInt8], _ fields: String..., accept: String = "dcz, dcb",
         method: String = "GET", host: String = "api.test", body: [UInt8]? = nil
     ) throws -> WireMessage {
         let client = try connect()
-        let all = ["Accept-Encoding: \(accept)", available(dictionary)] + fields
+        var all = ["Accept-Encoding: \(accept)", available(dictionary)] + fields
+        let names = names(target, fields, host: host)
+        if let id = id(of: dictionary, names), !fields.contains(where: { $0.hasPrefix("Dictionary-ID") }) {
+            all.append("Dictionary-ID: \"\(id)\"")
+        }
         client.send(request(target, all, method: method, host: host, body: body))
-        return try client.receive(isBodiless: method == "HEAD")
+        return learn(try client.receive(isBodiless: method == "HEAD"), over: dictionary, names)
+    }
+
+    /// What tells this request's ids from others', from the narrowest on.
+    private func names(_ target: String, _ fields: [String], host: String) -> [String] {
+        let path = target.prefix { $0 != "?" }
+        let login = fields.filter { $0.hasPrefix("Authorization") || $0.hasPrefix("Cookie") }.sorted()
+        return ["\(host)\(path) \(login)", "\(host)\(path)", ""]
+    }
+
+    /// The id that a body was offered with last, to such a request or to any.
+    func id(of body: [UInt8], _ names: [String] = [""]) -> String? {
+        let digest = Digest(of: body.span).hex
+        return ids.withLock { ids in names.first { ids[$0 + digest] != nil }.flatMap { ids[$0 + digest] } }
+    }
+
+    private func learn(_ answer: WireMessage, over dictionary: [UInt8]?, _ names: [String]) -> WireMessage {
+        if let field = answer["Use-As-Dictionary"], let offer = UseAsDictionary.parse([field]),
+            !offer.id.isEmpty, let body = try? answer.decoded(over: dictionary)
+        {
+            let digest = Digest(of: body.span).hex
+            ids.withLock { ids in
+                for name in names { ids[name + digest] = offer.id }
+            }
+        }
+        return answer
     }
 
     /// The metrics as an operator reads them.
@@ -189,11 +222,13 @@ func available(_ dictionary: [UInt8]) -> String {
     "Available-Dictionary: :\(Digest(of: dictionary.span).base64):"
 }
 
-/// A 200 of JSON in wire bytes.
+/// A 200 of JSON in wire bytes, for everybody unless a field says otherwise.
 func json(_ body: [UInt8], _ fields: String...) -> [UInt8] {
-    wire(
-        (["HTTP/1.1 200 OK", "Content-Type: application/json"] + fields).joined(separator: "\r\n"), body: body
-    )
+    let isSilent = !fields.contains { $0.lowercased().contains("cache-control:") }
+    return wire(
+        (["HTTP/1.1 200 OK", "Content-Type: application/json"] + (isSilent ? ["Cache-Control: public"] : [])
+            + fields)
+            .joined(separator: "\r\n"), body: body)
 }
 
 extension WireMessage {
@@ -215,7 +250,7 @@ extension WireMessage {
         try isWhole && decoded(over: dictionary) == body
     }
 
-    private func decoded(over dictionary: [UInt8]?) throws -> [UInt8] {
+    fileprivate func decoded(over dictionary: [UInt8]?) throws -> [UInt8] {
         let coding = contentCoding
         return try Codec.decode(
             body.span, coding, dictionary: coding.usesDictionary ? dictionary.map { Body($0) } : nil,
