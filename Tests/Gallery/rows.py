@@ -48,6 +48,7 @@ ROWS = [
     Row("django_rest", "Django JsonResponse", ["/plain"], "analytics"),
     Row("django_rest", "Django view that touches the session", ["/session"]),
     Row("django_rest", "Django view that touches the session", ["/session"], "session", "/login?user=", awaits=PERSONAL),
+    Row("django_rest", "Django view that touches the session", ["/session"], "mixed", "/login?user=", awaits=PERSONAL),
     Row("django_rest", "Django page with a CSRF cookie", ["/page"], awaits=PERSONAL),
     Row("django_rest", "REST framework, list", ["/api/everything"]),
     Row("django_rest", "REST framework, list", ["/api/everything"], "analytics"),
@@ -239,6 +240,16 @@ class Trial:
             self.log_in(client, user)
         for number in range(REQUESTS):
             for client, user in zip(clients, USERS):
+                self.ask(client, number, user)
+
+    def mixed(self):
+        """Two users and somebody without a login, by turns on one connection."""
+        first = Client(self.proxy.port)
+        clients = [first, *(Client(self.proxy.port, first.connection) for _ in USERS)]
+        for client, user in zip(clients, USERS):
+            self.log_in(client, user)
+        for number in range(REQUESTS):
+            for client, user in zip(clients, [*USERS, None]):
                 self.ask(client, number, user)
 
     def two_bearers(self):
