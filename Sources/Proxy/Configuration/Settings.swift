@@ -241,8 +241,8 @@ enum Settings {
         .value(
             "codings", \.codings, .codings,
             """
-            The server's preference among what the client likes equally. Below 16 KiB gzip comes before zstd, and below \
-            32 KiB before br: it is smaller, or takes less time. A level given below keeps its coding's place.
+            The server's preference among what the client likes equally. Below 24 KiB gzip comes before zstd, and below \
+            64 KiB before br: it is smaller, or takes less time. A level given below keeps its coding's place.
             """),
         .section(
             "levels", \.levels, levels,

@@ -90,13 +90,13 @@ internal import Testing
         #expect(try #require(sizes.last) < sizes[0])
     }
 
-    @Test func `gzip comes before zstd below 16 KiB, and before br below 32 KiB`() {
+    @Test func `gzip comes before zstd below 24 KiB, and before br below 64 KiB`() {
         for (bytes, coding) in [
-            (300, ContentCoding.gzip), (16_383, .gzip), (16_384, .zstd), (1 << 20, .zstd),
+            (300, ContentCoding.gzip), (24_575, .gzip), (24_576, .zstd), (1 << 20, .zstd),
         ] {
             #expect(Self.chosen("gzip, br, zstd") { $0.bodyBytes = bytes } == coding, "\(bytes)")
         }
-        for (bytes, coding) in [(32_767, ContentCoding.gzip), (32_768, .br)] {
+        for (bytes, coding) in [(65_535, ContentCoding.gzip), (65_536, .br)] {
             #expect(Self.chosen("gzip, br") { $0.bodyBytes = bytes } == coding, "\(bytes)")
         }
     }
@@ -108,7 +108,7 @@ internal import Testing
     }
 
     @Test func `a stream of which little has come goes out as gzip`() {
-        for (seen, coding) in [(0, ContentCoding.gzip), (16_383, .gzip), (16_384, .zstd)] {
+        for (seen, coding) in [(0, ContentCoding.gzip), (24_575, .gzip), (24_576, .zstd)] {
             let chosen = Self.chosen("gzip, br, zstd") {
                 $0.bodyBytes = nil
                 $0.bodyBytesSeen = seen
