@@ -6,10 +6,11 @@
 # make sanitize setup, then every test under the sanitizers of addresses, threads and undefined behaviour: ONLY=address one of them
 # make lint     format, layering, proofs of unsafe code, paths
 # make soak     setup, then half an hour of everything at once, faults and all: MINUTES=NUMBER says otherwise
+# make attack   setup, then a minute of each attack from one address beside fifty clients at others: SECONDS=NUMBER says otherwise
 # make bench    setup, nginx, HAProxy, wrk, the comparison with them, counts against their thresholds, a simulated day of clients
 # make clean    remove what was built
 
-.PHONY: help setup build run test fuzz sanitize soak lint bench clean
+.PHONY: help setup build run test fuzz sanitize soak attack lint bench clean
 .NOTPARALLEL:
 
 # For a binary to install elsewhere: make build BUILD_FLAGS=--static-swift-stdlib
@@ -49,6 +50,12 @@ MINUTES = 30
 soak: build
 	@.ci/setup test
 	@Tests/Soak/run --minutes $(MINUTES)
+
+SECONDS = 60
+
+attack: setup build
+	@Tests/Attack/stuck || test $$? = 77
+	@Tests/Attack/run --seconds $(SECONDS)
 
 lint:
 	@.ci/lint

@@ -1,0 +1,91 @@
+"""One client that wants the others to have nothing: each attack makes its next request."""
+
+import asyncio
+import base64
+import hashlib
+import os
+import random
+import time
+
+import feed
+import wire
+
+ADDRESS = "127.0.2.1"
+RATE = 200
+CONNECTIONS = 16
+
+
+def _request(target, *fields, host="api.test"):
+    lines = [f"GET {target} HTTP/1.1", f"Host: {host}", "Accept-Encoding: gzip, dcz", *fields]
+    return "\r\n".join([*lines, "", ""]).encode()
+
+
+def _digest(body=None):
+    digest = hashlib.sha256(body).digest() if body else os.urandom(32)
+    return f"Available-Dictionary: :{base64.b64encode(digest).decode()}:"
+
+
+def _pattern(number):
+    """A chain with a costly pattern, or a long path and a body that many such chains hold."""
+    if number % 4:
+        return _request(f"/pattern/{number}")
+    return _request("/" + "a" * 7000, _digest(feed.body(_feed(), feed.version())))
+
+
+def _feed():
+    return f"/feed/{random.randrange(10)}"
+
+
+ATTACKS = {
+    "hosts": lambda number: _request(_feed(), host=f"h{number}.{random.getrandbits(40):x}.test"),
+    "queries": lambda number: _request(f"{_feed()}?page={number}-{random.getrandbits(40)}"),
+    "languages": lambda number: _request(_feed(), f"Accept-Language: x-{number}-{random.getrandbits(40):x}"),
+    "digests": lambda number: _request(f"{_feed()}?q={number}", _digest()),
+    "newcomers": lambda number: _request(f"/feed/new-{number}-{random.getrandbits(40)}"),
+    "patterns": _pattern,
+    "fields": lambda number: _request(
+        f"/fresh/{random.randrange(3)}", random.choice(["X-Host: ", "X-Forwarded-Prefix: //"]) + "evil.test"),
+    "many fields": lambda number: _request(_feed(), *(f"X-{name}-{number}: {'y' * 20}" for name in range(400))),
+    "bodies": lambda number: _request(_feed(), f"X-New: {number}-{random.getrandbits(40)}"),
+}
+
+
+async def run(name, port, seconds, rate=RATE):
+    """Sends the requests of an attack at a rate; returns how many were answered."""
+    make, began, answered = ATTACKS[name], time.monotonic(), 0
+    turns = asyncio.Queue(maxsize=rate)
+
+    async def work():
+        nonlocal answered
+        reader = writer = None
+        while True:
+            number = await turns.get()
+            try:
+                if not writer:
+                    reader, writer = await asyncio.open_connection(
+                        "127.0.0.1", port, local_addr=(ADDRESS, 0), limit=1 << 17)
+                writer.write(make(number))
+                async with asyncio.timeout(30):
+                    head = await wire.read_head(reader)
+                    await wire.read_body(reader, head)
+                answered += 1
+                if head.fields.get("connection") == "close":
+                    raise wire.Broken("closed")
+            except (wire.Broken, OSError, TimeoutError):
+                if writer:
+                    writer.transport.abort()
+                reader = writer = None
+
+    workers = [asyncio.create_task(work()) for _ in range(CONNECTIONS)]
+    number = 0
+    while (elapsed := time.monotonic() - began) < seconds:
+        while number < elapsed * rate and not turns.full():
+            turns.put_nowait(number)
+            number += 1
+        await asyncio.sleep(0.005)
+    # Those that still wait for an answer are late by more than the attack's time.
+    await asyncio.wait(workers, timeout=1)
+    for worker in workers:
+        worker.cancel()
+    await asyncio.gather(*workers, return_exceptions=True)
+    return answered

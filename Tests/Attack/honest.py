@@ -1,0 +1,119 @@
+"""Fifty clients that keep what they were offered, come back, and compare every body."""
+
+import asyncio
+import base64
+import hashlib
+import random
+import time
+
+import feed
+import wire
+
+try:
+    import zstandard
+except ImportError:
+    raise SystemExit("/usr/bin/python3 lacks zstandard: run `make attack`, which installs it")
+
+CLIENTS = 50
+RATE = 20
+FEEDS = 10
+_DCZ = bytes.fromhex("5e2a4d1820000000")
+
+
+class Crowd:
+    """All of them, each at an address of its own."""
+
+    def __init__(self, port):
+        self.clients = [Client(port, f"127.0.1.{number + 1}", number) for number in range(CLIENTS)]
+
+    async def run(self, seconds):
+        """Has them ask for so long; returns what they saw."""
+        seen = Seen()
+        began = time.monotonic()
+        await asyncio.gather(*(client.run(began + seconds, seen) for client in self.clients))
+        return seen
+
+
+class Seen:
+    """What the clients saw in a span of time."""
+
+    def __init__(self):
+        self.advertised = self.deltas = 0
+        self.waits, self.wrong = [], []
+
+    @property
+    def share(self):
+        return self.deltas / self.advertised if self.advertised else 0
+
+    def wait(self, quantile):
+        """The wait in milliseconds that this share of the responses did not exceed."""
+        waits = sorted(self.waits) or [0]
+        return 1000 * waits[min(len(waits) - 1, int(quantile * len(waits)))]
+
+
+class Client:
+    """One connection, one path and one dictionary for it."""
+
+    def __init__(self, port, address, number):
+        self.port, self.address = port, address
+        self.path = f"/feed/{number % FEEDS}" if number % 5 else f"/fresh/{number % 3}"
+        self.held = self.reader = self.writer = None
+
+    async def run(self, end, seen):
+        await asyncio.sleep(random.random() * CLIENTS / RATE)
+        while time.monotonic() < end:
+            due = time.monotonic() + random.uniform(0.5, 1.5) * CLIENTS / RATE
+            try:
+                async with asyncio.timeout(30):
+                    await self._ask(seen)
+            except (wire.Broken, OSError, ValueError, TimeoutError, zstandard.ZstdError) as error:
+                seen.wrong.append(f"{self.path}: {type(error).__name__}: {error}")
+                self._close()
+            await asyncio.sleep(max(0, due - time.monotonic()))
+        self._close()
+
+    def _close(self):
+        if self.writer:
+            self.writer.transport.abort()
+        self.reader = self.writer = None
+
+    async def _ask(self, seen):
+        if not self.writer:
+            self.reader, self.writer = await asyncio.open_connection(
+                "127.0.0.1", self.port, local_addr=(self.address, 0), limit=1 << 17)
+        lines = [f"GET {self.path} HTTP/1.1", "Host: api.test", "Accept-Encoding: gzip, dcz"]
+        if self.held:
+            lines.append(f"Available-Dictionary: :{base64.b64encode(hashlib.sha256(self.held).digest()).decode()}:")
+        since, began = feed.version(), time.monotonic()
+        self.writer.write("\r\n".join([*lines, "", ""]).encode())
+        head = await wire.read_head(self.reader)
+        received = await wire.read_body(self.reader, head)
+        seen.waits.append(time.monotonic() - began)
+        body = self._decoded(head.fields.get("content-encoding", "identity"), received)
+        # What the path had when it was asked for, or since; a stored body of `/fresh` was asked about meanwhile.
+        if head.status != 200 or body not in [feed.body(self.path, number) for number in range(since, feed.version() + 1)]:
+            raise ValueError(f"status {head.status}, {body[:120]}")
+        if self.held:
+            seen.advertised += 1
+            seen.deltas += head.fields.get("content-encoding") == "dcz"
+        if "use-as-dictionary" in head.fields:
+            self.held = body
+        if head.fields.get("connection") == "close":
+            self._close()
+
+    def _decoded(self, coding, body):
+        if coding == "identity":
+            return body
+        if coding == "gzip":
+            import zlib
+
+            return zlib.decompress(body, 31)
+        header = _DCZ + hashlib.sha256(self.held or b"").digest()
+        if coding != "dcz" or not body.startswith(header):
+            raise ValueError(f"{coding} with {body[:40].hex()}")
+        words = zstandard.ZstdCompressionDict(self.held, dict_type=zstandard.DICT_TYPE_RAWCONTENT)
+        reader = zstandard.ZstdDecompressor(dict_data=words).decompressobj()
+        whole = reader.decompress(body[len(header):])
+        if not reader.eof:
+            raise ValueError("dcz without its end")
+        return whole

@@ -1,0 +1,61 @@
+"""The API that is attacked: it does what real ones do, and what helps the attacker."""
+
+import asyncio
+import hashlib
+import itertools
+
+import feed
+
+_numbers = itertools.count()
+# What a hostile part of the upstream may write: nested repetitions, many wildcards, long text behind one.
+PATTERNS = [
+    '/x((?:(?:(?:(?:(?:){256}){256}){256}){256}){256})', "/" + 8 * "*a" + "b", "/*" + 1900 * "a" + "b", "/" + 600 * "*",
+    "/{:a}*{:b}*{:c}*x", "/*?*=*&*=*",
+]
+
+
+async def serve(port_known):
+    """Serves until it is cancelled; `port_known` is told where."""
+    server = await asyncio.start_server(_connection, "127.0.0.1", 0, backlog=1024, limit=1 << 17)
+    port_known(server.sockets[0].getsockname()[1])
+    await server.serve_forever()
+
+
+async def _connection(reader, writer):
+    try:
+        while True:
+            block = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+            target = block[0].split(" ")[1]
+            fields = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in block[1:])}
+            head, body = _answer(target, fields)
+            writer.write("\r\n".join([*head, f"Content-Length: {len(body)}" if body else "X-None: 1", "", ""]).encode() + body)
+            await writer.drain()
+    except (asyncio.IncompleteReadError, ConnectionError):
+        pass
+    finally:
+        writer.close()
+
+
+def _answer(target, fields):
+    path, _, query = target.partition("?")
+    number = feed.version()
+    head = ["HTTP/1.1 200 OK", "Content-Type: application/json"]
+    kind = path.split("/")[1]
+    if kind == "fresh":
+        # Its tag is the resource's, whatever a request has it write.
+        tag = f'"{number}"'
+        if fields.get("if-none-match") == tag:
+            return ["HTTP/1.1 304 Not Modified", f"ETag: {tag}"], b""
+        said = fields.get("x-host") or fields.get("x-forwarded-prefix") or ""
+        return [*head, f"ETag: {tag}", "Cache-Control: max-age=600"], feed.body(path, number, said)
+    head += ["Cache-Control: max-age=600", "Vary: Accept-Language"]
+    if kind == "pattern":
+        pattern = PATTERNS[next(_numbers) % len(PATTERNS)]
+        match = f"{pattern}{next(_numbers)}" if len(pattern) < 1900 else pattern
+        # The body of an honest path, so that a look-up by its digest meets these chains.
+        return [*head, f'Use-As-Dictionary: match="{match}"'], feed.body(f"/feed/{next(_numbers) % 10}", number)
+    if "x-new" in fields:
+        return head, feed.fresh(fields["x-new"])
+    language = fields.get("accept-language", "")
+    body = feed.body(path, number, query + language)
+    return [*head, f'ETag: "{hashlib.sha256(body).hexdigest()[:16]}"'], body
