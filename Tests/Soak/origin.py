@@ -1,10 +1,15 @@
 """The upstream: it answers what `bodies` makes, and on some paths it does what no upstream should."""
 
 import asyncio
+import functools
 import hashlib
 import random
 import socket
 import struct
+import subprocess
+import zlib
+
+import zstandard
 
 import bodies
 import wire
@@ -66,6 +71,8 @@ async def _resource(writer, method, path, head):
         return await _range(writer, method, bodies.noise(path, 100_000), head)
     version = bodies.current_version()
     name = f"{path} of {head.fields['authorization']}" if kind == "mine" else path
+    if kind == "broken":
+        return await _break(writer, method, bodies.made(path, version, 300))
     fields = {
         "Content-Type": "application/json", "ETag": f'"{version}"',
         "Cache-Control": "private, max-age=60" if kind == "mine" else "public, max-age=5" if kind == "page"
@@ -76,6 +83,44 @@ async def _resource(writer, method, path, head):
     elif head.fields.get("if-none-match", "").removeprefix("W/") == f'"{version}"':
         return await _send(writer, method, 304, fields, b"")
     return await _send(writer, method, 200, fields, bodies.made(name, version, bodies.LARGE_LINES if kind == "large" else 300))
+
+
+async def _break(writer, method, body):
+    """Sends a body that may be coded, and in a way that may not come to its end; returns whether the connection goes on."""
+    coding = random.choice(["identity", "identity", "gzip", "br", "zstd"])
+    body = _coded(coding, body)
+    lines = ["HTTP/1.1 200 OK", "Content-Type: application/json", "Cache-Control: public, max-age=600"]
+    if coding != "identity":
+        lines.append(f"Content-Encoding: {coding}")
+    way, is_chunked = random.choice(["whole", "whole", "stall", "drip", "reset", "short"]), random.random() < 0.5
+    lines.append("Transfer-Encoding: chunked" if is_chunked else f"Content-Length: {len(body)}")
+    writer.write("\r\n".join([*lines, "", ""]).encode())
+    if method == "HEAD":
+        return True
+    wire_bytes = wire.chunked(body, 1000) if is_chunked else body
+    end = len(wire_bytes) if way in ("whole", "stall", "drip") else random.randrange(len(wire_bytes))
+    pieces = {"stall": 2, "drip": 20}.get(way, 1)
+    for number in range(pieces):
+        writer.write(wire_bytes[end * number // pieces:end * (number + 1) // pieces])
+        await writer.drain()
+        if number + 1 < pieces:
+            await asyncio.sleep(random.random() * {"stall": 2, "drip": 0.1}[way])
+    if way == "reset":
+        _reset(writer)
+    return way in ("whole", "stall", "drip")
+
+
+@functools.lru_cache(maxsize=64)
+def _coded(coding, body):
+    match coding:
+        case "gzip":
+            packer = zlib.compressobj(6, zlib.DEFLATED, 31)
+            return packer.compress(body) + packer.flush()
+        case "zstd":
+            return zstandard.ZstdCompressor().compress(body)
+        case "br":
+            return subprocess.run(["brotli", "-q", "4", "-c"], input=body, capture_output=True, check=True).stdout
+    return body
 
 
 async def _range(writer, method, body, head):
@@ -168,8 +213,6 @@ def _reset(writer):
 
 
 def _bomb(mebibytes):
-    import zlib
-
     packer = zlib.compressobj(9, zlib.DEFLATED, 31)
     return b"".join(packer.compress(bytes(1 << 20)) for _ in range(mebibytes)) + packer.flush()
 

@@ -7,6 +7,7 @@ import itertools
 import random
 
 import bodies
+import wire
 from client import Answer, Client, Wrong, linked
 
 CODINGS = ["dcz, dcb, zstd, br, gzip", "dcz", "dcb", "dcz, gzip", "zstd", "br", "gzip", "identity"]
@@ -19,11 +20,11 @@ class Visitor:
     def __init__(self, proxy, tally):
         authority = proxy.authority if random.random() < 0.3 else None
         self.client = Client(proxy.tls_port if authority else proxy.port, authority)
-        self.tally, self.etags = tally, {}
+        self.tally, self.etags, self.plain_port = tally, {}, proxy.port
         self.user = f"Bearer user-{next(_numbers)}"
         self.acts = {
             self.feed: 30, self.page: 12, self.mine: 12, self.fresh: 8, self.conditional: 8, self.head: 5,
-            self.old: 5, self.upload: 8, self.part: 6, self.large: 1, self.slow: 1, self.closed_at_reuse: 4,
+            self.broken: 20, self.gone: 4, self.old: 5, self.upload: 8, self.part: 6, self.large: 1, self.slow: 1, self.closed_at_reuse: 4,
         }
 
     async def act(self):
@@ -90,6 +91,37 @@ class Visitor:
         if answer.status == 304 and version in (since, now) or answer.status == 200 and version != now:
             return None
         raise Wrong(f"{path}: {answer.status} to the tag of version {version}, now {since} to {now}")
+
+    async def broken(self):
+        """A resource whose upstream codes, stalls, drips, resets and ends early: what looks whole must be right."""
+        path = f"/broken/{random.randrange(6)}"
+        since = bodies.current_version()
+        fields = [("Accept-Encoding", random.choice(CODINGS)), *self.client.advertise(path)]
+        try:
+            answer = await self.client.ask("GET", path, fields)
+        except wire.Broken:
+            self.client.close()
+            return self.tally.count_coding("broken off")
+        if answer.status in (502, 504):
+            return self.tally.count_coding(f"status {answer.status}")
+        expect(answer, 200, path)
+        body = await self.client.decoded(answer, path)
+        if body not in [bodies.made(path, number, 300) for number in range(since, bodies.current_version() + 1)]:
+            raise Wrong(f"{path}: looks whole, and is not: {len(body)} bytes, {body[:80]}")
+        self.client.keep(path, answer, body)
+        self.tally.count_coding(answer.fields.get("content-encoding", "identity"))
+
+    async def gone(self):
+        """Leaves in the middle of such a response."""
+        path = f"/broken/{random.randrange(6)}"
+        reader, writer = await asyncio.open_connection("127.0.0.1", self.client.port if not self.client.tls else self.plain_port)
+        offered = "".join(f"{name}: {value}\r\n" for name, value in self.client.advertise(path))
+        writer.write(f"GET {path} HTTP/1.1\r\nHost: soak.test\r\nAccept-Encoding: dcz, dcb\r\n{offered}\r\n".encode())
+        try:
+            await asyncio.wait_for(reader.read(random.choice([1, 200, 5000])), random.random())
+        except (TimeoutError, ConnectionError):
+            pass
+        writer.transport.abort()
 
     async def head(self):
         path = random.choice(["/feed/1", "/noise/1"])
