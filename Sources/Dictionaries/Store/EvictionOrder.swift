@@ -3,41 +3,36 @@
 /// A value beside the index, which it does not hold: who changes the index tells it. Each chain is in one place, which
 /// it notes itself, so a copy must not go on where the original does.
 struct EvictionOrder: Sendable {
-    private var inProbation = DemandQueue<Chain>()
-    private var established = DemandQueue<Chain>()
+    /// What is known of a chain; those of the first go first.
+    enum Class: Int, CaseIterable, Sendable {
+        /// Nobody has asked for it again, and its route is the implied one.
+        case inProbation
+        /// No client has come back to its authority.
+        case unproven
+        case established
+    }
+
+    private var queues = InlineArray<3, DemandQueue<Chain>> { _ in DemandQueue() }
 
     /// The number of chains in it.
-    var count: Int { inProbation.count + established.count }
+    var count: Int { queues[0].count + queues[1].count + queues[2].count }
 
-    /// Gives a chain its place among those in probation, or those that are established; it leaves the one that it had.
-    mutating func insert(_ chain: Chain) {
+    /// Gives a chain its place in a class; it leaves the one that it had.
+    mutating func insert(_ chain: Chain, _ place: Class) {
         remove(chain)
-        if chain.isEstablished {
-            established.insert(chain, lastWanted: chain.wantedUntil, rank: chain.firstRank)
-        } else {
-            inProbation.insert(chain, lastWanted: chain.wantedUntil, rank: chain.firstRank)
-        }
+        queues[place.rawValue].insert(chain, lastWanted: chain.wantedUntil, rank: chain.firstRank)
     }
 
     /// Forgets a chain.
     mutating func remove(_ chain: Chain) {
-        if !established.remove(chain) { inProbation.remove(chain) }
+        for place in queues.indices where queues[place].remove(chain) { return }
     }
 
-    /// Takes the chain that goes first among those in probation.
-    mutating func popInProbation(now: Int) -> Chain? {
-        unpinned(inProbation.popFirst { $0.wantedUntil }, now)
-    }
-
-    /// Takes the chain that goes first among the established ones.
-    mutating func popEstablished(now: Int) -> Chain? {
-        unpinned(established.popFirst { $0.wantedUntil }, now)
-    }
-
-    /// Puts a chain back of which a version is named in Links: then so it is with all that come after it.
-    private mutating func unpinned(_ chain: Chain?, _ now: Int) -> Chain? {
+    /// Takes the chain of a class that goes first; nil where Links name versions of all that are left.
+    mutating func pop(_ place: Class, now: Int) -> Chain? {
+        let chain = queues[place.rawValue].popFirst { $0.wantedUntil }
         guard let chain, now < chain.pinnedUntil else { return chain }
-        insert(chain)
+        insert(chain, place)
         return nil
     }
 }

@@ -89,9 +89,10 @@ struct RetentionTimes: Sendable, Equatable {
 
     subscript(standing: Retention.Standing) -> Int {
         switch standing {
-        case .newcomer, .held: held
         case .unheld: unheld
-        case .spent: spent
+        // Clients that come for the first time often fetch several bodies, and keep one.
+        case .newcomer, .spent: spent
+        case .held: held
         }
     }
 }

@@ -5,6 +5,9 @@ struct StoreLimits: Sendable {
     let chainsInProbation: Int
     /// The part of them for private chains, an identity being free to make up: a quarter.
     let privateChains: Int
+    /// The part of chains and bytes for authorities to which no client has come back: a twentieth.
+    let unprovenChains: Int
+    let unprovenBytes: Int
     /// What the versions of chains in probation may take on disk together: a fifth.
     let bytesInProbation: Int
 
@@ -12,6 +15,8 @@ struct StoreLimits: Sendable {
     init(chains: Int = .max, bytes: Int = .max) {
         self.chains = max(chains, 1)
         chainsInProbation = chains / 5
+        unprovenChains = max(1, chains / 20)
+        unprovenBytes = bytes / 20
         privateChains = max(1, chains / 4)
         bytesInProbation = bytes / 5
     }

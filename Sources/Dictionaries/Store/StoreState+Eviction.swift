@@ -3,6 +3,12 @@ extension StoreState {
     /// How many chains, or versions in probation, go at a time: the lock is never held for long.
     private static let evictionsMax = 64
 
+    /// Puts a chain where it belongs after a version of it was named for another time.
+    mutating func reorder(_ version: Version) {
+        index.noteName(of: version)
+        if let chain = index.chain(version.chain) { order.insert(chain, place(of: chain)) }
+    }
+
     /// Ends the probation of a version's chain, if it is still in one; linear in the versions of the chain.
     mutating func establish(_ version: Version) {
         guard let chain = index.chain(version.chain), !chain.isEstablished else { return }
@@ -11,8 +17,17 @@ extension StoreState {
         index.read(version.chain) { versions in versions.forEach { $0.home.establish() } }
         chainsInProbation -= 1
         bytesInProbation -= index.read(version.chain, \.storedBytes) ?? 0
-        order.insert(chain)
+        order.insert(chain, place(of: chain))
         pending.establish(version.id)
+    }
+
+    /// Notes that a client has come back to an authority; its chains leave their share as they come to the front.
+    mutating func prove(_ authority: String) { authorities.prove(authority) }
+
+    /// The class of a chain in the order in which chains go.
+    private func place(of chain: Chain) -> EvictionOrder.Class {
+        if !chain.isEstablished { return .inProbation }
+        return authorities.isProven(chain.key.authority) ? .established : .unproven
     }
 
     // MARK: The index and the order of eviction
@@ -29,8 +44,11 @@ extension StoreState {
                 hasProbation = true
             }
             left.chain.begin(with: version)
-            order.insert(left.chain)
         }
+        authorities.count(
+            version.chain.authority, chains: left.count == 1 ? 1 : 0, bytes: version.storedBytes)
+        if version.isProven { prove(version.chain.authority) }
+        if left.count == 1 { order.insert(left.chain, place(of: left.chain)) }
         left.chain.want(at: version.lastWanted)
         retention.insert(version, version.standing, of: left.chain)
         if !isInProbation {
@@ -54,6 +72,8 @@ extension StoreState {
         if pins.contains(version.id), index.version(row: version.id) == nil { pins.remove(version.id) }
         retention.remove(version)
         if left.count == 0 { order.remove(left.chain) }
+        authorities.count(
+            version.chain.authority, chains: left.count == 0 ? -1 : 0, bytes: -version.storedBytes)
         if !left.chain.isEstablished {
             bytesInProbation -= version.storedBytes
             if left.count == 0 { chainsInProbation -= 1 }
@@ -81,15 +101,22 @@ extension StoreState {
         let inProbation = max(limits.chainsInProbation, 1)
         let established = limits.chains - (hasProbation ? limits.chainsInProbation : 0)
         for _ in 0..<Self.evictionsMax {
-            if chainsInProbation > inProbation, let chain = order.popInProbation(now: now) {
+            if chainsInProbation > inProbation, let chain = order.pop(.inProbation, now: now) {
                 remove(chain, reason: .probation, into: &evicted)
             } else if bytesInProbation > limits.bytesInProbation, let version = firstInProbation(now: now) {
                 remove(CollectionOfOne(version), reason: .probation, into: &evicted)
+            } else if authorities.hasProven, authorities.unprovenChains > limits.unprovenChains,
+                let chain = popUnproven(now: now)
+            {
+                remove(chain, reason: .authority, into: &evicted)
+            } else if authorities.unprovenBytes > limits.unprovenBytes, let version = firstUnproven(now: now)
+            {
+                remove(CollectionOfOne(version), reason: .authority, into: &evicted)
             } else if chainsThatCount - chainsInProbation > established,
-                let chain = order.popEstablished(now: now)
+                let chain = popUnproven(now: now) ?? order.pop(.established, now: now)
             {
                 remove(chain, reason: .chains, into: &evicted)
-            } else if chainsThatCount > limits.chains, let chain = order.popInProbation(now: now) {
+            } else if chainsThatCount > limits.chains, let chain = order.pop(.inProbation, now: now) {
                 remove(chain, reason: .chains, into: &evicted)
             } else {
                 return
@@ -112,8 +139,29 @@ extension StoreState {
     private mutating func firstInProbation(
         now: Int, except isKept: (Version) -> Bool = { _ in false }
     ) -> Version? {
-        guard let chain = order.popInProbation(now: now) else { return nil }
-        order.insert(chain)
+        guard let chain = order.pop(.inProbation, now: now) else { return nil }
+        order.insert(chain, .inProbation)
+        return retention.first(of: chain) { !$0.isPinned(at: now) && !isKept($0) }
+    }
+
+    /// Takes the chain that goes first of the authorities to which no client has come back.
+    ///
+    /// Those that have been proven since get another place.
+    private mutating func popUnproven(now: Int) -> Chain? {
+        for _ in 0..<Self.evictionsMax {
+            guard let chain = order.pop(.unproven, now: now) else { return nil }
+            if !authorities.isProven(chain.key.authority) { return chain }
+            order.insert(chain, .established)
+        }
+        return nil
+    }
+
+    /// The version that goes first of that chain, where other authorities are proven.
+    private mutating func firstUnproven(
+        now: Int, except isKept: (Version) -> Bool = { _ in false }
+    ) -> Version? {
+        guard authorities.hasProven, let chain = popUnproven(now: now) else { return nil }
+        order.insert(chain, .unproven)
         return retention.first(of: chain) { !$0.isPinned(at: now) && !isKept($0) }
     }
 
@@ -140,7 +188,7 @@ extension StoreState {
         var found = 0
         while found < bytes, victims.count < Self.evictionsMax {
             let version =
-                firstInProbation(now: now, except: isKept)
+                firstInProbation(now: now, except: isKept) ?? firstUnproven(now: now, except: isKept)
                 ?? retention.first { !$0.isPinned(at: now) && !isKept($0) }
             guard let version else { break }
             retention.remove(version)

@@ -9,6 +9,7 @@ extension StoreState {
         if now > since + 1 { retention.noteReturn(to: version, after: now - since) }
         version.noteContact(at: now)
         version.isProven = true
+        prove(version.chain.authority)
         retention.renew(version, standing == .newcomer ? .held : standing)
     }
 

@@ -35,6 +35,7 @@ struct StoreState: Sendable {
     /// The order in which chains go, and that in which versions do.
     var order = EvictionOrder()
     var retention = Retention()
+    var authorities = Authorities()
 
     init(limits: StoreLimits = StoreLimits(), heads: HeadMemory = .none) {
         self.limits = limits
@@ -214,12 +215,6 @@ struct StoreState: Sendable {
         reorder(version)
     }
 
-    /// Puts a chain where it belongs after a version of it was named for another time.
-    mutating func reorder(_ version: Version) {
-        index.noteName(of: version)
-        if let chain = index.chain(version.chain) { order.insert(chain) }
-    }
-
     /// Lets go of the pins beyond some limits, those that end first before the others.
     mutating func limitPins(bytesMax: Int, countMax: Int) {
         let ids = Set(pins.beyond(bytesMax: bytesMax, countMax: countMax))
@@ -276,6 +271,7 @@ struct StoreState: Sendable {
         index = DictionaryIndex()
         order = EvictionOrder()
         retention = Retention()
+        authorities = Authorities()
         pins = Pins()
         (chainsInProbation, bytesInProbation) = (0, 0)
     }

@@ -16,6 +16,8 @@ package struct StoreStatistics: Sendable, Equatable {
         case `private`
         /// `max_chains` of the store.
         case chains
+        /// The share of the store for authorities to which no client has come back.
+        case authority
         /// The share of the store for chains in probation.
         case probation
         /// The disk takes nothing and memory is full.

@@ -1,0 +1,46 @@
+import Dictionaries
+import TestSupport
+import Testing
+
+/// Which clients are offered a new body, from outside.
+@Suite(.timeLimit(.minutes(10))) struct OfferRenewalTests {
+    /// A proxy before an upstream whose body is another in every response.
+    private func changing() throws -> TestProxy {
+        let next = Guarded(0)
+        let origin = try Origin { _, connection in
+            let number = next.withLock { next in
+                next += 1
+                return next
+            }
+            connection.send(json(Feed.bytes(version: number, items: 20)))
+        }
+        return try TestProxy(
+            origin, #"routes: [{match: "/*", dictionary: {covers: path, delivery: in_band}}]"#)
+    }
+
+    @Test func `a client with a usable dictionary keeps it, one without is offered each body`() throws {
+        let proxy = try changing()
+        let first = try proxy.fetch("/feed")
+        #expect(first["Use-As-Dictionary"] != nil)
+        for number in 2...5 {
+            let answer = try proxy.fetch("/feed", over: first.body)
+            #expect(answer.coding == "dcz" && answer["Use-As-Dictionary"] == nil)
+            #expect(try answer.carriesDecoded(Feed.bytes(version: number, items: 20), over: first.body))
+        }
+        #expect(proxy.server.context.store.statistics.versions == 1)
+        #expect(try proxy.fetch("/feed")["Use-As-Dictionary"] != nil)
+    }
+
+    @Test func `invented digests and queries take nothing from clients that hold a version`() throws {
+        let proxy = try changing()
+        let held = try proxy.fetch("/feed").body
+        for number in 0..<400 {
+            let invented = available(Array("invented \(number)".utf8))
+            _ = try proxy.fetch("/feed?\(number)", "Accept-Encoding: dcz", invented)
+            if number % 20 == 0 {
+                #expect(try proxy.fetch("/feed", over: held).coding == "dcz", "after \(number)")
+                #expect(try proxy.fetch("/feed")["Use-As-Dictionary"] != nil, "after \(number)")
+            }
+        }
+    }
+}
