@@ -39,7 +39,6 @@ class Row:
     awaits: str = ""
 
 
-PERSONAL = "personal dictionaries"
 POST = "responses to POST as dictionaries"
 NO_STORE = "leave to keep what says no-store"
 TEMPLATE = "a template for hashed names"
@@ -47,25 +46,25 @@ ROWS = [
     Row("django_rest", "Django JsonResponse", ["/plain"]),
     Row("django_rest", "Django JsonResponse", ["/plain"], "analytics"),
     Row("django_rest", "Django view that touches the session", ["/session"]),
-    Row("django_rest", "Django view that touches the session", ["/session"], "session", "/login?user=", awaits=PERSONAL),
-    Row("django_rest", "Django view that touches the session", ["/session"], "mixed", "/login?user=", awaits=PERSONAL),
-    Row("django_rest", "Django page with a CSRF cookie", ["/page"], awaits=PERSONAL),
+    Row("django_rest", "Django view that touches the session", ["/session"], "session", "/login?user="),
+    Row("django_rest", "Django view that touches the session", ["/session"], "mixed", "/login?user="),
+    Row("django_rest", "Django page with a CSRF cookie", ["/page"]),
     Row("django_rest", "REST framework, list", ["/api/everything"]),
     Row("django_rest", "REST framework, list", ["/api/everything"], "analytics"),
     Row("django_rest", "REST framework, ?page=", ["/api/products?page=1", "/api/products?page=2"], is_slow=False),
-    Row("django_rest", "REST framework, inbox", ["/api/inbox"], "bearer", awaits=PERSONAL),
-    Row("django_rest", "REST framework, inbox", ["/api/inbox"], "two users", "/login?user=", awaits=PERSONAL),
+    Row("django_rest", "REST framework, inbox", ["/api/inbox"], "bearer"),
+    Row("django_rest", "REST framework, inbox", ["/api/inbox"], "two users", "/login?user="),
     Row("flask_sessions", "Flask jsonify", ["/products"]),
-    Row("flask_sessions", "Flask jsonify", ["/products"], "bearer", awaits=PERSONAL),
-    Row("flask_sessions", "Flask inbox", ["/inbox"], "session", "/login?user=", awaits=PERSONAL),
-    Row("flask_sessions", "Flask inbox", ["/inbox"], "two users", "/login?user=", awaits=PERSONAL),
-    Row("flask_sessions", "Flask page, rolling session", ["/rolling"], "session", "/login?user=", awaits=PERSONAL),
+    Row("flask_sessions", "Flask jsonify", ["/products"], "bearer"),
+    Row("flask_sessions", "Flask inbox", ["/inbox"], "session", "/login?user="),
+    Row("flask_sessions", "Flask inbox", ["/inbox"], "two users", "/login?user="),
+    Row("flask_sessions", "Flask page, rolling session", ["/rolling"], "session", "/login?user="),
     Row("fastapi_events", "FastAPI list", ["/products"]),
-    Row("fastapi_events", "FastAPI inbox", ["/inbox"], "bearer", awaits=PERSONAL),
-    Row("fastapi_events", "FastAPI inbox", ["/inbox"], "two bearers", awaits=PERSONAL),
+    Row("fastapi_events", "FastAPI inbox", ["/inbox"], "bearer"),
+    Row("fastapi_events", "FastAPI inbox", ["/inbox"], "two bearers"),
     Row("fastapi_events", "server-sent events", ["/events"], "events"),
     Row("fastapi_events", "Chromium, fetch of max-age=3600", ["/fresh"], "browser"),
-    Row("fastapi_events", "Chromium, fetch of private, max-age=600", ["/own"], "browser", awaits=PERSONAL),
+    Row("fastapi_events", "Chromium, fetch of private, max-age=600", ["/own"], "browser"),
     Row("datasette_tables", "datasette JSON", ["/catalogue/product.json"]),
     # To a request with any cookie datasette says `private, no-store`.
     Row("datasette_tables", "datasette JSON", ["/catalogue/product.json"], "analytics", awaits=NO_STORE),
@@ -74,10 +73,8 @@ ROWS = [
     Row("graphql_shop", "GraphQL by GET", ["/?query=%7Bproducts%7Bid%20name%20description%20price%20stock%7D%7D"]),
     Row("graphql_shop", "GraphQL by POST", ["/"], body='{"query": "{products{id name description price stock}}"}',
         awaits=POST),
-    Row("graphql_shop", "GraphQL inbox by GET", ["/?query=%7Binbox%7Bid%20secret%20note%7D%7D"], "bearer",
-        awaits=PERSONAL),
-    Row("graphql_shop", "GraphQL inbox by GET", ["/?query=%7Binbox%7Bid%20secret%20note%7D%7D"], "two bearers",
-        awaits=PERSONAL),
+    Row("graphql_shop", "GraphQL inbox by GET", ["/?query=%7Binbox%7Bid%20secret%20note%7D%7D"], "bearer"),
+    Row("graphql_shop", "GraphQL inbox by GET", ["/?query=%7Binbox%7Bid%20secret%20note%7D%7D"], "two bearers"),
     Row("static_bundles", "hashed bundles", ["bundle"], awaits=TEMPLATE),
     Row("prometheus_api", "Prometheus, metadata", ["/api/v1/metadata"]),
     Row("prometheus_api", "Prometheus, its metrics", ["/metrics"], is_slow=False),
