@@ -1,6 +1,7 @@
-import Dictionaries
-import TestSupport
-import Testing
+internal import Dictionaries
+internal import Proxy
+internal import TestSupport
+internal import Testing
 
 /// Which clients are offered a new body, from outside.
 @Suite(.timeLimit(.minutes(10))) struct OfferRenewalTests {
