@@ -188,7 +188,9 @@ private func own(_ body: [UInt8], _ fields: String...) -> [UInt8] {
             "/feed", over: first, ann, Self.next, "Sec-Fetch-Site: \(site)", "Sec-Fetch-Mode: cors",
             "Origin: https://page.test")
         #expect((answer.coding == "dcz") == isUsed)
-        #expect((answer["Use-As-Dictionary"] != nil) == isUsed)
+        let offered = try proxy.fetch(
+            "/feed", ann, "Sec-Fetch-Site: \(site)", "Sec-Fetch-Mode: cors", "Origin: https://page.test")
+        #expect((offered["Use-As-Dictionary"] != nil) == isUsed)
         if !isUsed { #expect(answer["Dictum-Explain"]?.contains("reason=cross-origin") == true) }
     }
 

@@ -11,7 +11,7 @@ internal import Testing
             """
             routes:
             - match: ["/v1/:name", "/v2/:name"]
-              dictionary: {covers: "\(covers)"}
+              dictionary: {covers: "\(covers)", delivery: in_band}
             - match: /*
               dictionary: off
             """)
