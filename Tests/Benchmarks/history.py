@@ -13,7 +13,7 @@ north expected overnight update forward progress stopped mop up continues resour
 def generated(versions=6, items=740):
     """Versions of a list of incidents, about 250 KB each: later ones gain items in front, lose old ones at the end
     and change a few numbers in the middle."""
-    return [_version(number, items) for number in range(versions)]
+    return [one(number, items) for number in range(versions)]
 
 
 def read(directory):
@@ -37,7 +37,8 @@ def pieces(sizes):
     return [" ".join(chance.choice(WORDS) for _ in range(size))[:size] for size in sizes]
 
 
-def _version(version, items):
+def one(version, items):
+    """One version of such a list, of 340 bytes an item."""
     newest = 10_000 + items + 2 * version
     return json.dumps({"version": version, "incidents": [_item(newest - row, version) for row in range(items)]}).encode()
 

@@ -32,7 +32,8 @@ extension DictionaryStore {
 
     private func finishLoad(_ version: Version) {
         let name = version.bodyName
-        let body = hot.withLock { $0.body(name) } ?? read(version)
+        let (whole, packed) = hot.withLock { ($0.body(name), $0.packed(name)) }
+        let body = whole ?? packed.flatMap { unpack($0, as: name) } ?? read(version)
         let waiting = loads.withLock { $0.removeValue(forKey: name) } ?? []
         counters.withLock { counters in
             counters.loads += 1
@@ -91,18 +92,35 @@ extension DictionaryStore {
     private func reading(_ version: Version, in database: StoreDatabase) throws(StoreDatabaseError) -> Reading
     {
         do {
-            guard let bytes = try database.body(of: version) else {
+            guard let stored = try database.stored(version) else {
                 return try database.hasRow(of: version) ? .damaged("it is not there") : .gone
             }
-            let body = Body(bytes)
+            let base = try base(of: stored, in: database)
+            let body = Body(try stored.whole(over: base?.body))
             guard version.chain.scope.name(of: body.digest, configuration.keys) == version.digest else {
                 return .damaged("its bytes do not match its digest")
             }
-            hot.withLock { $0.keep(body, as: version.bodyName) }
+            let packed = stored.count.map { count in
+                PackedBody(frame: stored.bytes, base: base, count: count, digest: body.digest)
+            }
+            hot.withLock { hot in
+                hot.keep(body, as: version.bodyName)
+                if let packed { hot.keep(packed, as: version.bodyName) }
+            }
             return .sound(body)
         } catch .damaged(let reason), .failing(let reason) {
             return .damaged(reason)
         }
+    }
+
+    /// The body that others lean on; what is read over it is compared with its digest, so this is not.
+    private func base(of stored: StoredBody, in database: StoreDatabase) throws(StoreDatabaseError)
+        -> PackingBase?
+    {
+        guard let row = stored.base else { return nil }
+        if let known = bases.base(row) { return known }
+        guard let stored = try database.stored(row: row) else { return nil }
+        return bases.note(PackingBase(row: row, body: Body(try stored.whole(over: nil))))
     }
 
     private func giveUp(_ versions: [Version], because reason: String) {

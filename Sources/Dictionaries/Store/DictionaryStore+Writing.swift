@@ -22,12 +22,13 @@ extension DictionaryStore {
     /// written as well.
     func drain(isForced: Bool = false) {
         drainIsScheduled.store(false, ordering: .releasing)
-        let indexBytes = publisher.index.memoryBytes
+        let indexBytes = publisher.index.memoryBytes + packer.withLock { $0.bytes }
         hot.withLock { $0.makeRoom(forIndex: indexBytes) }
         do {
             while let database = try usableDatabase(isForced: isForced) {
                 keepPrivateBounded()
-                let (batch, isLast) = takeBatch()
+                var (batch, isLast) = takeBatch()
+                pack(&batch)
                 let isWritten = try makeRoomAndWrite(batch, to: database)
                 if batch.isEmpty { break }
                 if isLast, isWritten, !isForced {
@@ -51,6 +52,18 @@ extension DictionaryStore {
         state.withLock { state in (state.takeBatch(bytesMax: batchBytesMax), state.pending.isEmpty) }
     }
 
+    /// Gives each body of a batch the form in which it is written.
+    private func pack(_ batch: inout PendingWrites.Batch) {
+        packer.withLock { packer in
+            for place in batch.insertions.indices where !batch.insertions[place].isTried {
+                let insertion = batch.insertions[place]
+                batch.insertions[place].packed = packer.pack(
+                    insertion.body, of: insertion.version, isShared: !insertion.twins.isEmpty)
+                batch.insertions[place].isTried = true
+            }
+        }
+    }
+
     /// Writes a batch; false if it waits again, as its room was gone.
     private func makeRoomAndWrite(_ batch: PendingWrites.Batch, to database: StoreDatabase)
         throws(StoreDatabaseError) -> Bool
@@ -69,12 +82,15 @@ extension DictionaryStore {
         if batch.isEmpty { return true }
         try write(batch, to: database)
         hot.withLock { hot in
-            for version in batch.insertions.lazy.map(\.version) {
+            for insertion in batch.insertions {
+                let name = insertion.version.bodyName
                 // What nobody has asked for again does not push others out of memory.
-                if !version.home.isEstablished { hot.yield(version.bodyName) }
-                hot.unpin(version.bodyName)
+                if !insertion.version.home.isEstablished { hot.yield(name) }
+                if let packed = insertion.packed { hot.keep(packed, as: name) }
+                hot.unpin(name)
             }
         }
+        account(batch.insertions)
         return true
     }
 
@@ -90,12 +106,28 @@ extension DictionaryStore {
         }
     }
 
+    /// Counts what was written, and gives back what packing has saved of the bytes that may be.
+    private func account(_ insertions: [PendingWrites.Insertion]) {
+        let whole = insertions.reduce(0) { $0 + $1.version.bytes }
+        let stored = insertions.reduce(0) { $0 + ($1.packed?.frame.count ?? $1.version.bytes) }
+        room.giveBack(whole - stored)
+        counters.withLock { counters in
+            counters.bodyBytesWritten += whole
+            counters.bodyBytesStored += stored
+        }
+    }
+
     /// Writes one transaction; puts the batch back if it fails.
     func write(_ batch: PendingWrites.Batch, to database: StoreDatabase) throws(StoreDatabaseError) {
         do {
-            try database.write(batch)
+            let missing = try database.write(batch)
+            if !missing.isEmpty {
+                let chains = Set(batch.insertions.map(\.version.chain))
+                packer.withLock { $0.forget(missing, of: chains) }
+            }
         } catch {
             restore(batch)
+            packer.withLock { $0.forgetAll() }
             if case .rejected = error { evict(batch.insertions.map(\.version), reason: .damaged) }
             throw error
         }

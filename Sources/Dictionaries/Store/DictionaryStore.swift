@@ -40,6 +40,10 @@ package final class DictionaryStore: Sendable {
     let hot: Guarded<HotBodies>
     let heads: HeadMemory
     let room: AdmissionRoom
+    /// The bases that something in memory leans on.
+    let bases = PackingBases()
+    /// Used on the write queue alone.
+    let packer: Guarded<Packer>
 
     /// Opens or makes the database and builds the index; reads no bodies.
     ///
@@ -54,6 +58,7 @@ package final class DictionaryStore: Sendable {
         room = AdmissionRoom(
             hot: hot, bytesPerSecond: configuration.writeBytesPerSecond,
             burstBytes: configuration.maxBytes / 4, counters: counters)
+        packer = Guarded(Packer(bytesMax: configuration.memoryBytes / Self.packerShare, bases: bases))
         heads = HeadMemory(bytesMax: configuration.memoryBytes / Self.headShare)
         let limits = StoreLimits(chains: configuration.maxChains, bytes: configuration.maxBytes)
         let empty = StoreState(limits: limits, heads: heads)
@@ -74,6 +79,10 @@ package final class DictionaryStore: Sendable {
 
     /// Heads take at most this part of the memory.
     private static let headShare = 16
+    /// So do the bases at hand, over which bodies are packed.
+    private static let packerShare = 8
+    /// A larger body is unpacked on the read queue, not where it is asked for.
+    private static let unpackedAtOnceMax = 1 << 20
 
     // MARK: Reading
 
@@ -84,7 +93,25 @@ package final class DictionaryStore: Sendable {
 
     /// The bytes of a version if they are in memory; never waits for the disk.
     package func hotBody(of version: Version) -> Body? {
-        hot.withLock { $0.body(version.bodyName) }
+        let name = version.bodyName
+        let (whole, packed) = hot.withLock { hot in
+            let whole = hot.body(name)
+            return (whole, whole == nil ? hot.packed(name) : nil)
+        }
+        if let whole { return whole }
+        guard let packed, packed.count <= Self.unpackedAtOnceMax else { return nil }
+        return unpack(packed, as: name)
+    }
+
+    /// Unpacks a body that is in memory, and keeps it whole as long as there is room.
+    func unpack(_ packed: PackedBody, as name: BodyName) -> Body? {
+        guard let body = try? packed.unpacked() else {
+            // Memory that does not hold what was put there: the disk may.
+            hot.withLock { $0.removePacked(name) }
+            return nil
+        }
+        hot.withLock { $0.keep(body, as: name) }
+        return body
     }
 
     // MARK: Life
@@ -129,7 +156,10 @@ package final class DictionaryStore: Sendable {
         statistics.versions = index.versionCount
         statistics.chains = index.chainCount
         statistics.indexBytes = index.memoryBytes
-        statistics.memoryBytes = hot.withLock { $0.bytes + $0.reservedBytes } + heads.bytes
+        (statistics.memoryBytes, statistics.packedBytes) = hot.withLock { hot in
+            (hot.bytes + hot.reservedBytes, hot.packedBytes)
+        }
+        statistics.memoryBytes += heads.bytes
         state.withLock { state in
             statistics.pendingWrites = state.pending.count
             statistics.chainsInProbation = state.chainsInProbation

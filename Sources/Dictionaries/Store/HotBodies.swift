@@ -17,6 +17,9 @@ struct HotBodies: Sendable {
     private(set) var bytes = 0
     private(set) var pinnedBytes = 0
     private(set) var reservedBytes = 0
+    /// Packed forms, which get up to half of the memory: each is a whole body for a fraction of its bytes.
+    private var packs = PackedBodies()
+    var packedBytes: Int { packs.bytes }
 
     private var places: [BodyName: Int] = [:]
     private var entries = RecencyList<Entry>()
@@ -43,6 +46,18 @@ struct HotBodies: Sendable {
         entries.use(place)
         return entries[place]?.body
     }
+
+    /// The packed form of a body, which becomes the most recently used of them.
+    mutating func packed(_ name: BodyName) -> PackedBody? { packs.packed(name) }
+
+    /// Keeps the packed form of a body that is on disk.
+    mutating func keep(_ packed: PackedBody, as name: BodyName) {
+        packs.keep(packed, as: name)
+        shrink()
+    }
+
+    /// Forgets a packed form.
+    mutating func removePacked(_ name: BodyName) { packs.remove(name) }
 
     /// Keeps a body that is on disk, if there is room beside what cannot go.
     mutating func keep(_ body: Body, as name: BodyName) {
@@ -82,6 +97,7 @@ struct HotBodies: Sendable {
 
     /// Makes a body the first to go, once it is not pinned.
     mutating func yield(_ name: BodyName) {
+        packs.remove(name)
         if let place = places[name] { entries.yield(place) }
     }
 
@@ -133,8 +149,9 @@ struct HotBodies: Sendable {
     }
 
     private mutating func shrink() {
+        packs.shrink(to: max(0, min(bytesMax / 2, bytesMax - pinnedBytes - reservedBytes)))
         var place = entries.oldest
-        while bytes + reservedBytes > bytesMax, let here = place, let entry = entries[here] {
+        while bytes + reservedBytes + packs.bytes > bytesMax, let here = place, let entry = entries[here] {
             place = entries.newer(than: here)
             if entry.pins == 0 { remove(entry.name) }
         }

@@ -9,6 +9,14 @@ struct PendingWrites: Sendable {
         let body: Body
         /// Versions that may have that body on disk, whose row is shared then.
         var twins: [Int64] = []
+        /// The form in which the body is written, once that was tried; whole without one.
+        var packed: PackedBody?
+        var isTried = false
+
+        /// What version and body take on disk, estimated from above.
+        var storedBytes: Int {
+            version.storedBytes - (packed.map { version.bytes - $0.frame.count } ?? 0)
+        }
     }
 
     /// One transaction; apply in this order, in which nothing undoes what went before.
@@ -20,6 +28,7 @@ struct PendingWrites: Sendable {
         var renewals: [Version] = []
         var touches: [Int64: Int] = [:]
         var pins: [Int64: Int] = [:]
+        var demands: [Int64: VersionDemand] = [:]
 
         var count: Int {
             established.count + removals.count + insertions.count + renewals.count + touches.count
@@ -36,6 +45,7 @@ struct PendingWrites: Sendable {
     private(set) var removals: Set<Int64> = []
     private var touches: [Int64: Int] = [:]
     private var pins: [Int64: Int] = [:]
+    private var demands: [Int64: VersionDemand] = [:]
     private var established: Set<Int64> = []
     /// Changes in batches that were taken and are neither written nor restored.
     private var takenCount = 0
@@ -82,11 +92,17 @@ struct PendingWrites: Sendable {
         if insertions[id] == nil { pins[id] = second }
     }
 
+    /// What is known of the holders of a version on disk; written with the next batch, and never a reason for one.
+    mutating func note(_ id: Int64, _ demand: VersionDemand) {
+        if insertions[id] == nil, !removals.contains(id) { demands[id] = demand }
+    }
+
     /// A row that goes; the insertion that is no longer needed, if it had not begun.
     mutating func remove(_ version: Version) -> Insertion? {
         touches[version.id] = nil
         renewals[version.id] = nil
         pins[version.id] = nil
+        demands[version.id] = nil
         if let waiting = insertions.removeValue(forKey: version.id) { return waiting }
         removals.insert(version.id)
         return nil
@@ -146,6 +162,13 @@ struct PendingWrites: Sendable {
             batch.pins[id] = second
             pins[id] = nil
         }
+        left -= batch.pins.count * LogBytes.update
+        if !batch.isEmpty {
+            for (id, demand) in demands.prefix(max(left / LogBytes.update, 0)) {
+                batch.demands[id] = demand
+                demands[id] = nil
+            }
+        }
         takenCount += batch.count
         return batch
     }
@@ -198,6 +221,9 @@ struct PendingWrites: Sendable {
         for (id, second) in batch.pins where !removals.contains(id) && pins[id] == nil {
             pin(id, until: second)
         }
+        for (id, demand) in batch.demands where !removals.contains(id) && demands[id] == nil {
+            demands[id] = demand
+        }
         for version in batch.renewals where !removals.contains(version.id) && renewals[version.id] == nil {
             renewals[version.id] = version
         }
@@ -218,4 +244,13 @@ struct PendingWrites: Sendable {
         removals.formUnion(batch.removals)
         return unneeded
     }
+}
+
+/// What the store knows of those who hold a version, in seconds since 1970 where it is a time.
+struct VersionDemand: Sendable, Equatable {
+    var holders = 1
+    var lastOffered = 0
+    var lastAdvertised = 0
+    /// False as long as nobody has come back for it.
+    var isProven = true
 }

@@ -18,20 +18,15 @@ enum PrivateRows {
         var found = Found()
         let (chains, unusable) = try chains(database, keys)
         found.unusableChains = unusable
-        let rows = try Row.fetchCursor(
-            database,
-            sql: """
-                SELECT id, chain, name, url, variant, etag, content_type, size, rank, admitted, last_wanted,
-                max_age, 0, is_upstream_match, NULL FROM private_version
-                """)
-        while let row = try rows.next() {
-            guard let id: Int64 = row[1], let chain = chains[id] else {
+        let now = Int(StoreClock.microseconds / 1_000_000)
+        let rows = try RowReader(database, sql: "SELECT \(StoreRows.columns), name FROM private_version")
+        while try rows.next() {
+            guard let chain = rows.integer(1), let home = chains[chain] else {
                 found.unusableVersions += 1
                 continue
             }
-            let name: Data? = row[2]
-            guard let digest = name.flatMap({ Digest(bytes: [UInt8]($0)) }) else { continue }
-            if let version = StoreRows.version(row, home: chain, digest: digest, heads: .none) {
+            guard let name = rows.digest(14) else { continue }
+            if let version = StoreRows.version(rows, home: home, digest: name, now: now) {
                 found.versions.append(version)
             }
         }
@@ -63,7 +58,7 @@ enum PrivateRows {
         let row = try Row.fetchOne(
             database.cachedStatement(
                 sql: """
-                    SELECT private_chain.name, sealed FROM private_version
+                    SELECT private_chain.name, sealed, private_body.size FROM private_version
                     JOIN private_chain ON private_chain.id = chain
                     JOIN private_body ON private_body.id = private_version.id
                     WHERE private_version.id = ?
@@ -72,7 +67,7 @@ enum PrivateRows {
         guard let chain: Data = row[0], let sealed: Data = row[1],
             let body = keys.openBody([UInt8](sealed), ofRow: version.digest, inChain: [UInt8](chain))
         else { throw StoreDatabaseError.damaged("its seal is broken") }
-        return body
+        return try StoredBody(row: version.id, bytes: body, count: row[2], base: nil).whole(over: nil)
     }
 
     // MARK: Writing
@@ -89,9 +84,11 @@ enum PrivateRows {
         try insert(version, ofChain: chain, into: database)
         // A row in the way that made no sense when it was read keeps its place.
         guard database.changesCount > 0 else { return }
-        let sealed = try keys.seal(insertion.body.bytes, ofRow: version.digest, inChain: chain)
-        try database.cachedStatement(sql: "INSERT INTO private_body (id, sealed) VALUES (?, ?)")
-            .execute(arguments: [version.id, Data(sealed)])
+        // Compressed before it is sealed: afterwards it could not be.
+        let bytes = insertion.packed?.frame ?? insertion.body.bytes
+        let sealed = try keys.seal(bytes, ofRow: version.digest, inChain: chain)
+        try database.cachedStatement(sql: "INSERT INTO private_body (id, sealed, size) VALUES (?, ?, ?)")
+            .execute(arguments: [version.id, Data(sealed), insertion.packed?.count])
     }
 
     /// Makes the row of a version.

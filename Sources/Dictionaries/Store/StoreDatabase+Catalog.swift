@@ -37,14 +37,11 @@ extension StoreDatabase {
     {
         try attempt {
             try change { database in
-                let removed = try versions.filter { version in
-                    guard try !sparingWanted || Removal(version, isSparing: true).stillApplies(in: database)
-                    else { return false }
-                    try database.cachedStatement(sql: "DELETE FROM version WHERE id = ?")
-                        .execute(arguments: [version.id])
-                    return database.changesCount > 0
+                let going = try versions.filter { version in
+                    try !sparingWanted || Removal(version, isSparing: true).stillApplies(in: database)
                 }
-                return removed
+                let erased = try StoreRows.erase(going.map(\.id), from: database)
+                return going.filter { erased.contains($0.id) }
             }
         }
     }
@@ -86,11 +83,10 @@ extension StoreDatabase {
             // Outside of the transaction, where it has an effect.
             try connection.writeWithoutTransaction { try $0.execute(sql: "PRAGMA secure_delete = ON") }
             defer {
-                try? connection.writeWithoutTransaction { try $0.execute(sql: "PRAGMA secure_delete = OFF") }
+                try? connection.writeWithoutTransaction { try $0.execute(sql: "PRAGMA secure_delete = FAST") }
             }
             try change { database in
-                let delete = try database.cachedStatement(sql: "DELETE FROM version WHERE id = ?")
-                for id in ids { try delete.execute(arguments: [id]) }
+                _ = try StoreRows.erase(ids, from: database)
                 let end = try database.cachedStatement(sql: "DELETE FROM removal WHERE version = ?")
                 for removal in removals { try end.execute(arguments: [removal.id]) }
             }

@@ -89,8 +89,9 @@ struct StoreDatabase: Sendable {
             try check(database, path: path, schemasMax: schemasMax)
             // Before the first table is made: lets the file shrink in small steps later.
             try database.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")
-            // Debian's SQLite overwrites what is deleted with zeroes, which doubles what an eviction writes.
-            try database.execute(sql: "PRAGMA secure_delete = OFF")
+            // Overwrites what is deleted in pages that are written anyway; ON, as Debian has it, doubles what an eviction
+            // writes, and OFF leaves copies of rows that moved in the free parts of pages, which `rm` could not reach.
+            try database.execute(sql: "PRAGMA secure_delete = FAST")
             try database.execute(sql: "PRAGMA journal_size_limit = \(4 << 20)")
         }
         guard path != ":memory:" else { return try DatabaseQueue(configuration: configuration) }
@@ -203,14 +204,49 @@ struct StoreDatabase: Sendable {
         return try attempt { try connection.read { try PrivateRows.find($0, keys) } }
     }
 
-    /// The bytes of a version's body as they are on disk, not verified; nil if there is no such row.
+    /// The body of a version as it is on disk, not verified; nil if there is no such row.
+    func stored(_ version: Version) throws(StoreDatabaseError) -> StoredBody? {
+        try attempt {
+            try connection.read { database in
+                guard version.chain.scope.tag == nil else {
+                    let bytes = try keys.flatMap { try PrivateRows.body(of: version, database, $0) }
+                    return bytes.map { StoredBody(row: version.id, bytes: $0, count: nil, base: nil) }
+                }
+                return try StoreRows.stored(version, database)
+            }
+        }
+    }
+
+    /// The body of a row.
+    func stored(row: Int64) throws(StoreDatabaseError) -> StoredBody? {
+        try attempt { try connection.read { try StoreRows.stored(row: row, $0) } }
+    }
+
+    /// The bytes of a version's whole body, not verified; nil if there is no such row.
     func body(of version: Version) throws(StoreDatabaseError) -> [UInt8]? {
         try attempt {
             try connection.read { database in
                 guard !version.chain.scope.isPrivate else {
                     return try keys.flatMap { try PrivateRows.body(of: version, database, $0) }
                 }
-                return try StoreRows.body(of: version, database)
+                return try StoreRows.stored(version, database).map { try StoreRows.whole($0, database) }
+            }
+        }
+    }
+
+    /// The names of a version, which a request needs only rarely; nil if there is no such row.
+    func names(ofRow id: Int64) throws(StoreDatabaseError) -> VersionNames? {
+        try attempt {
+            try connection.read { database in
+                for table in ["version", "private_version"] {
+                    let row = try Row.fetchOne(
+                        database.cachedStatement(
+                            sql: "SELECT url, variant, etag, content_type FROM \(table) WHERE id = ?"),
+                        arguments: [id])
+                    guard let row, let url: String = row[0], let variant: String = row[1] else { continue }
+                    return VersionNames(url: url, variant: variant, etag: row[2], contentType: row[3])
+                }
+                return nil
             }
         }
     }
@@ -218,7 +254,10 @@ struct StoreDatabase: Sendable {
     // MARK: Writing
 
     /// Applies a batch in one transaction: all of it or nothing.
-    func write(_ batch: PendingWrites.Batch) throws(StoreDatabaseError) {
+    ///
+    /// Returns the bases that are gone, so that what should lean on them was written whole.
+    @discardableResult
+    func write(_ batch: PendingWrites.Batch) throws(StoreDatabaseError) -> Set<Int64> {
         try attempt { try change { try StoreRows.apply(batch, to: $0, keys) } }
     }
 
@@ -293,4 +332,12 @@ struct StoreDatabase: Sendable {
             throw StoreDatabaseError(error)
         }
     }
+}
+
+/// What the response that made a version was called.
+struct VersionNames: Sendable {
+    let url: String
+    let variant: String
+    let etag: String?
+    let contentType: String?
 }

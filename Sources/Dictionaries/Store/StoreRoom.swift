@@ -18,7 +18,7 @@ struct StoreRoom {
     init(_ size: StoreDatabase.Size, batch: PendingWrites.Batch, limit: Int) {
         self.limit = limit
         self.size = size
-        growth = batch.insertions.reduce(0) { $0 + Self.fileBytes($1.version) }
+        growth = batch.insertions.reduce(0) { $0 + $1.storedBytes + Self.pageBytes }
     }
 
     /// True if the batch has its place in the file.
@@ -37,8 +37,8 @@ struct StoreRoom {
         return isTooLarge ? min(size.free / size.page, 1024) : 0
     }
 
-    /// What a version takes in the file: a body begins a page.
-    private static func fileBytes(_ version: Version) -> Int { version.storedBytes + 4096 }
+    /// A large body begins a page, and ends within one.
+    private static let pageBytes = 4096
 }
 
 extension PendingWrites {

@@ -15,44 +15,53 @@ enum StoreRows {
     /// Every version that makes sense, without its body; a row changed by hand into nonsense is passed over.
     static func versions(_ database: Database, heads: HeadMemory) throws -> [Version] {
         let chains = try chains(database)
+        let now = Int(StoreClock.microseconds / 1_000_000)
         var versions: [Version] = []
-        let rows = try Row.fetchCursor(
-            database,
-            sql: """
-                SELECT id, chain, digest, url, variant, etag, content_type, size, rank, admitted, last_wanted,
-                max_age, pinned_until, is_upstream_match, head FROM version
-                """)
-        while let row = try rows.next() {
-            let bytes: Data? = row[2]
-            guard let chainID: Int64 = row[1], let home = chains[chainID],
-                let digest = bytes.flatMap({ Digest(bytes: [UInt8]($0)) })
-            else { continue }
-            if let version = version(row, home: home, digest: digest, heads: heads) {
-                versions.append(version)
+        versions.reserveCapacity(try Int.fetchOne(database, sql: "SELECT count(*) FROM version") ?? 0)
+        let rows = try RowReader(database, sql: "SELECT \(columns), pinned_until, head, digest FROM version")
+        while try rows.next() {
+            guard let chain = rows.integer(1), let home = chains[chain], let digest = rows.digest(16) else {
+                continue
             }
+            let version = version(
+                rows, home: home, digest: digest, now: now, pinnedUntil: rows.integer(14) ?? 0,
+                head: rows.bytes(15).flatMap { StoredHead($0, memory: heads) })
+            if let version { versions.append(version) }
         }
         return versions
     }
 
-    /// Decodes all but columns 1 and 2 without a trap: a damaged page can hold any value in any column.
-    static func version(_ row: Row, home: Chain, digest: Digest, heads: HeadMemory) -> Version? {
-        guard let id: Int64 = row[0], let url: String = row[3], let variant: String = row[4],
-            let size: Int = row[7], let rank: Int64 = row[8], let admitted: Int = row[9],
-            let wanted: Int = row[10], let maxAge: Int = row[11], let pinned: Int = row[12]
+    /// What `version` reads, in this order.
+    static let columns = """
+        id, chain, url, variant, etag, content_type, size, rank, admitted, last_wanted, max_age, is_upstream_match,
+        holders, last_offered
+        """
+
+    /// Decodes the `columns` without a trap; nil where they make no sense.
+    static func version(
+        _ row: RowReader, home: Chain, digest: Digest, now: Int, pinnedUntil: Int64 = 0,
+        head: StoredHead? = nil
+    ) -> Version? {
+        guard let id = row.integer(0), let url = row.text(2), let variant = row.text(3),
+            let size = row.integer(6).flatMap(sensible), let rank = row.integer(7),
+            let admitted = row.integer(8).flatMap(sensible),
+            let lastWanted = row.integer(9).flatMap(sensible),
+            let maxAge = row.integer(10).flatMap(sensible), (0..<(Int64.max / 2)).contains(rank)
         else { return nil }
-        // Numbers that can be added and compared without a thought of overflow.
-        let sensible = 0...Version.secondsMax
-        guard sensible.contains(size), sensible.contains(admitted), sensible.contains(wanted),
-            sensible.contains(maxAge), (0..<(Int64.max / 2)).contains(rank)
-        else { return nil }
+        // A clock that was ahead must not keep what it saw for as long.
+        let wanted = min(lastWanted, now)
+        let pinned = Int(pinnedUntil)
         let facts = VersionFacts(
-            digest: digest, url: url, variant: variant, etag: row[5], contentType: row[6], bytes: size,
-            maxAge: maxAge, isUpstreamMatch: row[13] as Bool? ?? false)
-        let head: Data? = row[14]
+            digest: digest, url: url, variant: variant, etag: row.text(4), contentType: row.text(5),
+            bytes: size, maxAge: maxAge, isUpstreamMatch: row.integer(11) == 1)
         return Version(
-            facts, id: id, rank: rank, home: home, admittedAt: admitted, lastWanted: wanted,
-            pinnedUntil: pinned <= wanted + DictionaryStore.pinSecondsMax ? pinned : 0,
-            head: head.flatMap { StoredHead([UInt8]($0), memory: heads) })
+            facts, id: id, rank: rank, home: home, admittedAt: min(admitted, now), lastWanted: wanted,
+            pinnedUntil: pinned <= now + DictionaryStore.pinSecondsMax ? pinned : 0, head: head)
+    }
+
+    /// A number that can be added and compared without a thought of overflow.
+    private static func sensible(_ number: Int64) -> Int? {
+        (0...Int64(Version.secondsMax)).contains(number) ? Int(number) : nil
     }
 
     private static func chains(_ database: Database) throws -> [Int64: Chain] {
@@ -74,19 +83,14 @@ enum StoreRows {
         return chains
     }
 
-    /// The bytes of a version's body, not verified; nil if there is no such row.
-    static func body(of version: Version, _ database: Database) throws -> [UInt8]? {
-        let bytes = try Data.fetchOne(
-            database.cachedStatement(
-                sql: "SELECT bytes FROM version JOIN body ON body.id = version.body WHERE version.id = ?"),
-            arguments: [version.id])
-        return bytes.map { [UInt8]($0) }
-    }
-
     // MARK: Writing
 
     /// Applies a batch; runs inside a transaction.
-    static func apply(_ batch: PendingWrites.Batch, to database: Database, _ keys: StoreKeys?) throws {
+    ///
+    /// Returns the bases that are gone, so that what should lean on them was written whole.
+    static func apply(_ batch: PendingWrites.Batch, to database: Database, _ keys: StoreKeys?) throws
+        -> Set<Int64>
+    {
         let establish = try database.cachedStatement(
             sql: "UPDATE chain SET established = 1 WHERE id = (SELECT chain FROM version WHERE id = ?)")
         for id in batch.established { try establish.execute(arguments: [id]) }
@@ -97,7 +101,8 @@ enum StoreRows {
             let delete = try database.cachedStatement(sql: "DELETE FROM \(table) WHERE id = ?")
             for id in batch.removals { try delete.execute(arguments: [id]) }
         }
-        for insertion in batch.insertions { try insert(insertion, into: database, keys) }
+        var missing: Set<Int64> = []
+        for insertion in batch.insertions { try insert(insertion, into: database, keys, &missing) }
         for version in batch.renewals { try renew(version, in: database) }
         for table in tables {
             let touch = try database.cachedStatement(
@@ -106,10 +111,23 @@ enum StoreRows {
         }
         let pin = try database.cachedStatement(sql: "UPDATE version SET pinned_until = ? WHERE id = ?")
         for (id, until) in batch.pins { try pin.execute(arguments: [until, id]) }
+        for table in tables {
+            let note = try database.cachedStatement(
+                sql: """
+                    UPDATE \(table) SET holders = ?, last_offered = ?, last_advertised = ?, is_proven = ? WHERE id = ?
+                    """)
+            for (id, demand) in batch.demands {
+                try note.execute(arguments: [
+                    demand.holders, demand.lastOffered, demand.lastAdvertised, demand.isProven, id,
+                ])
+            }
+        }
+        return missing
     }
 
     private static func insert(
-        _ insertion: PendingWrites.Insertion, into database: Database, _ keys: StoreKeys?
+        _ insertion: PendingWrites.Insertion, into database: Database, _ keys: StoreKeys?,
+        _ missing: inout Set<Int64>
     ) throws {
         let version = insertion.version
         if let tag = version.chain.scope.tag {
@@ -117,7 +135,7 @@ enum StoreRows {
             guard let keys else { return }
             return try PrivateRows.insert(insertion, of: tag, into: database, keys)
         }
-        try make(insertion, inChain: try row(of: version.home, in: database), database)
+        try make(insertion, inChain: try row(of: version.home, in: database), database, &missing)
         if version.head != nil { try forgetFormerHeads(of: version, in: database) }
     }
 
@@ -144,10 +162,11 @@ enum StoreRows {
     ///
     /// Without effect where a row is in the way that made no sense when it was read: this version lives in memory only.
     private static func make(
-        _ insertion: PendingWrites.Insertion, inChain chain: Int64?, _ database: Database
+        _ insertion: PendingWrites.Insertion, inChain chain: Int64?, _ database: Database,
+        _ missing: inout Set<Int64>
     ) throws {
         let version = insertion.version
-        let body = try bodyRow(for: insertion, database)
+        let body = try bodyRow(for: insertion, database, &missing)
         try database.cachedStatement(
             sql: """
                 INSERT INTO version (id, chain, body, digest, url, variant, etag, content_type, size, rank,
@@ -165,9 +184,9 @@ enum StoreRows {
     }
 
     /// The row of the body that a twin has, if one of them is there by now and has it; else a new one.
-    private static func bodyRow(for insertion: PendingWrites.Insertion, _ database: Database) throws
-        -> (row: Int64, isNew: Bool)
-    {
+    private static func bodyRow(
+        for insertion: PendingWrites.Insertion, _ database: Database, _ missing: inout Set<Int64>
+    ) throws -> (row: Int64, isNew: Bool) {
         let digest = Data(insertion.version.digest.bytes)
         for twin in insertion.twins {
             let shared = try Int64.fetchOne(
@@ -178,9 +197,7 @@ enum StoreRows {
                         """), arguments: [twin, digest])
             if let shared { return (shared, false) }
         }
-        try database.cachedStatement(sql: "INSERT INTO body (bytes) VALUES (?)")
-            .execute(arguments: [Data(insertion.body.bytes)])
-        return (database.lastInsertedRowID, true)
+        return (try makeBody(insertion, database, missing: &missing), true)
     }
 
     /// Only the newest version of a URL and variant can be asked about.

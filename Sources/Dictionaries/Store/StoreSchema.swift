@@ -142,5 +142,31 @@ enum StoreSchema {
             pinned_until INTEGER
         ) STRICT;
         """,
+        // Bodies as Zstandard frames, most of them over another body, which stays as long as one leans on it; and what is
+        // known of those who hold a version.
+        """
+        ALTER TABLE body ADD COLUMN size INTEGER; -- of the whole body, where `bytes` are a frame
+        ALTER TABLE body ADD COLUMN base INTEGER REFERENCES body; -- a body with no base of its own
+        CREATE INDEX body_base ON body (base) WHERE base IS NOT NULL;
+        ALTER TABLE private_body ADD COLUMN size INTEGER; -- as of a public one
+        DROP TRIGGER version_deleted;
+        CREATE TRIGGER version_deleted AFTER DELETE ON version BEGIN
+            DELETE FROM body WHERE id = old.body AND NOT EXISTS (SELECT 1 FROM version WHERE body = old.body)
+                AND NOT EXISTS (SELECT 1 FROM body AS packed WHERE packed.base = old.body);
+            DELETE FROM chain WHERE id = old.chain AND NOT EXISTS (SELECT 1 FROM version WHERE chain = old.chain);
+        END;
+        CREATE TRIGGER packed_body_deleted AFTER DELETE ON body WHEN old.base IS NOT NULL BEGIN
+            DELETE FROM body WHERE id = old.base AND NOT EXISTS (SELECT 1 FROM version WHERE body = old.base)
+                AND NOT EXISTS (SELECT 1 FROM body AS packed WHERE packed.base = old.base);
+        END;
+        ALTER TABLE version ADD COLUMN holders INTEGER NOT NULL DEFAULT 1;
+        ALTER TABLE version ADD COLUMN last_offered INTEGER NOT NULL DEFAULT 0; -- seconds since 1970, like the next
+        ALTER TABLE version ADD COLUMN last_advertised INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE version ADD COLUMN is_proven INTEGER NOT NULL DEFAULT 1; -- somebody has come back for it
+        ALTER TABLE private_version ADD COLUMN holders INTEGER NOT NULL DEFAULT 1;
+        ALTER TABLE private_version ADD COLUMN last_offered INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE private_version ADD COLUMN last_advertised INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE private_version ADD COLUMN is_proven INTEGER NOT NULL DEFAULT 1;
+        """,
     ]
 }

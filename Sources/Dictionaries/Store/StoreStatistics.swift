@@ -34,6 +34,8 @@ package struct StoreStatistics: Sendable, Equatable {
     package var chainsInProbation = 0
     /// Hot bodies and reserved copies.
     package var memoryBytes = 0
+    /// Packed bodies in memory, with what they lean on.
+    package var packedBytes = 0
     /// What the index takes of the same budget, within a tenth.
     package var indexBytes = 0
     /// Database, log and the index over it; as of the last write.
@@ -51,6 +53,9 @@ package struct StoreStatistics: Sendable, Equatable {
     package var loads = 0
     package var loadFailures = 0
     package var transactions = 0
+    /// What the bodies that were written have, and what they took.
+    package var bodyBytesWritten = 0
+    package var bodyBytesStored = 0
     package var writeErrors = 0
     /// Databases that were damaged and set aside.
     package var setAsides = 0

@@ -100,7 +100,11 @@ package enum MetricsTable {
         "Those of the chains that nobody has asked for again; they share a fifth of the store.")
     static let storeBytes = Metric(
         "dictum_store_bytes", .gauge, labels: ["place"],
-        "Bytes of the store: hot bodies and copies in memory, the index, database and log on disk.")
+        "Bytes of the store: whole bodies and copies in memory, packed bodies there, the index, database and log on disk."
+    )
+    static let storeBodyBytes = Metric(
+        "dictum_store_body_bytes_total", .counter, labels: ["form"],
+        "Bytes of the bodies that were written: as they came, and as they were stored.")
     static let storeEvictions = Metric(
         "dictum_store_evictions_total", .counter, labels: ["reason"], "Versions that left the store.")
     static let storeWriteErrors = Metric(
@@ -140,7 +144,7 @@ package enum MetricsTable {
         abortedResponses, admissions, admissionRefusals,
         offers, unkeptOffers, revalidations,
         upgrades, logLinesDropped, storeVersions, storeChains, storeChainsInProbation,
-        storeBytes, storeEvictions, storeWriteErrors,
+        storeBytes, storeBodyBytes, storeEvictions, storeWriteErrors,
         storeSetAsides, advertised, storeHolders,
         dictionariesOn, reloads, buildInfo, processStart, processMemory,
         processDescriptors,

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 
 @testable import Dictionaries
@@ -112,5 +113,65 @@ import Testing
             try folder.sqlite(
                 "SELECT length(bytes) FROM version JOIN body ON body.id = version.body WHERE version.id = 3")
                 == "1000")
+    }
+
+    // MARK: The release that kept every body whole
+
+    @Test func `a store of whole bodies keeps them all, and packs what comes`() async throws {
+        let folder = try StoreFolder()
+        let keys = try PrivateStore.keys()
+        let tag = try #require(
+            keys.identityTag(
+                authority: "api.example", items: [("authorization", Array("Bearer ann-token".utf8))]))
+        let chain = ChainKey(authority: "api.example", scope: .private(tag), match: "/feed")
+        let (public1, private1) = (
+            Body(Feed.bytes(version: 1, items: 60)), Body(Feed.bytes(version: 9, items: 60))
+        )
+        let (name, row) = (keys.name(of: chain, tag), keys.name(of: private1.digest, tag))
+        let facts = try keys.seal(PrivateChainFacts.bytes(chain, tag), ofChain: name)
+        let sealed = try keys.seal(private1.bytes, ofRow: row, inChain: name)
+        let url = keys.name(of: "/feed", as: .url, tag)
+        let variant = keys.name(of: "", as: .variant, tag)
+        func blob(_ bytes: [UInt8]) -> String {
+            "X'" + bytes.map { String(format: "%02x", $0) }.joined() + "'"
+        }
+        let ahead = StoreClock.microseconds / 1_000_000 + 10_000_000
+        try folder.sqlite(
+            """
+            PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL;
+            \(StoreSchema.steps.prefix(7).joined(separator: ";\n"));
+            INSERT INTO chain VALUES (7, 'api.example', 'public', '/feed', '', 1);
+            INSERT INTO body VALUES (9, \(blob(public1.bytes)));
+            INSERT INTO version VALUES (3, 7, 9, \(blob(public1.digest.bytes)), '/feed', '', 'one', 'application/json',
+                \(public1.count), 5, 1000, \(ahead), 1000, 0, 0, X'00');
+            INSERT INTO private_chain VALUES (1, \(blob(name)), \(blob(facts)));
+            INSERT INTO private_version VALUES (4, 1, \(blob(row.bytes)), '\(url)', '\(variant)', NULL, NULL,
+                \(private1.count), 6, 1000, 1000, 1000, 0);
+            INSERT INTO private_body VALUES (4, \(blob(sealed)));
+            PRAGMA application_id = \(StoreSchema.applicationID); PRAGMA user_version = 7;
+            """)
+        let opened = try PrivateStore(folder.database)
+        let store = opened.store
+        let old = try #require(store.reader().version(chain: feedChain, digest: public1.digest))
+        #expect(await store.loaded(old)?.bytes == public1.bytes)
+        #expect(old.lastWanted < ahead, "the clock was ahead")
+        let own = try #require(try opened.version(private1, "ann"))
+        #expect(await store.loaded(own)?.bytes == private1.bytes)
+        for version in 2...4 {
+            store.admit(Body(Feed.bytes(version: version, items: 60)))
+            #expect(store.flush())
+        }
+        store.close()
+        #expect(
+            try folder.sqlite(
+                "SELECT count(*), count(body.size), count(base), sum(is_proven) FROM body, version ON version.body = body.id"
+            )
+                == "4|3|2|4")
+        let reopened = try DictionaryStore.open(folder.database)
+        for version in 1...4 {
+            let body = Body(Feed.bytes(version: version, items: 60))
+            let found = try #require(reopened.reader().version(chain: feedChain, digest: body.digest))
+            #expect(await reopened.loaded(found)?.bytes == body.bytes)
+        }
     }
 }

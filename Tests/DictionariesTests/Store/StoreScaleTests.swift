@@ -57,7 +57,7 @@ import Testing
         try folder.sqlite(
             """
             WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 9999)
-            INSERT INTO body SELECT i, zeroblob(\(bytes)) FROM n;
+            INSERT INTO body (id, bytes) SELECT i, zeroblob(\(bytes)) FROM n;
             INSERT INTO chain (id, authority, scope, "match", match_dest)
                 SELECT id, 'api.example', 'public', '/items/' || id, '' FROM body WHERE id < 2500;
             INSERT INTO version (id, chain, body, digest, url, variant, size, rank, admitted, last_wanted, max_age)
@@ -89,7 +89,7 @@ import Testing
         try folder.sqlite(
             """
             WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(count))
-            INSERT INTO body SELECT i, randomblob(100) FROM n;
+            INSERT INTO body (id, bytes) SELECT i, randomblob(100) FROM n;
             INSERT INTO chain (id, authority, scope, "match", match_dest)
                 SELECT id, 'api.example', 'public', '/items/' || id, '' FROM body WHERE id <= 1 + \(count) / 10;
             INSERT INTO version (id, chain, body, digest, url, variant, size, rank, admitted, last_wanted, max_age)

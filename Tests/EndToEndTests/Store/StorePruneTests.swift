@@ -1,5 +1,6 @@
 internal import Dictionaries
 internal import Foundation
+internal import TestSupport
 internal import Testing
 
 /// What `dictum store prune` and `rm` choose, and how they say so.
@@ -159,7 +160,7 @@ internal import Testing
                 path: store.path, maxBytes: maxBytes, writeBytesPerSecond: 1 << 40))
         for number in 1...60 {
             var body = FilledStore.body(number).bytes
-            body += Array(repeating: UInt8(number), count: 90_000)
+            body += Noise.bytes(90_000, seed: UInt64(number))
             try full.admit(
                 Body(body), chain: ChainKey(authority: "api.test", match: "/\(number)"), url: "/\(number)",
                 variant: "", etag: nil, contentType: "application/json",

@@ -111,15 +111,23 @@ struct ForeignJudge {
             if found != "ok":
                 print(found)
             count = 0
-            bodies = "SELECT digest, bytes FROM version LEFT JOIN body ON body.id = version.body"
-            for digest, body in database.execute(bodies):
+            bodies = """SELECT digest, one.bytes, one.size, base.bytes, base.size FROM version
+                LEFT JOIN body AS one ON one.id = version.body LEFT JOIN body AS base ON base.id = one.base"""
+            def whole(stored, size, base=None):
+                return stored if size is None else zstd(stored, base)
+            for digest, body, size, base, base_size in database.execute(bodies):
                 count += 1
-                if body is None:
-                    print(f"body {digest.hex()} is not there")
-                elif hashlib.sha256(body).digest() != digest:
-                    print(f"body {digest.hex()} does not match its digest")
-            for body, in database.execute("SELECT id FROM body WHERE id NOT IN (SELECT body FROM version)"):
-                print(f"body {body} is of no version")
+                try:
+                    if body is None:
+                        raise ValueError("is not there")
+                    base = None if base is None else whole(base, base_size)
+                    if hashlib.sha256(whole(body, size, base)).digest() != digest:
+                        raise ValueError("does not match its digest")
+                except Exception as error:
+                    print(f"body {digest.hex()}: {error}")
+            for body, in database.execute("""SELECT id FROM body WHERE id NOT IN (SELECT body FROM version)
+                    AND id NOT IN (SELECT base FROM body WHERE base IS NOT NULL)"""):
+                print(f"body {body} is of no version, and none leans on it")
             return count
 
         print("judged", {"answers": answers, "store": store}[sys.argv[1]](sys.argv[2]))

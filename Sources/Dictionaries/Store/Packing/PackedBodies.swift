@@ -1,0 +1,58 @@
+/// Packed bodies in memory with the bases that they lean on, the least recently used first to go.
+///
+/// A value; `HotBodies` has it. Every operation is O(1) but for what it frees.
+struct PackedBodies: Sendable {
+    private struct Entry {
+        let name: BodyName
+        let packed: PackedBody
+    }
+
+    /// What frames and bases take, with a little for each.
+    private(set) var bytes = 0
+
+    private var places: [BodyName: Int] = [:]
+    private var entries = RecencyList<Entry>()
+    /// How many lean on each base.
+    private var leaners: [Int64: Int] = [:]
+
+    private static let overheadBytes = 400
+
+    var count: Int { places.count }
+
+    /// The packed body, which becomes the most recently used.
+    mutating func packed(_ name: BodyName) -> PackedBody? {
+        guard let place = places[name] else { return nil }
+        entries.use(place)
+        return entries[place]?.packed
+    }
+
+    /// Keeps a packed body, unless it is there.
+    mutating func keep(_ packed: PackedBody, as name: BodyName) {
+        guard self.packed(name) == nil else { return }
+        places[name] = entries.add(Entry(name: name, packed: packed))
+        bytes += size(of: packed)
+        guard let base = packed.base else { return }
+        leaners[base.row, default: 0] += 1
+        if leaners[base.row] == 1 { bytes += base.body.count + Self.overheadBytes }
+    }
+
+    /// Forgets a packed body, and its base with the last that leans on it.
+    mutating func remove(_ name: BodyName) {
+        guard let place = places.removeValue(forKey: name), let packed = entries.remove(place)?.packed else {
+            return
+        }
+        bytes -= size(of: packed)
+        guard let base = packed.base, let count = leaners[base.row] else { return }
+        leaners[base.row] = count > 1 ? count - 1 : nil
+        if count == 1 { bytes -= base.body.count + Self.overheadBytes }
+    }
+
+    /// Forgets the least recently used until the rest fits.
+    mutating func shrink(to bytesMax: Int) {
+        while bytes > bytesMax, let oldest = entries.oldest, let entry = entries[oldest] {
+            remove(entry.name)
+        }
+    }
+
+    private func size(of packed: PackedBody) -> Int { packed.frame.capacity + Self.overheadBytes }
+}

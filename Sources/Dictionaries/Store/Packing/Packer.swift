@@ -1,0 +1,153 @@
+/// Packs bodies before they are written: most as a frame over an older body of the same chain and path.
+///
+/// A new base is chosen once what the bodies have cost more than they would over a fresh one makes up for it: that never
+/// costs more than twice as much as the best choice of bases, known beforehand. A value; the write queue alone uses it.
+struct Packer: Sendable {
+    /// The bodies of one path in one chain.
+    private struct LineName: Hashable, Sendable {
+        let chain: ChainKey
+        let path: String
+        let variant: String
+    }
+
+    private struct Line: Sendable {
+        let base: PackingBase
+        /// What the base takes on disk.
+        let baseBytes: Int
+        var tables: PreparedDictionary?
+        /// What the first body over it took.
+        var fresh: Int?
+        /// What the others have taken more, together.
+        var excess = 0
+        /// How many in a row were not worth it.
+        var failures = 0
+        /// How many were left whole since then, without a trial.
+        var skipped = 0
+    }
+
+    private var lines: RecencyMap<LineName, Line>
+    /// The line of each chain that got the last body: that of another path is tried over it.
+    private var newest: RecencyMap<ChainKey, LineName>
+    private let bases: PackingBases
+
+    /// Smaller bodies stay whole.
+    private static let bytesMin = 256
+    /// A frame alone that saves less than a sixteenth is not worth unpacking.
+    private static let worthwhile = (of: 16, atMost: 15)
+    /// After so many bodies in a row that did not pack, most are not tried.
+    private static let failuresMax = 4
+    private static let trialEvery = 16
+
+    /// The bases that are kept at hand take at most so many bytes.
+    init(bytesMax: Int, bases: PackingBases) {
+        lines = RecencyMap(bytesMax: bytesMax)
+        newest = RecencyMap(bytesMax: max(bytesMax / 8, 1 << 16))
+        self.bases = bases
+    }
+
+    /// What the bases at hand take, with their indexes.
+    var bytes: Int { lines.bytes + newest.bytes }
+
+    /// The packed form of a body that is about to be written; nil where it is to stay whole.
+    ///
+    /// - Parameter isShared: True where another version may have the body on disk: it is no base then, nor leans on one.
+    mutating func pack(_ body: Body, of version: Version, isShared: Bool) -> PackedBody? {
+        guard body.count >= Self.bytesMin else { return nil }
+        // A private body leans on nothing: only what its identity may read could be its base.
+        guard version.chain.scope.tag == nil, !isShared else { return alone(body) }
+        let name = LineName(
+            chain: version.chain, path: String(version.url.prefix { $0 != "?" }), variant: version.variant)
+        if let line = lines.value(name) { return pack(body, of: version, over: line, name) }
+        if let other = newest.value(version.chain), let line = lines.value(other),
+            let packed = over(line.base, tables(of: line, other), body),
+            packed.frame.count * 2 < line.baseBytes
+        {
+            return packed
+        }
+        return begin(name, with: body, of: version)
+    }
+
+    /// Forgets bases that are no longer on disk.
+    mutating func forget(_ rows: Set<Int64>, of chains: some Sequence<ChainKey>) {
+        for chain in chains {
+            while let name = newest.value(chain), let line = lines.value(name), rows.contains(line.base.row) {
+                lines.remove(name)
+                newest.remove(chain)
+            }
+        }
+    }
+
+    /// Forgets every base.
+    mutating func forgetAll() {
+        lines = RecencyMap(bytesMax: lines.bytesMax)
+        newest = RecencyMap(bytesMax: newest.bytesMax)
+    }
+
+    // MARK: A line
+
+    private mutating func pack(_ body: Body, of version: Version, over line: Line, _ name: LineName)
+        -> PackedBody?
+    {
+        note(name)
+        if line.failures >= Self.failuresMax, line.skipped + 1 < Self.trialEvery {
+            _ = lines.update(name) { $0.skipped += 1 }
+            return alone(body)
+        }
+        guard let packed = over(line.base, tables(of: line, name), body) else {
+            return begin(name, with: body, of: version)
+        }
+        let bytes = packed.frame.count
+        guard bytes * 2 < line.baseBytes else {
+            let failures = line.failures + 1
+            return begin(name, with: body, of: version, failures: failures)
+        }
+        let fresh = line.fresh ?? bytes
+        let excess = line.excess + max(0, bytes - fresh)
+        guard excess <= line.baseBytes else { return begin(name, with: body, of: version) }
+        _ = lines.update(name) { line in
+            (line.fresh, line.excess, line.failures, line.skipped) = (fresh, excess, 0, 0)
+        }
+        return packed
+    }
+
+    /// Makes a body the base of its line.
+    private mutating func begin(_ name: LineName, with body: Body, of version: Version, failures: Int = 0)
+        -> PackedBody?
+    {
+        let packed = alone(body)
+        let base = bases.note(PackingBase(row: version.id, body: body))
+        let line = Line(base: base, baseBytes: packed?.frame.count ?? body.count, failures: failures)
+        _ = lines.insert(line, bytes: Self.bytes(of: body), for: name)
+        note(name)
+        return packed
+    }
+
+    private mutating func note(_ name: LineName) {
+        _ = newest.insert(name, bytes: name.path.utf8.count + name.variant.utf8.count, for: name.chain)
+    }
+
+    /// What a base takes in memory, with the index over it.
+    private static func bytes(of body: Body) -> Int { 3 * body.count + 4096 }
+
+    // MARK: Frames
+
+    private mutating func tables(of line: Line, _ name: LineName) -> PreparedDictionary? {
+        if let tables = line.tables { return tables }
+        guard let tables = try? PreparedDictionary.zstd(line.base.body, bodyBytesHint: line.base.body.count)
+        else { return nil }
+        _ = lines.update(name) { $0.tables = tables }
+        return tables
+    }
+
+    private func over(_ base: PackingBase, _ tables: PreparedDictionary?, _ body: Body) -> PackedBody? {
+        guard let tables, let frame = try? ZstdFrames.pack(body, over: tables) else { return nil }
+        return PackedBody(frame: frame, base: base, count: body.count, digest: body.digest)
+    }
+
+    private func alone(_ body: Body) -> PackedBody? {
+        guard let frame = try? ZstdFrames.pack(body),
+            frame.count * Self.worthwhile.of < body.count * Self.worthwhile.atMost
+        else { return nil }
+        return PackedBody(frame: frame, base: nil, count: body.count, digest: body.digest)
+    }
+}
