@@ -27,6 +27,7 @@ package import HTTP
 /// | compare, hash, find a delta or compress, beside the loop if large | `prepare`, `code` | Exchange+Holding (by CodingJob), +Streaming |
 /// | store: the body becomes a version | `admit` | Exchange+Admission |
 /// | how it is offered: Use-As-Dictionary, or a Link | `offerForm`, `link` | Exchange+Offer |
+/// | what the response proves, which dictionaries a page announces | `notePublic`, `announce` | Exchange+Announce |
 /// | respond | `respond`, `sendOn`, `send` | Exchange+Holding, +Answer |
 /// | the answer is whole, or given up | `complete`, `abort` | Exchange |
 /// | account, always and once | `account` | Exchange, here |

@@ -79,6 +79,16 @@ package struct MediaTypes: Sendable {
         return FieldSyntax.equals(essence(in: text), in: text, ignoringCase: eventStream)
     }
 
+    /// Returns true if a Content-Type is that of a document, which loads other resources.
+    package static func isDocument(_ contentType: String?) -> Bool {
+        guard let contentType else { return false }
+        let bytes = contentType.utf8
+        let text = bytes.span
+        let essence = essence(in: text)
+        return FieldSyntax.equals(essence, in: text, ignoringCase: "text/html")
+            || FieldSyntax.equals(essence, in: text, ignoringCase: "application/xhtml+xml")
+    }
+
     /// The type and subtype, without parameters.
     private static func essence(in text: Span<UInt8>) -> Range<Int> {
         var end = 0

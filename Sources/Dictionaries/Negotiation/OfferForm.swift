@@ -10,11 +10,14 @@ package enum OfferForm: Equatable, Sendable {
 
     /// The form for `delivery: auto`.
     ///
-    /// The field, unless a client would drop the answer within a minute, nothing in the route makes it keep it longer
-    /// (`ttl`, `cache_control`), the route is written, and the answer says that it may be shared.
+    /// A Link for a document that a client would drop within a minute, if the response says that it may be shared, the route
+    /// is written, and nothing in it makes the response last longer (`ttl`, `cache_control`). Browsers follow such a Link on
+    /// documents only, so that everything else has the field.
     package static func automatic(
-        freshness: Freshness, cacheControl: CacheControl, routePromisesLife: Bool, isRouteWritten: Bool
+        freshness: Freshness, cacheControl: CacheControl, isDocument: Bool, routePromisesLife: Bool,
+        isRouteWritten: Bool
     ) -> OfferForm {
+        guard isDocument else { return .inBand }
         let life = freshness.lifetimeSeconds + freshness.staleWhileRevalidateSeconds
         let isShort = life < usableSecondsMin
         return isShort && !routePromisesLife && isRouteWritten && cacheControl.permitsSharing

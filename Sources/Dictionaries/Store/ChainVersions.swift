@@ -19,6 +19,9 @@ struct ChainVersions: Sendable {
     /// Those of each URL and variant, the oldest first.
     private var resources: [Resource: [Version]] = [:]
     private var bodies: [Digest: [Version]] = [:]
+    /// A few of the newest, the oldest first.
+    private(set) var recent: [Version] = []
+    private static let recentMax = 16
     /// By their URLs those that have a head to ask the upstream about.
     private var withHeads: [String: [Version]] = [:]
 
@@ -60,10 +63,13 @@ struct ChainVersions: Sendable {
         withHeads[url]?.last { $0.head?.bytes != nil && isFit($0) }
     }
 
-    /// The version that Links of this variant name.
+    /// The version that Links of this variant name: the newest of those that are named.
     func named(variant: String, now: Int) -> Version? {
         pinned.last { $0.variant == variant && $0.isPinned(at: now) }
     }
+
+    /// The versions that Links name or named of late.
+    func named(now: Int) -> [Version] { pinned.filter { $0.isPinned(at: now) } }
 
     /// How many of them are named in Links now.
     func namedCount(now: Int) -> Int { pinned.count { $0.isPinned(at: now) } }
@@ -78,6 +84,8 @@ struct ChainVersions: Sendable {
         Self.insert(version, into: &bodies[version.digest, default: []])
         if version.head != nil { Self.insert(version, into: &withHeads[version.url, default: []]) }
         if version.pinnedUntil > 0 { pin(version) }
+        Self.insert(version, into: &recent)
+        if recent.count > Self.recentMax { recent.removeFirst() }
         count += 1
         storedBytes += version.storedBytes
     }
@@ -89,6 +97,7 @@ struct ChainVersions: Sendable {
         _ = Self.remove(version, from: &bodies[version.digest])
         if version.head != nil { _ = Self.remove(version, from: &withHeads[version.url]) }
         unpin(version)
+        recent.removeAll { $0 === version }
         count -= 1
         storedBytes -= version.storedBytes
         return true

@@ -88,6 +88,18 @@ extension DictionaryIndex {
             return usable(index.read(chain) { $0.named(variant: variant, now: now) })
         }
 
+        /// The newest versions of a chain, the newest first, whatever their URLs; a few at most.
+        package func recent(of chain: ChainKey) -> [Version] {
+            refresh()
+            return (index.read(chain) { $0.recent } ?? []).reversed().filter(\.isCurrent)
+        }
+
+        /// The versions of a chain that Links name or named of late, whatever their variants.
+        package func named(of chain: ChainKey, now: Int) -> [Version] {
+            refresh()
+            return (index.read(chain) { $0.named(now: now) } ?? []).filter(\.isCurrent)
+        }
+
         /// The version with a path of its own, if a Link may have named it.
         package func linked(_ path: DictionaryPath, authority: String, now: Int) -> Version? {
             refresh()

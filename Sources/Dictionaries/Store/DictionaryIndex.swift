@@ -73,16 +73,12 @@ package final class DictionaryIndex: Sendable {
         read(version.chain) { $0.version(url: version.url, variant: version.variant, digest: version.digest) }
     }
 
-    /// The version with a path of its own: it is in a public chain of the authority of which one is named now.
+    /// The version with a path of its own: a Link names it, or has named it of late.
     func linked(_ path: DictionaryPath, authority: String, now: Int) -> Version? {
         guard let key = chainNames[path.chain], key.authority == authority, key.scope == .public else {
             return nil
         }
-        return read(key) { versions in
-            guard versions.isNamed(now: now) else { return nil }
-            let same = versions.versions(digest: path.digest)
-            return same.last { $0.isPinned(at: now) } ?? same.last
-        }
+        return read(key) { $0.versions(digest: path.digest).last { $0.isPinned(at: now) } }
     }
 
     /// The rows of other versions, some of them, whose body is the same on disk.

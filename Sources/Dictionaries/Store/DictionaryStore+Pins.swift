@@ -10,8 +10,8 @@ extension DictionaryStore {
 
     /// Names a version of a public chain in Links until some second: until then nothing but damage or a full memory evicts it.
     ///
-    /// False, and nothing changed, where another version of its chain and variant is named already (unless it is `former`,
-    /// which this one replaces), where pins take what they may, or where the version is gone.
+    /// `former` is the version of the chain and variant that is named now. It keeps its own time, or gets more if it is the
+    /// same. False, and nothing changed, if another one is named, if pins take what they may, or if the version is gone.
     package func name(_ version: Version, replacing former: Version? = nil, until: Int, now: Int) -> Bool {
         let until = min(until, now + Self.pinSecondsMax)
         noteTime(now)

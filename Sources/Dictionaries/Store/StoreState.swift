@@ -185,16 +185,16 @@ struct StoreState: Sendable {
         limits: (bytes: Int, count: Int)
     ) -> Bool {
         guard until > now, version.chain.scope == .public,
-            let known = index.same(as: version)
+            let known = index.same(as: version), until > known.pinnedUntil
         else { return false }
         let named = index.read(version.chain) { $0.named(variant: version.variant, now: now) }
-        if let named, named.id != former?.id || named.id == known.id { return false }
+        if let named, named.id != former?.id { return false }
         pins.prune(now: now)
-        let freed = named.map(Pins.cost) ?? 0
-        guard pins.bytes - freed + Pins.cost(of: known) <= limits.bytes,
-            pins.count - (named == nil ? 0 : 1) < limits.count
+        let isPinned = pins.contains(known.id)
+        guard pins.bytes + (isPinned ? 0 : Pins.cost(of: known)) <= limits.bytes,
+            pins.count - (isPinned ? 1 : 0) < limits.count
         else { return false }
-        if let named { unpin(named) }
+        // The former stays pinned: clients that have its URL still may fetch and use it.
         pin(known, until: until)
         return true
     }

@@ -57,4 +57,10 @@ package final class LoopMetrics {
     package func countUnkept(_ reason: UnkeptReason, route: Int?) {
         snapshot.countUnkept(reason, route: route)
     }
+
+    /// Counts a Link that no browser follows.
+    package func countUnfollowed(route: Int?) { snapshot.countUnfollowed(route: route) }
+
+    /// Counts Links by which a document announced dictionaries.
+    package func countAnnounced(_ count: Int, route: Int?) { snapshot.countAnnounced(count, route: route) }
 }

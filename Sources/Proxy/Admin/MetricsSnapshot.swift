@@ -18,6 +18,8 @@ package struct MetricsSnapshot: Sendable {
     private var requests: [Int]
     private var responses = [Int](repeating: 0, count: statusClasses.count)
     private var unkept: [Int]
+    private var unfollowed: [Int]
+    private var announced: [Int]
     private var bodyBytesBefore: [Int]
     private var bodyBytesAfter: [Int]
     private var compressionNanoseconds = [Int](repeating: 0, count: codings.count)
@@ -41,6 +43,8 @@ package struct MetricsSnapshot: Sendable {
         routeCount = routes + 1
         requests = Array(repeating: 0, count: routeCount * Self.codings.count * Self.reasons.count)
         unkept = Array(repeating: 0, count: routeCount * Self.unkeptReasons.count)
+        unfollowed = Array(repeating: 0, count: routeCount)
+        announced = Array(repeating: 0, count: routeCount)
         bodyBytesBefore = Array(repeating: 0, count: routeCount)
         bodyBytesAfter = Array(repeating: 0, count: routeCount)
     }
@@ -67,6 +71,12 @@ package struct MetricsSnapshot: Sendable {
         unkept[place(of: route) * Self.unkeptReasons.count + index] += 1
     }
 
+    /// Counts a Link that no browser follows.
+    mutating func countUnfollowed(route: Int?) { unfollowed[place(of: route)] += 1 }
+
+    /// Counts Links by which a document announced dictionaries.
+    mutating func countAnnounced(_ count: Int, route: Int?) { announced[place(of: route)] += count }
+
     private func place(of route: Int?) -> Int {
         route.map { (0..<routeCount - 1).contains($0) ? $0 + 1 : 0 } ?? 0
     }
@@ -83,6 +93,8 @@ package struct MetricsSnapshot: Sendable {
         routeCount = routes + 1
         unkept += [Int](repeating: 0, count: added * Self.unkeptReasons.count)
         requests += [Int](repeating: 0, count: added * Self.codings.count * Self.reasons.count)
+        unfollowed += [Int](repeating: 0, count: added)
+        announced += [Int](repeating: 0, count: added)
         bodyBytesBefore += [Int](repeating: 0, count: added)
         bodyBytesAfter += [Int](repeating: 0, count: added)
     }
@@ -93,6 +105,8 @@ package struct MetricsSnapshot: Sendable {
         Self.add(other.requests, to: &requests)
         Self.add(other.responses, to: &responses)
         Self.add(other.unkept, to: &unkept)
+        Self.add(other.unfollowed, to: &unfollowed)
+        Self.add(other.announced, to: &announced)
         Self.add(other.bodyBytesBefore, to: &bodyBytesBefore)
         Self.add(other.bodyBytesAfter, to: &bodyBytesAfter)
         Self.add(other.compressionNanoseconds, to: &compressionNanoseconds)
@@ -142,6 +156,12 @@ extension MetricsSnapshot {
                 let count = unkept[route * Self.unkeptReasons.count + reason]
                 guard count > 0 else { continue }
                 samples.append(.init(MetricsTable.unkeptOffers, [names[route], text.rawValue], count))
+            }
+            if unfollowed[route] > 0 {
+                samples.append(.init(MetricsTable.unfollowedLinks, [names[route]], unfollowed[route]))
+            }
+            if announced[route] > 0 {
+                samples.append(.init(MetricsTable.announcements, [names[route]], announced[route]))
             }
             samples.append(.init(MetricsTable.bodyBytes, [names[route], "before"], bodyBytesBefore[route]))
             samples.append(.init(MetricsTable.bodyBytes, [names[route], "after"], bodyBytesAfter[route]))

@@ -87,6 +87,12 @@ package enum MetricsTable {
     static let unkeptOffers = Metric(
         "dictum_unkept_offers_total", .counter, labels: ["route", "reason"],
         "Answers that offered a dictionary but that no browser keeps, by the reason.")
+    static let unfollowedLinks = Metric(
+        "dictum_unfollowed_links_total", .counter, labels: ["route"],
+        "Links to dictionaries on responses that are no documents, where no browser follows them.")
+    static let announcements = Metric(
+        "dictum_announced_dictionaries_total", .counter, labels: ["route"],
+        "Links by which documents of a route announced dictionaries of other paths.")
     static let revalidations = Metric(
         "dictum_revalidations_total", .counter, labels: ["result"],
         "Requests that asked the upstream whether a stored answer still holds.")
@@ -142,7 +148,7 @@ package enum MetricsTable {
         handshakes,
         rejectedRequests, upstreamErrors, upstreamRetries, upstreamRetriesOverBudget, upstreamHealthy,
         abortedResponses, admissions, admissionRefusals,
-        offers, unkeptOffers, revalidations,
+        offers, unkeptOffers, unfollowedLinks, announcements, revalidations,
         upgrades, logLinesDropped, storeVersions, storeChains, storeChainsInProbation,
         storeBytes, storeBodyBytes, storeEvictions, storeWriteErrors,
         storeSetAsides, advertised, storeHolders,

@@ -3,6 +3,7 @@ internal import Dictionaries
 extension Configuration {
     /// Looks for what is valid and cannot be meant, once all settings are read.
     mutating func findWarnings(_ reader: SettingsReader) {
+        warnOfAnnouncements(reader)
         for (place, route) in routes.enumerated() {
             guard let node = reader.node(of: "routes[\(place)].match") else { continue }
             if route.match.patterns.contains(where: \.text.readsLikeRegularExpression) {

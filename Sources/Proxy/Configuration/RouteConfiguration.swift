@@ -6,6 +6,8 @@ package struct RouteConfiguration: Sendable {
     package var match: RouteMatch
     /// The match as metrics, logs and reports name it.
     package var text: String { match.text }
+    /// Which dictionaries of other paths its documents announce; nil where nothing is said.
+    package var announcement: Announcement?
     /// How dictionaries are used; nil where they are off.
     package var dictionary: DictionaryPolicy?
     /// Whether nobody has written it: it takes whatever comes, so its chains begin in probation.
@@ -23,6 +25,7 @@ package struct RouteConfiguration: Sendable {
         policy.delivery = .inBand
         var route = RouteConfiguration(match: RouteMatch([everything]), dictionary: policy)
         route.isImplied = true
+        route.announcement = .off
         return route
     }()
 

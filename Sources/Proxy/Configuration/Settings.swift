@@ -283,6 +283,13 @@ enum Settings {
             search is written. Or a list of patterns, such as ["/v1/*", "/v2/*"], of which any may match; no regular \
             expressions.
             """),
+        .value(
+            "announce", \.announcement, .announcement, example: "[/api/feed]",
+            """
+            Which dictionaries of other paths the documents of this route announce by Link, at most four each. auto: those of \
+            public paths that the clients of a document fetch afterwards, as long as that pays; nothing where dictionary is \
+            off. A list: those of its paths.
+            """),
         .sectionOrOff(
             "dictionary", \.dictionary, dictionary, fresh: DictionaryPolicy(),
             "How dictionaries are used here; on: as by default; off: not at all, and the upstream's own pass."
@@ -318,12 +325,16 @@ enum Settings {
         .value(
             "delivery", \.delivery, .choice(["auto": .auto, "in_band": .inBand, "link": .link]),
             """
-            in_band: the answer itself is the dictionary; link: it names one to fetch; auto: in_band, unless clients would \
-            drop the answer within a minute and it says public or s-maxage.
+            in_band: the response itself is the dictionary; link: it names one to fetch; auto: in_band, but a Link for \
+            documents that clients would drop within a minute. A Link names only bodies of responses that say public or s-maxage \
+            (or whose cache_control here does) which went alike to three client addresses; until then it is in_band.
             """),
         .value(
             "link_max_age", \.linkMaxAge, .duration(minute...365 * day),
-            "How long Links name the same version, which is kept so long and may be cached so long."),
+            """
+            How long Links name the same version at most, and how long it may be cached. It is kept twice as long, and replaced \
+            early once deltas over a fresh one would save more than the download costs.
+            """),
         .value(
             "scope", \.scope, .choice(["public": .public, "private": .private]),
             "private: the dictionaries are one user's each, and only of use for answers to the same."),

@@ -213,14 +213,12 @@ extension Exchange {
     func admitted(_ result: CodingJob.Result) {
         guard let answer, case .ending = answer.stage else { return }
         if let body = result.body {
-            var shape = Delivery.Shape()
-            shape.offer = admit(
+            let offer = admit(
                 body, answer, etag: answer.head.headers.first(.etag), isNewest: result.isNewest)
-            if shape.offer != nil, let id = answer.promisedID, let place = answer.place {
+            if offer != nil, let id = answer.promisedID, let place = answer.place {
                 context.promisedIDs.keep(id, for: body.digest, in: place.chain)
             }
-            // The head is out: this is for the next answer.
-            if answer.offerForm == .link { link(&shape, answer, answer.place, body: body) }
+            if offer != nil { notePublic(body, answer) }
         }
         end(answer)
     }

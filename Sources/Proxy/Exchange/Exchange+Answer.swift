@@ -138,7 +138,7 @@ extension Exchange {
             {
                 answer.offerForm = offerForm(answer, for: place.audience)
                 var shape = Delivery.Shape(offer: offer)
-                if answer.offerForm == .link { link(&shape, answer, place) }
+                link(&shape, answer, place, isOffered: true)
                 Delivery.offer(&answer.head.headers, shape)
                 noteOffer(shape, answer)
                 noteOffered(version, answer)
@@ -147,6 +147,7 @@ extension Exchange {
             }
         }
         Delivery.mergeVary(&answer.head.headers, variation(for: audience))
+        announce(answer)
         weakenAsHeld(&answer.head.headers)
         record.reason = .ineligibleStatus
         start(answer.head, body: .none)
@@ -257,6 +258,7 @@ extension Exchange {
             Delivery.offer(&answer.head.headers, shape)
         }
         noteOffer(shape, answer)
+        announce(answer)
     }
 
     // MARK: Sending

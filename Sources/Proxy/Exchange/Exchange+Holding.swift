@@ -179,12 +179,9 @@ extension Exchange {
         }
         if let body = result.body {
             shape.offer = admit(body, answer, etag: shape.etag, isNewest: result.isNewest)
-            if answer.offerForm == .link {
-                // A Link names a version that is there already: it goes out while this body must wait, too.
-                let isAdmitted = shape.offer != nil
-                shape.offer = answer.place?.offer
-                link(&shape, answer, answer.place, body: isAdmitted ? body : nil)
-            }
+            if shape.offer != nil { notePublic(body, answer) }
+            // A Link names a version that is there already: it goes out while this body must wait, too.
+            link(&shape, answer, answer.place, isOffered: answer.place?.offer != nil)
         }
         shapeHead(answer, shape)
         if isNotModified(shape.etag) {
@@ -197,6 +194,7 @@ extension Exchange {
             return complete()
         }
         let body = coded ?? answer.collected
+        noteNamed(answer, sentBytes: body.count)
         explain(decision, on: answer, sent: body.count, microseconds: result.nanoseconds / 1000)
         start(answer.takeHead(), body: .length(UInt64(body.count)))
         if coded != nil { answer.collected = [] }

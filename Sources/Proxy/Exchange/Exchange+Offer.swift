@@ -31,12 +31,13 @@ extension Exchange {
             // Only a route that is written has `auto`.
             return OfferForm.automatic(
                 freshness: freshness(answer), cacheControl: answer.facts.cacheControl,
+                isDocument: isDocument(answer.facts.contentType),
                 routePromisesLife: ttl >= OfferForm.usableSecondsMin, isRouteWritten: true)
         }
     }
 
     /// What is said of an answer's life, as the client gets it.
-    private func cacheControl(_ answer: Answer) -> CacheControl {
+    func cacheControl(_ answer: Answer) -> CacheControl {
         answer.facts.sentCacheControl
     }
 
@@ -50,22 +51,22 @@ extension Exchange {
 
     /// Puts a Link to the version that is named in place of an offer, where that is the form.
     ///
-    /// With the whole body, once it is admitted, its version is named where none is, and the gain of the named one
-    /// measured now and then.
-    func link(
-        _ shape: inout Delivery.Shape, _ answer: Answer, _ place: Answer.Place?, body: Body? = nil
-    ) {
-        guard shape.offer != nil, let place, let dictionary = route.dictionary else { return }
+    /// As long as no body is proven to be public, the offer stays. `isOffered` says that the response may carry one, though its
+    /// own body may have to wait.
+    func link(_ shape: inout Delivery.Shape, _ answer: Answer, _ place: Answer.Place?, isOffered: Bool) {
+        guard answer.offerForm == .link, isOffered, let place, let dictionary = route.dictionary,
+            let named = context.linkDesk.named(
+                place.chain, variant: place.variant, index: proxy.index,
+                lifeSeconds: dictionary.linkMaxAge / 1000, now: Clock.unixSeconds)
+        else { return }
         shape.offer = nil
-        let named = context.linkDesk.named(
-            for: place, body: body, index: proxy.index, lifeSeconds: dictionary.linkMaxAge / 1000,
-            now: Clock.unixSeconds)
-        shape.link = named.map { DictionaryPath(chain: $0.chain.name, digest: $0.digest) }
+        shape.link = DictionaryPath(chain: named.chain.name, digest: named.digest)
     }
 
     /// Counts an offer that goes out, and says where it is of no use: an answer that no browser keeps.
     func noteOffer(_ shape: Delivery.Shape, _ answer: Answer) {
         if shape.offer != nil || shape.link != nil { proxy.metrics.countOffer() }
+        if shape.link != nil { noteUnfollowed(answer) }
         let isOwn = shape.offer != nil
         guard isOwn || route.usesDictionaries && answer.head.headers.contains(.useAsDictionary),
             let reason = unkeptReason(answer, ttl: shape.offer?.ttl)
@@ -86,7 +87,7 @@ extension Exchange {
         context.report(.info(hint.text(route: route.text)))
     }
 
-    private func unkeptReason(_ answer: Answer, ttl: Int?) -> UnkeptReason? {
+    func unkeptReason(_ answer: Answer, ttl: Int?) -> UnkeptReason? {
         let headers = answer.head.headers
         let cacheControl = cacheControl(answer)
         // What RFC 9110 section 15.4.5 has a 304 repeat is not always repeated: then the first answer's word counts.
@@ -112,7 +113,21 @@ extension Exchange {
     static func unkeptWarning(_ reason: UnkeptReason, route: Route, isSetHere: Bool) -> String {
         "route \(route.text) offers dictionaries on answers that no browser keeps (\(reason.rawValue)): "
             + (isSetHere
-                ? "give max-age to the route's own cache_control, or set ttl or delivery: link beside it"
-                : "have the upstream send max-age, or set cache_control, ttl or delivery: link on the route")
+                ? "give max-age to the route's own cache_control, or announce its paths on the pages that fetch them"
+                : "have the upstream send max-age, set cache_control on the route, or announce its paths on the pages"
+                    + " that fetch them")
+    }
+
+    /// Counts a Link that no browser follows, and says so.
+    private func noteUnfollowed(_ answer: Answer) {
+        guard !isDocument(answer.facts.contentType) else { return }
+        proxy.metrics.countUnfollowed(route: route.index)
+        guard context.shared.linkWarnings.isDue(route.text, now: Clock.unixSeconds) else { return }
+        context.report(
+            .warning(
+                """
+                route \(route.text) sends Links on responses that are no documents, where no browser follows them: set \
+                delivery: auto, and announce its paths on the pages that fetch them
+                """))
     }
 }

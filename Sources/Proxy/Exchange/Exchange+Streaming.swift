@@ -156,9 +156,9 @@ extension Exchange {
         var shape = Delivery.Shape()
         shape.coding = isCoded ? decision.coding : .identity
         shape.isCodingChanged = isCoded || answer.isDecoded
+        shape.offer = willBeAdmitted(answer) ? promisedOffer(answer) : nil
         // A Link names a version that is there already.
-        shape.offer = answer.offerForm == .link || willBeAdmitted(answer) ? promisedOffer(answer) : nil
-        if answer.offerForm == .link { link(&shape, answer, answer.place) }
+        link(&shape, answer, answer.place, isOffered: answer.place?.offer != nil)
         shapeHead(answer, shape)
         explain(decision, on: answer, sent: nil)
         if shape.isCodingChanged { answer.framing = .chunked }

@@ -16,6 +16,7 @@ extension Exchange {
             return
         }
         context.store.advertised(version, now: Clock.unixSeconds)
+        noteUser(of: version)
         if let body = context.store.hotBody(of: version) {
             dictionary = .ready(version, body)
             return

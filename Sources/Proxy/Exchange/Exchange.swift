@@ -26,6 +26,8 @@ final class Exchange: Handler {
     private(set) lazy var publicChain = makeChain(.public)
     /// The chain of the same offer for those who send its id.
     private(set) lazy var holdersChain = makeChain(.unlisted)
+    /// The client, as proofs that a body is public tell it from others.
+    private(set) lazy var linkClient = peer.linkClient(request.headers)
     /// The stored version that this request asks for by its own URL.
     let linked: LinkedDictionary?
     let route: Route

@@ -16,6 +16,8 @@ final class Route: Sendable {
     /// Whether caches on the way may store its deltas; nil where dictionaries are off, so that answers do not vary
     /// by them.
     let sharedCaches: DictionaryPolicy.SharedCaches?
+    /// Which dictionaries of other paths its documents announce.
+    let announcement: Announcement
     /// How offers are delivered; nil where dictionaries are off.
     let delivery: DictionaryPolicy.Delivery?
     /// The Cache-Control that answers carry in place of the upstream's, if any.
@@ -45,6 +47,7 @@ final class Route: Sendable {
         self.policy = policy
         impersonalFields = .wellKnown { !policy.personal.matches(fieldName: $0) }
         delivery = route.dictionary?.delivery
+        announcement = route.announcementInUse
         cacheControl = route.dictionary?.cacheControl.map(CacheControlOverride.init)
         sharedCaches = route.dictionary?.sharedCaches
         let personal = policy.personal
@@ -67,6 +70,11 @@ final class Route: Sendable {
 
     /// Whether this route may use and offer dictionaries at all.
     var usesDictionaries: Bool { policy.areDictionariesOn && policy.hasDictionary }
+
+    /// What the pages at such paths have in common, as far as the route says: the match of their chain.
+    func pageMatch(path: String, query: String?) -> String {
+        matchValue(path: path, query: query) ?? text
+    }
 
     /// Whether it is time to say again that clients do not keep what this route offers: once an hour.
     ///
@@ -101,6 +109,8 @@ struct RouteTable: Sendable {
     /// The place of the route of each pattern.
     private let places: [Int]
     private let unmatched: Route
+    /// Whether a route's documents announce dictionaries of others.
+    let announces: Bool
 
     init(_ configuration: Configuration, names: RouteNames) {
         routes = configuration.routes.map {
@@ -112,12 +122,25 @@ struct RouteTable: Sendable {
         }
         var none = RouteConfiguration.implied
         none.dictionary = nil
+        none.announcement = .off
         unmatched = Route(index: nil, none, in: configuration)
+        announces = routes.contains { $0.announcement != .off }
     }
 
     /// The routes with dictionaries of one user each, or of personal responses.
     var withPersonal: [Route] {
         routes.filter { $0.policy.scope == .private || $0.policy.personalUse == .capability }
+    }
+
+    /// The route of the URL that a version is from.
+    func route(of version: Dictionaries.Version) -> Route {
+        let parts = version.url.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        return route(path: String(parts[0]), query: parts.count > 1 ? String(parts[1]) : nil)
+    }
+
+    /// Whether bodies of a route may have URLs of their own.
+    func mayName(_ route: Route) -> Bool {
+        route.usesDictionaries && route.policy.scope == .public && (announces || route.delivery != .inBand)
     }
 
     /// The route of a request; one without dictionaries where none matches.

@@ -4,11 +4,11 @@ internal import HTTP
 extension ProxyContext {
     /// Opens the store and resolves the names of the upstreams.
     ///
-    /// Blocks; `log` gets what an operator should know, from any thread. `deltaFault` is for tests alone, see `Deltas`.
+    /// Blocks; `log` gets what an operator should know, from any thread. `links` and `deltaFault` are for tests.
     package static func open(
         _ configuration: Configuration,
         log: @escaping @Sendable (StoreEvent) -> Void, loopCount: Int, resolver: NameResolver = .system,
-        deltaFault: Deltas.Fault? = nil
+        links: LinkTerms = .init(), deltaFault: Deltas.Fault? = nil
     ) throws(StartError) -> ProxyContext {
         let upstreams = try UpstreamDirectory(configuration.upstream.urls, resolver)
         let settings = configuration.store
@@ -30,7 +30,8 @@ extension ProxyContext {
         }
         return try ProxyContext(
             configuration: configuration, store: store, loopCount: loopCount, upstreams: upstreams,
-            compressionPool: CompressionPool(width: loopCount), report: log, deltaFault: deltaFault)
+            compressionPool: CompressionPool(width: loopCount), report: log, links: links,
+            deltaFault: deltaFault)
     }
 
     /// Reads or makes the key of the store, where a route has dictionaries.

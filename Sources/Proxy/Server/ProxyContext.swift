@@ -27,11 +27,11 @@ package final class ProxyContext: Sendable {
     /// How much each client may ask for, if that is limited.
     let rateLimit: RateLimit?
 
-    /// - Parameter deltaFault: for tests of the verification, see `Deltas`; nothing in a configuration leads here.
+    /// `links` and `deltaFault` (see `Deltas`) are for tests; nothing in a configuration leads here.
     init(
         configuration: Configuration, store: DictionaryStore, loopCount: Int, upstreams: UpstreamDirectory,
         compressionPool: CompressionPool, report: @escaping @Sendable (StoreEvent) -> Void = { _ in },
-        deltaFault: Deltas.Fault? = nil
+        links: LinkTerms = .init(), deltaFault: Deltas.Fault? = nil
     ) throws(StartError) {
         let ticketKeys = TLSTicketKeys()
         upstreamTLS = try Self.upstreamTLS(configuration, report)
@@ -39,7 +39,7 @@ package final class ProxyContext: Sendable {
         shared = SharedParts(
             store: store, loopCount: loopCount, upstreams: upstreams, compressionPool: compressionPool,
             compression: configuration.compression, report: report, ticketKeys: ticketKeys,
-            deltaFault: deltaFault)
+            links: links, deltaFault: deltaFault)
         generation = 0
         clientSubjectFields = Self.clientSubjectFields(configuration)
         self.configuration = configuration

@@ -38,6 +38,8 @@ final class SharedParts: Sendable {
     let unkeptWarnings = RouteReminders()
     /// When the log was told last what keeps a route's responses from deltas.
     let hints = RouteReminders()
+    /// When the log was told last that no browser follows a route's Links.
+    let linkWarnings = RouteReminders()
     let maintenance = DispatchQueue(label: "dictum.maintenance", qos: .utility)
     /// Is told what an operator should know; on any thread.
     let report: @Sendable (StoreEvent) -> Void
@@ -46,7 +48,7 @@ final class SharedParts: Sendable {
         store: DictionaryStore, loopCount: Int, upstreams: UpstreamDirectory,
         compressionPool: CompressionPool,
         compression: Configuration.Compression, report: @escaping @Sendable (StoreEvent) -> Void,
-        ticketKeys: TLSTicketKeys, deltaFault: Deltas.Fault?
+        ticketKeys: TLSTicketKeys, links: LinkTerms, deltaFault: Deltas.Fault?
     ) {
         self.ticketKeys = ticketKeys
         self.store = store
@@ -59,6 +61,6 @@ final class SharedParts: Sendable {
             preparedBytes: compression.preparedMemory, cacheBytes: compression.deltaMemory,
             verify: compression.verify, fault: deltaFault)
         gain = GainSampler(memory: compressionMemory, report: report)
-        linkDesk = LinkDesk(store: store, pool: compressionPool)
+        linkDesk = LinkDesk(store: store, pool: compressionPool, terms: links)
     }
 }

@@ -19,7 +19,15 @@ struct OfferFormTests {
         let cacheControl = CacheControl([cacheControl])
         let chosen = OfferForm.automatic(
             freshness: Freshness(cacheControl: cacheControl, receivedAt: 0), cacheControl: cacheControl,
-            routePromisesLife: routePromisesLife, isRouteWritten: isRouteWritten)
+            isDocument: true, routePromisesLife: routePromisesLife, isRouteWritten: isRouteWritten)
         #expect(chosen == form)
+    }
+
+    @Test func `what is no document stays in band`() {
+        let cacheControl = CacheControl(["public, max-age=0"])
+        let chosen = OfferForm.automatic(
+            freshness: Freshness(cacheControl: cacheControl, receivedAt: 0), cacheControl: cacheControl,
+            isDocument: false, routePromisesLife: false, isRouteWritten: true)
+        #expect(chosen == .inBand)
     }
 }

@@ -80,7 +80,19 @@ import Testing
         #expect(!store.name(versions[2], replacing: versions[0], until: 2000, now: 1000))
         #expect(named(store, now: 1000) == sampleBody(2).digest)
         store.admit(sampleBody(4), keep: 1)
-        #expect(!store.finds(sampleBody(1)) && store.finds(sampleBody(2)))
+        #expect(store.finds(sampleBody(1)) && store.finds(sampleBody(2)), "the former keeps its time")
+        store.admit(sampleBody(5), keep: 1, now: 2000)
+        #expect(!store.finds(sampleBody(1)))
+    }
+
+    @Test func `a name can be given to the same version for longer, and not for less`() throws {
+        let store = try DictionaryStore.open(":memory:")
+        let version = store.admit(sampleBody(1))
+        #expect(store.name(version, until: 2000, now: 1000))
+        let bytes = store.pinnedBytes
+        #expect(!store.name(version, replacing: version, until: 1999, now: 1000))
+        #expect(store.name(version, replacing: version, until: 3000, now: 1500))
+        #expect(store.pinnedBytes == bytes && named(store, now: 2999) == sampleBody(1).digest)
     }
 
     @Test func `a version that is gone, or has no time, gets no name`() throws {
@@ -178,7 +190,7 @@ import Testing
         #expect(named(store, now: 1000) == nil)
     }
 
-    @Test func `a body is found under its own path where its chain is named`() throws {
+    @Test func `a body is found under its own path while it is named, and no other of its chain`() throws {
         let store = try DictionaryStore.open(":memory:")
         let version = store.admit(sampleBody(1))
         store.admit(sampleBody(2))
@@ -188,7 +200,7 @@ import Testing
         }
         #expect(found("api.example", now: 1000) == [false, false, false], "nothing of the chain is named")
         #expect(store.name(version, until: 2000, now: 1000))
-        #expect(found("api.example", now: 1999) == [true, true, false])
+        #expect(found("api.example", now: 1999) == [true, false, false])
         #expect(found("other.example", now: 1999) == [false, false, false])
         #expect(found("api.example", now: 2000) == [false, false, false])
     }

@@ -40,12 +40,14 @@ import Testing
         #expect(!store.finds(sampleBody(1)))
     }
 
-    @Test func `a version that lost its name meanwhile is not named again`() throws {
+    @Test func `a version that lost its name meanwhile is not named again, and keeps its time`() throws {
         let versions = (1...2).map { store.admit(sampleBody($0)) }
         #expect(store.name(versions[0], until: 5000, now: 1000))
-        reopen { #expect(store.name(versions[1], replacing: versions[0], until: 5000, now: 1000)) }
-        #expect(try version(1).pinnedUntil == 0 && version(2).pinnedUntil == 5000)
-        #expect(try folder.sqlite("SELECT pinned_until FROM version ORDER BY rank") == "0\n5000")
+        reopen { #expect(store.name(versions[1], replacing: versions[0], until: 6000, now: 1000)) }
+        #expect(try version(1).pinnedUntil == 5000 && version(2).pinnedUntil == 6000)
+        #expect(try folder.sqlite("SELECT pinned_until FROM version ORDER BY rank") == "5000\n6000")
+        #expect(
+            store.reader().named(chain: feedChain, variant: "", now: 1000)?.digest == sampleBody(2).digest)
     }
 
     @Test func `a version that was wanted meanwhile is not evicted as if it had not been`() throws {

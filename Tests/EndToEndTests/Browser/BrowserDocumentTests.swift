@@ -38,11 +38,13 @@ struct BrowserDocumentTests {
             guard let version = target.wholeMatch(of: /\/docs\/([0-9]+)/).flatMap({ Int($0.output.1) }) else {
                 return nil
             }
-            // No browser keeps this one as a dictionary, so that Dictum names one that has its own life.
+            // No browser keeps this one as a dictionary, so that Dictum names one that has its own life: the first of all,
+            // which three clients got alike.
             return wire(
                 "HTTP/1.1 200 OK", "Content-Type: text/html", "Cache-Control: public, no-cache",
                 body: Self.document(version))
         }
+        try visit.proxy.prove("/docs/0", host: "localhost")
         try visit.open("/docs/1")
         // The browser fetches the dictionary when it has nothing else to do.
         _ = try visit.proxy.process.waitFor("/.dictum/")

@@ -45,11 +45,13 @@ internal import Testing
                 "HTTP/1.1 200 OK", "Content-Type: text/html", "Cache-Control: public, no-cache", body: feed(1)
             ))
         let document = try ServedProxy(page, in: TemporaryFolder(), link)
+        try document.prove("/feed")
         let report = try Consultation.of(document.url("/feed"))
         #expect(report.names == ["loopback", "linked", "used"])
         #expect(report.works)
         #expect(page.requests.contains { $0["Sec-Fetch-Dest"] == "document" }, "asked for by navigation")
         let api = try served(link, "public, no-cache")
+        try api.prove("/feed")
         try Consultation.of(api.url("/feed")).expect("link-not-followed")
     }
 

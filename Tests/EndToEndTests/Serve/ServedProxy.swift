@@ -69,6 +69,18 @@ final class ServedProxy {
         return CurlAnswer(code: result.status, head: WireMessage(head: last), body: folder.read("body") ?? [])
     }
 
+    /// Has three clients fetch a path, so that its body is proven to be public.
+    func prove(_ path: String, host: String = "127.0.0.1", fields: [String] = []) throws {
+        for number in 1...3 {
+            let fields = ["X-Forwarded-For: 203.0.113.\(number)", "X-Forwarded-Proto: https"] + fields
+            let result = try RunningProcess.run(
+                ["curl", "-sS", "--insecure", "--max-time", "300", "-o", "/dev/null"]
+                    + fields.flatMap { ["-H", $0] } + ["-H", "Host: \(host):\(port)", url(path)],
+                of: "/usr/bin/env")
+            try #require(result.status == 0, "\(result.errors)")
+        }
+    }
+
     /// What curl makes of a path when it offers a file as dictionary, whose digest OpenSSL makes.
     func curl(_ path: String, _ coding: String, over name: String) throws -> CurlAnswer {
         let digest = try RunningProcess.run(

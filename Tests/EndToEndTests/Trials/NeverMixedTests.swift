@@ -136,6 +136,10 @@ internal import Testing
     {
         var proxy = try served()
         try serve(Self.clients, by: proxy)
+        for number in 1...3 {
+            let fields = ["X-Forwarded-For: 203.0.113.\(number)", "X-Forwarded-Proto: https"]
+            _ = try WireSocket(port: proxy.port).get("/linked", fields, host: "a.test")
+        }
         for _ in 0..<2 {
             let socket = try WireSocket(port: proxy.port)
             for client in Self.clients where client.path != "/linked" {

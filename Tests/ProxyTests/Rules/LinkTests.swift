@@ -15,13 +15,21 @@ private func linkField(to body: [UInt8], host: String = "api.test", match: Strin
     return "</.dictum/\(chain)/\(Digest(of: body.span).base64URL)>; rel=\"compression-dictionary\""
 }
 
+/// A 200 of JSON that says that it is for everybody.
+private func open(_ body: [UInt8], _ fields: String...) -> [UInt8] {
+    json(body, (["Cache-Control: public"] + fields).joined(separator: "\r\n"))
+}
+
 /// `delivery: link` and `auto`: which answers carry a Link, and to what.
 @Suite(.timeLimit(.minutes(10))) struct LinkTests {
-    @Test func `a Link names the first body for as long as its life, whatever comes after`() throws {
-        let proxy = try TestProxy(Origin([json(first), json(second)]), link)
-        for body in [first, second, second] {
+    @Test func `a Link names the first proven body for as long as its life, whatever comes after`() throws {
+        let proxy = try TestProxy(Origin(Array(repeating: open(first), count: 3) + [open(second)]), link)
+        let proving = try proxy.prove("/feed?page=1")
+        #expect(proving.map { $0["Link"] } == [nil, nil, linkField(to: first)])
+        #expect(proving.map { $0["Use-As-Dictionary"] } == [#"match="/feed""#, #"match="/feed""#, nil])
+        for _ in 1...2 {
             let answer = try proxy.fetch("/feed?page=1")
-            #expect(answer.carries(body))
+            #expect(answer.carries(second))
             #expect(answer.values("Link") == [linkField(to: first)])
             #expect(answer["Use-As-Dictionary"] == nil, "one or the other")
         }
@@ -36,8 +44,8 @@ private func linkField(to body: [UInt8], host: String = "api.test", match: Strin
     func `auto takes a Link where a public answer is dropped within a minute`(control: String, isLink: Bool)
         throws
     {
-        let proxy = try TestProxy(json(first, "Cache-Control: \(control)"), auto)
-        let answer = try proxy.fetch("/feed")
+        let proxy = try TestProxy(html(first, "Cache-Control: \(control)"), auto)
+        let answer = try #require(try proxy.prove("/feed").last)
         #expect(answer["Link"] == (isLink ? linkField(to: first) : nil))
         #expect(answer["Use-As-Dictionary"] == (isLink ? nil : #"match="/feed""#))
     }
@@ -59,30 +67,63 @@ private func linkField(to body: [UInt8], host: String = "api.test", match: Strin
         date: String, field: String, isLink: Bool
     ) throws {
         let proxy = try TestProxy(
-            json(first, "Cache-Control: public", "Date: Fri, 01 Jan 2021 00:00:00 GMT", "\(field): \(date)"),
+            html(first, "Cache-Control: public", "Date: Fri, 01 Jan 2021 00:00:00 GMT", "\(field): \(date)"),
             auto)
-        #expect(try (proxy.fetch("/feed")["Link"] != nil) == isLink)
+        #expect(try (proxy.prove("/feed").last?["Link"] != nil) == isLink)
     }
 
     @Test(arguments: [
         ("ttl: 60s", #"match="/feed", ttl=60"#), ("ttl: 59s", nil),
         ("cache_control: max-age=60", #"match="/feed""#),
-        ("cache_control: max-age=59", nil),
+        ("cache_control: max-age=59", nil), ("cache_control: \"public, max-age=59\"", nil),
     ])
     func `auto stays in band where a ttl or a Cache-Control of the route helps`(
         setting: String, field: String?
     ) throws {
         let proxy = try TestProxy(
-            json(first, "Cache-Control: public, no-cache"),
+            html(first, "Cache-Control: public, no-cache"),
             #"routes: [{match: "/*", dictionary: {\#(setting)}}]"#)
-        let answer = try proxy.fetch("/feed")
+        let answer = try #require(try proxy.prove("/feed").last)
         #expect(answer["Use-As-Dictionary"] == field)
         #expect(answer["Link"] == (field == nil ? linkField(to: first) : nil))
     }
 
     @Test func `the implied route stays in band`() throws {
-        let proxy = try TestProxy(json(first, "Cache-Control: public, no-cache"))
-        #expect(try proxy.fetch("/feed")["Use-As-Dictionary"] == #"match="/feed""#)
+        let proxy = try TestProxy(html(first, "Cache-Control: public, no-cache"))
+        #expect(try proxy.prove("/feed").last?["Use-As-Dictionary"] == #"match="/feed""#)
+    }
+
+    @Test(arguments: [
+        ("text/html", "", true), ("application/xhtml+xml; charset=utf-8", "", true),
+        ("application/json", "", false), ("text/html", "empty", false), ("text/html", "document", true),
+        ("application/json", "document", true), ("text/html", "iframe", true), ("text/css", "style", false),
+    ])
+    func `auto takes a Link only on a document, where browsers follow it`(
+        type: String, destination: String, isLink: Bool
+    ) throws {
+        let proxy = try TestProxy(
+            wire(
+                "HTTP/1.1 200 OK", "Content-Type: \(type)", "Cache-Control: public, max-age=0", body: first),
+            "compression: {types: [\"*/*\"]}\n" + auto)
+        let field = destination.isEmpty ? "Accept: */*" : "Sec-Fetch-Dest: \(destination)"
+        let answer = try #require(try proxy.prove("/feed", field).last)
+        #expect(answer["Link"] == (isLink ? linkField(to: first) : nil))
+        #expect((answer["Use-As-Dictionary"] == nil) == isLink)
+    }
+
+    @Test func `a Link on what is no document is counted, and one warning an hour names the route`() throws {
+        let proxy = try TestProxy(open(first), link)
+        for _ in 1...2 { try proxy.prove("/feed") }
+        #expect(try proxy.metric(#"dictum_unfollowed_links_total{route="/*"}"#) == 4)
+        let said = proxy.events.withLock { $0 }.filter { "\($0)".contains("where no browser follows them") }
+        #expect(said.count == 1)
+    }
+
+    @Test func `a Link on a document is followed, and no reason to say anything`() throws {
+        let proxy = try TestProxy(html(first, "Cache-Control: public, max-age=60"), link)
+        #expect(try proxy.prove("/feed").last?["Link"] != nil)
+        #expect(try proxy.metric(#"dictum_unfollowed_links_total{route="/*"}"#) == 0)
+        #expect(proxy.events.withLock { $0 }.isEmpty)
     }
 
     @Test(arguments: [
@@ -91,40 +132,48 @@ private func linkField(to body: [UInt8], host: String = "api.test", match: Strin
     ])
     func `an upstream that offers a dictionary itself gets none of ours beside it`(own: String) throws {
         for settings in [link, #"routes: [{match: "/*", dictionary: {delivery: in_band}}]"#] {
-            let proxy = try TestProxy(json(first, own), settings)
-            let answer = try proxy.fetch("/feed")
+            let proxy = try TestProxy(open(first, own), settings)
+            let answer = try #require(try proxy.prove("/feed").last)
             #expect(answer.values("Use-As-Dictionary").count + answer.values("Link").count == 1)
             #expect(answer.fields.contains { "\($0.name): \($0.value)" == own })
         }
     }
 
     @Test func `other Links of the upstream stay`() throws {
-        let proxy = try TestProxy(json(first, "Link: </style>; rel=preload"), link)
-        #expect(try proxy.fetch("/feed").values("Link") == ["</style>; rel=preload", linkField(to: first)])
+        let proxy = try TestProxy(open(first, "Link: </style>; rel=preload"), link)
+        #expect(
+            try proxy.prove("/feed").last?.values("Link") == ["</style>; rel=preload", linkField(to: first)])
     }
 
     @Test(arguments: [
-        ("", "Cache-Control: no-store"), ("Vary: *", ""), ("", "X-Forwarded-Proto: http"),
+        ("", "Cache-Control: no-store"), ("Vary: *", ""),
         ("", "Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: no-cors"),
     ])
     func `what must not be offered gets no Link, and is not named`(field: String, asked: String) throws {
-        let answer = field.isEmpty ? json(first) : json(first, field)
-        let proxy = try TestProxy(Origin([answer, answer, json(second)]), link)
+        let proxy = try TestProxy(field.isEmpty ? open(first) : json(first, field), link)
         for _ in 1...2 {
-            let answer = try asked.isEmpty ? proxy.fetch("/feed") : proxy.fetch("/feed", asked)
-            #expect(answer.values("Link").isEmpty && answer["Use-As-Dictionary"] == nil)
+            for answer in try proxy.prove("/feed", asked.isEmpty ? "Accept: */*" : asked) {
+                #expect(answer.values("Link").isEmpty)
+            }
         }
+    }
+
+    @Test func `without a secure transport there is no Link`() throws {
+        let proxy = try TestProxy(open(first), "secure_transport: never\n" + link)
+        #expect(try proxy.prove("/feed").last?["Link"] == nil)
     }
 
     @Test(arguments: ["POST", "HEAD"])
     func `only GET has a Link`(method: String) throws {
         let origin = try Origin { request, connection in
             let head = wire(
-                "HTTP/1.1 200 OK", "Content-Type: application/json", "Content-Length: \(first.count)")
+                "HTTP/1.1 200 OK", "Content-Type: application/json", "Cache-Control: public",
+                "Content-Length: \(first.count)")
             connection.send(request.method == "HEAD" ? head : head + first)
         }
         let proxy = try TestProxy(origin, link)
-        _ = try proxy.fetch("/feed")
+        try proxy.prove("/feed")
+        #expect(try proxy.fetch("/feed")["Link"] != nil)
         #expect(try proxy.fetch("/feed", method: method, body: [])["Link"] == nil)
     }
 
@@ -132,10 +181,10 @@ private func linkField(to body: [UInt8], host: String = "api.test", match: Strin
         let origin = try Origin { request, connection in
             connection.send(
                 request["If-None-Match"] == nil
-                    ? json(first, #"ETag: "v1""#) : wire("HTTP/1.1 304 Not Modified", #"ETag: "v1""#))
+                    ? open(first, #"ETag: "v1""#) : wire("HTTP/1.1 304 Not Modified", #"ETag: "v1""#))
         }
         let proxy = try TestProxy(origin, link)
-        _ = try proxy.fetch("/feed")
+        try proxy.prove("/feed")
         let answer = try proxy.fetch("/feed", #"If-None-Match: "v1""#)
         #expect(answer.status == 304)
         #expect(answer["Link"] == linkField(to: first))
@@ -153,51 +202,66 @@ private func linkField(to body: [UInt8], host: String = "api.test", match: Strin
             connection.send(chunk(Array(large.dropFirst(100_000))) + chunk([]))
         }
         let proxy = try TestProxy(origin, link)
-        let answer = try proxy.fetch("/feed")
-        #expect(answer.carries(large))
-        #expect(answer["Link"] == nil && answer["Use-As-Dictionary"] == nil, "there is none yet")
+        for answer in try proxy.prove("/feed") {
+            #expect(answer.carries(large))
+            #expect(answer["Link"] == nil, "there is none yet")
+        }
         #expect(try proxy.fetch("/feed")["Link"] == linkField(to: large))
     }
 
     @Test func `each variant and each authority has a name of its own`() throws {
         let origin = try Origin { request, connection in
             let isGerman = request["Accept-Language"] == "de"
-            connection.send(json(isGerman ? second : first, "Vary: Accept-Language"))
+            connection.send(open(isGerman ? second : first, "Vary: Accept-Language"))
         }
         let proxy = try TestProxy(origin, link)
-        #expect(try proxy.fetch("/feed", "Accept-Language: en")["Link"] == linkField(to: first))
-        #expect(try proxy.fetch("/feed", "Accept-Language: de")["Link"] == linkField(to: second))
+        #expect(try proxy.prove("/feed", "Accept-Language: en").last?["Link"] == linkField(to: first))
+        #expect(try proxy.prove("/feed", "Accept-Language: de").last?["Link"] == linkField(to: second))
         #expect(
-            try proxy.fetch("/feed", "Accept-Language: de", host: "b.test")["Link"]
+            try proxy.prove("/feed", "Accept-Language: de", host: "b.test").last?["Link"]
                 == linkField(to: second, host: "b.test"))
     }
 
     @Test(arguments: ["dictionaries: off", #"routes: [{match: "/*", dictionary: off}]"#])
     func `switched off, there is no Link`(settings: String) throws {
-        let proxy = try TestProxy(json(first), settings)
-        #expect(try proxy.fetch("/feed")["Link"] == nil)
+        let proxy = try TestProxy(html(first, "Cache-Control: public"), settings)
+        #expect(try proxy.prove("/feed").last?["Link"] == nil)
     }
 
     @Test func `the name survives a restart`() throws {
         let folder = try TestFolder()
-        let before = try TestProxy(Origin(json(first)), link, store: folder.file("store.sqlite"))
-        #expect(try before.fetch("/feed")["Link"] == linkField(to: first))
+        let before = try TestProxy(Origin(open(first)), link, store: folder.file("store.sqlite"))
+        #expect(try before.prove("/feed").last?["Link"] == linkField(to: first))
         before.stop()
-        let after = try TestProxy(Origin(json(second)), link, store: folder.file("store.sqlite"))
+        let after = try TestProxy(Origin(open(second)), link, store: folder.file("store.sqlite"))
         #expect(try after.fetch("/feed")["Link"] == linkField(to: first))
     }
 
-    @Test func `a version whose gain has halved is replaced, one that still saves is not`() throws {
-        // Nothing in common with the first, but easy to compress by itself.
-        let other = Array("0123456789".utf8) + [UInt8](repeating: UInt8(ascii: "x"), count: 9_000)
-        let origin = try Origin([json(first), json(second), json(second), json(other)])
-        let proxy = try TestProxy(origin, link)
-        for _ in 1...3 { #expect(try proxy.fetch("/feed")["Link"] == linkField(to: first)) }
-        // Measured beside the loop, at the earliest a second after the second body was: the test's time limit is the end.
-        while try proxy.fetch("/feed")["Link"] == linkField(to: first) { pauseBeyondTheHold() }
-        #expect(try proxy.fetch("/feed")["Link"] == linkField(to: other))
-        #expect(
-            try proxy.fetch("/feed", over: first).coding.hasPrefix("dc"),
-            "what was named before is still a dictionary")
+    @Test func `a name whose deltas waste more than another download gives way to a fresh one`() throws {
+        let version = Guarded(0)
+        let origin = try Origin { _, connection in
+            // Nothing in common with the first three; each but little different from the one before.
+            let (number, seed) = version.withLock { ($0, $0 < 1 ? 900 : 0) }
+            connection.send(open(Feed.bytes(version: seed + number, items: 40)))
+        }
+        var terms = LinkTerms()
+        (terms.renameSeconds, terms.sampleSeconds) = (0, 0)
+        let proxy = try TestProxy(origin, link, links: terms)
+        let old = Feed.bytes(version: 900, items: 40)
+        #expect(try proxy.prove("/feed").last?["Link"] == linkField(to: old))
+        // Measured beside the loop: the test's time limit is the end.
+        var link: String? = linkField(to: old)
+        while link == linkField(to: old) {
+            version.withLock { $0 += 1 }
+            try proxy.prove("/feed", available(old), "Accept-Encoding: dcz")
+            link = try proxy.fetch("/feed")["Link"]
+        }
+        #expect(link?.contains("/.dictum/") == true)
+        #expect(try proxy.fetch("/feed", over: old).coding.hasPrefix("dc"), "it is still a dictionary")
+        let path = DictionaryPath(
+            chain: ChainKey(authority: "api.test", match: "/feed").name, digest: Digest(of: old.span))
+        let answer = try proxy.fetch(path.text)
+        #expect(answer.carries(old), "and its URL still works")
+        #expect(answer["Cache-Control"] == "public, max-age=86400, immutable")
     }
 }

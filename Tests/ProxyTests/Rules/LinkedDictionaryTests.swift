@@ -17,8 +17,11 @@ private func path(of body: [UInt8], in chain: ChainKey = feed) -> String {
 @Suite(.timeLimit(.minutes(10))) struct LinkedDictionaryTests {
     /// A proxy that has named the first body, with the second in the chain, too.
     private func named(_ settings: String = link, store: String = ":memory:") throws -> TestProxy {
-        let proxy = try TestProxy(Origin([json(first), json(second)]), settings, store: store)
-        for _ in 1...2 { _ = try proxy.fetch("/feed") }
+        let open = { (body: [UInt8]) in html(body, "Cache-Control: public") }
+        let proxy = try TestProxy(
+            Origin(Array(repeating: open(first), count: 3) + [open(second)]), settings, store: store)
+        try proxy.prove("/feed")
+        _ = try proxy.fetch("/feed")
         return proxy
     }
 
@@ -37,7 +40,7 @@ private func path(of body: [UInt8], in chain: ChainKey = feed) -> String {
         #expect(answer.members("Vary") == ["accept-encoding", "available-dictionary"])
         #expect(answer["ETag"]?.hasPrefix("\"") == true)
         #expect(answer["Link"] == nil && answer["Accept-Ranges"] == nil && answer["Date"] != nil)
-        #expect(proxy.origin.requests.count == 2, "the upstream is not asked")
+        #expect(proxy.origin.requests.count == 4, "the upstream is not asked")
     }
 
     @Test func `it may be cached for what is left of its life`() throws {
@@ -46,9 +49,7 @@ private func path(of body: [UInt8], in chain: ChainKey = feed) -> String {
         let match = try #require(control.wholeMatch(of: /public, max-age=([0-9]+), immutable/))
         let life = try #require(Int(match.output.1))
         #expect(86_340...86_400 ~= life)
-        #expect(
-            try proxy.fetch(path(of: second))["Cache-Control"] == "public, max-age=60, immutable",
-            "of the chain, but not named")
+        #expect(try proxy.fetch(path(of: second)).status == 404, "of the chain, but not named")
     }
 
     @Test(arguments: ["gzip", "br", "zstd", "identity"])
@@ -82,10 +83,10 @@ private func path(of body: [UInt8], in chain: ChainKey = feed) -> String {
 
     @Test func `a digest of another chain is of no use`() throws {
         let origin = try Origin { request, connection in
-            connection.send(json(request.target == "/feed" ? first : second))
+            connection.send(html(request.target == "/feed" ? first : second, "Cache-Control: public"))
         }
         let proxy = try TestProxy(origin, link)
-        for target in ["/feed", "/other"] { _ = try proxy.fetch(target) }
+        for target in ["/feed", "/other"] { try proxy.prove(target) }
         let answer = try proxy.fetch(path(of: first), over: second, accept: "dcz, gzip")
         #expect(answer.coding == "gzip")
         #expect(try answer.carriesDecoded(first))
@@ -147,12 +148,12 @@ private func path(of body: [UInt8], in chain: ChainKey = feed) -> String {
         #expect(answer.status == 404)
         #expect(answer["Cache-Control"] == "no-store")
         #expect(answer["Use-As-Dictionary"] == nil)
-        #expect(proxy.origin.requests.map(\.target) == ["/feed", "/feed"])
+        #expect(proxy.origin.requests.map(\.target) == Array(repeating: "/feed", count: 4))
     }
 
     @Test(arguments: [
         "dictionaries: off", #"routes: [{match: "/*", dictionary: off}]"#,
-        #"routes: [{match: "/*", dictionary: {delivery: in_band, match_dest: [document]}}]"#,
+        #"routes: [{match: "/*", announce: off, dictionary: {delivery: in_band, match_dest: [document]}}]"#,
     ])
     func `where Links are switched off there is no dictionary either`(settings: String) throws {
         let folder = try TestFolder()
@@ -160,6 +161,24 @@ private func path(of body: [UInt8], in chain: ChainKey = feed) -> String {
         let proxy = try TestProxy(Origin(json(first)), settings, store: folder.file("s.sqlite"))
         #expect(try proxy.fetch(path(of: first)).status == 404)
         #expect(proxy.origin.requests.isEmpty)
+    }
+
+    @Test(arguments: [
+        ("text/html", "", nil), ("application/json", "", #"("")"#),
+        ("application/json", "match_dest: [script]", #"("script")"#), ("text/css", "", #"("")"#),
+    ])
+    func `unless it is a document's, it is for fetch() alone, whose destination is empty`(
+        type: String, setting: String, destinations: String?
+    ) throws {
+        let proxy = try TestProxy(
+            wire("HTTP/1.1 200 OK", "Content-Type: \(type)", "Cache-Control: public", body: first),
+            #"routes: [{match: "/*", dictionary: {delivery: link, \#(setting)}}]"#
+                .replacing(", }", with: "}"))
+        let link = try #require(try proxy.prove("/feed").last?["Link"])
+        let path = try #require(link.firstMatch(of: /<([^>]+)>/)?.output.1)
+        let offer = try #require(try proxy.fetch(String(path))["Use-As-Dictionary"])
+        let expected = destinations.map { ", match-dest=" + $0 } ?? ""
+        #expect(offer == #"match="/feed""# + expected)
     }
 
     @Test func `a chain of which nothing is named is not reachable`() throws {
@@ -185,8 +204,8 @@ private func path(of body: [UInt8], in chain: ChainKey = feed) -> String {
         throws
     {
         let large = Feed.bytes(version: 0, items: 9_000)
-        let proxy = try TestProxy(json(large), link)
-        _ = try proxy.fetch("/feed")
+        let proxy = try TestProxy(html(large, "Cache-Control: public"), link)
+        try proxy.prove("/feed")
         let target = path(of: large)
         #expect(try proxy.fetch(target, "Accept-Encoding: br").carriesDecoded(large))
         let slow = try proxy.connect(receiveBytes: 4096)
@@ -208,7 +227,7 @@ private func path(of body: [UInt8], in chain: ChainKey = feed) -> String {
         let proxy = try named()
         _ = try proxy.fetch(path(of: first), over: second, accept: "dcz")
         let metrics = try proxy.metrics()
-        #expect(metrics.contains("dictum_offers_total 3\n"))
+        #expect(metrics.contains("dictum_offers_total 5\n"))
         #expect(metrics.contains(#"dictum_requests_total{route="/*",coding="dcz",reason="delta"} 1"#))
         #expect(!metrics.contains("dictum_unkept_offers_total{"))
     }

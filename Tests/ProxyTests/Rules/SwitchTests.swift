@@ -93,7 +93,7 @@ private let second = Feed.bytes(version: 1, items: 40)
         let proxy = try TestProxy(
             Origin(json(first, "Cache-Control: public, max-age=0")),
             #"routes: [{match: "/*", dictionary: {delivery: link}}]"#)
-        _ = try proxy.fetch("/feed")
+        try proxy.prove("/feed")
         let link = try #require(try proxy.fetch("/feed")["Link"])
         let path = try #require(link.firstMatch(of: /<([^>]+)>/)?.output.1)
         #expect(try proxy.fetch(String(path)).carries(first))

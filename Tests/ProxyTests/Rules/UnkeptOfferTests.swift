@@ -32,7 +32,7 @@ private let body = Feed.bytes(version: 0, items: 40)
         #expect(
             said.first?.hasPrefix(
                 "route /feed offers dictionaries on answers that no browser keeps (\(reason))") == true)
-        #expect(said.first?.contains("cache_control, ttl or delivery: link") == true)
+        #expect(said.first?.contains("set cache_control on the route, or announce its paths") == true)
     }
 
     @Test(arguments: [("no-cache", "no-cache"), ("max-age=0", "expired"), ("public", "etag-only")])
@@ -43,7 +43,7 @@ private let body = Feed.bytes(version: 0, items: 40)
             json(body, "Cache-Control: max-age=60"),
             #"routes: [{match: "/*", dictionary: {delivery: in_band, cache_control: \#(value)}}]"#)
         _ = try proxy.fetch("/feed")
-        let text = "no browser keeps (\(reason)): give max-age to the route's own cache_control, or set ttl"
+        let text = "no browser keeps (\(reason)): give max-age to the route's own cache_control, or announce"
         #expect(warnings(proxy).count == 1 && warnings(proxy).first?.contains(text) == true)
     }
 
@@ -59,8 +59,8 @@ private let body = Feed.bytes(version: 0, items: 40)
         #expect(try !proxy.metrics().contains("dictum_unkept_offers_total{"))
     }
 
-    @Test(arguments: ["ttl: 60s", "cache_control: max-age=60", "delivery: link"])
-    func `what the warning advises helps`(setting: String) throws {
+    @Test(arguments: ["ttl: 60s", "cache_control: max-age=60"])
+    func `a life that the route gives helps`(setting: String) throws {
         let proxy = try TestProxy(
             json(body, "Cache-Control: public, no-cache"),
             #"routes: [{match: "/*", dictionary: {\#(setting)}}]"#)

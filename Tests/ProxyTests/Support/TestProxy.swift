@@ -21,7 +21,7 @@ final class TestProxy {
     /// Starts with the settings of a test in YAML: those below `upstream` and all others.
     init(
         _ origin: Origin, upstream: String = "", _ settings: String = "", store: String = ":memory:",
-        isLogged: Bool = false, deltaFault: Deltas.Fault? = nil,
+        isLogged: Bool = false, links: LinkTerms = LinkTerms(), deltaFault: Deltas.Fault? = nil,
         urls: [String]? = nil, resolver: NameResolver = .system,
         listener: (inout Configuration.Listener) -> Void = { _ in },
         change: (inout Configuration) -> Void = { _ in }
@@ -35,7 +35,7 @@ final class TestProxy {
         let context = try ProxyContext.open(
             configuration,
             log: { [events] event in events.withLock { $0.append(event) } }, loopCount: 2,
-            resolver: resolver, deltaFault: deltaFault)
+            resolver: resolver, links: links, deltaFault: deltaFault)
         log = isLogged ? try LineReader() : nil
         sink = log.map { LogSink(descriptor: $0.writeEnd) }
         server = try ProxyServer(
@@ -113,6 +113,16 @@ final class TestProxy {
         client.send(request(target, fields, method: method, host: host, body: body))
         let answer = try client.receive(isBodiless: method == "HEAD")
         return learn(answer, over: nil, names(target, fields, host: host))
+    }
+
+    /// Fetches a target for three clients, so that its body is proven to be public; returns the responses.
+    @discardableResult
+    func prove(_ target: String, _ fields: String..., host: String = "api.test") throws -> [WireMessage] {
+        try (1...3).map { number in
+            let client = try connect()
+            client.send(request(target, [forwarded(for: number)] + fields, host: host))
+            return try client.receive()
+        }
     }
 
     /// One request that has a dictionary, with the id that it was offered with here, on a connection of its own, and its
@@ -217,9 +227,19 @@ func request(
     wire((["\(method) \(target) HTTP/1.1", "Host: \(host)"] + fields).joined(separator: "\r\n"), body: body)
 }
 
+/// The fields by which a trusted proxy names a client.
+func forwarded(for client: Int) -> String {
+    "X-Forwarded-For: 203.0.113.\(client)\r\nX-Forwarded-Proto: https"
+}
+
 /// The field that offers a dictionary.
 func available(_ dictionary: [UInt8]) -> String {
     "Available-Dictionary: :\(Digest(of: dictionary.span).base64):"
+}
+
+/// A 200 of HTML in wire bytes.
+func html(_ body: [UInt8], _ fields: String...) -> [UInt8] {
+    wire((["HTTP/1.1 200 OK", "Content-Type: text/html"] + fields).joined(separator: "\r\n"), body: body)
 }
 
 /// A 200 of JSON in wire bytes, for everybody unless a field says otherwise.

@@ -8,10 +8,12 @@ final class LinkedDictionary: Sendable {
     let version: Dictionaries.Version
     /// The route of the URL that the body is from, whose settings hold for it.
     let route: Route
+    private let lifeSeconds: Int
 
-    private init(version: Dictionaries.Version, route: Route) {
+    private init(version: Dictionaries.Version, route: Route, lifeSeconds: Int) {
         self.version = version
         self.route = route
+        self.lifeSeconds = lifeSeconds
     }
 
     /// The version that a request is for; nil where there is none that a Link of this authority may name now.
@@ -20,19 +22,15 @@ final class LinkedDictionary: Sendable {
             let authority = head.authority, let path = DictionaryPath(head.target.path),
             let version = proxy.index.linked(path, authority: authority, now: Clock.unixSeconds)
         else { return nil }
-        let parts = version.url.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-        let route = proxy.context.routes.route(
-            path: String(parts[0]), query: parts.count > 1 ? String(parts[1]) : nil)
-        guard route.usesDictionaries, route.policy.scope == .public,
-            let delivery = route.delivery, delivery != .inBand
-        else { return nil }
-        return LinkedDictionary(version: version, route: route)
+        let route = proxy.context.routes.route(of: version)
+        guard proxy.context.routes.mayName(route), let dictionary = route.dictionary else { return nil }
+        let lifeSeconds = proxy.context.linkDesk.life(of: version, atMost: dictionary.linkMaxAge / 1000)
+        return LinkedDictionary(version: version, route: route, lifeSeconds: lifeSeconds)
     }
 
-    /// What is left of its life as a named version; a little where the name has just gone to another.
+    /// Its life, or what is left of the time for which the store keeps it.
     private func cacheControl(now: Int) -> String {
-        let life = max(version.pinnedUntil - now, Int(OfferForm.usableSecondsMin))
-        return "public, max-age=\(life), immutable"
+        "public, max-age=\(max(1, min(version.pinnedUntil - now, lifeSeconds))), immutable"
     }
 
     /// The head of its answer.
@@ -58,8 +56,15 @@ final class LinkedDictionary: Sendable {
     }
 
     /// What the body is a dictionary for.
+    ///
+    /// The responses of an API offer themselves under the same match. RFC 9842 section 2.2.3 prefers a dictionary whose
+    /// match-dest matches, so that one for `fetch()` alone, whose destination is empty, is not replaced by such an offer with a
+    /// shorter life.
     var offer: UseAsDictionary? {
-        UseAsDictionary(
-            match: version.chain.match, matchDest: version.chain.matchDest, ttl: route.dictionary?.ttlSeconds)
+        let chain = version.chain
+        let isForFetch = chain.matchDest.isEmpty && !MediaTypes.isDocument(version.contentType)
+        return UseAsDictionary(
+            match: chain.match, matchDest: isForFetch ? [""] : chain.matchDest,
+            ttl: route.dictionary?.ttlSeconds)
     }
 }

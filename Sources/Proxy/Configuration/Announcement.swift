@@ -1,0 +1,87 @@
+internal import Dictionaries
+
+/// Which dictionaries of other paths the documents of a route announce: the setting `announce`.
+package enum Announcement: Sendable, Equatable {
+    /// Those that the documents' clients fetch afterwards, once that is known.
+    case auto
+    /// None.
+    case off
+    /// Those of these paths.
+    case paths([Target])
+
+    /// A path, with a query if one was written.
+    package struct Target: Sendable, Equatable {
+        /// As it was written.
+        package let text: String
+        let path: String
+        let query: String?
+
+        init?(_ text: String) {
+            let parts = text.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+            let path = parts.first.map(String.init) ?? ""
+            guard text.utf8.count <= 1024, text.utf8.allSatisfy({ 0x21...0x7E ~= $0 }), !text.contains("#"),
+                path.hasPrefix("/"), NormalPath.isNormal(path), !DictionaryPath.isReserved(path)
+            else { return nil }
+            self.text = text
+            self.path = path
+            query = parts.count > 1 ? String(parts[1]) : nil
+        }
+    }
+}
+
+extension RouteConfiguration {
+    /// The announcement in use: a route that is off announces only what it names.
+    var announcementInUse: Announcement { announcement ?? (dictionary == nil ? .off : .auto) }
+}
+
+extension SettingType where Value == Announcement? {
+    /// `auto`, `off`, or a list of paths.
+    static let announcement = {
+        let path = SettingType<Announcement.Target>.scalar(
+            "a path that a route matches, such as /api/feed", write: { $0.text.inYAML },
+            read: { Announcement.Target($0) })
+        let list = SettingType<[Announcement.Target]>.list(path, 0...16)
+        let expectation = "auto, off, or \(list.expectation)"
+        return SettingType(
+            expectation: expectation,
+            read: { node, reader in
+                if case .list = node.content { return list.read(node, &reader).map { .paths($0) } }
+                guard let text = reader.text(node, expected: expectation) else { return nil }
+                if text == "auto" { return .auto }
+                if text.saysOff { return .off }
+                reader.reportUnexpected(node, expected: expectation)
+                return nil
+            },
+            write: { announcement in
+                switch announcement {
+                case nil, .auto?: "auto"
+                case .off?: "off"
+                case .paths(let targets)?: list.write(targets)
+                }
+            })
+    }()
+}
+
+extension Configuration {
+    /// Warns of announced paths whose responses never become public dictionaries.
+    mutating func warnOfAnnouncements(_ reader: SettingsReader) {
+        for (place, route) in routes.enumerated() {
+            guard case .paths(let targets)? = route.announcement,
+                let list = reader.node(of: "routes[\(place)].announce"), case .list(let nodes) = list.content
+            else { continue }
+            for (index, (target, node)) in zip(targets, nodes).enumerated() {
+                guard let obstacle = obstacle(to: target) else { continue }
+                warn(
+                    "routes[\(place)].announce[\(index)] is \(node.kind) and never announced: \(obstacle)",
+                    at: node.position)
+            }
+        }
+    }
+
+    private func obstacle(to target: Announcement.Target) -> String? {
+        let route = routes.first { $0.match.first(path: target.path, query: target.query) != nil }
+        guard let route else { return "no route matches it" }
+        guard let dictionary = route.dictionary else { return "dictionaries are off on route \(route.text)" }
+        return dictionary.scope == .public ? nil : "route \(route.text) is private"
+    }
+}

@@ -1,0 +1,177 @@
+internal import Dictionaries
+internal import HTTP
+
+// MARK: - What public responses prove, and what pages announce
+
+extension Exchange {
+    /// Whether the response is a document, whose Links browsers follow.
+    func isDocument(_ contentType: String?) -> Bool {
+        guard let destination = request.headers.first(.secFetchDest) else {
+            return MediaTypes.isDocument(contentType)
+        }
+        return destination == "document" || destination == "iframe"
+    }
+
+    // MARK: Public bodies
+
+    /// Notes that a body which is in its chain goes to a client, if its response says that it is public.
+    func notePublic(_ body: Body, _ answer: Answer) {
+        guard let place = answer.place, place.chain.scope == .public, context.routes.mayName(route),
+            saysPublic(answer), let dictionary = route.dictionary
+        else { return }
+        let now = Clock.unixSeconds
+        let sighting = LinkDesk.Sighting(
+            body: body, chain: place.chain, variant: place.variant, url: place.url,
+            keptSeconds: keptSeconds(answer), client: isRequestOfAnybody ? linkClient : nil, source: source)
+        if context.linkDesk.note(sighting, now: now) { askAboutSoleClient() }
+        context.linkDesk.consider(
+            sighting, index: proxy.index, lifeSeconds: dictionary.linkMaxAge / 1000, now: now)
+    }
+
+    /// Whether the upstream or the operator says that the response is for everybody.
+    private func saysPublic(_ answer: Answer) -> Bool {
+        guard answer.facts.setCookieNames.isEmpty, !answer.facts.cacheControl.isPrivate else { return false }
+        return answer.facts.cacheControl.permitsSharing
+            || answer.isCacheControlReplaced && route.cacheControl?.directives.permitsSharing == true
+    }
+
+    /// Whether the request says nothing of its user.
+    private var isRequestOfAnybody: Bool {
+        !facts.hasPersonalField && !facts.hasPersonalQuery && !facts.hasClientCertificate
+            && OrdinaryRequestFields.areAll(in: request, isPeerTrusted: peer.isTrusted)
+    }
+
+    /// For how long a browser keeps the response as a dictionary.
+    private func keptSeconds(_ answer: Answer) -> Int {
+        guard unkeptReason(answer, ttl: nil) == nil else { return 0 }
+        return Int(max(0, freshness(answer).remainingSeconds(at: Int64(Clock.unixSeconds))))
+    }
+
+    private func askAboutSoleClient() {
+        let text = Self.text(of: connection.peer)
+        let address = String(decoding: text, as: UTF8.self)
+        context.report(
+            .warning(
+                peer.isTrusted
+                    ? """
+                    all public responses of late went to \(address), a trusted proxy that names no client, so that no body can be \
+                    shown to be public and none gets a Link: have it send X-Forwarded-For
+                    """
+                    : """
+                    all public responses of late went to \(address), so that no body can be shown to be public and none gets a \
+                    Link: if that is a balancer, add it to trusted_proxies and have it send X-Forwarded-For
+                    """))
+    }
+
+    // MARK: Named versions
+
+    /// Notes a client that advertises a named version.
+    func noteUser(of version: Dictionaries.Version) {
+        guard linked == nil, version.isPinned(at: Clock.unixSeconds), let client = linkClient.address else {
+            return
+        }
+        context.linkDesk.noteUser(of: version, client: client)
+    }
+
+    /// Notes what a response costs or saves its client that is a named version, or a delta over one.
+    func noteNamed(_ answer: Answer, sentBytes: Int) {
+        let now = Clock.unixSeconds
+        if let linked {
+            guard let client = linkClient.address else { return }
+            context.linkDesk.noteDownload(of: linked.version, sentBytes: sentBytes, client: client, now: now)
+        } else if record.coding.usesDictionary, let version = dictionary.version, version.isPinned(at: now),
+            let client = linkClient.address
+        {
+            context.linkDesk.noteSaving(
+                over: version, bodyBytes: answer.collected.count, sentBytes: sentBytes, client: client)
+        }
+    }
+
+    // MARK: Pages
+
+    /// The page whose script sent the request, if it learns what to announce.
+    private var source: (page: LearnedPages.Key, client: UInt128)? {
+        guard facts.secFetchSite == .sameOrigin, request.headers.firstEquals(.secFetchDest, "empty"),
+            let client = linkClient.address, let authority,
+            let referer = request.headers.first(.referer).flatMap(Referer.init),
+            referer.authority == authority.lowercased()
+        else { return nil }
+        let route = context.routes.route(path: referer.path, query: referer.query)
+        guard route.announcement == .auto else { return nil }
+        let match = route.pageMatch(path: referer.path, query: referer.query)
+        return (LearnedPages.Key(authority: authority, match: match), client)
+    }
+
+    /// Announces by Link the dictionaries of other paths that the document's scripts will fetch.
+    func announce(_ answer: Answer) {
+        guard linked == nil, route.announcement != .off, request.method == .get, let authority,
+            answer.facts.status == 200 || answer.facts.status == 304, isDocument(answer.facts.contentType),
+            facts.isTransportSecure, facts.dictionarySwitch == nil, context.configuration.dictionariesOn
+        else { return }
+        let now = Clock.unixSeconds
+        var paths: [String] = []
+        let (chains, isLearned) = announcedChains(authority, now: now)
+        for chain in chains where chain != answer.place?.chain && paths.count < LearnedPages.announcedMax {
+            guard let version = announcedVersion(of: chain, isLearned: isLearned, now: now) else { continue }
+            paths.append(DictionaryPath(chain: chain.name, digest: version.digest).text)
+        }
+        guard !paths.isEmpty else { return }
+        for path in paths { answer.head.headers.append(.link, LinkField.dictionary(path)) }
+        proxy.metrics.countAnnounced(paths.count, route: route.index)
+    }
+
+    /// The chains that a document of this request announces, and whether Dictum has learned them by itself.
+    private func announcedChains(_ authority: String, now: Int) -> (chains: [ChainKey], isLearned: Bool) {
+        switch route.announcement {
+        case .off: return ([], false)
+        case .paths(let targets):
+            return (targets.compactMap { chain(of: $0, authority: authority) }, false)
+        case .auto:
+            let match = route.pageMatch(path: path, query: query)
+            let page = LearnedPages.Key(authority: authority, match: match)
+            return (context.linkDesk.chains(after: page, client: linkClient.address, now: now), true)
+        }
+    }
+
+    private func chain(of target: Announcement.Target, authority: String) -> ChainKey? {
+        let route = context.routes.route(path: target.path, query: target.query)
+        guard let dictionary = route.dictionary,
+            let match = route.matchValue(path: target.path, query: target.query)
+        else { return nil }
+        return ChainKey(authority: authority, match: match, matchDest: dictionary.matchDest)
+    }
+
+    /// The named version of a chain, of the variant that this client would be sent as far as its fields tell.
+    private func announcedVersion(of chain: ChainKey, isLearned: Bool, now: Int) -> Dictionaries.Version? {
+        let known = proxy.index.recent(of: chain) + proxy.index.named(of: chain, now: now)
+        guard let newest = known.first else { return nil }
+        let route = context.routes.route(of: newest)
+        guard context.routes.mayName(route), let dictionary = route.dictionary else { return nil }
+        let fitting = known.first { version in
+            VariantKey.fits(version.variant) { name in HeaderName(name).flatMap { request.headers.joined($0) }
+            }
+        }
+        return context.linkDesk.announced(
+            chain, variant: (fitting ?? newest).variant, isLearned: isLearned, index: proxy.index,
+            lifeSeconds: dictionary.linkMaxAge / 1000, now: now)
+    }
+}
+
+/// A Referer that is a URL of http or https.
+struct Referer {
+    /// In lower case.
+    let authority: String
+    let path: String
+    let query: String?
+
+    init?(_ text: String) {
+        guard let scheme = ["https://", "http://"].first(where: text.hasPrefix) else { return nil }
+        let rest = text.dropFirst(scheme.count).prefix { $0 != "#" }
+        let authority = rest.prefix { $0 != "/" && $0 != "?" }
+        let target = rest.dropFirst(authority.count)
+        let path = target.prefix { $0 != "?" }
+        self.authority = authority.lowercased()
+        self.path = path.isEmpty ? "/" : String(path)
+        query = path.count < target.count ? String(target.dropFirst(path.count + 1)) : nil
+    }
+}

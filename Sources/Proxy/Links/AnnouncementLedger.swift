@@ -1,0 +1,67 @@
+/// What an announced dictionary cost the clients that downloaded it, and what it saved them.
+///
+/// An announcement that Dictum has learned by itself must pay. Each client's account is bounded, so that nobody can spoil or
+/// praise a dictionary alone. A value without clock.
+struct AnnouncementLedger: Sendable {
+    private struct Account {
+        let client: UInt128
+        let openedAt: Int
+        var cost: Int
+        var saved = 0
+    }
+
+    /// Clients that came most recently; more tell nothing new.
+    private static let accountsMax = 32
+    /// Fewer clients tell nothing.
+    private static let judgesMin = 8
+    /// A client needs time to save what a download has cost.
+    private static let secondsMin = 600
+    private static let restSeconds = 3600
+    private static let doublingsMax = 4
+
+    private var accounts: [Account] = []
+    private var next = 0
+    private var rests = 0
+    private var restsUntil = 0
+
+    init() {}
+
+    /// Returns true if the dictionary may be announced.
+    func pays(at now: Int) -> Bool { now >= restsUntil }
+
+    /// Notes a download.
+    mutating func noteCost(_ bytes: Int, of client: UInt128, at now: Int) {
+        if let place = accounts.firstIndex(where: { $0.client == client }) {
+            accounts[place].cost = max(accounts[place].cost, bytes)
+        } else {
+            insert(Account(client: client, openedAt: now, cost: bytes))
+        }
+        judge(at: now)
+    }
+
+    /// Notes a delta over the dictionary.
+    mutating func noteSaving(_ bytes: Int, of client: UInt128) {
+        guard let place = accounts.firstIndex(where: { $0.client == client }) else { return }
+        // Four times the cost at most: one client must not outvote four others.
+        accounts[place].saved = min(accounts[place].saved + max(0, bytes), 4 * accounts[place].cost)
+    }
+
+    private mutating func insert(_ account: Account) {
+        guard accounts.count >= Self.accountsMax else { return accounts.append(account) }
+        accounts[next] = account
+        next = (next + 1) % Self.accountsMax
+    }
+
+    private mutating func judge(at now: Int) {
+        let judges = accounts.filter { now - $0.openedAt >= Self.secondsMin || $0.saved > $0.cost }
+        guard judges.count >= Self.judgesMin else { return }
+        let balance = judges.reduce(0) { $0 + $1.saved - $1.cost }
+        guard balance < 0 else {
+            rests = 0
+            return
+        }
+        restsUntil = now + Self.restSeconds << min(rests, Self.doublingsMax)
+        rests += 1
+        (accounts, next) = ([], 0)
+    }
+}

@@ -1,0 +1,55 @@
+/// A table of bounded size in which no client can push out much of what others have brought.
+///
+/// Each entry lies in a bucket that the address of the client picks which opened it. A full bucket drops its oldest entry. A
+/// flood of made-up keys from one address therefore costs the entries of one bucket, and an entry that is lost is opened
+/// again by the next client that asks. Every operation is O(1).
+struct FairTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+    private struct Bucket {
+        var keys: [Key] = []
+        var next = 0
+    }
+
+    private let slotCount: Int
+    private var values: [Key: Value] = [:]
+    private var buckets: [Bucket]
+
+    /// The number of entries.
+    var count: Int { values.count }
+
+    init(buckets bucketCount: Int, slots slotCount: Int) {
+        self.slotCount = max(1, slotCount)
+        buckets = Array(repeating: Bucket(), count: max(1, bucketCount))
+    }
+
+    /// Returns the value of a key.
+    subscript(key: Key) -> Value? { values[key] }
+
+    /// Changes the value of a key in place; the table makes one with `fresh` for `client` if there is none.
+    mutating func change<Result>(
+        _ key: Key, openedBy client: UInt128, fresh: @autoclosure () -> Value,
+        _ change: (inout Value) -> Result
+    ) -> Result {
+        if let result = changeIfPresent(key, change) { return result }
+        var value = fresh()
+        let result = change(&value)
+        insert(value, key, openedBy: client)
+        return result
+    }
+
+    /// Changes the value of a key in place, if there is one.
+    mutating func changeIfPresent<Result>(_ key: Key, _ change: (inout Value) -> Result) -> Result? {
+        guard let index = values.index(forKey: key) else { return nil }
+        return change(&values.values[index])
+    }
+
+    private mutating func insert(_ value: Value, _ key: Key, openedBy client: UInt128) {
+        // Swift's hashes have a seed of the process, so that nobody can choose addresses that share a bucket.
+        let bucket = Int(UInt(bitPattern: client.hashValue) % UInt(buckets.count))
+        values[key] = value
+        guard buckets[bucket].keys.count >= slotCount else { return buckets[bucket].keys.append(key) }
+        let place = buckets[bucket].next
+        values[buckets[bucket].keys[place]] = nil
+        buckets[bucket].keys[place] = key
+        buckets[bucket].next = (place + 1) % slotCount
+    }
+}

@@ -1,0 +1,95 @@
+internal import Dictionaries
+
+/// Which public chains clients fetch after a page: what `announce: auto` goes by.
+///
+/// Clients count by address, so that one alone can neither bring an announcement about nor push another out. Memory is
+/// bounded: see `FairTable`.
+struct LearnedPages: Sendable {
+    /// The pages that one entry stands for: those that the chain of a document covers.
+    struct Key: Hashable, Sendable {
+        private let hash: Int
+
+        init(authority: String, match: String) {
+            var hasher = Hasher()
+            hasher.combine(authority)
+            hasher.combine(match)
+            hash = hasher.finalize()
+        }
+    }
+
+    private struct Fetched {
+        let chain: ChainKey
+        var clients = ClientSketch()
+    }
+
+    private struct Page {
+        var begunAt: Int
+        var viewers = ClientSketch()
+        var fetched: [Fetched] = []
+        /// What was learned in the period before.
+        var former: [ChainKey] = []
+    }
+
+    /// An announcement that three clients have had no use for is no proof of anything.
+    private static let clientsMin = 3
+    /// The chains of a page that are counted.
+    private static let chainsMax = 8
+    /// What a page announces.
+    static let announcedMax = 4
+    private static let periodSeconds = 6 * 3600
+    /// Longer patterns are not worth their place here.
+    private static let matchBytesMax = 512
+    private static let bucketCount = 256
+    private static let slotCount = 8
+
+    private var pages = FairTable<Key, Page>(buckets: bucketCount, slots: slotCount)
+
+    init() {}
+
+    /// Notes that a client fetched a response of a chain after a page.
+    mutating func noteFetch(of chain: ChainKey, after page: Key, by client: UInt128, now: Int) {
+        guard chain.match.utf8.count <= Self.matchBytesMax else { return }
+        pages.change(page, openedBy: client, fresh: Page(begunAt: now)) { page in
+            Self.renew(&page, now: now)
+            page.viewers.insert(client)
+            if let place = page.fetched.firstIndex(where: { $0.chain == chain }) {
+                page.fetched[place].clients.insert(client)
+                return
+            }
+            var fetched = Fetched(chain: chain)
+            fetched.clients.insert(client)
+            if page.fetched.count < Self.chainsMax { return page.fetched.append(fetched) }
+            // One that several clients fetch stays.
+            if let place = page.fetched.firstIndex(where: { $0.clients.count < 2 }) {
+                page.fetched[place] = fetched
+            }
+        }
+    }
+
+    /// Notes that a client was sent a page.
+    mutating func noteView(of page: Key, by client: UInt128, now: Int) {
+        _ = pages.changeIfPresent(page) { page in
+            Self.renew(&page, now: now)
+            page.viewers.insert(client)
+        }
+    }
+
+    /// Returns the chains that at least half of the clients of a page fetch, the most fetched first.
+    func chains(of page: Key) -> [ChainKey] {
+        guard let page = pages[page] else { return [] }
+        let learned = Self.learned(page)
+        return learned + page.former.filter { !learned.contains($0) }
+    }
+
+    private static func learned(_ page: Page) -> [ChainKey] {
+        page.fetched.filter { $0.clients.count >= clientsMin && 2 * $0.clients.count >= page.viewers.count }
+            .sorted { $0.clients.count > $1.clients.count }.map(\.chain)
+    }
+
+    /// Begins to count anew after a while, so that a page that has changed is learned again.
+    private static func renew(_ page: inout Page, now: Int) {
+        guard now - page.begunAt >= periodSeconds else { return }
+        let isRecent = now - page.begunAt < 2 * periodSeconds
+        page = Page(begunAt: now, former: isRecent ? learned(page) : [])
+    }
+}

@@ -1,0 +1,260 @@
+internal import Dictionaries
+internal import Synchronization
+
+/// Which stored versions Links name: proven public ones, and another as soon as that pays.
+///
+/// The names themselves are in the store, where they survive a restart. Safe from any thread.
+final class LinkDesk: Sendable {
+    /// A public body on its way to a client.
+    struct Sighting {
+        let body: Body
+        let chain: ChainKey
+        let variant: String
+        let url: String
+        /// For how long a browser keeps the response as a dictionary.
+        let keptSeconds: Int
+        /// The client, if the request says nothing else of its user.
+        let client: LinkClient?
+        /// The page whose script asked, and the client that it runs at.
+        let source: (page: LearnedPages.Key, client: UInt128)?
+    }
+
+    /// What is known of a chain that may be named.
+    private struct ChainNote {
+        var keptSeconds = 0
+        /// The body that was proven last, and its variant.
+        var proven: (body: Digest, variant: String)?
+        var ledger = AnnouncementLedger()
+    }
+
+    private struct Notes {
+        var proof = PublicProof()
+        var soleClient = SoleClient()
+        var pages = LearnedPages()
+        /// By a hash of the chain with a seed of the process.
+        var chains = FairTable<Int, ChainNote>(buckets: 256, slots: 16)
+        /// By the row of the named version.
+        var worths: [Int64: NamedWorth] = [:]
+    }
+
+    /// Names whose worth is watched; further names are kept for their whole life.
+    private static let watchedMax = 10_000
+
+    private let store: DictionaryStore
+    private let pool: CompressionPool
+    private let terms: LinkTerms
+    private let notes = Guarded(Notes())
+    /// One measurement at a time: it is worth little, and so may cost little.
+    private let isMeasuring = Atomic<Bool>(false)
+
+    init(store: DictionaryStore, pool: CompressionPool, terms: LinkTerms = .init()) {
+        self.store = store
+        self.pool = pool
+        self.terms = terms
+    }
+
+    // MARK: What responses tell
+
+    /// Notes a public body on its way to a client; true if it is time to ask whether that client is a balancer.
+    func note(_ sighting: Sighting, now: Int) -> Bool {
+        notes.withLock { notes in
+            var isTimeToAsk = false
+            if let client = sighting.client {
+                if let address = client.address {
+                    let key = PublicProof.Key(
+                        sighting.body.digest, chain: sighting.chain, variant: sighting.variant)
+                    notes.proof.note(key, to: address)
+                    let chain = sighting.chain.hashValue
+                    let isProven = notes.proof.isProven(key)
+                    notes.chains.change(chain, openedBy: address, fresh: ChainNote()) {
+                        $0.keptSeconds = sighting.keptSeconds
+                        if isProven { $0.proven = (sighting.body.digest, sighting.variant) }
+                    }
+                }
+                isTimeToAsk = notes.soleClient.note(client, now: now)
+            }
+            if let source = sighting.source {
+                notes.pages.noteFetch(of: sighting.chain, after: source.page, by: source.client, now: now)
+            }
+            return isTimeToAsk
+        }
+    }
+
+    /// Notes a client that advertised a named version.
+    func noteUser(of version: Version, client: UInt128) {
+        notes.withLock { $0.worths[version.id]?.noteUser(client) }
+    }
+
+    /// Notes a response of `bodyBytes` that went out as a delta over a named version.
+    func noteSaving(over version: Version, bodyBytes: Int, sentBytes: Int, client: UInt128) {
+        notes.withLock { notes in
+            guard let worth = notes.worths[version.id] else { return }
+            let saved = bodyBytes / 1000 * worth.plainPerMille - sentBytes
+            _ = notes.chains.changeIfPresent(version.chain.hashValue) {
+                $0.ledger.noteSaving(saved, of: client)
+            }
+        }
+    }
+
+    /// Notes a client that downloaded a named version.
+    func noteDownload(of version: Version, sentBytes: Int, client: UInt128, now: Int) {
+        notes.withLock { notes in
+            notes.worths[version.id]?.noteHolder(client)
+            _ = notes.chains.changeIfPresent(version.chain.hashValue) {
+                $0.ledger.noteCost(sentBytes, of: client, at: now)
+            }
+        }
+    }
+
+    // MARK: Pages
+
+    /// Notes that a client was sent a page, and returns the chains that such clients fetch afterwards.
+    func chains(after page: LearnedPages.Key, client: UInt128?, now: Int) -> [ChainKey] {
+        notes.withLock { notes in
+            if let client { notes.pages.noteView(of: page, by: client, now: now) }
+            return notes.pages.chains(of: page)
+        }
+    }
+
+    /// Returns the version that a page announces for a chain; nil if there is none, or if it would be of no use.
+    ///
+    /// A dictionary that comes with the responses themselves and outlives the announced one is the better one. What was only
+    /// learned must also pay.
+    func announced(
+        _ chain: ChainKey, variant: String, isLearned: Bool, index: DictionaryIndex.Reader, lifeSeconds: Int,
+        now: Int
+    ) -> Version? {
+        let isOfUse = notes.withLock { notes in
+            // After a restart nothing is known of a chain, but the name of before still stands.
+            guard let note = notes.chains[chain.hashValue] else { return !isLearned }
+            return note.keptSeconds < lifeSeconds && (!isLearned || note.ledger.pays(at: now))
+        }
+        guard isOfUse else { return nil }
+        return named(chain, variant: variant, index: index, lifeSeconds: lifeSeconds, now: now)
+    }
+
+    // MARK: Names
+
+    /// Returns the version that Links of this chain and variant name; nil if no body of it is proven to be public.
+    func named(
+        _ chain: ChainKey, variant: String, index: DictionaryIndex.Reader, lifeSeconds: Int, now: Int
+    ) -> Version? {
+        let current = index.named(chain: chain, variant: variant, now: now)
+        if let current, now < current.pinnedUntil - life(of: current, atMost: lifeSeconds) {
+            store.touch(current, now: now)
+            return current
+        }
+        guard let fresh = proven(chain, variant: variant, named: current, index),
+            name(fresh, replacing: current, lifeSeconds: lifeSeconds, now: now)
+        else { return current }
+        return fresh
+    }
+
+    /// For how long responses advertise a named version.
+    func life(of version: Version, atMost lifeSeconds: Int) -> Int {
+        min(notes.withLock { $0.worths[version.id]?.lifeSeconds } ?? lifeSeconds, lifeSeconds)
+    }
+
+    /// The newest version whose body is proven to be public; the named one has been proven before.
+    private func proven(
+        _ chain: ChainKey, variant: String, named: Version?, _ index: DictionaryIndex.Reader
+    ) -> Version? {
+        // The one proven last is found however many others a client makes up.
+        let last = notes.withLock { $0.chains[chain.hashValue]?.proven }
+        let lastProven = last.flatMap {
+            $0.variant == variant ? index.version(chain: chain, digest: $0.body) : nil
+        }
+        let candidates =
+            index.recent(of: chain).filter { $0.variant == variant }
+            + [lastProven, named].compactMap { $0 }.filter { $0.variant == variant }
+        return notes.withLock { notes in
+            candidates.first {
+                $0.id == named?.id
+                    || notes.proof.isProven(PublicProof.Key($0.digest, chain: chain, variant: variant))
+            }
+        }
+    }
+
+    /// Names a version for twice the time that it is advertised for, so that whoever got it last can use it to the end.
+    private func name(_ version: Version, replacing former: Version?, lifeSeconds: Int, now: Int) -> Bool {
+        let formerWorth = former.flatMap { former in notes.withLock { $0.worths[former.id] } }
+        let worth = NamedWorth(namedAt: now, lifeSeconds: lifeSeconds, replacing: formerWorth)
+        guard store.name(version, replacing: former, until: now + 2 * worth.lifeSeconds, now: now) else {
+            return false
+        }
+        notes.withLock { notes in
+            if notes.worths.count >= Self.watchedMax { notes.worths.removeAll() }
+            notes.worths[version.id] = worth
+        }
+        return true
+    }
+
+    // MARK: The worth of a name
+
+    /// Has the worth of a chain's name measured with its current body beside the loop, if it is time for that.
+    func consider(_ sighting: Sighting, index: DictionaryIndex.Reader, lifeSeconds: Int, now: Int) {
+        let (chain, variant, body) = (sighting.chain, sighting.variant, sighting.body)
+        guard !isMeasuring.load(ordering: .relaxed),
+            let named = index.named(chain: chain, variant: variant, now: now), named.digest != body.digest,
+            isDue(named, body, lifeSeconds: lifeSeconds, now: now),
+            let current = index.newest(chain: chain, url: sighting.url, variant: variant),
+            current.digest == body.digest,
+            let former = index.recent(of: chain).first(where: {
+                $0.variant == variant && $0.digest != body.digest && $0.id != named.id
+            }), let fresh = store.hotBody(of: former),
+            !isMeasuring.exchange(true, ordering: .acquiringAndReleasing)
+        else { return }
+        notes.withLock { $0.worths[named.id]?.begin(with: body.digest, at: now) }
+        let measure: @Sendable (Body?) -> Void = { [self] dictionary in
+            guard let dictionary else { return isMeasuring.store(false, ordering: .releasing) }
+            let isTaken = pool.submit(bytes: 4 * body.count) { [self] in
+                if let sample = Self.sample(body, named: dictionary, fresh: fresh) {
+                    note(sample, of: body, named, lifeSeconds: lifeSeconds, now: now)
+                }
+                isMeasuring.store(false, ordering: .releasing)
+            }
+            if !isTaken { isMeasuring.store(false, ordering: .releasing) }
+        }
+        if let dictionary = store.hotBody(of: named) { return measure(dictionary) }
+        store.load(named, completion: measure)
+    }
+
+    /// A name that was made before a restart is watched from its first use on.
+    private func isDue(_ named: Version, _ body: Body, lifeSeconds: Int, now: Int) -> Bool {
+        notes.withLock { notes in
+            if notes.worths[named.id] == nil, notes.worths.count < Self.watchedMax {
+                notes.worths[named.id] = NamedWorth(namedAt: now, lifeSeconds: lifeSeconds)
+            }
+            return notes.worths[named.id]?.isDue(with: body.digest, at: now, terms) ?? false
+        }
+    }
+
+    /// The same library with each dictionary and without, so that the difference is the dictionary's.
+    private static func sample(_ body: Body, named: Body, fresh: Body) -> NamedWorth.Sample? {
+        let dictionaryBytes = max(named.count, fresh.count)
+        let fits = DictionaryFit.dczIsPossible(dictionaryBytes: dictionaryBytes, bodyBytes: body.count)
+        let codings: (delta: ContentCoding, plain: ContentCoding) = fits ? (.dcz, .zstd) : (.dcb, .br)
+        let bytes = body.bytes
+        func delta(over dictionary: Body) -> Int? {
+            let options = EncoderOptions(dictionary: .reference(dictionary))
+            return (try? Codec.encode(bytes.span, codings.delta, options: options))?.count
+        }
+        guard let overNamed = delta(over: named), let overFresh = delta(over: fresh),
+            let plain = try? Codec.encode(bytes.span, codings.plain)
+        else { return nil }
+        return .init(named: overNamed, fresh: overFresh, plain: plain.count)
+    }
+
+    private func note(
+        _ sample: NamedWorth.Sample, of body: Body, _ named: Version, lifeSeconds: Int, now: Int
+    ) {
+        let isOver = notes.withLock {
+            $0.worths[named.id]?.note(sample, of: body.count, at: now, terms) ?? false
+        }
+        guard isOver,
+            let fresh = proven(named.chain, variant: named.variant, named: named, store.reader()),
+            fresh.id != named.id
+        else { return }
+        _ = name(fresh, replacing: named, lifeSeconds: lifeSeconds, now: now)
+    }
+}

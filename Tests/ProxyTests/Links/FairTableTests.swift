@@ -1,0 +1,34 @@
+internal import Testing
+
+@testable import Proxy
+
+/// The bounded table in which clients cannot push out what others have brought.
+struct FairTableTests {
+    private func add(_ key: Int, by client: UInt128, to table: inout FairTable<Int, Int>) {
+        table.change(key, openedBy: client, fresh: 0) { $0 += 1 }
+    }
+
+    @Test func `a value is made once and changed from then on`() {
+        var table = FairTable<Int, Int>(buckets: 4, slots: 4)
+        for _ in 1...3 { add(7, by: 1, to: &table) }
+        #expect(table[7] == 3 && table[8] == nil && table.count == 1)
+        let changed = table.changeIfPresent(7) { $0 * 2 }
+        let missing = table.changeIfPresent(8) { $0 }
+        #expect(changed == 6 && missing == nil && table.count == 1)
+    }
+
+    @Test func `a flood from one client costs the entries of one bucket`() {
+        var table = FairTable<Int, Int>(buckets: 64, slots: 16)
+        for client in 0..<256 { add(client, by: UInt128(client), to: &table) }
+        for key in 1_000..<101_000 { add(key, by: 1 << 90, to: &table) }
+        let left = (0..<256).count { table[$0] != nil }
+        #expect(left >= 256 - 40, "\(left)")
+        #expect(table.count <= 64 * 16)
+    }
+
+    @Test func `the oldest of a bucket goes first`() {
+        var table = FairTable<Int, Int>(buckets: 1, slots: 3)
+        for key in 1...5 { add(key, by: 1, to: &table) }
+        #expect((1...5).filter { table[$0] != nil } == [3, 4, 5])
+    }
+}

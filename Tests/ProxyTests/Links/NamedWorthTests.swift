@@ -1,0 +1,107 @@
+internal import Dictionaries
+internal import Testing
+
+@testable import Proxy
+
+/// When another version is named in the place of one that deltas over it no longer do justice to.
+struct NamedWorthTests {
+    private let terms = LinkTerms()
+
+    private func worth(replacing former: NamedWorth? = nil, at now: Int = 0, life: Int = 86_400) -> NamedWorth
+    {
+        NamedWorth(namedAt: now, lifeSeconds: life, replacing: former)
+    }
+
+    /// Notes one measurement with a body of 10,000 bytes.
+    private func note(
+        _ worth: inout NamedWorth, named: Int, fresh: Int, users: Int = 1, at now: Int, plain: Int = 2_000
+    ) -> Bool {
+        for client in 0..<users { worth.noteUser(UInt128(client)) }
+        return worth.note(.init(named: named, fresh: fresh, plain: plain), of: 10_000, at: now, terms)
+    }
+
+    @Test func `a name stays while deltas over it are not clearly worse than over a fresh one`() {
+        var worth = worth()
+        worth.noteHolder(1)
+        for minute in 2..<1_000 {
+            let isOver = note(&worth, named: 199, fresh: 100, users: 20, at: 60 * minute)
+            #expect(!isOver)
+        }
+    }
+
+    @Test func `it gives way once the waste has reached the cost of another download`() {
+        var worth = worth()
+        worth.noteHolder(1)
+        // 400 bytes wasted each time, against 2,000 for the download.
+        let due = (2..<20).first { note(&worth, named: 500, fresh: 100, at: 60 * $0) }
+        #expect(due == 6)
+    }
+
+    @Test func `more holders make another download dearer, and more users the waste`() {
+        var (few, many) = (worth(), worth())
+        for client in 0..<10 { many.noteHolder(UInt128(client)) }
+        few.noteHolder(1)
+        #expect((2..<200).first { note(&few, named: 500, fresh: 100, at: 60 * $0) } == 6)
+        // The sketch may count ten clients as somewhat less.
+        let alone = (2..<200).first { note(&many, named: 500, fresh: 100, at: 60 * $0) }
+        #expect(40...51 ~= (alone ?? 0))
+        var busy = worth()
+        for client in 0..<10 {
+            busy.noteHolder(UInt128(client))
+        }
+        let together = (2..<200).first { note(&busy, named: 500, fresh: 100, users: 10, at: 60 * $0) }
+        #expect(5...8 ~= (together ?? 0))
+    }
+
+    @Test func `a delta that is longer than plain coding wastes no more than that`() {
+        var worth = worth()
+        let due = (2..<20).first { note(&worth, named: 9_000, fresh: 1_000, at: 60 * $0) }
+        #expect(due == 3, "1,000 a time against 2,000")
+    }
+
+    @Test func `one client counts once a measurement, however often it asks`() {
+        var worth = worth()
+        worth.noteHolder(1)
+        for _ in 0..<10_000 { worth.noteUser(7) }
+        let sample = NamedWorth.Sample(named: 500, fresh: 100, plain: 2_000)
+        let isOver = worth.note(sample, of: 10_000, at: 600, terms)
+        #expect(!isOver)
+    }
+
+    @Test func `no name gives way within the shortest time`() {
+        var worth = worth()
+        let isOver = [59, 60].map { note(&worth, named: 2_000, fresh: 10, users: 100, at: $0) }
+        #expect(isOver == [false, true])
+    }
+
+    @Test func `names that are replaced early in a row stay longer, up to a bound`() {
+        var (worth, now) = (worth(), 0)
+        var holds: [Int] = []
+        for _ in 0..<7 {
+            let hold =
+                (1..<10_000).first { note(&worth, named: 2_000, fresh: 10, users: 100, at: now + $0) } ?? 0
+            holds.append(hold)
+            now += hold
+            worth = NamedWorth(namedAt: now, lifeSeconds: 86_400, replacing: worth)
+        }
+        #expect(holds == [60, 120, 240, 480, 960, 960, 960])
+    }
+
+    @Test func `what follows a name that had to go early is advertised for less`() {
+        let first = worth()
+        #expect(first.lifeSeconds == 86_400)
+        #expect(worth(replacing: first, at: 540).lifeSeconds == 8 * 540)
+        #expect(worth(replacing: first, at: 60).lifeSeconds == 600)
+        #expect(worth(replacing: first, at: 60, life: 60).lifeSeconds == 60)
+        #expect(worth(replacing: first, at: 43_200).lifeSeconds == 86_400, "it had half its life")
+    }
+
+    @Test func `a body is measured once, and not within a second of another`() {
+        var worth = worth()
+        let (one, two) = (Body([1]).digest, Body([2]).digest)
+        #expect(worth.isDue(with: one, at: 10, terms))
+        worth.begin(with: one, at: 10)
+        #expect(!worth.isDue(with: one, at: 99, terms))
+        #expect(!worth.isDue(with: two, at: 10, terms) && worth.isDue(with: two, at: 11, terms))
+    }
+}

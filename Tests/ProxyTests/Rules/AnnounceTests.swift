@@ -1,0 +1,254 @@
+internal import Dictionaries
+internal import TestSupport
+internal import Testing
+
+@testable import Proxy
+
+private let page = Array("<!doctype html><title>Page</title>".utf8) + [UInt8](repeating: 0x20, count: 400)
+
+/// `announce`: documents name the dictionaries of the paths that their scripts fetch.
+@Suite(.timeLimit(.minutes(10))) struct AnnounceTests {
+    private static let given = """
+        routes:
+          - {match: /, announce: [/api/feed, "/api/list?page=1"], dictionary: off}
+          - {match: "/app/*", announce: off}
+          - {match: "/api/private", dictionary: {scope: private, identity: authorization}}
+          - {match: "/api/*"}
+        """
+    private static let learning = """
+        routes:
+          - {match: "/api/*"}
+          - {match: "/*"}
+        """
+
+    private static func body(_ target: String) -> [UInt8] {
+        Feed.bytes(version: target.utf8.reduce(0) { ($0 + Int($1)) % 500 }, items: 40)
+    }
+
+    /// An origin with pages, and an API that says this of its responses.
+    private func origin(_ control: String = "public, max-age=10") throws -> Origin {
+        try Origin { request, connection in
+            let isAPI = request.target.hasPrefix("/api/")
+            connection.send(
+                isAPI
+                    ? json(Self.body(request.target), "Cache-Control: \(control)")
+                    : html(page, #"ETag: "page""#))
+        }
+    }
+
+    private func link(to target: String, match: String? = nil) -> String {
+        let match = match ?? String(target.prefix { $0 != "?" })
+        let chain = ChainKey(authority: "api.test", match: match).name
+        let path = DictionaryPath(chain: chain, digest: Digest(of: Self.body(target).span))
+        return LinkField.dictionary(path.text)
+    }
+
+    /// Has three clients fetch a target by a script of a page.
+    private func visit(_ proxy: TestProxy, _ target: String, from page: String = "/", clients: Int = 3) throws
+    {
+        for client in 1...clients {
+            _ = try proxy.fetch(page, forwarded(for: client), "Sec-Fetch-Dest: document")
+            _ = try proxy.fetch(
+                target, forwarded(for: client), "Sec-Fetch-Dest: empty", "Sec-Fetch-Site: same-origin",
+                "Sec-Fetch-Mode: cors", "Referer: https://api.test\(page)")
+        }
+    }
+
+    // MARK: Given
+
+    @Test func `a document announces the named versions of the paths that its route gives`() throws {
+        let proxy = try TestProxy(origin(), Self.given)
+        #expect(try proxy.fetch("/").values("Link").isEmpty, "nothing is proven")
+        try proxy.prove("/api/feed")
+        #expect(try proxy.fetch("/").values("Link") == [link(to: "/api/feed")])
+        try proxy.prove("/api/list?page=1")
+        let links = [link(to: "/api/feed"), link(to: "/api/list?page=1")]
+        #expect(try proxy.fetch("/").values("Link") == links)
+        #expect(try proxy.metric(#"dictum_announced_dictionaries_total{route="/"}"#) == 3)
+        #expect(try proxy.fetch("/api/feed")["Use-As-Dictionary"] == #"match="/api/feed""#, "in band as well")
+        #expect(try proxy.fetch("/api/feed")["Link"] == nil, "never both for one chain")
+    }
+
+    @Test func `the announced dictionary is for fetch() alone, and deltas come over it`() throws {
+        let proxy = try TestProxy(origin(), Self.given)
+        try proxy.prove("/api/feed")
+        let link = try #require(try proxy.fetch("/")["Link"])
+        let path = try #require(link.firstMatch(of: /<([^>]+)>/)?.output.1)
+        let dictionary = try proxy.fetch(String(path), "Accept-Encoding: br")
+        #expect(dictionary["Use-As-Dictionary"] == #"match="/api/feed", match-dest=("")"#)
+        #expect(dictionary.coding == "br")
+        #expect(dictionary["Cache-Control"] == "public, max-age=86400, immutable")
+        let answer = try proxy.fetch("/api/feed?other", over: Self.body("/api/feed"))
+        #expect(answer.coding == "dcz")
+    }
+
+    @Test(arguments: ["iframe", "document", ""])
+    func `documents and frames announce`(destination: String) throws {
+        let proxy = try TestProxy(origin(), Self.given)
+        try proxy.prove("/api/feed")
+        let field = destination.isEmpty ? "Accept: */*" : "Sec-Fetch-Dest: \(destination)"
+        #expect(try proxy.fetch("/", field).values("Link") == [link(to: "/api/feed")])
+    }
+
+    @Test(arguments: ["empty", "script", "style", "image"])
+    func `nothing else announces`(destination: String) throws {
+        let proxy = try TestProxy(origin(), Self.given)
+        try proxy.prove("/api/feed")
+        #expect(try proxy.fetch("/", "Sec-Fetch-Dest: \(destination)").values("Link").isEmpty)
+        #expect(try proxy.fetch("/app/x").values("Link").isEmpty, "announce: off")
+    }
+
+    @Test func `a 304 announces, too`() throws {
+        let origin = try Origin { request, connection in
+            let isAPI = request.target.hasPrefix("/api/")
+            let document =
+                request["If-None-Match"] == nil
+                ? html(page, #"ETag: "p""#) : wire("HTTP/1.1 304 Not Modified", #"ETag: "p""#)
+            connection.send(
+                isAPI ? json(Self.body(request.target), "Cache-Control: public, max-age=10") : document)
+        }
+        let proxy = try TestProxy(origin, Self.given)
+        try proxy.prove("/api/feed")
+        let answer = try proxy.fetch("/", #"If-None-Match: "p""#, "Sec-Fetch-Dest: document")
+        #expect(answer.status == 304 && answer.values("Link") == [link(to: "/api/feed")])
+    }
+
+    @Test func `without a secure transport, and switched off, nothing is announced`() throws {
+        let proxy = try TestProxy(origin(), Self.given)
+        try proxy.prove("/api/feed")
+        #expect(try proxy.fetch("/", "X-Forwarded-Proto: http").values("Link").isEmpty)
+        _ = try proxy.turn("off")
+        #expect(try proxy.fetch("/").values("Link").isEmpty)
+    }
+
+    @Test(arguments: ["private, max-age=10", "max-age=10", "no-store, public"])
+    func `what is not public is never announced`(control: String) throws {
+        let proxy = try TestProxy(origin(control), Self.given)
+        try proxy.prove("/api/feed")
+        #expect(try proxy.fetch("/").values("Link").isEmpty)
+    }
+
+    @Test(arguments: [("max-age=86399", true), ("max-age=86400", false), ("max-age=0", true)])
+    func `what lasts as long in band is not announced`(life: String, isAnnounced: Bool) throws {
+        let proxy = try TestProxy(origin("public, \(life)"), Self.given)
+        try proxy.prove("/api/feed")
+        #expect(try proxy.fetch("/").values("Link").isEmpty == !isAnnounced)
+    }
+
+    @Test func `a page announces four dictionaries at most`() throws {
+        let targets = (1...6).map { "/api/\($0)" }
+        let proxy = try TestProxy(
+            origin(),
+            """
+            routes:
+              - {match: /, announce: [\(targets.joined(separator: ", "))]}
+              - {match: "/api/*"}
+            """)
+        for target in targets { try proxy.prove(target) }
+        #expect(try proxy.fetch("/").values("Link") == targets.prefix(4).map { link(to: $0) })
+    }
+
+    // MARK: Learned
+
+    @Test func `a document announces what its clients fetch afterwards`() throws {
+        let proxy = try TestProxy(origin(), Self.learning)
+        try visit(proxy, "/api/feed", clients: 2)
+        #expect(try proxy.fetch("/").values("Link").isEmpty)
+        try visit(proxy, "/api/feed")
+        #expect(try proxy.fetch("/").values("Link") == [link(to: "/api/feed")])
+        #expect(try proxy.fetch("/other").values("Link").isEmpty, "each page by itself")
+    }
+
+    @Test(arguments: [
+        ("Sec-Fetch-Site: cross-site", "https://api.test/"),
+        ("Sec-Fetch-Site: same-site", "https://api.test/"),
+        ("Sec-Fetch-Site: same-origin", "https://evil.test/"), ("Accept: */*", "https://api.test/"),
+        ("Sec-Fetch-Site: same-origin", "https://api.test.evil/"),
+    ])
+    func `only fetches of the same origin teach`(field: String, referer: String) throws {
+        let proxy = try TestProxy(origin(), Self.learning)
+        try proxy.prove("/api/feed")
+        for client in 1...5 {
+            _ = try proxy.fetch(
+                "/api/feed", forwarded(for: client), field, "Sec-Fetch-Dest: empty", "Sec-Fetch-Mode: cors",
+                "Referer: \(referer)", "Origin: https://api.test")
+        }
+        #expect(try proxy.fetch("/").values("Link").isEmpty)
+    }
+
+    @Test func `what only one client fetches is not learned`() throws {
+        let proxy = try TestProxy(origin(), Self.learning)
+        try proxy.prove("/api/feed")
+        for _ in 1...20 { try visit(proxy, "/api/feed", clients: 1) }
+        #expect(try proxy.fetch("/").values("Link").isEmpty)
+    }
+
+    @Test(arguments: ["max-age=10", "private"])
+    func `what is not public is not learned`(control: String) throws {
+        let proxy = try TestProxy(origin(control), Self.learning)
+        for _ in 1...2 { try visit(proxy, "/api/feed") }
+        #expect(try proxy.fetch("/").values("Link").isEmpty)
+    }
+
+    @Test func `the pages of one chain are one page`() throws {
+        let proxy = try TestProxy(
+            origin(), #"routes: [{match: "/api/*"}, {match: "/item/*", dictionary: {covers: pattern}}]"#)
+        for client in 1...3 {
+            _ = try proxy.fetch(
+                "/api/feed", forwarded(for: client), "Sec-Fetch-Dest: empty", "Sec-Fetch-Site: same-origin",
+                "Sec-Fetch-Mode: cors", "Referer: https://api.test/item/\(client)")
+        }
+        #expect(try proxy.fetch("/item/77").values("Link") == [link(to: "/api/feed")])
+    }
+
+    @Test(arguments: [
+        "routes: [{match: \"/api/*\"}, {match: \"/*\", announce: off}]",
+        "routes: [{match: \"/api/*\"}, {match: \"/*\", dictionary: off}]",
+    ])
+    func `nothing is learned where the route says off`(settings: String) throws {
+        let proxy = try TestProxy(origin(), settings)
+        for _ in 1...2 { try visit(proxy, "/api/feed") }
+        #expect(try proxy.fetch("/").values("Link").isEmpty)
+    }
+
+    @Test func `the implied route announces nothing`() throws {
+        let proxy = try TestProxy(origin())
+        for _ in 1...2 { try visit(proxy, "/api/feed") }
+        #expect(try proxy.fetch("/").values("Link").isEmpty)
+    }
+
+    // MARK: Configuration
+
+    @Test(arguments: [
+        ("announce: sometimes", "expected auto, off, or a list"), ("announce: [feed]", "expected a path"),
+        ("announce: [/a/../b]", "expected a path"), ("announce: [/.dictum/x]", "expected a path"),
+        ("announce: {a: b}", "expected auto, off, or a list"),
+    ])
+    func `a wrong announcement is told`(text: String, mistake: String) throws {
+        let text = "upstream: {urls: [\"http://u\"]}\nroutes: [{match: /a, \(text)}]"
+        let error = #expect(throws: ConfigurationError.self) { try Configuration.parse(Array(text.utf8)) }
+        #expect(
+            error?.problems.contains { $0.text.contains(mistake) } == true, "\(String(describing: error))")
+    }
+
+    @Test(arguments: [
+        ("/b", "no route matches it"), ("/off", "dictionaries are off on route /off"),
+        ("/me", "route /me is private"), ("/a", nil),
+    ])
+    func `an announced path that never becomes a public dictionary is a warning`(path: String, why: String?)
+        throws
+    {
+        let text = """
+            upstream: {urls: ["http://u"]}
+            routes:
+              - {match: /a, announce: [\(path)]}
+              - {match: /off, dictionary: off}
+              - {match: /me, dictionary: {scope: private, identity: authorization}}
+            """
+        let warnings = try Configuration.parse(Array(text.utf8)).warningLines(file: "f")
+        #expect(warnings.count == (why == nil ? 0 : 1))
+        if let why {
+            #expect(warnings.first?.hasSuffix("and never announced: \(why)") == true, "\(warnings)")
+        }
+    }
+}
