@@ -245,12 +245,3 @@ struct PendingWrites: Sendable {
         return unneeded
     }
 }
-
-/// What the store knows of those who hold a version, in seconds since 1970 where it is a time.
-struct VersionDemand: Sendable, Equatable {
-    var holders = 1
-    var lastOffered = 0
-    var lastAdvertised = 0
-    /// False as long as nobody has come back for it.
-    var isProven = true
-}
