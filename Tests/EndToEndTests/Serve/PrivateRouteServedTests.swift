@@ -185,6 +185,7 @@ private let routes = """
                 600 store.sqlite-shm
                 600 store.sqlite-wal
                 600 store.sqlite.key
+                600 store.sqlite.lock
 
                 """)
         let errors = try proxy.process.terminate().errors

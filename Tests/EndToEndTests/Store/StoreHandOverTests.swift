@@ -35,6 +35,8 @@ private func answer(_ body: [UInt8]) -> [UInt8] {
         try waitUntil("the first has written") { try first.sqlite("SELECT count(*) FROM version") == "1" }
         let second = try ServedProxy(Origin(answer(new)), in: folder)
         try wait(second, untilDelta: true)
+        // A client without a dictionary is offered the new body, which becomes a version as well.
+        #expect(try second.curl("/feed").carries(new))
         let line = try second.process.waitFor("in memory only until it ends")
         #expect(line.contains("process \(first.process.pid) writes the store"))
         #expect(try first.process.terminate().status == 0)
@@ -60,6 +62,8 @@ private func answer(_ body: [UInt8]) -> [UInt8] {
         let accepts = try proxy.process.waitFor("accepts now").firstMatch(of: /process ([0-9]+) accepts now/)
         let pid = try #require(accepts.flatMap { pid_t($0.output.1) })
         try wait(proxy, untilDelta: true)
+        // A client without a dictionary is offered the new body, which becomes a version as well.
+        #expect(try proxy.curl("/feed").carries(new))
         #expect(try proxy.process.result().status == 0)
         try waitUntil("the successor has written") {
             try proxy.sqlite("SELECT count(*) FROM version") == "2"
@@ -98,7 +102,7 @@ private func answer(_ body: [UInt8]) -> [UInt8] {
     }
 
     @Test func `a store that another process locks costs nothing but its durability, for that time`() throws {
-        let proxy = try ServedProxy(Origin([answer(old), answer(new)]), in: folder)
+        let proxy = try ServedProxy(Origin([answer(old), answer(new), answer(new)]), in: folder)
         let lock = try RunningProcess(
             [
                 "-c",
@@ -108,6 +112,8 @@ private func answer(_ body: [UInt8]) -> [UInt8] {
         _ = try lock.waitFor("1234")
         #expect(try proxy.curl("/feed").carries(old))
         #expect(try proxy.curl("/feed", "dcz", over: "old").head["Content-Encoding"] == "dcz", "from memory")
+        // A client without a dictionary is offered the new body, which becomes a version as well.
+        #expect(try proxy.curl("/feed").carries(new))
         _ = try proxy.process.waitFor("cannot be written")
         try folder.write([], to: "done")
         _ = try lock.result()

@@ -162,7 +162,7 @@ internal import Testing
             "tls is a mapping (without a pair): expected certificate and private_key, both, or certificates"
         ),
         ("{certificate: a}", "without a pair"), ("{private_key: a}", "without a pair"),
-        ("on", "expected off, or a mapping"),
+        ("on", "without a pair"),
         ("{min_version: 1.1}", "expected 1.2 or 1.3"), ("{certificates: []}", "expected a list of 1 to 64"),
         ("{certificates: [{certificate: a}]}", "private_key is missing"),
         ("{certificates: [{certificate: /none, private_key: /none}], ocsp: /none}", "without a pair"),

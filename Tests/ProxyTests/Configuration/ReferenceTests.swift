@@ -158,9 +158,11 @@ private let folder = URL(filePath: #filePath).deletingLastPathComponent().deleti
         #expect(
             missing.count == 1 && missing[0].contains("the folder /nowhere/at/all does not exist"),
             "\(missing)")
-        let file = try warnings(
-            "upstream: {urls: [\"http://127.0.0.1:9\"]}\nstore: {path: /etc/passwd/d.sqlite}")
-        #expect(file.count == 1 && file[0].contains("is not a folder"), "\(file)")
+        let file = #expect(throws: ConfigurationError.self) {
+            try warnings("upstream: {urls: [\"http://127.0.0.1:9\"]}\nstore: {path: /etc/passwd/d.sqlite}")
+        }
+        #expect(file?.problems.count == 1)
+        #expect(file?.problems.first?.text.contains("/etc/passwd/d.sqlite.key") == true)
         let error = #expect(throws: ConfigurationError.self) {
             try warnings(
                 "listeners: [{address: \":8080\"}]\nupstream: {urls: [\"http://127.0.0.1:8080\"]}\nstore: {path: ':memory:'}"
