@@ -1,4 +1,5 @@
 package import Dictionaries
+internal import Glibc
 internal import HTTP
 
 extension ProxyContext {
@@ -44,6 +45,9 @@ extension ProxyContext {
         let store = configuration.store
         do throws(StoreError) {
             guard let file = store.keyFileInUse else { return .used(try StoreKeyFile.temporaryKeys()) }
+            if !configuration.hasPrivateRoutes, let keys = try temporaryKeys(insteadOf: file, log: log) {
+                return .used(keys)
+            }
             let keys = try StoreKeyFile.keys(at: file, tell: tell) { log(.warning($0)) }
             if StoreKeyFile.lies(file, beside: store.path) {
                 tell(
@@ -54,5 +58,20 @@ extension ProxyContext {
         } catch {
             throw .store(error.description)
         }
+    }
+
+    /// Keys for this start alone, where the key file is missing and its folder takes none; nil otherwise.
+    ///
+    /// Nothing but personal dictionaries depends on them: the store goes on from memory as for any disk that fails.
+    private static func temporaryKeys(
+        insteadOf file: String, log: @Sendable (StoreEvent) -> Void
+    ) throws(StoreError) -> StoreKeys? {
+        let folder = file.lastIndex(of: "/").map { String(file[...$0]) } ?? ""
+        // Safe: both strings outlive the calls, which keep nothing.
+        let isThere = unsafe access(file, F_OK) == 0
+        let isWritable = unsafe access(folder.isEmpty ? "." : folder, W_OK) == 0
+        guard !isThere, !isWritable else { return nil }
+        log(.warning("the key file \(file) cannot be made: personal dictionaries last until the next start"))
+        return try StoreKeyFile.temporaryKeys()
     }
 }

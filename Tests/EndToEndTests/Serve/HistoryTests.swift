@@ -20,6 +20,8 @@ internal import Testing
         #expect(try proxy.curl("/feed?v=0").carries(versions[0]))
         for number in 1..<versions.count {
             try folder.write(versions[number - 1], to: "old")
+            // A client without a dictionary is offered the version, which is then offered to all.
+            #expect(try proxy.curl("/feed?v=\(number)").carries(versions[number]))
             for coding in ["dcz", "dcb"] {
                 let answer = try proxy.curl("/feed?v=\(number)", coding, over: "old")
                 #expect(answer.head["Content-Encoding"] == coding)

@@ -98,7 +98,7 @@ internal import Testing
 
     // MARK: The order of max_size
 
-    @Test func `max_size takes probation first, then past versions, and the newest of a chain last`() throws {
+    @Test func `max_size takes probation first, then what was wanted longest ago`() throws {
         try store.admit([1, 2, 3], path: "/old", now: now - 500)
         try store.admit([4, 5], path: "/feed", now: now - 300)
         try store.admit([6], path: "/probation", now: now)
@@ -108,7 +108,7 @@ internal import Testing
                 + "UPDATE body SET bytes = zeroblob(400000); UPDATE version SET size = 400000")
         try pin("url = '/named'")
         let file = try configuration(store: "max_size: 1MiB")
-        let order = ["6", "1", "2", "4", "3"].compactMap(Int.init).map { FilledStore.body($0).digest.hex }
+        let order = ["6", "1", "2", "3", "4"].compactMap(Int.init).map { FilledStore.body($0).digest.hex }
         let plan = try report("prune", "--dry-run", config: file)
         #expect(plan.versions.map(\.sha256) == order)
         #expect(plan.versions.allSatisfy { $0.cause == "size" })

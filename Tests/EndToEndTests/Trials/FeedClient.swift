@@ -41,8 +41,10 @@ final class FeedClient: @unchecked Sendable {
         while true {
             lastAsked += 1
             let version = lastAsked
-            for _ in 0..<Self.pollsPerVersion {
-                guard let answer = try? ask(version, on: socket), answer.isWhole else { return }
+            for number in 0..<Self.pollsPerVersion {
+                // A client that holds a usable dictionary is not offered another each time; one that has none is.
+                let answer = number == 1 ? try? askAnew(version, on: socket) : try? ask(version, on: socket)
+                guard let answer, answer.isWhole else { return }
                 guard answer["Use-As-Dictionary"] != nil, held != version else { continue }
                 offered.append(Offered(version: version, at: .now))
                 held = version
@@ -58,6 +60,8 @@ final class FeedClient: @unchecked Sendable {
         var deltas: [ForeignJudge.Answer] = []
         for _ in 0..<count {
             lastAsked += 1
+            // A client without a dictionary has the body become a version, which is then offered to all.
+            _ = try askAnew(lastAsked, on: socket)
             let answer = try ask(lastAsked, on: socket)
             try #require(answer["Use-As-Dictionary"] != nil, "\(answer)")
             if held != nil {
@@ -68,6 +72,11 @@ final class FeedClient: @unchecked Sendable {
             held = lastAsked
         }
         return deltas
+    }
+
+    /// Asks as a client that holds nothing.
+    private func askAnew(_ version: Int, on socket: WireSocket) throws -> WireMessage {
+        try socket.get(ChangingFeed.target(path: path, version: version))
     }
 
     private func ask(_ version: Int, on socket: WireSocket) throws -> WireMessage {
