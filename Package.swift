@@ -66,7 +66,7 @@ let package = Package(
             name: "TestSupport", dependencies: ["Dictionaries"], path: "Tests/Support", swiftSettings: strict),
         // A simulated day of clients for `make bench`; not a product.
         .executableTarget(
-            name: "Simulation", dependencies: ["Dictionaries", "TestSupport"],
+            name: "Simulation", dependencies: ["Dictionaries", "Proxy", "TestSupport"],
             path: "Tests/Benchmarks/Simulation",
             swiftSettings: strict),
         // The parsers with rules for every input; .ci/fuzz builds the driver with libFuzzer.

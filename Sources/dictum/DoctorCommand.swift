@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Dictionaries
 internal import Glibc
 internal import HTTP
 
@@ -76,7 +77,7 @@ struct DoctorCommand: ParsableCommand {
                 url: target, authority: request.ca, secondsMax: maxTime, fields: try request.fields(),
                 page: origin)
             var seen = doctor.examine()
-            if browser { seen.browser = try ask(target, origin) }
+            if browser { seen.browser = try ask(target, origin, doctor) }
             return seen
         } catch let error as FetchError {
             StandardError.write("dictum: \(error)")
@@ -88,7 +89,7 @@ struct DoctorCommand: ParsableCommand {
     }
 
     private func ask(
-        _ url: FetchURL, _ origin: FetchURL?
+        _ url: FetchURL, _ origin: FetchURL?, _ doctor: Doctor
     ) throws -> Result<[DoctorBrowser.Fetch], DevToolsPipe.Failure> {
         guard let program = DoctorBrowser.find() else {
             return .failure(
@@ -99,6 +100,14 @@ struct DoctorCommand: ParsableCommand {
         var plan = DoctorBrowser.Plan(url: url, page: place)
         plan.fetches = fetches
         plan.fields = try request.fields()
+        do throws(FetchError) {
+            for place in [url, place] {
+                guard let key = try doctor.serverKey(of: place) else { continue }
+                plan.trustedKeys.append(Body(key).digest)
+            }
+        } catch {
+            return .failure(.init(text: "\(error)"))
+        }
         do throws(DevToolsPipe.Failure) {
             return .success(try DoctorBrowser.run(program, plan, until: FetchDeadline(seconds: maxTime)))
         } catch {

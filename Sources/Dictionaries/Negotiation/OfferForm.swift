@@ -10,17 +10,14 @@ package enum OfferForm: Equatable, Sendable {
 
     /// The form for `delivery: auto`.
     ///
-    /// A Link for a document that a client would drop within a minute, if the response says that it may be shared, the route
-    /// is written, and nothing in it makes the response last longer (`ttl`, `cache_control`). Browsers follow such a Link on
-    /// documents only, so that everything else has the field.
+    /// A Link for a document that a browser would drop within a minute, if the response says that it may be shared. `freshness`
+    /// is that of the response as the client gets it. Browsers follow a Link on documents only, so that everything else has
+    /// the field. The `ttl` member does not count: browsers ignore it.
     package static func automatic(
-        freshness: Freshness, cacheControl: CacheControl, isDocument: Bool, routePromisesLife: Bool,
-        isRouteWritten: Bool
+        freshness: Freshness, cacheControl: CacheControl, isDocument: Bool
     ) -> OfferForm {
-        guard isDocument else { return .inBand }
+        guard isDocument, cacheControl.permitsSharing else { return .inBand }
         let life = freshness.lifetimeSeconds + freshness.staleWhileRevalidateSeconds
-        let isShort = life < usableSecondsMin
-        return isShort && !routePromisesLife && isRouteWritten && cacheControl.permitsSharing
-            ? .link : .inBand
+        return life < usableSecondsMin ? .link : .inBand
     }
 }

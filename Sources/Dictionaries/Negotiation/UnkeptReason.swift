@@ -32,16 +32,15 @@ package enum UnkeptReason: String, CaseIterable, Sendable {
         package init() {}
     }
 
-    /// The reason; nil where a browser keeps the answer.
+    /// Returns the reason, or nil if a browser keeps the response.
     ///
-    /// `ttl` is the member of the offer, which counts in place of the freshness; `remainingSeconds`, asked for only where
-    /// something gives the answer a life, is what is left of that when it comes.
+    /// `remainingSeconds`, asked for only where something gives the response a life, is what is left of that when it comes. The
+    /// `ttl` member of an offer does not count: browsers ignore it.
     package static func find(
-        _ cacheControl: CacheControl, _ fields: Fields, ttl: Int?, remainingSeconds: () -> Int64
+        _ cacheControl: CacheControl, _ fields: Fields, remainingSeconds: () -> Int64
     ) -> UnkeptReason? {
         if cacheControl.noStore { return .noStore }
         if fields.variesByAnything { return .varyAny }
-        if let ttl, ttl > 0 { return nil }
         if cacheControl.noCache { return .noCache }
         let hasLife =
             cacheControl.maxAge != nil || cacheControl.staleWhileRevalidate != nil || fields.hasExpires

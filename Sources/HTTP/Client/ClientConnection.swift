@@ -66,6 +66,9 @@ package final class ClientConnection: Handler {
         token = core.add(self, descriptor: transport.descriptor, events: Readiness.edges)
     }
 
+    /// The public key of the upstream's certificate (SubjectPublicKeyInfo in DER); nil without TLS.
+    package var peerKey: [UInt8]? { (transport as? TLSTransport)?.peerKey }
+
     /// Whether it has carried an exchange before, so that it may turn out stale.
     package var isReused: Bool { state.exchanges > 0 }
 

@@ -122,6 +122,23 @@ internal import Glibc
         return unsafe String(decoding: bytes, as: UTF8.self)
     }
 
+    /// The peer's public key, as its certificate has it (SubjectPublicKeyInfo in DER); nil if it has shown none.
+    var peerKey: [UInt8]? {
+        // Safe: certificate and key belong to the connection.
+        guard let certificate = unsafe SSL_get0_peer_certificate(connection),
+            let key = unsafe X509_get_X509_PUBKEY(certificate)
+        else { return nil }
+        let count = unsafe i2d_X509_PUBKEY(key, nil)
+        guard count > 0 else { return nil }
+        var bytes = [UInt8](repeating: 0, count: Int(count))
+        // Safe: the buffer is as long as OpenSSL has said; it moves its own copy of the pointer.
+        let written = unsafe bytes.withUnsafeMutableBufferPointer { buffer in
+            var place = buffer.baseAddress
+            return unsafe i2d_X509_PUBKEY(key, &place)
+        }
+        return written == count ? bytes : nil
+    }
+
     /// Hands on a session that has come; with TLS 1.3 that is after the handshake.
     private func takeSession() {
         guard let sessions, let session = unsafe socket.pointee.session else { return }

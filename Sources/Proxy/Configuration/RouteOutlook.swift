@@ -46,7 +46,7 @@ struct RouteOutlook: Sendable {
         guard let value = policy.cacheControl else {
             return """
                 keep nothing where the upstream says no-store, no-cache or max-age=0, or gives its responses no life; then \
-                set cache_control (README, "Deltas for fetch()")
+                announce the path on its page, or set cache_control (README, "Deltas for fetch()")
                 """
         }
         guard usableSeconds(value) > 0 else { return "keep nothing: cache_control gives responses no life" }

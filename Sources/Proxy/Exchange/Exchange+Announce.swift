@@ -43,7 +43,7 @@ extension Exchange {
 
     /// For how long a browser keeps the response as a dictionary.
     private func keptSeconds(_ answer: Answer) -> Int {
-        guard unkeptReason(answer, ttl: nil) == nil else { return 0 }
+        guard unkeptReason(answer) == nil else { return 0 }
         return Int(max(0, freshness(answer).remainingSeconds(at: Int64(Clock.unixSeconds))))
     }
 

@@ -27,12 +27,9 @@ extension Exchange {
         case .auto?:
             // Most answers are done here, before a date is read.
             guard answer.facts.cacheControl.permitsSharing else { return .inBand }
-            let ttl = Int64(route.dictionary?.ttlSeconds ?? 0)
-            // Only a route that is written has `auto`.
             return OfferForm.automatic(
                 freshness: freshness(answer), cacheControl: answer.facts.cacheControl,
-                isDocument: isDocument(answer.facts.contentType),
-                routePromisesLife: ttl >= OfferForm.usableSecondsMin, isRouteWritten: true)
+                isDocument: isDocument(answer.facts.contentType))
         }
     }
 
@@ -69,7 +66,7 @@ extension Exchange {
         if shape.link != nil { noteUnfollowed(answer) }
         let isOwn = shape.offer != nil
         guard isOwn || route.usesDictionaries && answer.head.headers.contains(.useAsDictionary),
-            let reason = unkeptReason(answer, ttl: shape.offer?.ttl)
+            let reason = unkeptReason(answer)
         else { return }
         proxy.metrics.countUnkept(reason, route: route.index)
         guard route.shouldWarnOfUnkept(now: Clock.unixSeconds, context.shared.unkeptWarnings) else { return }
@@ -87,7 +84,7 @@ extension Exchange {
         context.report(.info(hint.text(route: route.text)))
     }
 
-    func unkeptReason(_ answer: Answer, ttl: Int?) -> UnkeptReason? {
+    func unkeptReason(_ answer: Answer) -> UnkeptReason? {
         let headers = answer.head.headers
         let cacheControl = cacheControl(answer)
         // What RFC 9110 section 15.4.5 has a 304 repeat is not always repeated: then the first answer's word counts.
@@ -102,7 +99,7 @@ extension Exchange {
             fields.hasExpires = headers.contains(.expires)
             fields.hasLastModified = headers.contains(.lastModified)
         }
-        return UnkeptReason.find(cacheControl, fields, ttl: ttl) {
+        return UnkeptReason.find(cacheControl, fields) {
             if let life = cacheControl.maxAge, life > 0, !headers.contains(.age) { return Int64(life) }
             let now = Int64(Clock.unixSeconds)
             return freshness(answer).remainingSeconds(at: now)

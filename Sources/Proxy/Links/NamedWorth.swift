@@ -1,4 +1,4 @@
-internal import Dictionaries
+package import Dictionaries
 
 /// The limits of renaming; others than these are for tests.
 package struct LinkTerms: Sendable {
@@ -16,15 +16,19 @@ package struct LinkTerms: Sendable {
 /// To keep an old name wastes bytes: each delta over it is longer than one over a fresh version. To change it costs every
 /// client another download. The name changes when the waste has reached that cost, which spends at most twice what the
 /// best choice would have. Clients count once an interval, so that none can force a change alone. A value without clock.
-struct NamedWorth: Sendable {
+package struct NamedWorth: Sendable {
     /// The bytes of one body in three codings.
-    struct Sample: Sendable {
+    package struct Sample: Sendable {
         /// Over the named version.
         let named: Int
         /// Over the version before the current one, which a client with a fresh name would hold.
         let fresh: Int
         /// Without a dictionary.
         let plain: Int
+
+        package init(named: Int, fresh: Int, plain: Int) {
+            (self.named, self.fresh, self.plain) = (named, fresh, plain)
+        }
     }
 
     /// Each name in a row that is replaced early stays at least twice as long, up to 16 minutes: two servers that disagree must
@@ -36,7 +40,7 @@ struct NamedWorth: Sendable {
 
     let namedAt: Int
     /// For how long responses advertise it from any moment on while it is named.
-    let lifeSeconds: Int
+    package let lifeSeconds: Int
     private let earlyReplacements: Int
     private var holders = ClientSketch()
     private var users = ClientSketch()
@@ -47,7 +51,7 @@ struct NamedWorth: Sendable {
     private(set) var plainPerMille = 200
 
     /// A version that is named now for at most `lifeSeconds`; `former` is the name that it replaces.
-    init(namedAt: Int, lifeSeconds: Int, replacing former: NamedWorth? = nil) {
+    package init(namedAt: Int, lifeSeconds: Int, replacing former: NamedWorth? = nil) {
         self.namedAt = namedAt
         guard let former, namedAt - former.namedAt < former.lifeSeconds / 2 else {
             self.lifeSeconds = lifeSeconds
@@ -61,24 +65,24 @@ struct NamedWorth: Sendable {
     }
 
     /// Notes a client that downloaded the dictionary.
-    mutating func noteHolder(_ client: UInt128) { holders.insert(client) }
+    package mutating func noteHolder(_ client: UInt128) { holders.insert(client) }
 
     /// Notes a client that advertised the dictionary.
-    mutating func noteUser(_ client: UInt128) { users.insert(client) }
+    package mutating func noteUser(_ client: UInt128) { users.insert(client) }
 
     /// Returns true if it should be measured with this body, which is not the one of the last time.
-    func isDue(with body: Digest, at now: Int, _ terms: LinkTerms) -> Bool {
+    package func isDue(with body: Digest, at now: Int, _ terms: LinkTerms) -> Bool {
         measured != body && measuredAt.map { now - $0 >= terms.sampleSeconds } ?? true
     }
 
     /// Notes that it is being measured.
-    mutating func begin(with body: Digest, at now: Int) {
+    package mutating func begin(with body: Digest, at now: Int) {
         measured = body
         measuredAt = now
     }
 
     /// Notes a measurement; true if another version should be named.
-    mutating func note(_ sample: Sample, of bodyBytes: Int, at now: Int, _ terms: LinkTerms) -> Bool {
+    package mutating func note(_ sample: Sample, of bodyBytes: Int, at now: Int, _ terms: LinkTerms) -> Bool {
         guard bodyBytes > 0 else { return false }
         plainPerMille = sample.plain * 1000 / bodyBytes
         // A delta longer than plain coding is not sent.

@@ -1,17 +1,17 @@
-internal import Dictionaries
+package import Dictionaries
 
 /// The bodies that went to clients of several addresses, byte for byte the same, in requests that say nothing of their user.
 ///
 /// A response that says `public` may still be one user's own, because many APIs say so by mistake. A body that three clients
 /// got alike is nobody's own. Memory is fixed: see `FairTable`.
-struct PublicProof: Sendable {
+package struct PublicProof: Sendable {
     /// A body in a variant of a chain.
-    struct Key: Hashable, Sendable {
+    package struct Key: Hashable, Sendable {
         private let body: Digest
         /// A hash with a seed of the process stands for the names, whose length clients choose.
         private let place: Int
 
-        init(_ body: Digest, chain: ChainKey, variant: String) {
+        package init(_ body: Digest, chain: ChainKey, variant: String) {
             self.body = body
             var hasher = Hasher()
             hasher.combine(chain)
@@ -28,16 +28,16 @@ struct PublicProof: Sendable {
 
     private var clients = FairTable<Key, [UInt128]>(buckets: bucketCount, slots: slotCount)
 
-    init() {}
+    package init() {}
 
     /// The number of bodies that it knows.
     var count: Int { clients.count }
 
     /// Returns true if the body has gone to enough clients.
-    func isProven(_ key: Key) -> Bool { clients[key].map { $0.count >= Self.clientsMin } ?? false }
+    package func isProven(_ key: Key) -> Bool { clients[key].map { $0.count >= Self.clientsMin } ?? false }
 
     /// Notes that a body went to a client.
-    mutating func note(_ key: Key, to client: UInt128) {
+    package mutating func note(_ key: Key, to client: UInt128) {
         clients.change(key, openedBy: client, fresh: []) { known in
             if known.count < Self.clientsMin, !known.contains(client) { known.append(client) }
         }

@@ -80,14 +80,43 @@ struct Diagnosis: Sendable {
             return findings.append(.linkNotFollowed(target))
         }
         if let ttl = offer.ttl, ttl > 0 { findings.append(.ttlIgnored(ttl)) }
-        if let reason = dictionary.unkept { return findings.append(.unkept(reason)) }
+        if let reason = dictionary.unkept {
+            findings.append(.unkept(reason))
+            return judgeAnnouncement()
+        }
         let seconds = dictionary.remainingSeconds
         switch dictionary.source {
         case .own: findings.append(.offered(match: offer.match, seconds: seconds))
         case .linked(let target):
             findings.append(.linked(target: target, match: offer.match, seconds: seconds))
         }
-        if seconds < Self.shortLifeSeconds { findings.append(.shortLife(seconds)) }
+        if seconds < Self.shortLifeSeconds {
+            findings.append(.shortLife(seconds))
+            judgeAnnouncement()
+        }
+    }
+
+    /// Whether a page could announce the dictionary where the response's own life is too short.
+    private mutating func judgeAnnouncement() {
+        guard let first = seen.probes.first, !seen.isDocument, seen.dictionary?.source == .own else { return }
+        let headers = first.answer.head.headers
+        let cacheControl = CacheControl(headers.values(.cacheControl))
+        // Then there is more amiss than its life.
+        guard !cacheControl.noStore, !headers.containsToken(.vary, "*") else { return }
+        if !cacheControl.permitsSharing || cacheControl.isPrivate {
+            findings.append(.notAnnounceable(.notPublic))
+        } else if headers.contains(.setCookie) {
+            findings.append(.notAnnounceable(.setsCookie))
+        } else if seen.hasCredentials {
+            findings.append(.notAnnounceable(.credentials))
+        } else if changesEachTime {
+            findings.append(.notAnnounceable(.changesEachTime))
+        }
+    }
+
+    private var changesEachTime: Bool {
+        let bodies = seen.probes.filter { $0.isOK && $0.url == seen.url }.compactMap(\.decoded?.digest)
+        return bodies.count > 3 && Set(bodies).count == bodies.count
     }
 
     /// Why nothing is offered: by Dictum's word, then by the response's own fields.
@@ -168,8 +197,7 @@ struct Diagnosis: Sendable {
             let missing = Set(answers.flatMap(\.missingInVary))
             if !missing.isEmpty { append(.varyMissing(missing.sorted())) }
         }
-        let bodies = answers.filter { $0.url == seen.url }.compactMap(\.decoded?.digest)
-        if bodies.count > 3, Set(bodies).count == bodies.count { append(.changesEachTime) }
+        if changesEachTime { append(.changesEachTime) }
     }
 
     // MARK: Pages of other origins, and real browsers

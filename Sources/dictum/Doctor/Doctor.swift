@@ -45,6 +45,7 @@ struct Doctor: Sendable {
     /// Looks at everything.
     func examine() -> DoctorObservations {
         var seen = DoctorObservations(url: url, transport: transport)
+        seen.hasCredentials = fields.fields.contains { $0.name == .authorization || $0.name == .cookie }
         if let page { seen.page = PageOrigin(of: page, fetching: url) }
         do throws(FetchError) {
             let client = try connect(&seen)
@@ -54,6 +55,15 @@ struct Doctor: Sendable {
             seen.failure = error
         }
         return seen
+    }
+
+    /// Returns the public key of a server whose certificate leads to the authority that was given, or nil without TLS.
+    ///
+    /// A browser that takes this key alone trusts nobody whom this doctor does not.
+    func serverKey(of url: FetchURL) throws(FetchError) -> [UInt8]? {
+        guard url.isTLS, let own else { return nil }
+        let visit = FetchVisit(url: url, accepted: Self.accepted, offering: nil, fields: fields)
+        return try send(visit, by: own, isDocument: true).serverKey
     }
 
     private var transport: DoctorTransport {

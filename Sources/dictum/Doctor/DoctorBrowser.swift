@@ -1,3 +1,4 @@
+internal import Dictionaries
 internal import Foundation
 internal import Glibc
 internal import HTTP
@@ -38,6 +39,8 @@ struct DoctorBrowser {
         /// The time from one fetch to the next.
         var pauseMilliseconds = 1_000
         var fields = RequestFields()
+        /// Public keys whose certificates the browser takes, whoever has signed them; SHA-256 of SubjectPublicKeyInfo.
+        var trustedKeys: [Digest] = []
     }
 
     private static let names = [
@@ -77,6 +80,10 @@ struct DoctorBrowser {
         ]
         // Chromium refuses to make a sandbox for root.
         if geteuid() == 0 { arguments.insert("--no-sandbox", at: 0) }
+        if !plan.trustedKeys.isEmpty {
+            let keys = plan.trustedKeys.map(\.base64).joined(separator: ",")
+            arguments.insert("--ignore-certificate-errors-spki-list=\(keys)", at: 0)
+        }
         self.plan = plan
         self.deadline = deadline
         pipe = try DevToolsPipe(program, arguments: arguments)

@@ -30,6 +30,7 @@ extension DoctorFinding {
         case .matchElsewhere: "match-elsewhere"
         case .unkept: "unkept"
         case .shortLife: "short-life"
+        case .notAnnounceable: "not-announceable"
         case .linkFailed: "link-failed"
         case .used: "used"
         case .availableDictionaryStripped: "available-dictionary-stripped"
@@ -96,8 +97,8 @@ extension DoctorFinding {
             "Cache-Control says no-store: nobody may keep this response, so it is no dictionary; take it off where the "
                 + "response may be kept"
         case .notOfferable(.isPrivate):
-            "Cache-Control says private: the response belongs to one user and is no dictionary for others; set "
-                + "`cache_control` where it is everybody's, or make the route private (README)"
+            "Cache-Control says private, and the response is no dictionary for its own client either: is Dictum in front of this "
+                + "URL, with `personal: on` for its route?"
         case .notOfferable(.varyAny): "Vary says *: nobody may reuse this response; let it name fields"
         case .notOffered(let reason):
             "the answer has neither Use-As-Dictionary nor a Link to a dictionary\(Self.said(reason)): is Dictum in "
@@ -119,6 +120,7 @@ extension DoctorFinding {
         case .shortLife(let seconds):
             "Chromium keeps the dictionary for \(Self.life(seconds)) only: a page that fetches less often gets no delta; "
                 + "`cache_control` on the route makes that longer"
+        case .notAnnounceable(let reason): "no page can announce this path: \(Self.obstacle(reason))"
         case .linkFailed(let target, let why):
             "the dictionary \(target) that a Link leads to does not come: \(why)"
         default: nil
@@ -141,7 +143,23 @@ extension DoctorFinding {
         case .varyAny: "let Vary name fields, and not *"
         case .noStore:
             "an answer with no-store is for nobody to keep; take it off where the answer may be kept"
-        default: "send max-age or stale-while-revalidate, or set `cache_control` on the route"
+        default:
+            "announce the path on the page that fetches it, send max-age or stale-while-revalidate, or set `cache_control` on "
+                + "the route"
+        }
+    }
+
+    private static func obstacle(_ reason: UnannouncedReason) -> String {
+        switch reason {
+        case .changesEachTime:
+            "every response is another body, so that none reaches three clients alike; take out what changes for no reason "
+                + "(times, random ids)"
+        case .notPublic:
+            "the response does not say public or s-maxage; where it is everybody's, have the upstream or `cache_control` say so"
+        case .setsCookie: "the response sets a cookie; have it set none where it is everybody's"
+        case .credentials:
+            "the request carries credentials, and only what three clients without any got alike is announced; call "
+                + "fetch(url, {credentials: \"omit\"}) where the response is everybody's"
         }
     }
 

@@ -36,6 +36,8 @@ enum DoctorFinding: Equatable, Sendable {
     case matchElsewhere(String)
     case unkept(UnkeptReason)
     case shortLife(Int64)
+    /// No page can announce the dictionary, which would make up for a life that is too short.
+    case notAnnounceable(UnannouncedReason)
     case linkFailed(String, why: String)
 
     // MARK: The use
@@ -68,10 +70,21 @@ enum DoctorFinding: Equatable, Sendable {
     var level: Level {
         switch self {
         case .loopback, .systemAuthority, .offered, .linked, .used, .sameSite, .browserUsed: .good
-        case .shortLife, .notAlwaysUsed, .changesEachTime, .ttlIgnored, .browserUnchanged: .warning
+        case .shortLife, .notAlwaysUsed, .changesEachTime, .ttlIgnored, .notAnnounceable, .browserUnchanged:
+            .warning
         default: .problem
         }
     }
+}
+
+/// Why no page can announce a response as a dictionary.
+enum UnannouncedReason: Sendable {
+    /// Each body is another, so that none reaches three clients alike.
+    case changesEachTime
+    case notPublic
+    case setsCookie
+    /// The requests say who their user is.
+    case credentials
 }
 
 /// Why a response is no dictionary, by its own fields.

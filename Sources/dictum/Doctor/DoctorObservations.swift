@@ -10,6 +10,8 @@ struct DoctorObservations: Sendable {
     var unlinked: (target: String, why: String)?
     /// Whether the URL is a document, which browsers ask for by navigation.
     var isDocument = false
+    /// Whether the requests carry Authorization or a cookie.
+    var hasCredentials = false
     /// Where the page is that fetches it.
     var page = PageOrigin.sameOrigin
     /// What a real browser got; nil where none was asked.

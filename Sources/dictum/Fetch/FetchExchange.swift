@@ -67,7 +67,8 @@ final class FetchExchange: ResponseHandler {
         end(
             .success(
                 FetchAnswer(
-                    interim: interim, head: head, body: body, receivedAt: Clock.unixMilliseconds / 1000)))
+                    interim: interim, head: head, body: body, serverKey: connection?.peerKey,
+                    receivedAt: Clock.unixMilliseconds / 1000)))
     }
 
     func upstreamDrained() {}

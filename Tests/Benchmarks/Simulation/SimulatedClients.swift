@@ -2,7 +2,7 @@ import Dictionaries
 import Glibc
 import TestSupport
 
-/// Clients that poll at random: intervals are exponential, their means from ten seconds to four hours.
+/// Clients that come at random: intervals are exponential.
 struct SimulatedClients {
     /// What a client holds.
     struct Held {
@@ -15,19 +15,21 @@ struct SimulatedClients {
     }
 
     /// So many of 10,000 clients of each mean interval.
-    private static let groups: [(count: Int, meanSeconds: Double)] = [
-        (50, 10), (500, 60), (2500, 600), (4000, 3600), (2950, 14400),
-    ]
+    typealias Groups = [(count: Int, meanSeconds: Double)]
+    /// Apps that poll.
+    static let pollers: Groups = [(50, 10), (500, 60), (2500, 600), (4000, 3600), (2950, 14400)]
+    /// Browsers, from one that views a page every three minutes to one that comes twice a week.
+    static let viewers: Groups = [(200, 180), (1300, 1800), (3000, 14400), (4000, 86_400), (1500, 300_000)]
 
     var held: [Held?]
     private var random: SplitMix
-    private let groups: [(count: Int, meanSeconds: Double)]
+    private let groups: Groups
     private let cumulated: [Double]
     private let rate: Double
 
-    init(_ count: Int, seed: UInt64) {
+    init(_ count: Int, of kinds: Groups = pollers, seed: UInt64) {
         random = SplitMix(seed: seed)
-        groups = Self.groups.map { (max(1, $0.count * count / 10_000), $0.meanSeconds) }
+        groups = kinds.map { (max(1, $0.count * count / 10_000), $0.meanSeconds) }
         held = Array(repeating: nil, count: groups.reduce(0) { $0 + $1.count })
         var sum = 0.0
         cumulated = groups.map { group in

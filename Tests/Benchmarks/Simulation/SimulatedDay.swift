@@ -22,6 +22,9 @@ struct SimulatedDay {
         var sentBytes = 0
         var plainBytes = 0
         var admissions = 0
+        /// Dictionaries that browsers downloaded by a Link, and versions that Links named.
+        var downloads = 0
+        var names = 0
         var versionsMax = 0
         var versionsEnd = 0
         var indexBytes = 0

@@ -43,6 +43,26 @@ enum Simulation {
                 printRow(row(number == 0 ? scenario.title : "", rule.1, day, oracle, sizes, scale))
             }
         }
+        if wanted.isEmpty || arguments.contains("--pages") { try printPages(sizes, scale) }
+    }
+
+    /// Pages whose scripts fetch a feed that is fresh for ten seconds, and may announce its dictionary.
+    private static func printPages(_ sizes: SizeModel, _ scale: Int) throws {
+        let feeds = [SimulatedFeed.often, .seldom, .always]
+        let jobs = feeds.flatMap { feed in SimulatedPages.Rule.allCases.map { (feed, $0) } }
+        let outcomes = Guarded([Int: SimulatedDay.Outcome]())
+        DispatchQueue.concurrentPerform(iterations: jobs.count) { index in
+            guard var pages = try? SimulatedPages(jobs[index].0, sizes, jobs[index].1, scale: scale),
+                let outcome = try? pages.run()
+            else { return }
+            outcomes.withLock { $0[index] = outcome }
+        }
+        print("Pages viewed every three minutes to twice a week, ten fetches a view")
+        let days = outcomes.withLock { $0 }
+        for (index, (feed, rule)) in jobs.enumerated() {
+            guard let day = days[index], let oracle = days[index - index % 3] else { continue }
+            printRow(row(index % 3 == 0 ? feed.title : "", rule.title, day, oracle, sizes, scale))
+        }
     }
 
     private static func row(
@@ -50,12 +70,16 @@ enum Simulation {
         _ sizes: SizeModel, _ scale: Int
     ) -> [String] {
         [
-            title, rule, "\(day.requests * scale / 1000)k", percent(day.found, of: day.advertised),
+            title, rule, "\(day.requests * scale / 1000)k",
+            percent(day.found, of: day.downloads > 0 ? day.requests : day.advertised),
             percent(day.sentBytes, of: day.plainBytes), percent(day.sentBytes, of: oracle.sentBytes),
             "\(day.admissions * scale / 1000)k", megabytes(day.admissions * scale * sizes.packedBytes),
             "\(day.versionsMax * scale)", megabytes(day.versionsMax * scale * sizes.packedBytes),
             megabytes(day.indexBytes * scale),
-            day.evictions.sorted { $0.key.rawValue < $1.key.rawValue }.map { "\($0.key):\($0.value * scale)" }
+            (day.evictions.sorted { $0.key.rawValue < $1.key.rawValue }.map {
+                "\($0.key):\($0.value * scale)"
+            }
+                + (day.names > 0 ? ["names:\(day.names)", "downloads:\(day.downloads * scale)"] : []))
                 .joined(separator: " "),
         ]
     }

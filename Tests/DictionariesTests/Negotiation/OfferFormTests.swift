@@ -5,21 +5,18 @@ internal import Testing
 struct OfferFormTests {
     @Test(
         arguments: [
-            ("public, max-age=59", false, true, .link), ("public, max-age=60", false, true, .inBand),
-            ("s-maxage=600", false, true, .link),
-            ("public, max-age=0, stale-while-revalidate=60", false, true, .inBand),
-            ("public, no-cache, max-age=600", false, true, .link),
-            ("max-age=0", false, true, .inBand), ("public", true, true, .inBand),
-            ("public", false, false, .inBand), ("", false, true, .inBand),
-            ("public, max-age=0, stale-while-revalidate=60, must-revalidate", false, true, .link),
-        ] as [(String, Bool, Bool, OfferForm)])
-    func `a Link is used where the answer itself would not be kept for a minute`(
-        cacheControl: String, routePromisesLife: Bool, isRouteWritten: Bool, form: OfferForm
+            ("public, max-age=59", .link), ("public, max-age=60", .inBand), ("s-maxage=600", .link),
+            ("public, max-age=0, stale-while-revalidate=60", .inBand),
+            ("public, no-cache, max-age=600", .link), ("max-age=0", .inBand), ("", .inBand),
+            ("public, max-age=0, stale-while-revalidate=60, must-revalidate", .link),
+        ] as [(String, OfferForm)])
+    func `a Link is used where the response itself would not be kept for a minute`(
+        cacheControl: String, form: OfferForm
     ) {
         let cacheControl = CacheControl([cacheControl])
         let chosen = OfferForm.automatic(
             freshness: Freshness(cacheControl: cacheControl, receivedAt: 0), cacheControl: cacheControl,
-            isDocument: true, routePromisesLife: routePromisesLife, isRouteWritten: isRouteWritten)
+            isDocument: true)
         #expect(chosen == form)
     }
 
@@ -27,7 +24,7 @@ struct OfferFormTests {
         let cacheControl = CacheControl(["public, max-age=0"])
         let chosen = OfferForm.automatic(
             freshness: Freshness(cacheControl: cacheControl, receivedAt: 0), cacheControl: cacheControl,
-            isDocument: false, routePromisesLife: false, isRouteWritten: true)
+            isDocument: false)
         #expect(chosen == .inBand)
     }
 }

@@ -114,11 +114,15 @@ struct BrowserAnnounceTests {
         #expect(percent >= 60, "\(fetches)")
     }
 
-    @Test(arguments: ["public, max-age=10", "public, no-cache", "public, max-age=0"])
-    func `after a few visits of others a page announces by itself what its script fetches`(control: String)
-        throws
-    {
-        let visit = try visit(Self.learned, control)
+    @Test(
+        arguments: [
+            ("public, max-age=10", false), ("public, no-cache", false), ("public, max-age=0", false),
+            ("public, max-age=0", true),
+        ])
+    func `after a few visits of others a page announces by itself what its script fetches`(
+        control: String, isTLS: Bool
+    ) throws {
+        let visit = try visit(Self.learned, control, isTLS: isTLS)
         let page = "\(visit.proxy.scheme)://localhost:\(visit.proxy.port)/"
         try visit.proxy.prove("/", host: "localhost", fields: ["Sec-Fetch-Dest: document"])
         try visit.proxy.prove(
@@ -189,13 +193,16 @@ struct BrowserAnnounceTests {
         await report({fetches});
         """)
 
-    @Test func `cache_control with a long life, and a fetch that validates, gives deltas in band`() throws {
+    @Test(arguments: [false, true])
+    func `cache_control with a long life, and a fetch that validates, gives deltas in band`(isTLS: Bool)
+        throws
+    {
         let settings = """
             routes:
               - {match: /, dictionary: off}
               - {match: /api/feed, dictionary: {cache_control: "max-age=86400"}}
             """
-        let visit = try visit(settings, "no-cache", page: Self.validating)
+        let visit = try visit(settings, "no-cache", isTLS: isTLS, page: Self.validating)
         try visit.open("/")
         let fetches = try #require(try visit.reports().first).fetches
         try #require(fetches.count == 8 && Set(fetches.map(\.sha256)).count == 8, "\(fetches)")

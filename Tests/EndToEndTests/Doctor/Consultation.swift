@@ -43,6 +43,11 @@ struct Consultation: Decodable {
 
     /// Asks the doctor.
     static func of(_ url: String, _ arguments: String...) throws -> Consultation {
+        try of(url, arguments)
+    }
+
+    /// Asks the doctor.
+    static func of(_ url: String, _ arguments: [String]) throws -> Consultation {
         let result = try RunningProcess.run(["doctor", url, "--json"] + arguments)
         var report = try JSONDecoder().decode(Consultation.self, from: Data(result.output))
         report.status = result.status

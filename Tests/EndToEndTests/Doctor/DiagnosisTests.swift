@@ -109,21 +109,54 @@ struct DiagnosisTests {
         ("s-maxage=60", .sharedOnly), ("public", .noLifetime),
     ])
     func `a freshness that no browser keeps`(cacheControl: String, reason: UnkeptReason) throws {
-        #expect(try problems { $0.fields["Cache-Control"] = cacheControl } == [.unkept(reason)])
+        // What is not public cannot be announced, and what nobody may keep has nothing to be announced.
+        let rest: [DoctorFinding] =
+            [.noStore, .sharedOnly, .noLifetime].contains(reason) ? [] : [.notAnnounceable(.notPublic)]
+        #expect(try problems { $0.fields["Cache-Control"] = cacheControl } == [.unkept(reason)] + rest)
         // Chromium knows `ttl` behind a flag only.
         let helped = try problems {
             $0.fields["Cache-Control"] = cacheControl
             $0.fields["Use-As-Dictionary"] = #"match="/feed", ttl=600"#
         }
-        #expect(helped == [.ttlIgnored(600), .unkept(reason)])
+        #expect(helped == [.ttlIgnored(600), .unkept(reason)] + rest)
+    }
+
+    @Test func `what no page can announce is told where the response's own life is too short`() throws {
+        let change = { (seen: inout SeenURL) in seen.fields["Cache-Control"] = "public, max-age=10" }
+        #expect(try problems(change) == [.shortLife(10)])
+        let cookie = try problems {
+            change(&$0)
+            $0.fields["Set-Cookie"] = "a=b"
+        }
+        #expect(cookie == [.shortLife(10), .notAnnounceable(.setsCookie)])
+        let changing = try problems {
+            change(&$0)
+            for (index, request) in $0.requests.enumerated() {
+                $0.requests[index].change = { answer in
+                    request.change(&answer)
+                    answer.plain = feed(index)
+                }
+            }
+        }
+        #expect(changing.starts(with: [.shortLife(10), .notAnnounceable(.changesEachTime)]))
+        var seen = SeenURL()
+        change(&seen)
+        var observations = try seen.observations()
+        observations.hasCredentials = true
+        #expect(Diagnosis(observations).findings.contains(.notAnnounceable(.credentials)))
+        #expect(try problems { $0.fields["Cache-Control"] = "private, max-age=600" } == [])
     }
 
     @Test func `a life under a minute is a warning, stale-while-revalidate counts, and so does Age`() throws {
-        #expect(try problems { $0.fields["Cache-Control"] = "max-age=59" } == [.shortLife(59)])
+        #expect(
+            try problems { $0.fields["Cache-Control"] = "max-age=59" } == [
+                .shortLife(59), .notAnnounceable(.notPublic),
+            ])
         #expect(try problems { $0.fields["Cache-Control"] = "max-age=60" } == [])
         #expect(
             try problems { $0.fields["Cache-Control"] = "max-age=0, stale-while-revalidate=60" } == [])
-        #expect(try problems { $0.fields["Age"] = "600" } == [.unkept(.expired)])
+        #expect(
+            try problems { $0.fields["Age"] = "600" } == [.unkept(.expired), .notAnnounceable(.notPublic)])
     }
 
     @Test func `a Link whose dictionary does not come`() throws {
@@ -340,7 +373,9 @@ struct DiagnosisTests {
             .otherBody, .notOfferable(.noStore), .notOfferable(.isPrivate), .notOfferable(.varyAny),
             .linkNotFollowed("/l"), .ttlIgnored(600), .crossSite, .corsMissing, .sameSite,
             .browserUsed(1, of: 2),
-            .browserNoDelta(2), .browserUnchanged(2), .browserFailed("because"),
+            .notAnnounceable(.changesEachTime), .notAnnounceable(.notPublic), .notAnnounceable(.setsCookie),
+            .notAnnounceable(.credentials), .browserNoDelta(2), .browserUnchanged(2),
+            .browserFailed("because"),
             .varyMissing(["Vary"]), .cacheIgnoresVary, .mixed, .changesEachTime,
         ]
         #expect(Set(all.map(\.text)).count == all.count)

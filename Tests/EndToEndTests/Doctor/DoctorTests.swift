@@ -230,6 +230,27 @@ internal import Testing
         #expect(report.works, "\(report.names)")
     }
 
+    @Test func `bodies that never reach three clients alike cannot be announced`() throws {
+        let number = Guarded(0)
+        let origin = try Origin { _, connection in
+            let version = number.withLock { number in
+                number += 1
+                return number
+            }
+            connection.send(
+                wire(
+                    "HTTP/1.1 200 OK", "Content-Type: application/json", "Cache-Control: public, max-age=0",
+                    body: feed(version)))
+        }
+        let changing = try ServedProxy(origin, in: TemporaryFolder(), #"routes: [{match: "/*"}]"#)
+        let report = try Consultation.of(changing.url("/feed"))
+        report.expect("unkept")
+        #expect(report.names.contains("not-announceable"), "\(report.names)")
+        // One body for all can be.
+        let steady = try served(#"routes: [{match: "/*"}]"#, "public, max-age=0")
+        #expect(try !Consultation.of(steady.url("/feed")).names.contains("not-announceable"))
+    }
+
     @Test func `an answer that is none, and nobody there`() throws {
         let origin = try Origin { request, connection in
             connection.send(

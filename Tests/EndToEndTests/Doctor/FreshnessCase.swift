@@ -92,7 +92,7 @@ struct FreshnessCase: Sendable, CustomTestStringConvertible {
 /// The table, by rules, by doctor, and by a real Chromium.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct FreshnessCaseTests {
     /// Each case is a feed of its own, which changes with each request.
-    private static func served() throws -> ServedProxy {
+    private static func served(_ certificates: TestCertificates? = nil) throws -> ServedProxy {
         let number = Guarded(0)
         let origin = try Origin { request, connection in
             if request.target == "/" { return _ = connection.send(BrowserPage.answer(page)) }
@@ -119,7 +119,8 @@ struct FreshnessCase: Sendable, CustomTestStringConvertible {
         }
         return try ServedProxy(
             origin, in: TemporaryFolder(),
-            "routes:\n" + routes.joined(separator: "\n") + "\n  - {match: \"/*\", dictionary: off}")
+            "routes:\n" + routes.joined(separator: "\n") + "\n  - {match: \"/*\", dictionary: off}",
+            listener: certificates?.settings() ?? "")
     }
 
     /// Fetches each case past the browser's own cache, until a delta has come or it is clear that none does.
@@ -201,5 +202,20 @@ struct FreshnessCase: Sendable, CustomTestStringConvertible {
             "doctor", "\(url)/case/0", "--browser", "--fetches", "2", "--page", "\(url)/none",
         ]).text
         #expect(text.contains("fetch  status  advertised"))
+    }
+
+    @Test(.enabled(if: Chromium.program != nil, Chromium.absence))
+    func `the doctor's browser takes the certificate that the doctor has checked, and no other`() throws {
+        let certificates = try TestCertificates()
+        let proxy = try Self.served(certificates)
+        let url = "https://localhost:\(proxy.port)"
+        let arguments = ["--browser", "--fetches", "4", "--page", "\(url)/none"]
+        let authority = ["--ca", certificates.file("ca.pem")]
+        let good = try Consultation.of("\(url)/case/0", arguments + authority)
+        #expect(good.works && good.names.contains("browser-used"), "\(good.findings) \(good.browser)")
+        let bad = try Consultation.of("\(url)/case/4", arguments + authority)
+        bad.expect("browser-no-delta")
+        let stranger = try Consultation.of("\(url)/case/0", arguments)
+        #expect(!stranger.works && stranger.browser.isEmpty, "\(stranger.findings)")
     }
 }

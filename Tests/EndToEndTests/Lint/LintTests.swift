@@ -108,6 +108,7 @@ internal import Testing
             ("dcb", "200 dcb"), ("304", "304"), ("HEAD", "200"), ("206", "206"), ("404", "404"),
             ("Link", "200 gzip"),
             ("Link dcz", "200 dcz"), ("dictionary", "200 identity"), ("dictionary br", "200 br"),
+            ("dictionary dcz", "200 dcz"),
         ]
         for (name, expected) in codings {
             #expect(
@@ -197,6 +198,7 @@ internal import Testing
         lint("Link", "GET", "/page", "Accept-Encoding: gzip", *document)
         _, whole, _ = lint("dictionary", "GET", target)
         lint("dictionary br", "GET", target, "Accept-Encoding: br")
+        lint("dictionary dcz", "GET", target, "Accept-Encoding: dcz", held(whole))
         lint("Link dcz", "GET", "/page", "Accept-Encoding: dcz", held(whole), *document)
 
         for place in ["/feed", "/fixed", "/page", "/none", target]:

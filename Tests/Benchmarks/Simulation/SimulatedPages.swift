@@ -1,0 +1,223 @@
+import Dictionaries
+import Glibc
+import Proxy
+import TestSupport
+
+/// One day of browsers that view a page now and then; its script fetches the feed ten times a view.
+///
+/// The feed's responses are fresh for ten seconds, as those of most APIs. A dictionary that pages announce has a life of its own
+/// instead, and costs each browser a download. Naming is as in `LinkDesk`, with its own measure of what a name is worth.
+struct SimulatedPages {
+    /// How clients come by dictionaries.
+    enum Rule: CaseIterable, Sendable {
+        /// Nothing is forgotten, by the store or by browsers, and no dictionary has to be downloaded.
+        case oracle
+        /// By the responses themselves, for as long as these are fresh.
+        case inBand
+        /// By the page.
+        case announced
+
+        var title: String {
+            switch self {
+            case .oracle: "nothing forgotten"
+            case .inBand: "in band, fresh for 10 s"
+            case .announced: "announced by the page"
+            }
+        }
+    }
+
+    /// What a browser has.
+    private struct Held {
+        let digest: Digest
+        let second: Int
+        let expiry: Int
+    }
+
+    private struct Browser {
+        var held: Held?
+        /// What it is downloading, until it is there.
+        var download: (held: Held, at: Int)?
+    }
+
+    private static let fetchesPerView = 10
+    private static let secondsBetweenFetches = 6
+    /// From the page's response until the dictionary is there: browsers fetch it when they have nothing else to do.
+    private static let downloadSeconds = 2
+    private static let freshSeconds = 10
+    private static let daySeconds = 86_400
+
+    private let feed: SimulatedFeed
+    private let sizes: SizeModel
+    private let rule: Rule
+    private let store: DictionaryStore
+    private let reader: DictionaryIndex.Reader
+    private let chain = ChainKey(authority: "api.example", match: "/feed*")
+    private var clients: SimulatedClients
+    private var browsers: [Browser]
+    /// The fetches to come, by their second; a view is shorter than that is long.
+    private var schedule = [[Int]](repeating: [], count: 64)
+    private var proof = PublicProof()
+    private var worths: [Int64: NamedWorth] = [:]
+    /// When each body was the feed's.
+    private var seconds: [Digest: Int] = [:]
+    private var lastProven: Digest?
+    private var outcome = SimulatedDay.Outcome()
+
+    /// `scale` divides clients and `max_size` alike.
+    init(_ feed: SimulatedFeed, _ sizes: SizeModel, _ rule: Rule, scale: Int) throws {
+        (self.feed, self.sizes, self.rule) = (feed, sizes, rule)
+        clients = SimulatedClients(10_000 / scale, of: SimulatedClients.viewers, seed: 1)
+        browsers = Array(repeating: Browser(), count: clients.held.count)
+        // Bodies stand here by their numbers: the store has the place for as many as are packed in the default size.
+        let storedBytes = 64 + 768
+        var configuration = StoreConfiguration(
+            path: ":memory:", maxBytes: (1 << 30) / scale / sizes.packedBytes * storedBytes)
+        configuration.writeBytesPerSecond = 1 << 40
+        store = try DictionaryStore(configuration: configuration)
+        reader = store.reader()
+    }
+
+    /// Runs the day.
+    mutating func run() throws -> SimulatedDay.Outcome {
+        let start = 10_000 * Self.daySeconds
+        var (nextView, nextViewer) = clients.next()
+        for second in 0..<Self.daySeconds {
+            let now = start + second
+            while nextView < Double(second + 1) {
+                view(by: nextViewer, now: now)
+                let (seconds, client) = clients.next()
+                (nextView, nextViewer) = (nextView + seconds, client)
+            }
+            let due = schedule[second % schedule.count]
+            schedule[second % schedule.count] = []
+            for client in due { try fetch(by: client, now: now) }
+            store.sweep(now: now)
+            if store.statistics.pendingWrites > 2_000 { store.flush(timeoutSeconds: 60) }
+            outcome.versionsMax = max(outcome.versionsMax, store.statistics.versions)
+        }
+        let statistics = store.statistics
+        outcome.admissions = statistics.admissions
+        outcome.evictions = statistics.evictions
+        outcome.versionsEnd = statistics.versions
+        outcome.indexBytes = statistics.indexBytes
+        store.close()
+        return outcome
+    }
+
+    // MARK: The browser
+
+    /// A page view: the page names a dictionary, and its script will fetch.
+    private mutating func view(by client: Int, now: Int) {
+        for number in 0..<Self.fetchesPerView {
+            schedule[(now + number * Self.secondsBetweenFetches) % schedule.count].append(client)
+        }
+        guard rule == .announced, let named = named(now: now), let second = seconds[named.digest] else {
+            return
+        }
+        if let held = browsers[client].held, held.digest == named.digest, now < held.expiry { return }
+        let life = worths[named.id]?.lifeSeconds ?? Self.daySeconds
+        let held = Held(digest: named.digest, second: second, expiry: now + life)
+        browsers[client].download = (held, now + Self.downloadSeconds)
+        worths[named.id]?.noteHolder(UInt128(client))
+        outcome.downloads += 1
+        outcome.sentBytes += sizes.plainBytes
+    }
+
+    private mutating func fetch(by client: Int, now: Int) throws {
+        if let download = browsers[client].download, download.at <= now {
+            browsers[client].held = download.held
+            browsers[client].download = nil
+        }
+        outcome.requests += 1
+        outcome.plainBytes += sizes.plainBytes
+        let (digest, second) = try current(for: client, now: now)
+        var held = browsers[client].held
+        if let known = held, now >= known.expiry { held = nil }
+        let found = held.flatMap { find($0, now: now) }
+        let deltaBytes = held.flatMap { held in
+            rule == .oracle || found != nil
+                ? sizes.deltaBytes(from: held.second, to: second) : nil
+        }
+        if held != nil { outcome.advertised += 1 }
+        if deltaBytes != nil { outcome.found += 1 }
+        outcome.sentBytes += deltaBytes ?? sizes.plainBytes
+        switch rule {
+        case .oracle:
+            browsers[client].held = Held(digest: digest, second: second, expiry: .max)
+        case .inBand:
+            browsers[client].held = Held(digest: digest, second: second, expiry: now + Self.freshSeconds)
+        case .announced:
+            if let found { worths[found.id]?.noteUser(UInt128(client)) }
+            consider(digest, second, now: now)
+        }
+    }
+
+    private func find(_ held: Held, now: Int) -> Version? {
+        let found = reader.find(digest: held.digest, authority: "api.example", path: "/feed", query: nil)
+        if let found { store.advertised(found, now: now) }
+        return found
+    }
+
+    /// The body that the feed has now, which the response offers.
+    private mutating func current(for client: Int, now: Int) throws -> (Digest, Int) {
+        let second = feed.periodSeconds.map { now / $0 * $0 } ?? now
+        let number = feed.periodSeconds == nil ? -outcome.requests : second
+        // The store sees a few bytes instead of the body: nothing that is compared depends on more.
+        let body = Body(Array("\(number)".utf8))
+        guard rule != .oracle else { return (body.digest, second) }
+        if let known = reader.version(chain: chain, digest: body.digest) {
+            store.offered(known, over: nil, now: now)
+        } else {
+            _ = try store.admit(
+                body, chain: chain, url: "/feed", variant: "", etag: nil, contentType: "application/json",
+                policy: AdmissionPolicy(versions: 1_000_000), now: now, over: nil)
+            seconds[body.digest] = second
+        }
+        let key = PublicProof.Key(body.digest, chain: chain, variant: "")
+        proof.note(key, to: UInt128(client))
+        if proof.isProven(key) { lastProven = body.digest }
+        return (body.digest, second)
+    }
+
+    // MARK: Names
+
+    /// The version that the page announces.
+    private mutating func named(now: Int) -> Version? {
+        let current = reader.named(chain: chain, variant: "", now: now)
+        if let current, now < current.pinnedUntil - (worths[current.id]?.lifeSeconds ?? Self.daySeconds) {
+            return current
+        }
+        return name(replacing: current, now: now) ?? current
+    }
+
+    private mutating func name(replacing former: Version?, now: Int) -> Version? {
+        guard let lastProven, let fresh = reader.version(chain: chain, digest: lastProven),
+            fresh.id != former?.id
+        else { return nil }
+        let worth = NamedWorth(
+            namedAt: now, lifeSeconds: Self.daySeconds, replacing: former.flatMap { worths[$0.id] })
+        guard store.name(fresh, replacing: former, until: now + 2 * worth.lifeSeconds, now: now) else {
+            return nil
+        }
+        worths[fresh.id] = worth
+        outcome.names += 1
+        return fresh
+    }
+
+    /// Measures what the name is worth with the current body, and takes another if that pays.
+    private mutating func consider(_ digest: Digest, _ second: Int, now: Int) {
+        let terms = LinkTerms()
+        guard let named = reader.named(chain: chain, variant: "", now: now), named.digest != digest,
+            let namedSecond = seconds[named.digest],
+            worths[named.id]?.isDue(with: digest, at: now, terms) == true
+        else { return }
+        worths[named.id]?.begin(with: digest, at: now)
+        let sample = NamedWorth.Sample(
+            named: sizes.deltaBytes(from: namedSecond, to: second),
+            fresh: sizes.deltaBytes(from: second - (feed.periodSeconds ?? 1), to: second),
+            plain: sizes.plainBytes)
+        if worths[named.id]?.note(sample, of: sizes.bodyBytes, at: now, terms) == true {
+            _ = name(replacing: named, now: now)
+        }
+    }
+}
