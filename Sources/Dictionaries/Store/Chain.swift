@@ -59,6 +59,9 @@ final class Chain: DemandQueueElement {
     /// Notes that a version of it was wanted.
     func want(at second: Int) { wanted.max(second, ordering: .relaxed) }
 
+    /// Forgets a second that has not come.
+    func turnBack(to now: Int) { wanted.min(now, ordering: .relaxed) }
+
     /// Notes until when a version of it is named; only under the lock of the store's state.
     func pin(until second: Int) { pinned.store(second, ordering: .relaxed) }
 

@@ -7,6 +7,7 @@ extension DictionaryStore {
     /// Costs nothing until the earliest expiry is reached; a version is not found after the sweep at its time.
     package func sweep(now: Int) {
         let now = min(now, Version.secondsMax)
+        turnBack(to: now)
         noteTime(now)
         removeOverdue(now: now)
         let due = state.withLock { state in
@@ -25,7 +26,25 @@ extension DictionaryStore {
             state.withLock { $0.endExpiry(earliest: earliest) }
             evict(expired, reason: .age)
         }
-        if state.withLock({ $0.pending.count }) > 0 { scheduleDrain() }
+        let isWaiting = state.withLock { state in
+            state.pending.releaseDemands(now: now)
+            return state.pending.count > 0
+        }
+        if isWaiting { scheduleDrain() }
+    }
+
+    /// Loops read the clock at different times: only beyond so many seconds it was set back.
+    private static let clockSecondsMax = 5
+
+    /// Forgets what a clock that was ahead has told, if it was set back since.
+    private func turnBack(to now: Int) {
+        guard now < latestSecond.load(ordering: .relaxed) - Self.clockSecondsMax else { return }
+        latestSecond.store(now, ordering: .relaxed)
+        let versions = publisher.index.allVersions()
+        for start in stride(from: 0, to: versions.count, by: 64) {
+            let group = versions[start..<min(start + 64, versions.count)]
+            state.withLock { $0.turnBack(group, to: now) }
+        }
     }
 
     /// Removes what nobody seems to hold any more, a part of it at a time.

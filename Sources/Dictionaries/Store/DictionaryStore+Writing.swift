@@ -24,6 +24,7 @@ extension DictionaryStore {
         drainIsScheduled.store(false, ordering: .releasing)
         let indexBytes = publisher.index.memoryBytes + packer.withLock { $0.bytes }
         hot.withLock { $0.makeRoom(forIndex: indexBytes) }
+        if isForced { state.withLock { $0.pending.releaseDemands() } }
         do {
             while let database = try usableDatabase(isForced: isForced) {
                 keepPrivateBounded()

@@ -28,11 +28,12 @@ struct PendingWrites: Sendable {
         var renewals: [Version] = []
         var touches: [Int64: Int] = [:]
         var pins: [Int64: Int] = [:]
-        var demands: [Int64: VersionDemand] = [:]
+        /// Versions of which is written what is known of their holders.
+        var demands: [Int64: Version] = [:]
 
         var count: Int {
             established.count + removals.count + insertions.count + renewals.count + touches.count
-                + pins.count
+                + pins.count + demands.count
         }
         var isEmpty: Bool { count == 0 }
     }
@@ -45,7 +46,11 @@ struct PendingWrites: Sendable {
     private(set) var removals: Set<Int64> = []
     private var touches: [Int64: Int] = [:]
     private var pins: [Int64: Int] = [:]
-    private var demands: [Int64: VersionDemand] = [:]
+    /// Versions of whose holders more is known than the disk says, and since when, in seconds since 1970.
+    private var noted: [Int64: Version] = [:]
+    private var notedSince = 0
+    /// Those of them that are to be written now.
+    private var demands: [Int64: Version] = [:]
     private var established: Set<Int64> = []
     /// Changes in batches that were taken and are neither written nor restored.
     private var takenCount = 0
@@ -57,6 +62,7 @@ struct PendingWrites: Sendable {
 
     private var waitingCount: Int {
         insertions.count + renewals.count + removals.count + touches.count + pins.count + established.count
+            + demands.count
     }
 
     /// A new row.
@@ -74,6 +80,7 @@ struct PendingWrites: Sendable {
     /// A row that gets the new rank and facts of this version.
     mutating func renew(_ version: Version) {
         touches[version.id] = nil
+        forgetDemand(version.id)
         if insertions[version.id] != nil {
             insertions[version.id]?.version = version
         } else {
@@ -92,9 +99,27 @@ struct PendingWrites: Sendable {
         if insertions[id] == nil { pins[id] = second }
     }
 
-    /// What is known of the holders of a version on disk; written with the next batch, and never a reason for one.
-    mutating func note(_ id: Int64, _ demand: VersionDemand) {
-        if insertions[id] == nil, !removals.contains(id) { demands[id] = demand }
+    /// The time between two writes of what is known of holders: it changes with every request.
+    private static let demandSeconds = 60
+
+    /// A version of whose holders more is known; a row that is still to be made, or renewed, says so itself.
+    mutating func note(_ version: Version, now: Int) {
+        guard insertions[version.id] == nil, renewals[version.id] == nil else { return }
+        if noted.isEmpty { notedSince = now }
+        noted[version.id] = version
+    }
+
+    /// Has what was noted of holders written, once a minute; without a time at once.
+    mutating func releaseDemands(now: Int? = nil) {
+        guard !noted.isEmpty else { return }
+        if let now, (notedSince..<notedSince + Self.demandSeconds).contains(now) { return }
+        demands.merge(noted) { _, newer in newer }
+        noted = [:]
+    }
+
+    private mutating func forgetDemand(_ id: Int64) {
+        noted[id] = nil
+        demands[id] = nil
     }
 
     /// A row that goes; the insertion that is no longer needed, if it had not begun.
@@ -102,7 +127,7 @@ struct PendingWrites: Sendable {
         touches[version.id] = nil
         renewals[version.id] = nil
         pins[version.id] = nil
-        demands[version.id] = nil
+        forgetDemand(version.id)
         if let waiting = insertions.removeValue(forKey: version.id) { return waiting }
         removals.insert(version.id)
         return nil
@@ -113,6 +138,7 @@ struct PendingWrites: Sendable {
         touches[id] = nil
         renewals[id] = nil
         pins[id] = nil
+        forgetDemand(id)
         removals.remove(id)
     }
 
@@ -122,10 +148,16 @@ struct PendingWrites: Sendable {
     }
 
     /// Lays what waits to be written over a row that was read; a renewal is another version, and stays apart.
-    func lay(over row: Version) {
+    mutating func lay(over row: Version) {
         if let wanted = touches[row.id] { row.wasWanted(at: wanted) }
         if let until = pins[row.id] { row.pin(until: until) }
         if established.contains(row.id) { row.home.establish() }
+        if let known = noted[row.id] ?? demands[row.id] {
+            row.take(known.demand)
+            // From here on this object is the one that is changed.
+            noted[row.id] = noted[row.id].map { _ in row }
+            demands[row.id] = demands[row.id].map { _ in row }
+        }
     }
 
     /// Forgets an insertion whose row turned out to be there; false if there was none.
@@ -163,11 +195,9 @@ struct PendingWrites: Sendable {
             pins[id] = nil
         }
         left -= batch.pins.count * LogBytes.update
-        if !batch.isEmpty {
-            for (id, demand) in demands.prefix(max(left / LogBytes.update, 0)) {
-                batch.demands[id] = demand
-                demands[id] = nil
-            }
+        for (id, version) in demands.prefix(max(left / LogBytes.update, 0)) {
+            batch.demands[id] = version
+            demands[id] = nil
         }
         takenCount += batch.count
         return batch
@@ -221,8 +251,8 @@ struct PendingWrites: Sendable {
         for (id, second) in batch.pins where !removals.contains(id) && pins[id] == nil {
             pin(id, until: second)
         }
-        for (id, demand) in batch.demands where !removals.contains(id) && demands[id] == nil {
-            demands[id] = demand
+        for (id, version) in batch.demands where !removals.contains(id) && renewals[id] == nil {
+            demands[id] = demands[id] ?? version
         }
         for version in batch.renewals where !removals.contains(version.id) && renewals[version.id] == nil {
             renewals[version.id] = version
@@ -237,6 +267,7 @@ struct PendingWrites: Sendable {
                 if let renewed = renewals.removeValue(forKey: id) { insertions[id]?.version = renewed }
                 touches[id] = nil
                 pins[id] = nil
+                forgetDemand(id)
             }
         }
         insertionOrder = batch.insertions.map(\.version.id) + insertionOrder[firstWaiting...]

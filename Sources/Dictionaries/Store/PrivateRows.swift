@@ -25,7 +25,7 @@ enum PrivateRows {
                 found.unusableVersions += 1
                 continue
             }
-            guard let name = rows.digest(14) else { continue }
+            guard let name = rows.digest(16) else { continue }
             if let version = StoreRows.version(rows, home: home, digest: name, now: now) {
                 found.versions.append(version)
             }
@@ -96,15 +96,18 @@ enum PrivateRows {
         try database.cachedStatement(
             sql: """
                 INSERT INTO private_version (id, chain, name, url, variant, etag, content_type, size, rank,
-                    admitted, last_wanted, max_age, is_upstream_match)
-                VALUES (?, (SELECT id FROM private_chain WHERE name = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    admitted, last_wanted, max_age, is_upstream_match, holders, is_proven, last_offered,
+                    last_advertised)
+                VALUES (?, (SELECT id FROM private_chain WHERE name = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT DO NOTHING
                 """
-        ).execute(arguments: [
-            version.id, Data(chain), Data(version.digest.bytes), version.url, version.variant, version.etag,
-            version.contentType, version.bytes, version.rank, version.admittedAt, version.lastWanted,
-            version.maxAge, version.isUpstreamMatch,
-        ])
+        ).execute(
+            arguments: [
+                version.id, Data(chain), Data(version.digest.bytes), version.url, version.variant,
+                version.etag,
+                version.contentType, version.bytes, version.rank, version.admittedAt, version.lastWanted,
+                version.maxAge, version.isUpstreamMatch,
+            ] + StoreRows.arguments(version.demand))
     }
 
     /// Gives a row the new rank and facts of its version.
@@ -112,13 +115,15 @@ enum PrivateRows {
         try database.cachedStatement(
             sql: """
                 UPDATE private_version SET etag = ?, content_type = ?, rank = ?,
-                    last_wanted = max(last_wanted, ?), max_age = ?, is_upstream_match = ?
+                    last_wanted = \(StoreRows.laterWanted), max_age = ?, is_upstream_match = ?, holders = ?,
+                    is_proven = ?, last_offered = ?, last_advertised = ?
                 WHERE id = ? AND rank <= ?
                 """
-        ).execute(arguments: [
-            version.etag, version.contentType, version.rank, version.lastWanted, version.maxAge,
-            version.isUpstreamMatch, version.id, version.rank,
-        ])
+        ).execute(
+            arguments: [
+                version.etag, version.contentType, version.rank, version.lastWanted, version.maxAge,
+                version.isUpstreamMatch,
+            ] + StoreRows.arguments(version.demand) + [version.id, version.rank])
     }
 
     /// Removes the versions of these chains, and with them the chains.

@@ -20,12 +20,12 @@ enum StoreRows {
         versions.reserveCapacity(try Int.fetchOne(database, sql: "SELECT count(*) FROM version") ?? 0)
         let rows = try RowReader(database, sql: "SELECT \(columns), pinned_until, head, digest FROM version")
         while try rows.next() {
-            guard let chain = rows.integer(1), let home = chains[chain], let digest = rows.digest(16) else {
+            guard let chain = rows.integer(1), let home = chains[chain], let digest = rows.digest(18) else {
                 continue
             }
             let version = version(
-                rows, home: home, digest: digest, now: now, pinnedUntil: rows.integer(14) ?? 0,
-                head: rows.bytes(15).flatMap { StoredHead($0, memory: heads) })
+                rows, home: home, digest: digest, now: now, pinnedUntil: rows.integer(16) ?? 0,
+                head: rows.bytes(17).flatMap { StoredHead($0, memory: heads) })
             if let version { versions.append(version) }
         }
         return versions
@@ -34,7 +34,7 @@ enum StoreRows {
     /// What `version` reads, in this order.
     static let columns = """
         id, chain, url, variant, etag, content_type, size, rank, admitted, last_wanted, max_age, is_upstream_match,
-        holders, last_offered
+        holders, is_proven, last_offered, last_advertised
         """
 
     /// Decodes the `columns` without a trap; nil where they make no sense.
@@ -56,7 +56,19 @@ enum StoreRows {
             bytes: size, maxAge: maxAge, isUpstreamMatch: row.integer(11) == 1)
         return Version(
             facts, id: id, rank: rank, home: home, admittedAt: min(admitted, now), lastWanted: wanted,
-            pinnedUntil: pinned <= now + DictionaryStore.pinSecondsMax ? pinned : 0, head: head)
+            pinnedUntil: pinned <= now + DictionaryStore.pinSecondsMax ? pinned : 0, head: head,
+            demand: demand(row, now: now))
+    }
+
+    /// What is known of the holders; nil where the row was written before they were counted.
+    private static func demand(_ row: RowReader, now: Int) -> VersionDemand? {
+        func second(_ column: Int32) -> UInt32 {
+            min(UInt32(clamping: row.integer(column) ?? 0), Version.seconds(now))
+        }
+        let demand = VersionDemand(
+            holders: UInt32(clamping: row.integer(12) ?? 1), isProven: row.integer(13) != 0,
+            lastOffered: second(14), lastAdvertised: second(15))
+        return demand == VersionDemand() ? nil : demand
     }
 
     /// A number that can be added and compared without a thought of overflow.
@@ -106,7 +118,7 @@ enum StoreRows {
         for version in batch.renewals { try renew(version, in: database) }
         for table in tables {
             let touch = try database.cachedStatement(
-                sql: "UPDATE \(table) SET last_wanted = max(last_wanted, ?) WHERE id = ?")
+                sql: "UPDATE \(table) SET last_wanted = \(laterWanted) WHERE id = ?")
             for (id, lastWanted) in batch.touches { try touch.execute(arguments: [lastWanted, id]) }
         }
         let pin = try database.cachedStatement(sql: "UPDATE version SET pinned_until = ? WHERE id = ?")
@@ -114,15 +126,21 @@ enum StoreRows {
         for table in tables {
             let note = try database.cachedStatement(
                 sql: """
-                    UPDATE \(table) SET holders = ?, last_offered = ?, last_advertised = ?, is_proven = ? WHERE id = ?
+                    UPDATE \(table) SET holders = ?, is_proven = ?, last_offered = ?, last_advertised = ? WHERE id = ?
                     """)
-            for (id, demand) in batch.demands {
-                try note.execute(arguments: [
-                    demand.holders, demand.lastOffered, demand.lastAdvertised, demand.isProven, id,
-                ])
+            for (id, version) in batch.demands {
+                try note.execute(arguments: arguments(version.demand) + [id])
             }
         }
         return missing
+    }
+
+    /// The later of what a row says and of an argument; a second that has not come is none.
+    static let laterWanted = "max(min(last_wanted, unixepoch()), ?)"
+
+    /// The four columns in the order in which every statement names them.
+    static func arguments(_ demand: VersionDemand) -> StatementArguments {
+        [demand.holders, demand.isProven, demand.lastOffered, demand.lastAdvertised]
     }
 
     private static func insert(
@@ -170,15 +188,17 @@ enum StoreRows {
         try database.cachedStatement(
             sql: """
                 INSERT INTO version (id, chain, body, digest, url, variant, etag, content_type, size, rank,
-                    admitted, last_wanted, max_age, pinned_until, is_upstream_match, head)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+                    admitted, last_wanted, max_age, pinned_until, is_upstream_match, head, holders, is_proven,
+                    last_offered, last_advertised)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
                 """
-        ).execute(arguments: [
-            version.id, chain, body.row, Data(version.digest.bytes), version.url, version.variant,
-            version.etag, version.contentType, version.bytes, version.rank, version.admittedAt,
-            version.lastWanted, version.maxAge, version.pinnedUntil, version.isUpstreamMatch,
-            version.headData,
-        ])
+        ).execute(
+            arguments: [
+                version.id, chain, body.row, Data(version.digest.bytes), version.url, version.variant,
+                version.etag, version.contentType, version.bytes, version.rank, version.admittedAt,
+                version.lastWanted, version.maxAge, version.pinnedUntil, version.isUpstreamMatch,
+                version.headData,
+            ] + arguments(version.demand))
         guard body.isNew, database.changesCount == 0 else { return }
         try database.cachedStatement(sql: "DELETE FROM body WHERE id = ?").execute(arguments: [body.row])
     }
@@ -214,14 +234,16 @@ enum StoreRows {
         guard !version.chain.scope.isPrivate else { return try PrivateRows.renew(version, in: database) }
         try database.cachedStatement(
             sql: """
-                UPDATE version SET etag = ?, content_type = ?, rank = ?, last_wanted = max(last_wanted, ?),
-                    max_age = ?, is_upstream_match = ?, head = ?
+                UPDATE version SET etag = ?, content_type = ?, rank = ?, last_wanted = \(laterWanted),
+                    max_age = ?, is_upstream_match = ?, head = ?, holders = ?, is_proven = ?, last_offered = ?,
+                    last_advertised = ?
                 WHERE id = ? AND rank <= ?
                 """
-        ).execute(arguments: [
-            version.etag, version.contentType, version.rank, version.lastWanted, version.maxAge,
-            version.isUpstreamMatch, version.headData, version.id, version.rank,
-        ])
+        ).execute(
+            arguments: [
+                version.etag, version.contentType, version.rank, version.lastWanted, version.maxAge,
+                version.isUpstreamMatch, version.headData,
+            ] + arguments(version.demand) + [version.id, version.rank])
     }
 
     /// Whether the row of a version is there.

@@ -25,7 +25,7 @@ extension StoreState {
     mutating func prove(_ authority: String) { authorities.prove(authority) }
 
     /// The class of a chain in the order in which chains go.
-    private func place(of chain: Chain) -> EvictionOrder.Class {
+    func place(of chain: Chain) -> EvictionOrder.Class {
         if !chain.isEstablished { return .inProbation }
         return authorities.isProven(chain.key.authority) ? .established : .unproven
     }

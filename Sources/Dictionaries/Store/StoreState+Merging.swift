@@ -18,7 +18,8 @@ extension StoreState {
         guard own.rank > row.rank else { return row }
         let later = Version(
             own.facts, id: row.id, rank: own.rank, home: own.home, admittedAt: row.admittedAt,
-            lastWanted: row.lastWanted, pinnedUntil: row.pinnedUntil, head: own.head ?? row.head)
+            lastWanted: row.lastWanted, pinnedUntil: row.pinnedUntil, head: own.head ?? row.head,
+            demand: own.demand)
         later.setCurrent(own.isCurrent)
         pending.renew(later)
         return later

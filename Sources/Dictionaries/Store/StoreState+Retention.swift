@@ -11,6 +11,7 @@ extension StoreState {
         version.isProven = true
         prove(version.chain.authority)
         retention.renew(version, standing == .newcomer ? .held : standing)
+        pending.note(version, now: now)
     }
 
     /// Notes that a version was asked for, by whomever.
@@ -35,12 +36,14 @@ extension StoreState {
             version.addHolder()
         }
         retention.renew(version, version.standing)
+        pending.note(version, now: now)
     }
 
     /// Takes a holder from a version; false where it has none that could have come.
     private mutating func passOn(from former: Version, now: Int) -> Bool {
         guard retention.standing(of: former) != nil else { return false }
         former.handedOnAt = now
+        pending.note(former, now: now)
         guard former.holders == 0 else {
             former.removeHolder()
             retention.renew(former, former.standing)
@@ -53,6 +56,7 @@ extension StoreState {
         else { return false }
         lost.removeHolder()
         retention.renew(lost, lost.standing)
+        pending.note(lost, now: now)
         return true
     }
 
@@ -64,6 +68,19 @@ extension StoreState {
             remove(CollectionOfOne(version), reason: isHeld ? .silent : .unheld, into: &evicted)
         }
         return overdue.count
+    }
+
+    /// Forgets seconds that have not come, as the clock was ahead: nothing may look wanted until then.
+    mutating func turnBack(_ versions: some Sequence<Version>, to now: Int) {
+        for version in versions where index.same(as: version) === version {
+            if version.turnBack(to: now) { pending.touch(version.id, lastWanted: now) }
+            if version.pinnedUntil > now + DictionaryStore.pinSecondsMax { unpin(version) }
+            earliestExpiry = min(earliestExpiry, version.expiry)
+            if let chain = index.chain(version.chain) {
+                chain.turnBack(to: now)
+                order.insert(chain, place(of: chain))
+            }
+        }
     }
 
     /// How many versions go at a time: the lock is never held for long.

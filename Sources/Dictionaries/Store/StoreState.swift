@@ -207,7 +207,7 @@ struct StoreState: Sendable {
         earliestExpiry = min(earliestExpiry, version.expiry)
     }
 
-    private mutating func unpin(_ version: Version) {
+    mutating func unpin(_ version: Version) {
         version.pin(until: 0)
         pins.remove(version.id)
         pending.pin(version.id, until: 0)

@@ -98,17 +98,12 @@ package final class Version: Sendable {
         maxAge = facts.maxAge
         isUpstreamMatch = facts.isUpstreamMatch
         self.admittedAt = Self.clamped(admittedAt)
-        let demand = demand ?? VersionDemand(lastOffered: Self.clamped(admittedAt))
-        holderCount.store(demand.holders, ordering: .relaxed)
-        proven.store(demand.isProven, ordering: .relaxed)
-        shared.store(demand.holders > 1, ordering: .relaxed)
-        offeredAt.store(demand.lastOffered, ordering: .relaxed)
-        contactAt.store(
-            max(demand.lastOffered, demand.lastAdvertised, Self.seconds(lastWanted)), ordering: .relaxed)
-        home.want(at: Self.clamped(lastWanted))
         wanted = Atomic(Self.clamped(lastWanted))
         wantedOnDisk = Atomic(Self.clamped(lastWanted))
         pinned = Atomic(Self.clamped(pinnedUntil))
+        home.want(at: Self.clamped(lastWanted))
+        take(demand ?? VersionDemand(lastOffered: Self.clamped(admittedAt)))
+        noteContact(at: lastWanted)
     }
 
     /// Whether it comes before another of its chain.
@@ -140,6 +135,17 @@ package final class Version: Sendable {
         let time = Self.clamped(time)
         wanted.max(time, ordering: .relaxed)
         wantedOnDisk.max(time, ordering: .relaxed)
+    }
+
+    /// Forgets seconds that have not come, which a clock told that was ahead; true where the disk has such a one.
+    func turnBack(to now: Int) -> Bool {
+        let (now, seconds) = (Self.clamped(now), Self.seconds(now))
+        wanted.min(now, ordering: .relaxed)
+        home.turnBack(to: now)
+        offeredAt.min(seconds, ordering: .relaxed)
+        contactAt.min(seconds, ordering: .relaxed)
+        passedOnAt.min(seconds, ordering: .relaxed)
+        return wantedOnDisk.min(now, ordering: .relaxed).oldValue > now
     }
 
     /// Notes whether a route of today would make it; every reader heeds it from its next look-up on.
@@ -219,6 +225,15 @@ extension Version {
             holders: holderCount.load(ordering: .relaxed), isProven: isProven,
             lastOffered: offeredAt.load(ordering: .relaxed),
             lastAdvertised: contactAt.load(ordering: .relaxed))
+    }
+
+    /// Takes over what another object of its row knows of the holders.
+    func take(_ other: VersionDemand) {
+        holderCount.store(other.holders, ordering: .relaxed)
+        if other.isProven { isProven = true }
+        if other.holders > 1 { shared.store(true, ordering: .relaxed) }
+        offeredAt.max(other.lastOffered, ordering: .relaxed)
+        contactAt.max(max(other.lastOffered, other.lastAdvertised), ordering: .relaxed)
     }
 
     func noteContact(at now: Int) { contactAt.max(Self.seconds(now), ordering: .relaxed) }

@@ -118,13 +118,14 @@ extension DictionaryStore {
     func admit(
         _ body: Body, chain: ChainKey = feedChain, url: String = "/feed", variant: String = "",
         etag: String? = nil,
-        keep: Int = 16, maxAge: Int = 1000, isImplied: Bool = false, now: Int = 1000
+        keep: Int = 16, maxAge: Int = 1000, isImplied: Bool = false, over former: Version? = nil,
+        now: Int = 1000
     ) -> Version {
         do {
             return try admit(
                 body, chain: chain, url: url, variant: variant, etag: etag, contentType: "application/json",
                 policy: AdmissionPolicy(versions: keep, maxAge: maxAge, startsInProbation: isImplied),
-                now: now)
+                now: now, over: former)
         } catch {
             preconditionFailure("the store has no place: \(error)")
         }

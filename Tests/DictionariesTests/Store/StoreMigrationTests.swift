@@ -164,7 +164,7 @@ import Testing
         store.close()
         #expect(
             try folder.sqlite(
-                "SELECT count(*), count(body.size), count(base), sum(is_proven) FROM body, version ON version.body = body.id"
+                "SELECT count(*), count(body.size), count(base), sum(holders > 0) FROM body, version ON version.body = body.id"
             )
                 == "4|3|2|4")
         let reopened = try DictionaryStore.open(folder.database)

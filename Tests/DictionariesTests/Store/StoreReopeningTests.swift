@@ -101,3 +101,176 @@ import Testing
         #expect(try folder.sqlite("SELECT etag, last_wanted, pinned_until FROM version") == "here|1700|4000")
     }
 }
+
+/// What is known of those who hold a version outlives the process.
+@Suite struct StoreHoldersOnDiskTests {
+    private let folder: StoreFolder
+    private let store: DictionaryStore
+
+    init() throws {
+        folder = try StoreFolder()
+        store = try .open(folder.database)
+    }
+
+    private func onDisk(_ version: Version) throws -> String {
+        try folder.sqlite(
+            "SELECT holders, is_proven, last_offered, last_advertised FROM version WHERE id = \(version.id)")
+    }
+
+    @Test func `holders and proof are read again as they were written`() throws {
+        let first = store.admit(sampleBody(1), now: 1000)
+        store.advertised(first, now: 1500)
+        let second = store.admit(sampleBody(2), over: first, now: 1501)
+        #expect(first.holders == 0 && second.holders == 1 && second.isProven)
+        #expect(store.flush())
+        #expect(try onDisk(first) == "0|1|1000|1500")
+        #expect(try onDisk(second) == "1|1|1501|1501")
+        store.close()
+        let reopened = try DictionaryStore.open(folder.database)
+        for version in [first, second] {
+            let row = try #require(reopened.publisher.index.version(row: version.id))
+            #expect(row.demand == version.demand)
+        }
+    }
+
+    @Test func `what changes of holders on disk is written a minute after the first of it, and no earlier`()
+        throws
+    {
+        let former = store.admit(sampleBody(1), now: 1000)
+        let next = store.admit(sampleBody(2), now: 1000)
+        #expect(store.flush())
+        // Wanted a second after it was written: no reason to write its row.
+        store.advertised(former, now: 1001)
+        store.offered(next, over: former, now: 1001)
+        store.sweep(now: 1060)
+        store.writeQueue.sync { store.drain() }
+        #expect(try onDisk(former) == "1|0|1000|1000")
+        store.sweep(now: 1061)
+        store.writeQueue.sync { store.drain() }
+        #expect(try onDisk(former) == "0|1|1000|1001")
+        #expect(try onDisk(next) == "2|1|1001|1001")
+    }
+
+    @Test func `a body that returns keeps what is known of its holders, also on disk`() throws {
+        let first = store.admit(sampleBody(1), now: 1000)
+        store.offered(first, over: nil, now: 1000)
+        store.admit(sampleBody(2), now: 1001)
+        #expect(store.flush())
+        let returned = store.admit(sampleBody(1), now: 1002)
+        #expect(returned !== first && returned.holders == 3)
+        #expect(store.flush())
+        #expect(try onDisk(first) == "3|0|1002|1002")
+    }
+
+    @Test func `counts that a failing disk has not taken are laid over its rows`() throws {
+        let version = store.admit(sampleBody(1), now: 1000)
+        #expect(store.flush())
+        store.offered(version, over: nil, now: 1001)
+        store.writeQueue.sync { store.failed(.unavailable("as the test says", connectionLost: true)) }
+        #expect(store.flush())
+        #expect(try onDisk(version) == "2|0|1001|1001")
+        #expect(store.publisher.index.version(row: version.id)?.holders == 2)
+    }
+
+    @Test func `a row says no second that has not come`() throws {
+        let version = store.admit(sampleBody(1), now: 1000)
+        store.close()
+        let now = Int(StoreClock.microseconds / 1_000_000)
+        let future = now + 1_000_000
+        try folder.sqlite(
+            "UPDATE version SET admitted = \(future), last_wanted = \(future), last_offered = \(future), last_advertised = \(future)"
+        )
+        let reopened = try DictionaryStore.open(folder.database)
+        let row = try #require(reopened.publisher.index.version(row: version.id))
+        let end = Int(StoreClock.microseconds / 1_000_000)
+        for second in [row.lastWanted, row.lastOffered, row.lastContact] {
+            #expect((now...end).contains(second))
+        }
+        // The next note puts it right on disk.
+        reopened.touch(row, now: end + 120)
+        #expect(reopened.flush())
+        #expect(try folder.sqlite("SELECT last_wanted FROM version") == "\(end + 120)")
+    }
+}
+
+/// A clock that was ahead and is set back.
+@Suite struct StoreClockTests {
+    private static let ahead = 2_000_000
+    private static let now = 1_000_000
+
+    private let folder: StoreFolder
+    private let store: DictionaryStore
+
+    init() throws {
+        folder = try StoreFolder()
+        store = try .open(folder.database)
+    }
+
+    @Test func `nothing looks wanted, offered or advertised in the future once the clock was set back`()
+        throws
+    {
+        let version = store.admit(sampleBody(1), maxAge: 1000, now: Self.now)
+        #expect(store.flush())
+        store.advertised(version, now: Self.ahead)
+        store.offered(version, over: nil, now: Self.ahead)
+        let next = store.admit(sampleBody(2), maxAge: 1000, over: version, now: Self.ahead)
+        #expect(store.flush())
+        store.sweep(now: Self.now + 10)
+        for version in [version, next] {
+            #expect(version.lastWanted <= Self.now + 10 && version.lastOffered <= Self.now + 10)
+            #expect(version.lastContact <= Self.now + 10 && version.handedOnAt <= Self.now + 10)
+            #expect(version.home.wantedUntil <= Self.now + 10)
+        }
+        store.sweep(now: Self.now + 1009)
+        #expect(store.finds(sampleBody(1)) && store.finds(sampleBody(2)))
+        store.sweep(now: Self.now + 1010)
+        #expect(!store.finds(sampleBody(1)) && !store.finds(sampleBody(2)))
+    }
+
+    @Test func `a return is not counted for the time that a clock was ahead`() throws {
+        let version = store.admit(sampleBody(1), now: Self.ahead)
+        store.sweep(now: Self.now)
+        store.advertised(version, now: Self.now + 7)
+        #expect(version.lastContact == Self.now + 7 && version.isProven)
+    }
+
+    @Test func `the disk forgets that second too`() throws {
+        let version = store.admit(sampleBody(1), now: Self.now)
+        #expect(store.flush())
+        let future = Int(StoreClock.microseconds / 1_000_000) + 1_000_000
+        store.touch(version, now: future)
+        store.sweep(now: future)
+        #expect(store.flush())
+        #expect(try folder.sqlite("SELECT last_wanted FROM version") == "\(future)")
+        store.sweep(now: Self.now + 10)
+        #expect(store.flush())
+        // A row never says an earlier second than the clock that wrote it: what was wanted is wanted now at the latest.
+        let onDisk = try #require(Int(try folder.sqlite("SELECT last_wanted FROM version")))
+        #expect(onDisk < future - 900_000)
+    }
+
+    @Test func `chains keep their order of eviction when the clock was set back`() throws {
+        let state = Guarded(StoreState())
+        let versions = state.withLock { state in
+            (1...3).map { number in
+                let key = ChainKey(authority: "api.example", match: "/\(number)")
+                let facts = VersionFacts(
+                    digest: sampleBody(number).digest, url: "/\(number)", variant: "", etag: nil,
+                    contentType: nil,
+                    bytes: 1, maxAge: 1000)
+                return state.admit(
+                    facts, body: sampleBody(number), chain: key, pattern: nil, policy: AdmissionPolicy(),
+                    now: number == 1 ? Self.ahead : Self.now + number
+                ).version
+            }
+        }
+        state.withLock { state in
+            state.turnBack(versions, to: Self.now + 10)
+            // Wanted after the clock was set back, so that the one from the future is the oldest but these two.
+            _ = versions[1].want(at: Self.now + 20)
+            _ = versions[2].want(at: Self.now + 30)
+            let order = (1...3).map { _ in state.order.pop(.unproven, now: Self.now + 40)?.key.match }
+            #expect(order == ["/1", "/2", "/3"])
+        }
+    }
+}

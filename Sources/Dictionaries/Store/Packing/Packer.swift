@@ -54,7 +54,7 @@ struct Packer: Sendable {
     mutating func pack(_ body: Body, of version: Version, isShared: Bool) -> PackedBody? {
         guard body.count >= Self.bytesMin else { return nil }
         // A private body leans on nothing: only what its identity may read could be its base.
-        guard version.chain.scope.tag == nil, !isShared else { return alone(body) }
+        guard !version.chain.scope.isPrivate, !isShared else { return alone(body) }
         let name = LineName(
             chain: version.chain, path: String(version.url.prefix { $0 != "?" }), variant: version.variant)
         if let line = lines.value(name) { return pack(body, of: version, over: line, name) }
