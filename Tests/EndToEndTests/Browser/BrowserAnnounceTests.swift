@@ -6,11 +6,11 @@ internal import Testing
 /// What `fetch()` gets from an API by what the API says of its responses: the recipes of the README, in a real Chromium.
 @Suite(.serialized, .enabled(if: Chromium.program != nil, Chromium.absence), .timeLimit(.minutes(10)))
 struct BrowserAnnounceTests {
-    private static let given = """
-        routes:
-          - {match: /, announce: [/api/feed], dictionary: off}
-          - {match: /api/feed}
-        """
+    /// The recipes of the README as they are written there: the page announces, and the responses have a long life.
+    private static func recipe(_ number: Int) throws -> String {
+        let section = "## Deltas for `fetch()`"
+        return try Documentation.blocks("yaml", of: "README.md", under: section)[number]
+    }
     private static let learned = """
         routes:
           - {match: /api/feed}
@@ -108,7 +108,7 @@ struct BrowserAnnounceTests {
     func `a page that announces its API's dictionary gets deltas, whatever the responses' own freshness`(
         control: String, isTLS: Bool
     ) throws {
-        let visit = try visit(Self.given, control, isTLS: isTLS)
+        let visit = try visit(Self.recipe(0), control, isTLS: isTLS)
         try visit.proxy.prove("/api/feed?v=0", host: "localhost")
         let (fetches, percent) = try returning(visit, isAnnounced: true)
         #expect(percent >= 60, "\(fetches)")
@@ -147,7 +147,7 @@ struct BrowserAnnounceTests {
 
     @Test(arguments: ["", "private, max-age=10", "max-age=0"])
     func `what does not say public is announced to nobody`(control: String) throws {
-        let visit = try visit(Self.given, control)
+        let visit = try visit(Self.recipe(0), control)
         try visit.proxy.prove("/api/feed?v=0", host: "localhost")
         _ = try returning(visit, isAnnounced: false)
         #expect(try visit.log(of: "/.dictum/").isEmpty)
@@ -170,7 +170,7 @@ struct BrowserAnnounceTests {
         isAnnounced: Bool
     ) throws {
         let visit = try visit(
-            isAnnounced ? Self.given : Self.off, "public, max-age=1", page: Self.poll)
+            isAnnounced ? Self.recipe(0) : Self.off, "public, max-age=1", page: Self.poll)
         try visit.proxy.prove("/api/feed?v=0", host: "localhost")
         try visit.open("/")
         if isAnnounced { _ = try visit.proxy.process.waitFor("/.dictum/") }
@@ -197,12 +197,9 @@ struct BrowserAnnounceTests {
     func `cache_control with a long life, and a fetch that validates, gives deltas in band`(isTLS: Bool)
         throws
     {
-        let settings = """
-            routes:
-              - {match: /, dictionary: off}
-              - {match: /api/feed, dictionary: {cache_control: "max-age=86400"}}
-            """
-        let visit = try visit(settings, "no-cache", isTLS: isTLS, page: Self.validating)
+        let script = try Documentation.blocks("js", of: "README.md", under: "## Deltas for `fetch()`")[0]
+        #expect(script.contains(#"fetch("/api/feed", {cache: "no-cache"})"#))
+        let visit = try visit(Self.recipe(1), "no-cache", isTLS: isTLS, page: Self.validating)
         try visit.open("/")
         let fetches = try #require(try visit.reports().first).fetches
         try #require(fetches.count == 8 && Set(fetches.map(\.sha256)).count == 8, "\(fetches)")

@@ -17,14 +17,8 @@ enum Front: String, CaseIterable, CustomTestStringConvertible {
 
     /// The block of the runbook that configures it.
     func documentedConfiguration() throws -> String {
-        let fence =
-            ["nginx": "```nginx\n", "caddy": "```caddyfile\n", "haproxy": "```haproxy\n"][rawValue] ?? ""
-        let file = URL(filePath: #filePath).deletingLastPathComponent()
-            .appending(path: "../../../deploy/RUNBOOK.md").standardized
-        let text = try String(contentsOf: file, encoding: .utf8)
-        let start = try #require(text.range(of: fence), "the runbook has no block for \(rawValue)").upperBound
-        let end = try #require(text.range(of: "```", range: start..<text.endIndex)).lowerBound
-        return String(text[start..<end])
+        let language = self == .caddy ? "caddyfile" : rawValue
+        return try Documentation.blocks(language, of: "deploy/RUNBOOK.md")[0]
     }
 
     /// What an operator replaces in that block; each text must be there.
