@@ -6,7 +6,8 @@ import TestSupport
 /// One day of browsers that view a page now and then; its script fetches the feed ten times a view.
 ///
 /// The feed's responses are fresh for ten seconds, as those of most APIs. A dictionary that pages announce has a life of its own
-/// instead, and costs each browser a download. Naming is as in `LinkDesk`, with its own measure of what a name is worth.
+/// instead, and costs each browser a download. `requests` counts the fetches that bring a body.
+/// Naming is as in `LinkDesk`, with its own measure of what a name is worth.
 struct SimulatedPages {
     /// How clients come by dictionaries.
     enum Rule: CaseIterable, Sendable {
@@ -34,13 +35,17 @@ struct SimulatedPages {
     }
 
     private struct Browser {
-        var held: Held?
+        /// What the page announced, which a fetch prefers, and what the last response offered.
+        var announced: Held?
+        var own: Held?
+        /// The body that it got last: while that is the feed's, a fetch ends with 304.
+        var current: Digest?
         /// What it is downloading, until it is there.
         var download: (held: Held, at: Int)?
     }
 
     private static let fetchesPerView = 10
-    private static let secondsBetweenFetches = 6
+    private static let secondsBetweenFetches = 13
     /// From the page's response until the dictionary is there: browsers fetch it when they have nothing else to do.
     private static let downloadSeconds = 2
     private static let freshSeconds = 10
@@ -55,7 +60,7 @@ struct SimulatedPages {
     private var clients: SimulatedClients
     private var browsers: [Browser]
     /// The fetches to come, by their second; a view is shorter than that is long.
-    private var schedule = [[Int]](repeating: [], count: 64)
+    private var schedule = [[Int]](repeating: [], count: 128)
     private var proof = PublicProof()
     private var worths: [Int64: NamedWorth] = [:]
     /// When each body was the feed's.
@@ -114,7 +119,7 @@ struct SimulatedPages {
         guard rule == .announced, let named = named(now: now), let second = seconds[named.digest] else {
             return
         }
-        if let held = browsers[client].held, held.digest == named.digest, now < held.expiry { return }
+        if let held = browsers[client].announced, held.digest == named.digest, now < held.expiry { return }
         let life = worths[named.id]?.lifeSeconds ?? Self.daySeconds
         let held = Held(digest: named.digest, second: second, expiry: now + life)
         browsers[client].download = (held, now + Self.downloadSeconds)
@@ -125,14 +130,17 @@ struct SimulatedPages {
 
     private mutating func fetch(by client: Int, now: Int) throws {
         if let download = browsers[client].download, download.at <= now {
-            browsers[client].held = download.held
+            browsers[client].announced = download.held
             browsers[client].download = nil
         }
+        let (digest, second) = try current(for: client, now: now)
+        if browsers[client].current == digest { return }
+        browsers[client].current = digest
         outcome.requests += 1
         outcome.plainBytes += sizes.plainBytes
-        let (digest, second) = try current(for: client, now: now)
-        var held = browsers[client].held
-        if let known = held, now >= known.expiry { held = nil }
+        let held = [browsers[client].announced, browsers[client].own].compactMap { $0 }.first {
+            now < $0.expiry
+        }
         let found = held.flatMap { find($0, now: now) }
         let deltaBytes = held.flatMap { held in
             rule == .oracle || found != nil
@@ -141,15 +149,11 @@ struct SimulatedPages {
         if held != nil { outcome.advertised += 1 }
         if deltaBytes != nil { outcome.found += 1 }
         outcome.sentBytes += deltaBytes ?? sizes.plainBytes
-        switch rule {
-        case .oracle:
-            browsers[client].held = Held(digest: digest, second: second, expiry: .max)
-        case .inBand:
-            browsers[client].held = Held(digest: digest, second: second, expiry: now + Self.freshSeconds)
-        case .announced:
-            if let found { worths[found.id]?.noteUser(UInt128(client)) }
-            consider(digest, second, now: now)
-        }
+        let life = rule == .oracle ? 2 * Self.daySeconds : Self.freshSeconds
+        browsers[client].own = Held(digest: digest, second: second, expiry: now + life)
+        guard rule == .announced else { return }
+        if let found { worths[found.id]?.noteUser(UInt128(client)) }
+        consider(digest, second, now: now)
     }
 
     private func find(_ held: Held, now: Int) -> Version? {
@@ -161,7 +165,7 @@ struct SimulatedPages {
     /// The body that the feed has now, which the response offers.
     private mutating func current(for client: Int, now: Int) throws -> (Digest, Int) {
         let second = feed.periodSeconds.map { now / $0 * $0 } ?? now
-        let number = feed.periodSeconds == nil ? -outcome.requests : second
+        let number = feed.periodSeconds == nil ? -outcome.requests - 1 : second
         // The store sees a few bytes instead of the body: nothing that is compared depends on more.
         let body = Body(Array("\(number)".utf8))
         guard rule != .oracle else { return (body.digest, second) }

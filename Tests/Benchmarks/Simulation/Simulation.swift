@@ -57,7 +57,7 @@ enum Simulation {
             else { return }
             outcomes.withLock { $0[index] = outcome }
         }
-        print("Pages viewed every three minutes to twice a week, ten fetches a view")
+        print("Pages that are viewed every three minutes to twice a week, ten fetches a view, one every 13 s")
         let days = outcomes.withLock { $0 }
         for (index, (feed, rule)) in jobs.enumerated() {
             guard let day = days[index], let oracle = days[index - index % 3] else { continue }
