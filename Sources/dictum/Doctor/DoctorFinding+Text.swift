@@ -119,7 +119,7 @@ extension DoctorFinding {
             "Chromium does not keep the dictionary (\(reason.rawValue)): \(Self.remedy(reason))"
         case .shortLife(let seconds):
             "Chromium keeps the dictionary for \(Self.life(seconds)) only: a page that fetches less often gets no delta; "
-                + "`cache_control` on the route makes that longer"
+                + "announce the path on the page that fetches it, or set `cache_control` on the route"
         case .notAnnounceable(let reason): "no page can announce this path: \(Self.obstacle(reason))"
         case .linkFailed(let target, let why):
             "the dictionary \(target) that a Link leads to does not come: \(why)"
