@@ -97,6 +97,16 @@ final class ServedProxy {
         ).text
     }
 
+    /// The status of a path of the admin listener, asked for under a name.
+    func adminStatus(_ path: String, host: String) throws -> String {
+        try RunningProcess.run(
+            [
+                "curl", "-sS", "--max-time", "300", "--unix-socket", adminSocket, "-o", "/dev/null", "-w",
+                "%{http_code}", "-H", "Host: \(host)", "http://localhost\(path)",
+            ], of: "/usr/bin/env"
+        ).text
+    }
+
     /// The sum of a metric over its lines that contain a text, such as a label; there must be one.
     func metric(_ name: String, where label: String? = nil) throws -> Double {
         let text = try metrics()
