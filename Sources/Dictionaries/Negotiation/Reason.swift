@@ -31,6 +31,8 @@ package enum Reason: Int, CaseIterable, Sendable {
     case routeOff
     /// Dictionaries are switched off everywhere.
     case switchedOff
+    /// The request's authority is none of the setting `authorities`.
+    case authorityOff
     /// The encoders' memory or queue is full.
     case busy
 
@@ -92,6 +94,7 @@ package enum Reason: Int, CaseIterable, Sendable {
         case .pathNotNormal: "path-not-normal"
         case .routeOff: "route-off"
         case .switchedOff: "switched-off"
+        case .authorityOff: "authority-off"
         case .busy: "busy"
         case .noCodingAccepted: "no-coding-accepted"
         case .ineligibleType: "ineligible-type"

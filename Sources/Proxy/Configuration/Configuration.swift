@@ -21,6 +21,8 @@ package struct Configuration: Sendable {
     package var dictionariesOn = true
     /// The routes, of which the first that matches counts.
     package var routes: [RouteConfiguration] = [.implied]
+    /// The authorities whose responses become dictionaries, patterns among them; none: all.
+    package var authorities: [String] = []
     /// The request fields that make a response personal; a `*` at either end stands for any characters.
     package var personalFields = [
         // Credentials. Authorization and Cookie have rules of their own.

@@ -8,6 +8,11 @@ extension SettingType where Value == String {
         return (word.hasSuffix("*") ? word.dropLast() : word).isToken
     }
 
+    /// A host with or without a port, or a pattern of such.
+    static let authority = word("a host, such as api.example.com, *.example.com or localhost:8080") {
+        AuthorityNames.isItem($0)
+    }
+
     /// A media type (RFC 9110 section 8.3.1) without parameters; `*` stands for any characters.
     static let mediaType = word("a media type, such as application/json or text/*") { text in
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)

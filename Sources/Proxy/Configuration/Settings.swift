@@ -30,6 +30,13 @@ enum Settings {
             "compression", \.compression, compression,
             "What is compressed, for clients and routes without a dictionary too."),
         .value("dictionaries", \.dictionariesOn, .flag, "off: no dictionary is used or offered anywhere."),
+        .value(
+            "authorities", \.authorities, .list(.authority, 0...256),
+            """
+            The hosts that have dictionaries, such as api.example.com, *.example.com or localhost:8080; a name without a \
+            port is for every port. Requests for other hosts are answered without a dictionary. Without any name all have \
+            them, and those to which no client has come back share a twentieth of the store.
+            """),
         .list(
             "routes", \.routes, route, fresh: RouteConfiguration.fresh, countMax: 1_000,
             "The first route that matches counts. Without any there is one, /*, whose delivery is in_band.",

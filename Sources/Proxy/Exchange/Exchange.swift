@@ -101,7 +101,9 @@ final class Exchange: Handler {
 
     /// Notes whether dictionaries are out of use just now.
     func heedSwitch() {
-        facts.dictionarySwitch = context.dictionarySwitch.reason ?? route.dictionarySwitch
+        facts.dictionarySwitch =
+            context.dictionarySwitch.reason ?? route.dictionarySwitch
+            ?? (authority.map(context.authorities.contains) == false ? .authorityOff : nil)
     }
 
     /// Begins: looks for reasons to answer at once, else goes to the upstream.

@@ -19,7 +19,8 @@ final class LinkedDictionary: Sendable {
     /// The version that a request is for; nil where there is none that a Link of this authority may name now.
     static func find(_ head: RequestHead, of proxy: ReverseProxy) -> LinkedDictionary? {
         guard head.method == .get || head.method == .head, head.target.query == nil,
-            let authority = head.authority, let path = DictionaryPath(head.target.path),
+            let authority = head.authority, proxy.context.authorities.contains(authority),
+            let path = DictionaryPath(head.target.path),
             let version = proxy.index.linked(path, authority: authority, now: Clock.unixSeconds)
         else { return nil }
         let route = proxy.context.routes.route(of: version)

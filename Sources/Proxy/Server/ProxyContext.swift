@@ -22,6 +22,8 @@ package final class ProxyContext: Sendable {
     let clientSubjectFields: [HeaderName]
     /// The TLS of the listeners.
     let tls: TLSServers
+    /// The hosts that have dictionaries.
+    let authorities: AuthorityNames
     /// The field that identifies a request, if one does.
     let requestIDName: HeaderName?
     /// How much each client may ask for, if that is limited.
@@ -44,6 +46,7 @@ package final class ProxyContext: Sendable {
         clientSubjectFields = Self.clientSubjectFields(configuration)
         self.configuration = configuration
         upstreamAuthority = configuration.upstream.urls.first?.authority ?? ""
+        authorities = AuthorityNames(configuration.authorities)
         requestIDName = configuration.requestID.flatMap(HeaderName.init)
         rateLimit = RateLimit(configuration.limits.client)
         routeNames = RouteNames(configuration)
@@ -60,6 +63,7 @@ package final class ProxyContext: Sendable {
         clientSubjectFields = Self.clientSubjectFields(configuration)
         self.configuration = configuration
         upstreamAuthority = configuration.upstream.urls.first?.authority ?? ""
+        authorities = AuthorityNames(configuration.authorities)
         requestIDName = configuration.requestID.flatMap(HeaderName.init)
         rateLimit = RateLimit(configuration.limits.client)
         routeNames = RouteNames(configuration, after: former.routeNames)

@@ -31,6 +31,5 @@ private let body = Feed.bytes(version: 0, items: 850)
         let result = try proxy.process.result()
         #expect(result.status == 0)
         #expect(result.text.split(separator: "\n").count == 1, "one line in the access log")
-        #expect(throws: WireError.self) { try WireSocket(port: proxy.port) }
     }
 }
