@@ -32,6 +32,17 @@ def _pattern(number):
     return _request("/" + "a" * 7000, _digest(feed.body(_feed(), feed.version())))
 
 
+def _over_popular(number):
+    """A body of its own over what the honest clients hold: whoever guesses a digest may name it."""
+    path = f"/feed/{number % 5}"
+    return _request(path, _digest(feed.body(path, feed.version())), f"X-New: {number}-{random.getrandbits(40)}")
+
+
+def _login(number):
+    """A personal body of somebody who never comes back."""
+    return _request(f"/mine/{number % 50}", f"Authorization: Bearer {number}-{random.getrandbits(40):x}")
+
+
 def _feed():
     return f"/feed/{random.randrange(10)}"
 
@@ -46,6 +57,8 @@ ATTACKS = {
     "fields": lambda number: _request(
         f"/fresh/{random.randrange(3)}", random.choice(["X-Host: ", "X-Forwarded-Prefix: //"]) + "evil.test"),
     "many fields": lambda number: _request(_feed(), *(f"X-{name}-{number}: {'y' * 20}" for name in range(400))),
+    "popular": _over_popular,
+    "logins": _login,
     "bodies": lambda number: _request(_feed(), f"X-New: {number}-{random.getrandbits(40)}"),
 }
 

@@ -2,8 +2,10 @@
 
 import asyncio
 import base64
+import collections
 import hashlib
 import random
+import re
 import time
 
 import feed
@@ -18,6 +20,11 @@ CLIENTS = 50
 RATE = 20
 FEEDS = 10
 _DCZ = bytes.fromhex("5e2a4d1820000000")
+
+
+def _reason(explanation):
+    found = re.search(r"reason=([a-z-]+)", explanation)
+    return found[1] if found else "unexplained"
 
 
 class Crowd:
@@ -40,6 +47,8 @@ class Seen:
     def __init__(self):
         self.advertised = self.deltas = 0
         self.waits, self.wrong = [], []
+        # Why responses to those that advertised were no deltas, as `Dictum-Explain` says.
+        self.misses = collections.Counter()
 
     @property
     def share(self):
@@ -56,8 +65,10 @@ class Client:
 
     def __init__(self, port, address, number):
         self.port, self.address = port, address
-        self.path = f"/feed/{number % FEEDS}" if number % 5 else f"/fresh/{number % 3}"
-        self.held = self.reader = self.writer = None
+        self.path = [f"/fresh/{number % 3}", f"/mine/{number}", *[f"/feed/{number % FEEDS}"] * 3][number % 5]
+        # One in five is logged in, and has a token that changes all the time.
+        self.login = "Bearer %d" if self.path.startswith("/mine") else None
+        self.held = self.identifier = self.reader = self.writer = None
 
     async def run(self, end, seen):
         await asyncio.sleep(random.random() * CLIENTS / RATE)
@@ -82,8 +93,13 @@ class Client:
             self.reader, self.writer = await asyncio.open_connection(
                 "127.0.0.1", self.port, local_addr=(self.address, 0), limit=1 << 17)
         lines = [f"GET {self.path} HTTP/1.1", "Host: api.test", "Accept-Encoding: gzip, dcz"]
+        detail = self.login % random.getrandbits(30) if self.login else ""
+        if detail:
+            lines.append(f"Authorization: {detail}")
         if self.held:
             lines.append(f"Available-Dictionary: :{base64.b64encode(hashlib.sha256(self.held).digest()).decode()}:")
+            if self.identifier:
+                lines.append(f'Dictionary-ID: "{self.identifier}"')
         since, began = feed.version(), time.monotonic()
         self.writer.write("\r\n".join([*lines, "", ""]).encode())
         head = await wire.read_head(self.reader)
@@ -91,13 +107,17 @@ class Client:
         seen.waits.append(time.monotonic() - began)
         body = self._decoded(head.fields.get("content-encoding", "identity"), received)
         # What the path had when it was asked for, or since; a stored body of `/fresh` was asked about meanwhile.
-        if head.status != 200 or body not in [feed.body(self.path, number) for number in range(since, feed.version() + 1)]:
+        if head.status != 200 or body not in [feed.body(self.path, number, detail) for number in range(since, feed.version() + 1)]:
             raise ValueError(f"status {head.status}, {body[:120]}")
         if self.held:
             seen.advertised += 1
-            seen.deltas += head.fields.get("content-encoding") == "dcz"
-        if "use-as-dictionary" in head.fields:
-            self.held = body
+            if head.fields.get("content-encoding") == "dcz":
+                seen.deltas += 1
+            else:
+                seen.misses[_reason(head.fields.get("dictum-explain", ""))] += 1
+        if offer := head.fields.get("use-as-dictionary"):
+            identifier = re.search(r'\bid="([^"]*)"', offer)
+            self.held, self.identifier = body, identifier and identifier[1]
         if head.fields.get("connection") == "close":
             self._close()
 

@@ -48,7 +48,11 @@ def _answer(target, fields):
             return ["HTTP/1.1 304 Not Modified", f"ETag: {tag}"], b""
         said = fields.get("x-host") or fields.get("x-forwarded-prefix") or ""
         return [*head, f"ETag: {tag}", "Cache-Control: max-age=600"], feed.body(path, number, said)
-    head += ["Cache-Control: max-age=600", "Vary: Accept-Language"]
+    if kind == "mine":
+        return [*head, "Cache-Control: private, max-age=600"], feed.body(path, number, fields.get("authorization", ""))
+    # Some are explicitly public, the others need the id that they are offered with.
+    control = "public, max-age=600" if path[-1:] in "01234" else "max-age=600"
+    head += [f"Cache-Control: {control}", "Vary: Accept-Language"]
     if kind == "pattern":
         pattern = PATTERNS[next(_numbers) % len(PATTERNS)]
         match = f"{pattern}{next(_numbers)}" if len(pattern) < 1900 else pattern
