@@ -108,6 +108,16 @@ def fetch(server, path, fields):
     return response.headers.get("content-encoding"), body
 
 
+def response_field(server, path, fields, name):
+    """A field of an answer."""
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=10)
+    connection.request("GET", path, headers=fields)
+    response = connection.getresponse()
+    response.read()
+    connection.close()
+    return response.headers.get(name)
+
+
 def advertising(dictionary):
     """RFC 9842 section 2.2."""
     return {"Available-Dictionary": f":{base64.b64encode(hashlib.sha256(dictionary).digest()).decode()}:"}

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import signal
 import socket
 import subprocess
@@ -164,16 +165,24 @@ class HAProxy(Server):
 class Generator(Server):
     """nginx that makes its answers from their targets, so that there are as many as anybody asks for.
 
-    `/made/N?v=M` is `made(...)`; with the query `short` it is too short to be coded; `/unique/N` is never the same."""
+    `/made/N?v=M` is `made(...)`; with the query `short` it is too short to be coded; `/unique/N` is never the same;
+    `/inbox` is `personal(...)`, by the token of the request; `/plain` is one text that says nothing of who may have it."""
 
     def __init__(self, directory):
         port = free_port()
         # nginx takes at most 4 KB as one word.
         pieces = [f"set $piece{number} '{piece}';" for number, piece in enumerate(_PIECES)]
         large = "".join(f"$piece{number}" for number in range(len(_PIECES)))
+        inbox = "".join(f"$inbox{number}" for number in range(len(_INBOX)))
         text = f"""
             server {{
                 listen 127.0.0.1:{port} backlog=1024; default_type application/json;
+                {" ".join(f"set $inbox{number} '{piece}';" for number, piece in enumerate(_INBOX))}
+                location /inbox {{
+                    add_header Cache-Control 'private, max-age=600';
+                    return 200 '$http_authorization{inbox}';
+                }}
+                location /plain {{ add_header Cache-Control 'max-age=600'; return 200 '$http_x_prefix{inbox}'; }}
                 add_header Cache-Control 'public, max-age=600';
                 {pieces[0]}
                 if ($args = short) {{ return 200 '{{}}'; }}
@@ -192,10 +201,17 @@ class Generator(Server):
         pieces = _PIECES if path.startswith("/large/") else _PIECES[:1]
         return _MADE.format(path, version, "".join(pieces)).encode()
 
+    @staticmethod
+    def personal(token):
+        """The body of `/inbox` for a token."""
+        return (f"Bearer {token}" + "".join(_INBOX)).encode()
+
 
 _MADE = '{{"path":"{}","version":{},"text":"{}"}}'
 # Text of 600 bytes, then pieces of 2 KB that make 50 KB together.
 _PIECES = history.pieces([600] + 25 * [1980])
+# A list of 11 KB that compresses to a quarter.
+_INBOX = re.findall(".{1,1980}", history.one(7, 32).decode())
 
 
 class Dictum(Server):

@@ -6,11 +6,12 @@ internal import CZstd
 enum ZstdFrames {
     /// The frame of a body.
     static func pack(
-        _ body: Body, over dictionary: PreparedDictionary? = nil
+        _ body: Body, over dictionary: PreparedDictionary? = nil, level: Int? = nil
     ) throws(CodingError) -> [UInt8] {
         let encoder = try ZstdEncoder(
             dictionary == nil ? .zstd : .dcz,
-            options: EncoderOptions(bodyBytes: body.count, dictionary: dictionary.map { .prepared($0) }))
+            options: EncoderOptions(
+                bodyBytes: body.count, dictionary: dictionary.map { .prepared($0) }, level: level))
         let bytes = body.bytes
         var frame: [UInt8] = []
         try encoder.encode(bytes.span, .end, into: &frame)

@@ -5,6 +5,8 @@
 struct Authorities: Sendable {
     private struct Record: Sendable {
         var chains = 0
+        /// Those that take no place of others.
+        var privateChains = 0
         var bytes = 0
         var isProven = false
     }
@@ -31,15 +33,18 @@ struct Authorities: Sendable {
     }
 
     /// Counts chains and bytes that came or went; without chains it is forgotten.
-    mutating func count(_ authority: String, chains: Int, bytes: Int) {
+    ///
+    /// Private chains keep it in mind and are not counted: they have a budget of their own.
+    mutating func count(_ authority: String, chains: Int, bytes: Int, isPrivate: Bool = false) {
         var record = records[authority] ?? Record()
-        record.chains += chains
+        if isPrivate { record.privateChains += chains } else { record.chains += chains }
         record.bytes += bytes
-        records[authority] = record.chains > 0 ? record : nil
+        let isLeft = record.chains + record.privateChains > 0
+        records[authority] = isLeft ? record : nil
         if !record.isProven {
-            unprovenChains += chains
+            unprovenChains += isPrivate ? 0 : chains
             unprovenBytes += bytes
-        } else if record.chains == 0 {
+        } else if !isLeft {
             provenCount -= 1
         }
     }

@@ -29,8 +29,12 @@ final class Chain: DemandQueueElement {
         established = Atomic(isEstablished)
     }
 
-    /// The compiled `match`; nil for an invalid one (a store edited by hand), whose chain covers nothing.
-    static func pattern(of key: ChainKey) -> URLPattern? { try? URLPattern(key.match) }
+    /// The compiled `match`; nil for an invalid one (a store edited by hand), whose chain covers nothing, and for a chain
+    /// that is found by its name alone.
+    static func pattern(of key: ChainKey) -> URLPattern? {
+        if case .personal = key.scope { return nil }
+        return try? URLPattern(key.match)
+    }
 
     /// How many versions the last admission here kept; no bound before the first.
     var versionsMax: Int {

@@ -3,14 +3,20 @@
 extension ChainKey.Scope {
     /// What a body of this digest is called; private ones without keys by nothing that is ever stored.
     func name(of digest: Digest, _ keys: StoreKeys?) -> Digest {
+        // The chain of one body needs no second name for it.
+        if case .personal(let tag) = self { return tag.code }
         guard let tag, let keys else { return digest }
         return keys.name(of: digest, tag)
     }
 
     /// What a URL, a variant or an entity tag is called.
+    ///
+    /// URL and variant do not count in the chain of one body: whoever was given it holds it, whatever the request was.
     func name(of text: String, as label: StoreKeys.Label, _ keys: StoreKeys?) -> String {
         guard let tag, let keys else { return text }
-        return keys.name(of: text, as: label, tag)
+        guard case .personal = self else { return keys.name(of: text, as: label, tag) }
+        // There may be a million of them: 128 bits do.
+        return label == .entityTag ? String(keys.name(of: text, as: label, tag).prefix(22)) : ""
     }
 }
 
@@ -25,5 +31,15 @@ extension VersionFacts {
             variant: scope.name(of: variant, as: .variant, keys),
             etag: etag.map { scope.name(of: $0, as: .entityTag, keys) }, contentType: contentType,
             bytes: bytes, maxAge: maxAge, isUpstreamMatch: isUpstreamMatch)
+    }
+}
+
+extension Version {
+    /// True if a body with this digest is that of the version.
+    func isBody(_ digest: Digest, _ keys: StoreKeys?) -> Bool {
+        guard case .personal = chain.scope else { return chain.scope.name(of: digest, keys) == self.digest }
+        return keys?.personalChain(
+            authority: chain.authority, match: chain.match, matchDest: chain.matchDest, digest: digest)
+            == chain
     }
 }

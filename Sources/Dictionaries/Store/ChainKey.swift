@@ -10,12 +10,17 @@ package struct ChainKey: Hashable, Sendable {
         case `public`
         /// Clients that were given a version, by its id; kept as public ones are.
         case unlisted
-        /// One identity's own, or those of one personal body; sealed on disk.
+        /// One identity's own; sealed on disk.
         case `private`(IdentityTag)
+        /// Clients that were given one personal body, by its id; sealed on disk. The tag is made of the body.
+        case personal(IdentityTag)
 
         /// Whose it is; nil where it is nobody's own.
         var tag: IdentityTag? {
-            if case .private(let tag) = self { tag } else { nil }
+            switch self {
+            case .private(let tag), .personal(let tag): tag
+            case .public, .unlisted: nil
+            }
         }
 
         /// Whether it is somebody's own.

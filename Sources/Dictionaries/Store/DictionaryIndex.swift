@@ -18,7 +18,6 @@ package final class DictionaryIndex: Sendable {
     private let nameByteCounter = Atomic<Int>(0)
     private let chainCounter = Atomic<Int>(0)
     private let privateChainCounter = Atomic<Int>(0)
-    private let privateByteCounter = Atomic<Int>(0)
 
     private static let versionBytes = 580
     private static let chainBytes = 680
@@ -28,9 +27,8 @@ package final class DictionaryIndex: Sendable {
 
     var versionCount: Int { versionCounter.load(ordering: .relaxed) }
     var chainCount: Int { chainCounter.load(ordering: .relaxed) }
-    /// The chains and the versions of private routes, which have a budget of their own.
+    /// The private ones among them, which have a budget of their own.
     var privateChainCount: Int { privateChainCounter.load(ordering: .relaxed) }
-    var privateBytes: Int { privateByteCounter.load(ordering: .relaxed) }
     /// What it takes in memory with the order of eviction, by the resident memory of processes that have opened stores of
     /// 20,000 and of 100,000 versions, in chains of ten and in one each.
     var memoryBytes: Int {
@@ -82,10 +80,15 @@ package final class DictionaryIndex: Sendable {
     }
 
     /// The rows of other versions, some of them, whose body is the same on disk.
-    func twins(of version: Version) -> [Int64] { table(for: version.chain.scope).twins(of: version) }
+    func twins(of version: Version) -> [Int64] { table(for: version.chain.scope)?.twins(of: version) ?? [] }
 
-    private func table(for scope: ChainKey.Scope) -> DigestTable {
-        scope == .unlisted ? unlistedDigests : digests
+    private func table(for scope: ChainKey.Scope) -> DigestTable? {
+        switch scope {
+        case .public, .private: digests
+        case .unlisted: unlistedDigests
+        // The chain of one body is found by its own name alone.
+        case .personal: nil
+        }
     }
 
     /// Every version, in no order.
@@ -115,7 +118,7 @@ package final class DictionaryIndex: Sendable {
             versions = changed
             return left
         }
-        table(for: version.chain.scope).insert(version)
+        table(for: version.chain.scope)?.insert(version)
         rows.change(version.id) { $0 = version }
         if version.pinnedUntil > 0 { addName(of: version) }
         count(version, 1, isOnly: versions.count == 1)
@@ -154,7 +157,7 @@ package final class DictionaryIndex: Sendable {
         if left.count == 0, version.chain.scope == .public, hasNames.load(ordering: .relaxed) {
             chainNames.change(version.chain.name) { $0 = nil }
         }
-        table(for: version.chain.scope).remove(version)
+        table(for: version.chain.scope)?.remove(version)
         rows.change(version.id) { if $0 === version { $0 = nil } }
         count(version, -1, isOnly: left.count == 0)
         return left
@@ -165,8 +168,6 @@ package final class DictionaryIndex: Sendable {
         if isOnly { chainCounter.add(number, ordering: .relaxed) }
         let nameBytes = version.nameBytes + (isOnly ? version.chain.nameBytes : 0)
         nameByteCounter.add(number * nameBytes, ordering: .relaxed)
-        guard version.chain.scope.isPrivate else { return }
-        privateByteCounter.add(number * version.privateBytes, ordering: .relaxed)
-        if isOnly { privateChainCounter.add(number, ordering: .relaxed) }
+        if isOnly, version.chain.scope.isPrivate { privateChainCounter.add(number, ordering: .relaxed) }
     }
 }

@@ -97,7 +97,7 @@ extension DictionaryStore {
             }
             let base = try base(of: stored, in: database)
             let body = Body(try stored.whole(over: base?.body))
-            guard version.chain.scope.name(of: body.digest, configuration.keys) == version.digest else {
+            guard version.isBody(body.digest, configuration.keys) else {
                 return .damaged("its bytes do not match its digest")
             }
             let packed = stored.count.map { count in

@@ -11,30 +11,32 @@ extension DictionaryStore {
         return .private(chain: keys?.name(of: chain, tag) ?? tag.bytes)
     }
 
-    /// Keeps private versions to their own budget: those that were wanted the longest ago go, a few more than must.
-    ///
-    /// An identity is free to make up, so they may not take the chains of public routes either: a quarter at most.
+    /// Keeps private versions to their own budget, some of them at a time.
     func keepPrivateBounded() {
-        let bytesMax = configuration.privateBytesMax
-        // Under the lock, as one that is just being replaced is counted twice.
-        let index = publisher.index
-        var (chainsMax, bytes, chains) = state.withLock {
-            ($0.limits.privateChains, index.privateBytes, index.privateChainCount)
+        var isMore = true
+        while isMore {
+            let evicted = state.withLock { state in
+                var evicted = StoreState.Evicted()
+                isMore = state.keepPrivateBounded(bytesMax: configuration.privateBytesMax, into: &evicted)
+                return evicted
+            }
+            account(evicted)
         }
-        guard bytes > bytesMax || chains > chainsMax else { return }
-        let versions = index.allVersions().filter { $0.chain.scope.isPrivate }
-            .sorted { ($0.lastWanted, $0.rank) < ($1.lastWanted, $1.rank) }
-        var left: [ChainKey: Int] = [:]
-        for version in versions { left[version.chain, default: 0] += 1 }
-        var victims: [Version] = []
-        for version in versions where bytes > bytesMax - bytesMax / 32 || chains > chainsMax - chainsMax / 32
-        {
-            victims.append(version)
-            bytes -= version.privateBytes
-            left[version.chain, default: 0] -= 1
-            if left[version.chain] == 0 { chains -= 1 }
+    }
+
+    /// Notes what private bodies that were written take, compressed and sealed.
+    func noteSealed(_ insertions: [PendingWrites.Insertion]) {
+        let written = insertions.filter { $0.version.chain.scope.isPrivate }
+        guard !written.isEmpty else { return }
+        state.withLock { state in
+            for insertion in written {
+                // It may have been replaced since by another of its row.
+                let version = state.index.version(row: insertion.version.id) ?? insertion.version
+                let bytes = insertion.packed?.frame.count ?? insertion.body.count
+                version.sealedBytes = bytes + SealedBytes.overheadBytes
+                state.privateOrder.resize(version)
+            }
         }
-        evict(victims, reason: .private)
     }
 
     // MARK: Opening

@@ -91,6 +91,7 @@ extension DictionaryStore {
                 hot.unpin(name)
             }
         }
+        noteSealed(batch.insertions)
         account(batch.insertions)
         return true
     }

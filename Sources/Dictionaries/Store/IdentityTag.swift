@@ -1,7 +1,9 @@
-/// Whose a private chain is, without saying who: an HMAC-SHA256 of the identity under the store's key.
+/// The owner of a private chain, unreadable: an HMAC-SHA256 of the identity, or of a personal body, under the store's key.
 package struct IdentityTag: Hashable, Sendable {
-    // Kept as a digest is: 32 bytes inline.
-    private let code: Digest
+    /// The 32 bytes, kept as a digest is: inline.
+    let code: Digest
+
+    init(code: Digest) { self.code = code }
 
     /// The tag of these 32 bytes; nil for any other number of them.
     init?(bytes: [UInt8]) {

@@ -16,39 +16,66 @@ enum PrivateRows {
     /// Every version whose chain the keys open, without its body.
     static func find(_ database: Database, _ keys: StoreKeys) throws -> Found {
         var found = Found()
-        let (chains, unusable) = try chains(database, keys)
+        let (owners, unusable) = try owners(database, keys)
         found.unusableChains = unusable
         let now = Int(StoreClock.microseconds / 1_000_000)
-        let rows = try RowReader(database, sql: "SELECT \(StoreRows.columns), name FROM private_version")
+        let rows = try RowReader(
+            database, sql: "SELECT \(StoreRows.columns), name, stored FROM private_version")
         while try rows.next() {
-            guard let chain = rows.integer(1), let home = chains[chain] else {
+            guard let owner = rows.integer(1).flatMap({ owners[$0] }) else {
                 found.unusableVersions += 1
                 continue
             }
-            guard let name = rows.digest(16) else { continue }
-            if let version = StoreRows.version(rows, home: home, digest: name, now: now) {
-                found.versions.append(version)
-            }
+            guard let name = rows.digest(16),
+                let version = StoreRows.version(
+                    rows, home: home(owner, name), digest: name, now: now, isNamed: owner.isNamed)
+            else { continue }
+            version.sealedBytes = rows.integer(17).map(Int.init(clamping:))
+            found.versions.append(version)
         }
         return found
     }
 
-    private static func chains(_ database: Database, _ keys: StoreKeys) throws
-        -> (usable: [Int64: Chain], unusable: [Int64])
+    /// The chain of a row: that of its identity, or one of its own.
+    private static func home(_ owner: Owner, _ name: Digest) -> Chain {
+        switch owner {
+        case .identity(let chain): return chain
+        case .persons(let authority, let match, let matchDest):
+            let tag = IdentityTag(code: name)
+            return Chain(
+                ChainKey(authority: authority, scope: .personal(tag), match: match, matchDest: matchDest))
+        }
+    }
+
+    /// Whose the versions of a row in the table of chains are.
+    private enum Owner {
+        case identity(Chain)
+        case persons(authority: String, match: String, matchDest: [String])
+
+        /// Whether URL and variant have names.
+        var isNamed: Bool { if case .identity = self { true } else { false } }
+    }
+
+    private static func owners(_ database: Database, _ keys: StoreKeys) throws
+        -> (usable: [Int64: Owner], unusable: [Int64])
     {
-        var usable: [Int64: Chain] = [:]
+        var usable: [Int64: Owner] = [:]
         var unusable: [Int64] = []
         let rows = try Row.fetchCursor(database, sql: "SELECT id, name, facts FROM private_chain")
         while let row = try rows.next() {
             guard let id: Int64 = row[0] else { continue }
             guard let name: Data = row[1], let sealed: Data = row[2],
                 let facts = keys.openFacts([UInt8](sealed), ofChain: [UInt8](name)),
-                let key = PrivateChainFacts.key(facts)
+                let owner = PrivateChainFacts.owner(facts)
             else {
                 unusable.append(id)
                 continue
             }
-            usable[id] = Chain(key)
+            switch owner {
+            case .identity(let key): usable[id] = .identity(Chain(key))
+            case .persons(let authority, let match, let matchDest):
+                usable[id] = .persons(authority: authority, match: match, matchDest: matchDest)
+            }
         }
         return (usable, unusable)
     }
@@ -74,39 +101,43 @@ enum PrivateRows {
 
     /// Writes a version with its body; runs inside a transaction.
     static func insert(
-        _ insertion: PendingWrites.Insertion, of tag: IdentityTag, into database: Database, _ keys: StoreKeys
+        _ insertion: PendingWrites.Insertion, into database: Database, _ keys: StoreKeys
     ) throws {
         let version = insertion.version
-        let chain = keys.name(of: version.chain, tag)
-        let facts = try keys.seal(PrivateChainFacts.bytes(version.chain, tag), ofChain: chain)
+        let chain = keys.rowName(of: version.chain)
+        let facts = try keys.seal(PrivateChainFacts.bytes(version.chain), ofChain: chain)
         try database.cachedStatement(sql: "INSERT OR IGNORE INTO private_chain (name, facts) VALUES (?, ?)")
             .execute(arguments: [Data(chain), Data(facts)])
-        try insert(version, ofChain: chain, into: database)
-        // A row in the way that made no sense when it was read keeps its place.
-        guard database.changesCount > 0 else { return }
         // Compressed before it is sealed: afterwards it could not be.
         let bytes = insertion.packed?.frame ?? insertion.body.bytes
         let sealed = try keys.seal(bytes, ofRow: version.digest, inChain: chain)
+        try insert(version, ofChain: chain, sealedBytes: sealed.count, into: database)
+        // A row in the way that made no sense when it was read keeps its place.
+        guard database.changesCount > 0 else { return }
         try database.cachedStatement(sql: "INSERT INTO private_body (id, sealed, size) VALUES (?, ?, ?)")
             .execute(arguments: [version.id, Data(sealed), insertion.packed?.count])
     }
 
     /// Makes the row of a version.
-    private static func insert(_ version: Version, ofChain chain: [UInt8], into database: Database) throws {
+    private static func insert(
+        _ version: Version, ofChain chain: [UInt8], sealedBytes: Int, into database: Database
+    ) throws {
+        // Where neither URL nor variant counts, the row's own number stands there: names that are as good as random would
+        // put each row on another page of the index.
+        let url = version.url.isEmpty ? String(version.id, radix: 36) : version.url
         try database.cachedStatement(
             sql: """
                 INSERT INTO private_version (id, chain, name, url, variant, etag, content_type, size, rank,
-                    admitted, last_wanted, max_age, is_upstream_match, holders, is_proven, last_offered,
+                    admitted, last_wanted, max_age, is_upstream_match, stored, holders, is_proven, last_offered,
                     last_advertised)
-                VALUES (?, (SELECT id FROM private_chain WHERE name = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                VALUES (?, (SELECT id FROM private_chain WHERE name = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT DO NOTHING
                 """
         ).execute(
             arguments: [
-                version.id, Data(chain), Data(version.digest.bytes), version.url, version.variant,
-                version.etag,
+                version.id, Data(chain), Data(version.digest.bytes), url, version.variant, version.etag,
                 version.contentType, version.bytes, version.rank, version.admittedAt, version.lastWanted,
-                version.maxAge, version.isUpstreamMatch,
+                version.maxAge, version.isUpstreamMatch, sealedBytes,
             ] + StoreRows.arguments(version.demand))
     }
 

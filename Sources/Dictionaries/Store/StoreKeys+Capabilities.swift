@@ -27,7 +27,7 @@ extension StoreKeys {
         message.append(match)
         for destination in matchDest { message.append(destination) }
         return IdentityTag(bytes: identities.code(of: message.bytes)).map {
-            ChainKey(authority: authority, scope: .private($0), match: match, matchDest: matchDest)
+            ChainKey(authority: authority, scope: .personal($0), match: match, matchDest: matchDest)
         }
     }
 
@@ -36,7 +36,7 @@ extension StoreKeys {
         guard let bytes = try? RandomBytes.make(Digest.byteCount), let tag = IdentityTag(bytes: bytes) else {
             return nil
         }
-        return ChainKey(authority: authority, scope: .private(tag), match: match, matchDest: matchDest)
+        return ChainKey(authority: authority, scope: .personal(tag), match: match, matchDest: matchDest)
     }
 
     /// The id of a body that has not come whole: 128 random bits, for `PromisedIDs`.

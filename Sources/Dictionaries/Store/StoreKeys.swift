@@ -58,6 +58,16 @@ package final class StoreKeys: Sendable {
         return chains.code(of: message.bytes)
     }
 
+    /// What the row of a private chain is called on disk; personal chains of one resource have one row.
+    func rowName(of chain: ChainKey) -> [UInt8] {
+        if case .private(let tag) = chain.scope { return name(of: chain, tag) }
+        var message = LengthPrefixed("persons")
+        message.append(chain.authority)
+        message.append(chain.match)
+        for destination in chain.matchDest { message.append(destination) }
+        return chains.code(of: message.bytes)
+    }
+
     /// What a text is called within the chains of an identity, in memory and on disk: texts are only ever compared.
     func name(of text: String, as label: Label, _ tag: IdentityTag) -> String {
         var message = LengthPrefixed(label.rawValue)

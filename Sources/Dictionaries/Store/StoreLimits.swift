@@ -3,8 +3,6 @@ struct StoreLimits: Sendable {
     let chains: Int
     /// The part of them for chains in probation: a fifth.
     let chainsInProbation: Int
-    /// The part of them for private chains, an identity being free to make up: a quarter.
-    let privateChains: Int
     /// The part of chains and bytes for authorities to which no client has come back: a twentieth.
     let unprovenChains: Int
     let unprovenBytes: Int
@@ -17,7 +15,6 @@ struct StoreLimits: Sendable {
         chainsInProbation = chains / 5
         unprovenChains = max(1, chains / 20)
         unprovenBytes = bytes / 20
-        privateChains = max(1, chains / 4)
         bytesInProbation = bytes / 5
     }
 }

@@ -11,14 +11,14 @@ struct StoreRoom {
     let limit: Int
     /// What the files take now.
     var size: StoreDatabase.Size
-    /// What the file needs for the batch, estimated from above.
+    /// What the file needs for the batch, estimated from above: a large body begins a page, and ends within one.
     private let growth: Int
 
     /// For a batch that is to be written.
     init(_ size: StoreDatabase.Size, batch: PendingWrites.Batch, limit: Int) {
         self.limit = limit
         self.size = size
-        growth = batch.insertions.reduce(0) { $0 + $1.storedBytes + Self.pageBytes }
+        growth = batch.insertions.reduce(0) { $0 + $1.storedBytes + size.page }
     }
 
     /// True if the batch has its place in the file.
@@ -36,17 +36,14 @@ struct StoreRoom {
         let isTooLarge = size.file > limit || size.free > max(size.file / 4, 8 << 20)
         return isTooLarge ? min(size.free / size.page, 1024) : 0
     }
-
-    /// A large body begins a page, and ends within one.
-    private static let pageBytes = 4096
 }
 
 extension PendingWrites {
     /// What a change writes to the log, which gets each changed page once; estimated, and for the most part from above.
     enum LogBytes {
-        static let removal = 16 << 10
-        static let update = 4 << 10
+        static let removal = 32 << 10
+        static let update = 8 << 10
 
-        static func insertion(_ version: Version) -> Int { version.storedBytes + (24 << 10) }
+        static func insertion(_ version: Version) -> Int { version.storedBytes + (32 << 10) }
     }
 }

@@ -38,9 +38,11 @@ enum StoreRows {
         """
 
     /// Decodes the `columns` without a trap; nil where they make no sense.
+    ///
+    /// A version that is not named has no URL.
     static func version(
         _ row: RowReader, home: Chain, digest: Digest, now: Int, pinnedUntil: Int64 = 0,
-        head: StoredHead? = nil
+        head: StoredHead? = nil, isNamed: Bool = true
     ) -> Version? {
         guard let id = row.integer(0), let url = row.text(2), let variant = row.text(3),
             let size = row.integer(6).flatMap(sensible), let rank = row.integer(7),
@@ -52,7 +54,8 @@ enum StoreRows {
         let wanted = min(lastWanted, now)
         let pinned = Int(pinnedUntil)
         let facts = VersionFacts(
-            digest: digest, url: url, variant: variant, etag: row.text(4), contentType: row.text(5),
+            digest: digest, url: isNamed ? url : "", variant: variant, etag: row.text(4),
+            contentType: row.text(5),
             bytes: size, maxAge: maxAge, isUpstreamMatch: row.integer(11) == 1)
         return Version(
             facts, id: id, rank: rank, home: home, admittedAt: min(admitted, now), lastWanted: wanted,
@@ -148,10 +151,10 @@ enum StoreRows {
         _ missing: inout Set<Int64>
     ) throws {
         let version = insertion.version
-        if let tag = version.chain.scope.tag {
+        if version.chain.scope.isPrivate {
             // Without keys there are no private versions; never is one written to the public tables.
             guard let keys else { return }
-            return try PrivateRows.insert(insertion, of: tag, into: database, keys)
+            return try PrivateRows.insert(insertion, into: database, keys)
         }
         try make(insertion, inChain: try row(of: version.home, in: database), database, &missing)
         if version.head != nil { try forgetFormerHeads(of: version, in: database) }

@@ -168,5 +168,7 @@ enum StoreSchema {
         ALTER TABLE private_version ADD COLUMN last_advertised INTEGER NOT NULL DEFAULT 0;
         ALTER TABLE private_version ADD COLUMN is_proven INTEGER NOT NULL DEFAULT 1;
         """,
+        // What a private body takes, which cannot be read without reading the bodies.
+        "ALTER TABLE private_version ADD COLUMN stored INTEGER",  // NULL: about `size`
     ]
 }

@@ -45,10 +45,14 @@ extension StoreState {
             }
             left.chain.begin(with: version)
         }
-        authorities.count(
-            version.chain.authority, chains: left.count == 1 ? 1 : 0, bytes: version.storedBytes)
+        count(version, chains: left.count == 1 ? 1 : 0, sign: 1)
         if version.isProven { prove(version.chain.authority) }
-        if left.count == 1 { order.insert(left.chain, place(of: left.chain)) }
+        // Private chains have a budget in bytes, and take no place of others.
+        if version.chain.scope.isPrivate {
+            privateOrder.insert(version)
+        } else if left.count == 1 {
+            order.insert(left.chain, place(of: left.chain))
+        }
         left.chain.want(at: version.lastWanted)
         retention.insert(version, version.standing, of: left.chain)
         if !isInProbation {
@@ -71,9 +75,9 @@ extension StoreState {
         // Hardly any is pinned, and the table of all rows is in no cache.
         if pins.contains(version.id), index.version(row: version.id) == nil { pins.remove(version.id) }
         retention.remove(version)
+        privateOrder.remove(version)
         if left.count == 0 { order.remove(left.chain) }
-        authorities.count(
-            version.chain.authority, chains: left.count == 0 ? -1 : 0, bytes: -version.storedBytes)
+        count(version, chains: left.count == 0 ? -1 : 0, sign: -1)
         if !left.chain.isEstablished {
             bytesInProbation -= version.storedBytes
             if left.count == 0 { chainsInProbation -= 1 }
@@ -81,7 +85,24 @@ extension StoreState {
         return true
     }
 
+    /// Counts a version for its authority, where it takes the place of others.
+    private mutating func count(_ version: Version, chains: Int, sign: Int) {
+        let bytes = version.chain.scope.isPrivate ? 0 : sign * version.storedBytes
+        authorities.count(
+            version.chain.authority, chains: chains, bytes: bytes, isPrivate: version.chain.scope.isPrivate)
+    }
+
     // MARK: Eviction
+
+    /// Keeps private versions to their own budget; true if more of them are to go.
+    mutating func keepPrivateBounded(bytesMax: Int, into evicted: inout Evicted) -> Bool {
+        // Each of them looks at every network.
+        for _ in 0..<Self.evictionsMax / 8 {
+            guard privateOrder.bytes > bytesMax, let version = privateOrder.first else { return false }
+            remove(CollectionOfOne(version), reason: .private, into: &evicted)
+        }
+        return privateOrder.bytes > bytesMax
+    }
 
     /// Removes versions, as far as they are still there.
     mutating func remove(
@@ -124,10 +145,8 @@ extension StoreState {
         }
     }
 
-    /// The chains within the limit; what private ones have too many of is theirs to lose.
-    private var chainsThatCount: Int {
-        index.chainCount - max(0, index.privateChainCount - limits.privateChains)
-    }
+    /// The chains that the limit is for.
+    private var chainsThatCount: Int { index.chainCount - index.privateChainCount }
 
     private mutating func remove(
         _ chain: Chain, reason: StoreStatistics.Eviction, into evicted: inout Evicted

@@ -19,7 +19,8 @@ extension StoreState {
         let later = Version(
             own.facts, id: row.id, rank: own.rank, home: own.home, admittedAt: row.admittedAt,
             lastWanted: row.lastWanted, pinnedUntil: row.pinnedUntil, head: own.head ?? row.head,
-            demand: own.demand)
+            demand: own.demand, network: own.network)
+        later.sealedBytes = row.sealedBytes
         later.setCurrent(own.isCurrent)
         pending.renew(later)
         return later

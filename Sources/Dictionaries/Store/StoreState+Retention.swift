@@ -11,6 +11,7 @@ extension StoreState {
         version.isProven = true
         prove(version.chain.authority)
         retention.renew(version, standing == .newcomer ? .held : standing)
+        privateOrder.renew(version)
         pending.note(version, now: now)
     }
 
@@ -18,6 +19,7 @@ extension StoreState {
     mutating func touched(_ version: Version, now: Int) {
         version.noteContact(at: now)
         if let standing = retention.standing(of: version) { retention.renew(version, standing) }
+        privateOrder.renew(version)
     }
 
     /// Notes that a client was offered a version, which it holds from now on in place of the one it came with.
@@ -36,6 +38,7 @@ extension StoreState {
             version.addHolder()
         }
         retention.renew(version, version.standing)
+        privateOrder.renew(version)
         pending.note(version, now: now)
     }
 
@@ -47,6 +50,7 @@ extension StoreState {
         guard former.holders == 0 else {
             former.removeHolder()
             retention.renew(former, former.standing)
+            privateOrder.renew(former)
             return true
         }
         // Its only holder is here again: what it was offered last time has not arrived.
@@ -56,6 +60,7 @@ extension StoreState {
         else { return false }
         lost.removeHolder()
         retention.renew(lost, lost.standing)
+        privateOrder.renew(lost)
         pending.note(lost, now: now)
         return true
     }

@@ -35,6 +35,7 @@ struct StoreState: Sendable {
     /// The order in which chains go, and that in which versions do.
     var order = EvictionOrder()
     var retention = Retention()
+    var privateOrder = PrivateOrder()
     var authorities = Authorities()
 
     init(limits: StoreLimits = StoreLimits(), heads: HeadMemory = .none) {
@@ -67,7 +68,7 @@ struct StoreState: Sendable {
             version = Version(
                 facts, id: Version.row(rank), rank: rank, home: home, admittedAt: now,
                 lastWanted: now, head: head.flatMap { StoredHead($0, memory: heads, now: now) },
-                demand: VersionDemand.none)
+                demand: VersionDemand.none, network: policy.network)
             insert(version)
             pending.insert(version, body: body)
             isNew = true
@@ -125,7 +126,9 @@ struct StoreState: Sendable {
         let version = Version(
             facts, id: known.id, rank: nextRank(clock), home: known.home, admittedAt: known.admittedAt,
             lastWanted: max(known.lastWanted, now), pinnedUntil: known.pinnedUntil,
-            head: self.head(of: known, facts: facts, head, now: now), demand: known.demand)
+            head: self.head(of: known, facts: facts, head, now: now), demand: known.demand,
+            network: known.network)
+        version.sealedBytes = known.sealedBytes
         replace(known, by: version)
         pending.renew(version)
         return version
@@ -271,6 +274,7 @@ struct StoreState: Sendable {
         index = DictionaryIndex()
         order = EvictionOrder()
         retention = Retention()
+        privateOrder = PrivateOrder()
         authorities = Authorities()
         pins = Pins()
         (chainsInProbation, bytesInProbation) = (0, 0)

@@ -12,7 +12,7 @@ package struct StoreStatistics: Sendable, Equatable {
         case age
         /// `max_size` of the store.
         case size
-        /// `private_max_size` of the store, or a quarter of `max_chains`: of private versions, by others of them.
+        /// `private_max_size` of the store: of private versions, by others of them.
         case `private`
         /// `max_chains` of the store.
         case chains

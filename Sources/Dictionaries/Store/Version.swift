@@ -58,6 +58,10 @@ package final class Version: Sendable {
     private let successorRow = Atomic<Int64>(0)
     private let deltaLength = Atomic<UInt32>(0)
     private let firstDeltaLength = Atomic<UInt32>(0)
+    private let sealedLength = Atomic<UInt32>(0)
+    private let privatePlaced = Atomic<Int32>(-1)
+    /// The client network that it was made for, by a number that others may share; see `PrivateOrder`.
+    let network: UInt16
 
     /// What its names take beside it.
     var nameBytes: Int { url.utf8.count + variant.utf8.count }
@@ -71,8 +75,8 @@ package final class Version: Sendable {
     package var pinnedUntil: Int { pinned.load(ordering: .relaxed) }
     /// Whether a route of today would make it; otherwise it is kept, but no reader finds it.
     var isCurrent: Bool { current.load(ordering: .relaxed) }
-    /// What it takes of the budget of private versions, its rows included.
-    var privateBytes: Int { bytes + SealedBytes.overheadBytes + 1024 }
+    /// What a private version takes of its budget: its body on disk, with a kibibyte for rows and the place in memory.
+    var privateBytes: Int { (sealedBytes ?? bytes + SealedBytes.overheadBytes) + 1024 }
     /// Until when it was, or is sure to be, wanted: a Link that names it is kept to.
     var wantedUntil: Int { max(lastWanted, pinnedUntil) }
     var bodyName: BodyName { BodyName(scope: home.key.scope, digest: digest) }
@@ -83,9 +87,11 @@ package final class Version: Sendable {
 
     init(
         _ facts: VersionFacts, id: Int64, rank: Int64, home: Chain, admittedAt: Int, lastWanted: Int,
-        pinnedUntil: Int = 0, head: StoredHead? = nil, demand: VersionDemand? = nil
+        pinnedUntil: Int = 0, head: StoredHead? = nil, demand: VersionDemand? = nil, network: UInt16? = nil
     ) {
         self.head = head
+        // What was read from disk is spread evenly.
+        self.network = network ?? UInt16(truncatingIfNeeded: facts.digest.part)
         self.id = id
         self.rank = rank
         self.home = home
@@ -209,6 +215,19 @@ extension Version {
         if isFirst { home.noteFreshDelta(bytes: bytes) }
     }
 
+    /// The length of a private body on disk, compressed and sealed; nil as long as it is not known.
+    var sealedBytes: Int? {
+        get {
+            let bytes = sealedLength.load(ordering: .relaxed)
+            return bytes > 0 ? Int(bytes) : nil
+        }
+        set { sealedLength.store(UInt32(clamping: newValue ?? 0), ordering: .relaxed) }
+    }
+    /// The place in `PrivateOrder`; see there.
+    var privatePlace: Int32 {
+        get { privatePlaced.load(ordering: .relaxed) }
+        set { privatePlaced.store(newValue, ordering: .relaxed) }
+    }
     /// The place in `Retention`; see there.
     var retentionPlace: Int {
         get { retained.load(ordering: .relaxed) }

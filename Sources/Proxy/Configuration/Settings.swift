@@ -235,7 +235,10 @@ enum Settings {
             """),
         .value(
             "private_max_size", \.privateMaxSize, .sizeOrNone(mebibyte...16 * tebibyte), example: "256MiB",
-            "What personal dictionaries take of max_size, at most; without it a quarter."),
+            """
+            What personal dictionaries take of max_size, at most, compressed, with 1 KiB for each; without it a quarter. They take no \
+            place of max_chains. Where it is short, those of the client addresses (IPv6: /64) that have the most go first.
+            """),
     ]
 
     static let levels: [Setting<CodingLevels>] = [

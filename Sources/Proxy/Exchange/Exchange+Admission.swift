@@ -137,7 +137,11 @@ extension Exchange {
     /// What the store heeds: personal versions have a budget of their own, and no probation among public ones.
     private func admission(to place: Answer.Place) -> AdmissionPolicy {
         var policy = route.admission
-        if place.chain.scope.isPrivate { policy.startsInProbation = false }
+        if place.chain.scope.isPrivate {
+            policy.startsInProbation = false
+            // By a hash with a seed of the process: nobody can choose an address that shares another's number.
+            policy.network = linkClient.address.map { UInt16(truncatingIfNeeded: $0.hashValue) }
+        }
         return policy
     }
 

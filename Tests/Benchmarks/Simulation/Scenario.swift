@@ -13,6 +13,8 @@ struct Scenario: Sendable {
     var burstMax = 1
     /// So many of a hundred responses do not arrive.
     var lostPercent = 0
+    /// Whether every client has a body of its own, and tokens that rotate, so that only the id proves what it was given.
+    var isPersonal = false
     /// Whether the proxy is started anew at noon.
     var restarts = false
 
@@ -28,5 +30,9 @@ struct Scenario: Sendable {
         Scenario(title: "kept for an hour", lifeSeconds: 3600),
         Scenario(title: "bursts, 5 % lost", burstMax: 6, lostPercent: 5),
         Scenario(title: "restart at noon", restarts: true),
+        Scenario(title: "personal", isPersonal: true),
+        Scenario(title: "personal, every 3 min", feed: .seldom, isPersonal: true),
+        Scenario(title: "personal, restart at noon", isPersonal: true, restarts: true),
+        Scenario(title: "personal, 100 made-up a second", newcomersPerSecond: 100, isPersonal: true),
     ]
 }

@@ -47,7 +47,8 @@ struct SimulatedDay {
     private var store: DictionaryStore?
     private var reader: DictionaryIndex.Reader?
     private var clients: SimulatedClients
-    private let chain = ChainKey(authority: "api.example", match: "/feed*")
+    private let publicChain = ChainKey(authority: "api.example", match: "/feed*")
+    private let keys: StoreKeys?
     private var outcome = Outcome()
     private var newcomers = 0
 
@@ -60,6 +61,7 @@ struct SimulatedDay {
         // Bodies stand here by their numbers: the store has the place for as many as are packed in the default size.
         let storedBytes = 64 + 768
         maxBytes = (1 << 30) / scale / sizes.packedBytes * storedBytes
+        keys = scenario.isPersonal ? StoreKeys(key: Array(repeating: 1, count: StoreKeys.byteCount)) : nil
         path = scenario.restarts ? NSTemporaryDirectory() + "dictum-simulation-\(UUID()).sqlite" : ":memory:"
         if rule != .oracle { try open() }
     }
@@ -68,6 +70,12 @@ struct SimulatedDay {
         var configuration = StoreConfiguration(path: path, maxBytes: maxBytes)
         // A day passes in seconds here.
         configuration.writeBytesPerSecond = 1 << 40
+        if let keys {
+            configuration.privateRows = .used(keys)
+            // As many as have their place in a quarter of the default size: compressed alone, sealed, with their rows.
+            configuration.privateBytesMax =
+                maxBytes / 4 / (64 + 768) * sizes.packedBytes / (sizes.plainBytes + 1052) * 1088
+        }
         let store = try DictionaryStore(configuration: configuration)
         self.store = store
         reader = store.reader()
@@ -134,7 +142,7 @@ struct SimulatedDay {
     /// One request of a client; nil for a newcomer, whom nobody sees again.
     private mutating func visit(by client: Int?, number: Int, time: Double, now: Int) {
         let page = scenario.urls == 1 ? 0 : ((client ?? 0) * 7 + clients.pick(0...4) * 101) % scenario.urls
-        let current = current(number: number, page: page, now: now)
+        let current = current(of: client, number: number, page: page, now: now)
         var held = client == nil ? nil : burst
         if let known = held, time >= known.expiry { held = nil }
         let found = held.flatMap { find($0, now: now) }
@@ -149,34 +157,46 @@ struct SimulatedDay {
             if deltaBytes != nil { outcome.found += 1 }
         }
         let isOffered = offer(
-            current, over: found, deltaBytes: deltaBytes, url: client == nil ? number : page, now: now)
+            current, to: client, over: found, deltaBytes: deltaBytes, url: client == nil ? number : page,
+            now: now)
         guard let client, isOffered, !clients.happens(percent: scenario.lostPercent) else { return }
         clients.held[client] = .init(
             digest: current.digest, second: current.second, page: page,
             expiry: time + Double(scenario.lifeSeconds))
     }
 
-    /// The body that the feed has now.
-    private func current(number: Int, page: Int, now: Int) -> Current {
+    /// The body that the feed has now, for everybody or for one client.
+    private func current(of client: Int?, number: Int, page: Int, now: Int) -> Current {
         let number =
             number < 0 ? number : scenario.feed.periodSeconds.map { now / $0 * 1000 + page } ?? number
         let second = scenario.feed.periodSeconds.map { now / $0 * $0 } ?? now
         // The store sees a few bytes instead of the body: nothing that is compared depends on more.
-        let body = Body(Array("\(number)".utf8))
+        let owner = scenario.isPersonal ? client.map { "\($0): " } ?? "newcomer: " : ""
+        let body = Body(Array("\(owner)\(number)".utf8))
         return Current(digest: body.digest, body: body, second: second, page: page)
     }
 
     private func find(_ held: SimulatedClients.Held, now: Int) -> Version? {
-        let found = reader?.find(digest: held.digest, authority: "api.example", path: "/feed", query: nil)
+        let found =
+            keys == nil
+            ? reader?.find(digest: held.digest, authority: "api.example", path: "/feed", query: nil)
+            : chain(of: held.digest).flatMap { reader?.version(chain: $0, digest: held.digest) }
         if let found { store?.advertised(found, now: now) }
         return found
     }
 
+    /// The chain that a body is a version of.
+    private func chain(of digest: Digest) -> ChainKey? {
+        guard let keys else { return publicChain }
+        return keys.personalChain(
+            authority: publicChain.authority, match: publicChain.match, matchDest: [], digest: digest)
+    }
+
     /// Whether the response offers its body, as the proxy decides it.
-    private func offer(_ current: Current, over former: Version?, deltaBytes: Int?, url: Int, now: Int)
-        -> Bool
-    {
-        guard let store, let reader else { return true }
+    private func offer(
+        _ current: Current, to client: Int?, over former: Version?, deltaBytes: Int?, url: Int, now: Int
+    ) -> Bool {
+        guard let store, let reader, let chain = chain(of: current.digest) else { return true }
         if let former, let deltaBytes { former.noteDelta(bytes: deltaBytes) }
         if let known = reader.version(chain: chain, digest: current.digest) {
             store.offered(known, over: former, now: now)
@@ -188,7 +208,9 @@ struct SimulatedDay {
         {
             return false
         }
-        let policy = AdmissionPolicy(versions: 1_000_000)
+        var policy = AdmissionPolicy(versions: 1_000_000)
+        // Whoever makes up logins does so from one network.
+        policy.network = client.map { UInt16($0 % 1000) } ?? 1023
         let admitted = try? store.admit(
             current.body, chain: chain, url: "/feed\(url)", variant: "", etag: nil,
             contentType: "application/json", policy: policy, now: now, over: former)

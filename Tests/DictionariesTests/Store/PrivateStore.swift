@@ -36,6 +36,25 @@ struct PrivateStore {
         ChainKey(authority: authority, scope: try scope(user, authority: authority), match: match)
     }
 
+    /// The chain of a personal body at `/feed`.
+    func personal(_ body: Body, match: String = "/feed") throws -> ChainKey {
+        try #require(
+            keys.personalChain(authority: "api.example", match: match, matchDest: [], digest: body.digest))
+    }
+
+    /// The version of a personal body, as whoever was given it finds it.
+    func held(_ body: Body) throws -> Version? {
+        store.reader().version(chain: try personal(body), digest: body.digest)
+    }
+
+    /// Admits a personal body for a client of a network, which comes back for it or not.
+    func give(_ body: Body, network: Int, comesBack: Bool = false, now: Int) throws {
+        let version = try store.admit(
+            body, chain: try personal(body), url: "/feed", variant: "", etag: nil, contentType: nil,
+            policy: AdmissionPolicy(network: UInt16(network)), now: now)
+        if comesBack { store.advertised(version, now: now + 10) }
+    }
+
     /// Whether a request of a user for `/feed` would find the digest.
     func finds(_ body: Body, _ user: String, authority: String = "api.example") throws -> Bool {
         try version(body, user, authority: authority) != nil

@@ -128,7 +128,7 @@ import Testing
             Body(Feed.bytes(version: 1, items: 60)), Body(Feed.bytes(version: 9, items: 60))
         )
         let (name, row) = (keys.name(of: chain, tag), keys.name(of: private1.digest, tag))
-        let facts = try keys.seal(PrivateChainFacts.bytes(chain, tag), ofChain: name)
+        let facts = try keys.seal(PrivateChainFacts.bytes(chain), ofChain: name)
         let sealed = try keys.seal(private1.bytes, ofRow: row, inChain: name)
         let url = keys.name(of: "/feed", as: .url, tag)
         let variant = keys.name(of: "", as: .variant, tag)

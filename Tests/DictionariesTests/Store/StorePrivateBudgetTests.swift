@@ -42,7 +42,7 @@ import Testing
         after.store.close()
     }
 
-    @Test func `made-up identities take a quarter of the chains, never those of public routes`() throws {
+    @Test func `private chains are as many as their bytes allow, and take no place of public ones`() throws {
         let store = try PrivateStore(":memory:", maxChains: 100)
         for number in 0..<60 {
             store.store.admit(
@@ -52,9 +52,58 @@ import Testing
             store.store.admit(sampleBody(7), chain: try store.chain("user \(number)"), now: 1000 + number)
         }
         #expect(store.store.flush())
-        let chains = store.store.statistics.chains
-        #expect(chains <= 85 && chains >= 80, "60 public ones, and at most 25: \(chains)")
-        #expect(try store.finds(sampleBody(7), "user 499"))
+        #expect(store.store.statistics.chains == 560)
+        #expect(store.store.statistics.evictions.isEmpty)
+        for user in [0, 499] { #expect(try store.finds(sampleBody(7), "user \(user)")) }
+        store.store.close()
+    }
+
+    @Test(arguments: [false, true])
+    func `made-up logins of one network push out each other, and nobody else's`(comeBack: Bool) throws {
+        // Two hundred versions of 2 KiB with their rows.
+        let store = try PrivateStore(":memory:", privateBytesMax: 200 * 3100)
+        let users = (0..<100).map { sampleBody($0, count: 2000) }
+        let newcomers = (100..<105).map { sampleBody($0, count: 2000) }
+        for (number, body) in users.enumerated() {
+            try store.give(body, network: number, comesBack: true, now: 1000)
+        }
+        for (number, body) in newcomers.enumerated() {
+            try store.give(body, network: 200 + number, now: 1000)
+        }
+        for number in 0..<2000 {
+            try store.give(
+                sampleBody(1000 + number, count: 2000), network: 500, comesBack: comeBack, now: 2000 + number)
+            if number % 50 == 0 { #expect(store.store.flush()) }
+        }
+        #expect(store.store.flush())
+        #expect(try users.allSatisfy { try store.held($0) != nil })
+        #expect(try newcomers.allSatisfy { try store.held($0) != nil })
+        #expect(try store.held(sampleBody(1000, count: 2000)) == nil)
+        #expect(try store.held(sampleBody(2999, count: 2000)) != nil)
+        #expect(store.store.statistics.evictions.keys.map(\.rawValue) == ["private"])
+        store.store.close()
+    }
+
+    @Test func `without pressure one network may have all of the budget`() throws {
+        let store = try PrivateStore(":memory:", privateBytesMax: 1 << 20)
+        let bodies = (0..<300).map { sampleBody($0, count: 2000) }
+        for body in bodies { try store.give(body, network: 1, now: 1000) }
+        #expect(store.store.flush())
+        #expect(try bodies.allSatisfy { try store.held($0) != nil })
+        store.store.close()
+    }
+
+    @Test func `newcomers of many networks leave those who have come back`() throws {
+        let store = try PrivateStore(":memory:", privateBytesMax: 200 * 3100)
+        let users = (0..<100).map { sampleBody($0, count: 2000) }
+        // Behind one address, as in an office.
+        for body in users { try store.give(body, network: 1, comesBack: true, now: 1000) }
+        for number in 0..<2000 {
+            try store.give(sampleBody(1000 + number, count: 2000), network: number, now: 2000 + number)
+            if number % 50 == 0 { #expect(store.store.flush()) }
+        }
+        #expect(store.store.flush())
+        #expect(try users.allSatisfy { try store.held($0) != nil })
         store.store.close()
     }
 

@@ -174,9 +174,9 @@ internal import Testing
 
     @Test func `what was removed is no longer in any file, and its room is given back`() throws {
         let store = try FilledStore()
-        try store.admit(Array(1...400))
+        try store.admit(Array(1...1000))
         let before = try #require(store.folder.read("store.sqlite")?.count)
-        #expect(try store.run("rm", "--all").text.contains("400 versions removed"))
+        #expect(try store.run("rm", "--all").text.contains("1000 versions removed"))
         #expect(try store.sqlite("SELECT count(*) FROM body") == "0")
         #expect(try #require(store.folder.read("store.sqlite")?.count) < before / 2)
         for name in store.folder.names() {

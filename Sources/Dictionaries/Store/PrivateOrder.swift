@@ -1,0 +1,151 @@
+/// The private versions of a store in the order in which they go when their budget is short.
+///
+/// Logins are free to make up. Those of one client network, an IPv4 address or an IPv6 /64, push out each other: the
+/// oldest version goes of the networks that have the most. Versions that nobody has come back for go before those that
+/// somebody has, down to a sixteenth, so that a newcomer has the time to come back. A value beside the index; each version
+/// notes its place in it, so a copy must not go on where the original does.
+struct PrivateOrder: Sendable {
+    /// What is known of the holders of a version; those of the first go first.
+    private enum Class: Int, CaseIterable {
+        /// Nobody has come back for it.
+        case newcomer
+        /// Its holders have been offered others.
+        case passed
+        case held
+    }
+
+    private struct Node: Sendable {
+        var version: Version?
+        var older: Int32 = -1
+        var newer: Int32 = -1
+        var list: Int32 = -1
+        var bytes: Int32 = 0
+        /// When it came to its place, in seconds since 1970.
+        var since: UInt32 = 0
+    }
+
+    /// The versions of one network and one class.
+    private struct List: Sendable {
+        var oldest: Int32 = -1
+        var newest: Int32 = -1
+        var bytes = 0
+    }
+
+    /// So many networks are told apart; some share a number, which a client cannot choose.
+    static let networkCount = 1024
+    /// The share of the budget that newcomers keep: one part of so many.
+    private static let newcomersShare = 16
+
+    private var nodes = BlockList<Node>()
+    private var freePlaces: [Int32] = []
+    /// The lists of a class, one for each network, stand together.
+    private var lists = [List](repeating: List(), count: Class.allCases.count * networkCount)
+    private var classBytes = InlineArray<3, Int>(repeating: 0)
+
+    /// What the versions take of their budget.
+    var bytes: Int { classBytes[0] + classBytes[1] + classBytes[2] }
+
+    // MARK: Changes
+
+    /// Adds a version as the one of its network and class that goes last; one that is here already moves.
+    mutating func insert(_ version: Version) {
+        remove(version)
+        let place = freePlaces.popLast() ?? Int32(nodes.count)
+        if place == nodes.count { nodes.append(Node()) }
+        nodes[Int(place)].version = version
+        version.privatePlace = place
+        link(place, version)
+    }
+
+    /// Lets a version go last in its network, after what is known of its holders or what it takes has changed.
+    mutating func renew(_ version: Version) {
+        guard let place = place(of: version) else { return }
+        unlink(place)
+        link(place, version)
+    }
+
+    /// Counts what a version takes by now, without another place in the order.
+    mutating func resize(_ version: Version) {
+        guard let place = place(of: version) else { return }
+        let bytes = min(version.privateBytes, Int(Int32.max))
+        let (list, growth) = (Int(nodes[Int(place)].list), bytes - Int(nodes[Int(place)].bytes))
+        nodes[Int(place)].bytes = Int32(bytes)
+        lists[list].bytes += growth
+        classBytes[list / Self.networkCount] += growth
+    }
+
+    /// Takes a version out, if it is here.
+    mutating func remove(_ version: Version) {
+        guard let place = place(of: version) else { return }
+        unlink(place)
+        nodes[Int(place)] = Node()
+        freePlaces.append(place)
+    }
+
+    /// The version that goes first; nil where there is none.
+    var first: Version? {
+        let areManyNewcomers = classBytes[Class.newcomer.rawValue] > bytes / Self.newcomersShare
+        let order: [Class] = areManyNewcomers ? Class.allCases : [.passed, .held, .newcomer]
+        for kind in order where classBytes[kind.rawValue] > 0 {
+            if let place = first(of: kind) { return nodes[place].version }
+        }
+        return nil
+    }
+
+    /// The place of the oldest version of the networks that have the most of a class, within a factor of two.
+    private func first(of kind: Class) -> Int? {
+        let ofKind = lists[kind.rawValue * Self.networkCount..<(kind.rawValue + 1) * Self.networkCount]
+        let most = ofKind.reduce(0) { max($0, $1.bytes) }
+        var first: Int?
+        for list in ofKind where list.oldest >= 0 && 2 * list.bytes > most {
+            let place = Int(list.oldest)
+            if first.map({ nodes[place].since < nodes[$0].since }) ?? true { first = place }
+        }
+        return first
+    }
+
+    // MARK: Lists
+
+    private func place(of version: Version) -> Int32? {
+        let place = version.privatePlace
+        return nodes.indices.contains(Int(place)) && nodes[Int(place)].version === version ? place : nil
+    }
+
+    private static func kind(_ version: Version) -> Class {
+        if version.holders == 0 { return .passed }
+        return version.isProven ? .held : .newcomer
+    }
+
+    private mutating func link(_ place: Int32, _ version: Version) {
+        let kind = Self.kind(version)
+        let list = kind.rawValue * Self.networkCount + Int(version.network) % Self.networkCount
+        let bytes = min(version.privateBytes, Int(Int32.max))
+        let newest = lists[list].newest
+        nodes[Int(place)].older = newest
+        nodes[Int(place)].newer = -1
+        nodes[Int(place)].list = Int32(list)
+        nodes[Int(place)].bytes = Int32(bytes)
+        nodes[Int(place)].since = UInt32(clamping: version.lastContact)
+        if newest >= 0 { nodes[Int(newest)].newer = place } else { lists[list].oldest = place }
+        lists[list].newest = place
+        lists[list].bytes += bytes
+        classBytes[kind.rawValue] += bytes
+    }
+
+    private mutating func unlink(_ place: Int32) {
+        let node = nodes[Int(place)]
+        let list = Int(node.list)
+        if node.older >= 0 {
+            nodes[Int(node.older)].newer = node.newer
+        } else {
+            lists[list].oldest = node.newer
+        }
+        if node.newer >= 0 {
+            nodes[Int(node.newer)].older = node.older
+        } else {
+            lists[list].newest = node.older
+        }
+        lists[list].bytes -= Int(node.bytes)
+        classBytes[list / Self.networkCount] -= Int(node.bytes)
+    }
+}
