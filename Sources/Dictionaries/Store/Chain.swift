@@ -9,6 +9,7 @@ final class Chain: DemandQueueElement {
     let pattern: URLPattern?
     private let versions = Atomic<Int>(.max)
     private let established: Atomic<Bool>
+    private let proven = Atomic<Bool>(false)
     private let requests = Atomic<Int>(0)
     private let queued = Atomic<Int>(0)
     private let retained = Atomic<Int>(-1)
@@ -109,6 +110,12 @@ final class Chain: DemandQueueElement {
 
     /// Ends the probation; only under the lock of the store's state, which counts the chains.
     func establish() { established.store(true, ordering: .relaxed) }
+
+    /// Whether a client has come back to it.
+    var isProven: Bool { proven.load(ordering: .relaxed) }
+
+    /// Notes that a client has come back to it; only under the lock of the store's state, which orders the chains.
+    func prove() { proven.store(true, ordering: .relaxed) }
 
     /// Counts a request that was answered; whether there have been enough.
     func countRequest() -> Bool {

@@ -9,13 +9,15 @@ struct EvictionOrder: Sendable {
         case inProbation
         /// No client has come back to its authority.
         case unproven
+        /// No client has come back to it.
+        case newcomer
         case established
     }
 
-    private var queues = InlineArray<3, DemandQueue<Chain>> { _ in DemandQueue() }
+    private var queues = InlineArray<4, DemandQueue<Chain>> { _ in DemandQueue() }
 
     /// The number of chains in it.
-    var count: Int { queues[0].count + queues[1].count + queues[2].count }
+    var count: Int { queues.indices.reduce(0) { $0 + queues[$1].count } }
 
     /// Gives a chain its place in a class; it leaves the one that it had.
     mutating func insert(_ chain: Chain, _ place: Class) {

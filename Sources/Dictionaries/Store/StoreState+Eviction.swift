@@ -6,7 +6,7 @@ extension StoreState {
     /// Puts a chain where it belongs after a version of it was named for another time.
     mutating func reorder(_ version: Version) {
         index.noteName(of: version)
-        if let chain = index.chain(version.chain) { order.insert(chain, place(of: chain)) }
+        if let chain = index.chain(version.chain) { setPlace(of: chain) }
     }
 
     /// Ends the probation of a version's chain, if it is still in one; linear in the versions of the chain.
@@ -17,17 +17,34 @@ extension StoreState {
         index.read(version.chain) { versions in versions.forEach { $0.home.establish() } }
         chainsInProbation -= 1
         bytesInProbation -= index.read(version.chain, \.storedBytes) ?? 0
-        order.insert(chain, place(of: chain))
+        setPlace(of: chain)
         pending.establish(version.id)
     }
 
-    /// Notes that a client has come back to an authority; its chains leave their share as they come to the front.
-    mutating func prove(_ authority: String) { authorities.prove(authority) }
+    /// Notes that a client has come back with a version, or with the one that it follows.
+    ///
+    /// The other chains of the authority leave the share of those that are not proven as they come to the front.
+    mutating func prove(_ version: Version) {
+        version.isProven = true
+        guard !version.home.isProven else { return }
+        version.home.prove()
+        authorities.prove(version.chain.authority)
+        // A chain read from disk and one of the same name in memory may be two objects.
+        guard let chain = index.chain(version.chain) else { return }
+        chain.prove()
+        setPlace(of: chain)
+    }
 
-    /// The class of a chain in the order in which chains go.
-    func place(of chain: Chain) -> EvictionOrder.Class {
+    /// Puts a chain where it belongs in the order in which chains go; private ones have no place there.
+    mutating func setPlace(of chain: Chain) {
+        guard !chain.key.scope.isPrivate else { return }
+        order.insert(chain, place(of: chain))
+    }
+
+    private func place(of chain: Chain) -> EvictionOrder.Class {
         if !chain.isEstablished { return .inProbation }
-        return authorities.isProven(chain.key.authority) ? .established : .unproven
+        guard authorities.isProven(chain.key.authority) else { return .unproven }
+        return chain.isProven ? .established : .newcomer
     }
 
     // MARK: The index and the order of eviction
@@ -46,13 +63,15 @@ extension StoreState {
             left.chain.begin(with: version)
         }
         count(version, chains: left.count == 1 ? 1 : 0, sign: 1)
-        if version.isProven { prove(version.chain.authority) }
-        // Private chains have a budget in bytes, and take no place of others.
-        if version.chain.scope.isPrivate {
-            privateOrder.insert(version)
-        } else if left.count == 1 {
-            order.insert(left.chain, place(of: left.chain))
+        let isNewlyProven = version.isProven && !left.chain.isProven
+        if version.isProven {
+            version.home.prove()
+            left.chain.prove()
+            authorities.prove(version.chain.authority)
         }
+        // Private chains have a budget in bytes, and take no place of others.
+        if version.chain.scope.isPrivate { privateOrder.insert(version) }
+        if left.count == 1 || isNewlyProven { setPlace(of: left.chain) }
         left.chain.want(at: version.lastWanted)
         retention.insert(version, version.standing, of: left.chain)
         if !isInProbation {
@@ -134,7 +153,8 @@ extension StoreState {
             {
                 remove(CollectionOfOne(version), reason: .authority, into: &evicted)
             } else if chainsThatCount - chainsInProbation > established,
-                let chain = popUnproven(now: now) ?? order.pop(.established, now: now)
+                let chain = popUnproven(now: now) ?? order.pop(.newcomer, now: now)
+                    ?? order.pop(.established, now: now)
             {
                 remove(chain, reason: .chains, into: &evicted)
             } else if chainsThatCount > limits.chains, let chain = order.pop(.inProbation, now: now) {
@@ -170,7 +190,7 @@ extension StoreState {
         for _ in 0..<Self.evictionsMax {
             guard let chain = order.pop(.unproven, now: now) else { return nil }
             if !authorities.isProven(chain.key.authority) { return chain }
-            order.insert(chain, .established)
+            setPlace(of: chain)
         }
         return nil
     }

@@ -8,8 +8,7 @@ extension StoreState {
         // Requests that come together are one return.
         if now > since + 1 { retention.noteReturn(to: version, after: now - since) }
         version.noteContact(at: now)
-        version.isProven = true
-        prove(version.chain.authority)
+        prove(version)
         retention.renew(version, standing == .newcomer ? .held : standing)
         privateOrder.renew(version)
         pending.note(version, now: now)
@@ -32,7 +31,7 @@ extension StoreState {
         version.lastOffered = now
         if former?.id != version.id {
             if let former, passOn(from: former, now: now) {
-                version.isProven = true
+                prove(version)
                 former.successor = version.id
             }
             version.addHolder()
@@ -83,7 +82,7 @@ extension StoreState {
             earliestExpiry = min(earliestExpiry, version.expiry)
             if let chain = index.chain(version.chain) {
                 chain.turnBack(to: now)
-                order.insert(chain, place(of: chain))
+                setPlace(of: chain)
             }
         }
     }

@@ -61,6 +61,38 @@ import Testing
         #expect(store.finds(sampleBody(1)) || finds(store, chain(1, "api.example"), sampleBody(1)))
     }
 
+    @Test func `made-up paths push out each other before the chains to which a client has come back`() throws
+    {
+        let store = try DictionaryStore.open(":memory:", maxChains: 400)
+        let honest = (0..<50).map { number in
+            store.admit(sampleBody(number), chain: chain(number, "api.example"), url: "/\(number)", now: 1000)
+        }
+        for version in honest { store.advertised(version, now: 1001) }
+        for number in 100..<2100 {
+            store.admit(sampleBody(1000 + number), chain: chain(number, "api.example"), now: 1002)
+            #expect(store.statistics.chains <= 400)
+        }
+        for number in 0..<50 { #expect(finds(store, honest[number].chain, sampleBody(number))) }
+    }
+
+    @Test func `what clients came back to before a restart goes after what nobody came back to`() throws {
+        let folder = try StoreFolder()
+        let store = try DictionaryStore.open(folder.database, maxChains: 20)
+        let proven = store.admit(sampleBody(0), chain: chain(0, "api.example"), now: 1000)
+        store.advertised(proven, now: 1001)
+        for number in 1..<20 {
+            store.admit(sampleBody(number), chain: chain(number, "api.example"), now: 1002)
+        }
+        #expect(store.flush())
+        store.close()
+        let reopened = try DictionaryStore.open(folder.database, maxChains: 20)
+        for number in 20..<60 {
+            reopened.admit(sampleBody(number), chain: chain(number, "api.example"), now: 1003)
+        }
+        #expect(finds(reopened, proven.chain, sampleBody(0)))
+        #expect(reopened.statistics.chains == 20)
+    }
+
     @Test func `what is counted of an authority goes with its last chain`() {
         var authorities = Authorities()
         authorities.count("a", chains: 1, bytes: 10)
