@@ -4,6 +4,8 @@ package enum DeltaHint: Equatable, Sendable {
     case noStore
     /// The response varies on a field with nearly as many values as there are clients.
     case variesWidely(field: String)
+    /// So many variants of its responses have come that hardly any is shared.
+    case manyVariants(fields: [String])
 
     /// Fields with so many values that variants by them are hardly shared.
     private static let wideFields: Set<String> = [
@@ -27,8 +29,11 @@ package enum DeltaHint: Equatable, Sendable {
                 Admission.evaluate(request: request, response: storable, policy: policy).reason == nil
             return isOnlyThat ? .noStore : nil
         }
-        return response.varyNames.first(where: wideFields.contains).map { .variesWidely(field: $0) }
+        return wideField(of: response.varyNames).map { .variesWidely(field: $0) }
     }
+
+    /// The first of the names of a Vary, in lower case, that has nearly as many values as there are clients.
+    package static func wideField(of names: [String]) -> String? { names.first(where: wideFields.contains) }
 
     /// What an operator reads of a route; `route` is its match.
     package func text(route: String) -> String {
@@ -42,6 +47,12 @@ package enum DeltaHint: Equatable, Sendable {
             """
             responses of route \(route) vary on \(field), so that each client has a variant of its own: if the body does not \
             depend on it, remove it from the upstream's Vary
+            """
+        case .manyVariants(let fields):
+            """
+            responses of route \(route) came in very many variants by \(fields.joined(separator: " and ")), each with versions of \
+            its own within the route's `versions`: normalise these fields before Dictum, or remove from the upstream's Vary \
+            those that the body does not depend on
             """
         }
     }

@@ -37,9 +37,21 @@ package struct Renewal: Sendable, Equatable {
     package init(of version: Version, lifeSeconds: Int?, deltaBytes: Int?, now: Int) {
         self.init(
             ageSeconds: max(0, now - version.lastOffered), lifeSeconds: lifeSeconds, deltaBytes: deltaBytes,
-            freshDeltaBytes: [version.firstDeltaBytes, version.home.freshDeltaBytes].compactMap(\.self).min(),
+            freshDeltaBytes: Self.freshDeltaBytes(over: version),
             restedSeconds: version.holders == 0 ? max(0, now - version.handedOnAt) : nil)
     }
+
+    /// What a delta over a fresh version takes, as far as deltas over this one and the others of its chain tell.
+    ///
+    /// Over the first version of a person there may have been none before much had changed: a long one tells nothing then.
+    private static func freshDeltaBytes(over version: Version) -> Int? {
+        let known = [version.firstDeltaBytes, version.home.freshDeltaBytes].compactMap(\.self).min()
+        guard case .personal = version.chain.scope, !version.home.isFreshDeltaInherited else { return known }
+        return known.flatMap { $0 > version.bytes / longShare ? nil : $0 }
+    }
+
+    /// A delta that has more than this part of the body is long where nothing else is known.
+    private static let longShare = 16
 
     /// Whether the client is to be offered the body.
     package var isDue: Bool {

@@ -17,6 +17,7 @@ final class Chain: DemandQueueElement {
     private let pinned = Atomic<Int>(0)
     private let rank = Atomic<Int64>(0)
     private let freshDelta = Atomic<Int>(0)
+    private let freshDeltaInherited = Atomic<Bool>(false)
     private let unkept = Atomic<UInt64>(0)
 
     /// Compiles the chain's `match`, which takes time: never call this while holding a lock.
@@ -98,6 +99,15 @@ final class Chain: DemandQueueElement {
             known == 0
             ? bytes : bytes < known ? known - (known - bytes + 1) / 2 : min(bytes, known + known / 64 + 1)
         freshDelta.store(next, ordering: .relaxed)
+    }
+
+    /// Whether the estimate comes from the chain of the dictionary that the body was coded over.
+    var isFreshDeltaInherited: Bool { freshDeltaInherited.load(ordering: .relaxed) }
+
+    /// Takes the estimate over of the chain whose client this one goes on with: each personal body has a chain of its own.
+    func inheritFreshDelta(of former: Chain) {
+        freshDelta.store(former.freshDelta.load(ordering: .relaxed), ordering: .relaxed)
+        freshDeltaInherited.store(true, ordering: .relaxed)
     }
 
     /// Whether a dictionary of this chain may be used for the URL (RFC 9842 section 2.2.2), as far as the budget goes.

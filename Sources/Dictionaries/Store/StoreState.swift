@@ -58,6 +58,7 @@ struct StoreState: Sendable {
         let (chain, known, newest) = present(facts, in: key)
         let home = chain ?? Chain(key, pattern: pattern, isEstablished: !policy.startsInProbation)
         home.versionsMax = max(policy.versions, 1)
+        if chain == nil, case .personal = key.scope, let former { home.inheritFreshDelta(of: former.home) }
         let version: Version
         var isNew = false
         if let known {

@@ -59,7 +59,7 @@ package enum VariantKey {
     }
 
     /// The names that a text was made of; nil where it is none of ours.
-    private static func names(in key: String) -> [String]? {
+    package static func names(in key: String) -> [String]? {
         var names: [String] = []
         var rest = key.utf8[...]
         while !rest.isEmpty {

@@ -126,6 +126,7 @@ extension Exchange {
                 isUpstreamMatch: place.isUpstreamMatch,
                 head: answer.headToKeep, isOffered: answer.offerForm == .inBand, over: dictionary.version)
             answer.slot = nil
+            noteVariant(place.variant)
             proxy.metrics.countAdmission()
             return place.offer
         } catch {

@@ -229,6 +229,8 @@ extension Exchange {
         if let cause = Personal.cause(request: facts, response: answer.facts, policy: route.policy.personal) {
             text += ";personal=\(cause.rawValue)"
         }
+        let harmless = answer.facts.setCookieNames.filter(route.policy.personal.ignoredSetCookies.contains)
+        if !harmless.isEmpty { text += ";harmless-set-cookie=\(harmless.joined(separator: ","))" }
         if let refusal = answer.refusal {
             text += ";not-admitted=\(refusal.rawValue)"
         } else if let obstacle = offerObstacle(answer), obstacle != decision.reason {

@@ -84,6 +84,15 @@ extension Exchange {
         context.report(.info(hint.text(route: route.text)))
     }
 
+    /// Tells the operator of very many variants, once an hour.
+    func noteVariant(_ variant: String) {
+        guard !variant.isEmpty, context.shared.variants.note(variant, route: route.text),
+            let fields = VariantKey.names(in: variant), !fields.isEmpty,
+            route.shouldHint(now: Clock.unixSeconds, context.shared.hints)
+        else { return }
+        context.report(.info(DeltaHint.manyVariants(fields: fields).text(route: route.text)))
+    }
+
     func unkeptReason(_ answer: Answer) -> UnkeptReason? {
         let headers = answer.head.headers
         let cacheControl = cacheControl(answer)

@@ -38,6 +38,7 @@ final class SharedParts: Sendable {
     let unkeptWarnings = RouteReminders()
     /// When the log was told last what keeps a route's responses from deltas.
     let hints = RouteReminders()
+    let variants = VariantCounts()
     /// When the log was told last that no browser follows a route's Links.
     let linkWarnings = RouteReminders()
     let maintenance = DispatchQueue(label: "dictum.maintenance", qos: .utility)

@@ -198,6 +198,20 @@ struct Diagnosis: Sendable {
             if !missing.isEmpty { append(.varyMissing(missing.sorted())) }
         }
         if changesEachTime { append(.changesEachTime) }
+        judgeVariants()
+    }
+
+    /// What makes a response somebody's own, or one of very many variants.
+    private mutating func judgeVariants() {
+        guard let headers = seen.probes.first?.answer.head.headers else { return }
+        if let field = DeltaHint.wideField(of: Vary.names(headers.values(.vary))) {
+            append(.variesWidely(field))
+        }
+        let names = headers.values(.setCookie).compactMap { $0.split(separator: "=").first.map(String.init) }
+            .filter { $0.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.".contains($0)) } }
+        let harmless = names.filter(IgnoredCookies.ofBalancers.contains)
+        if !harmless.isEmpty { append(.setsHarmlessCookie(harmless)) }
+        if harmless.count < names.count { append(.setsCookie(names.filter { !harmless.contains($0) })) }
     }
 
     // MARK: Pages of other origins, and real browsers

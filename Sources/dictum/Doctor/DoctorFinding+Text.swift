@@ -45,6 +45,9 @@ extension DoctorFinding {
         case .cacheIgnoresVary: "cache-ignores-vary"
         case .mixed: "mixed"
         case .changesEachTime: "changes-each-time"
+        case .variesWidely: "varies-widely"
+        case .setsCookie: "sets-cookie"
+        case .setsHarmlessCookie: "sets-harmless-cookie"
         }
     }
 
@@ -95,10 +98,10 @@ extension DoctorFinding {
                 + "long the response is fresh"
         case .notOfferable(.noStore):
             "Cache-Control says no-store: nobody may keep this response, so it is no dictionary; take it off where the "
-                + "response may be kept"
+                + "response may be kept (Spring Security puts it on everything), or set store_despite: [no-store] on the route"
         case .notOfferable(.isPrivate):
             "Cache-Control says private, and the response is no dictionary for its own client either: is Dictum in front of this "
-                + "URL, with `personal: on` for its route?"
+                + "URL, with `personal: capability` for its route?"
         case .notOfferable(.varyAny): "Vary says *: nobody may reuse this response; let it name fields"
         case .notOffered(let reason):
             "the answer has neither Use-As-Dictionary nor a Link to a dictionary\(Self.said(reason)): is Dictum in "
@@ -232,6 +235,14 @@ extension DoctorFinding {
         case .changesEachTime:
             "every answer is another: each client holds a body that nobody else has, and few of them become "
                 + "dictionaries; take out what changes for no reason (times, random ids)"
+        case .variesWidely(let field):
+            "Vary names \(field), of which nearly every client has its own value: none shares a variant with another; remove "
+                + "it from the upstream's Vary where the body does not depend on it"
+        case .setsCookie(let names):
+            "the response sets \(names.joined(separator: " and ")), which makes it personal: it is a dictionary for the client "
+                + "that it is for; name the cookie in ignore_set_cookie where it says nothing of a user"
+        case .setsHarmlessCookie(let names):
+            "the response sets \(names.joined(separator: " and ")), which is listed as harmless: it makes nothing personal"
         default: name
         }
     }

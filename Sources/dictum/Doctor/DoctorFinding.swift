@@ -65,12 +65,18 @@ enum DoctorFinding: Equatable, Sendable {
     case cacheIgnoresVary
     case mixed
     case changesEachTime
+    case variesWidely(String)
+    case setsCookie([String])
+    case setsHarmlessCookie([String])
 
     /// How much it matters.
     var level: Level {
         switch self {
-        case .loopback, .systemAuthority, .offered, .linked, .used, .sameSite, .browserUsed: .good
-        case .shortLife, .notAlwaysUsed, .changesEachTime, .ttlIgnored, .notAnnounceable, .browserUnchanged:
+        case .loopback, .systemAuthority, .offered, .linked, .used, .sameSite, .browserUsed, .setsCookie,
+            .setsHarmlessCookie:
+            .good
+        case .shortLife, .notAlwaysUsed, .changesEachTime, .ttlIgnored, .notAnnounceable, .browserUnchanged,
+            .variesWidely:
             .warning
         default: .problem
         }

@@ -29,6 +29,11 @@ struct DeltaHintTests {
         #expect(DeltaHint.variesWidely(field: field).text(route: "/a").contains("/a vary on \(field)"))
     }
 
+    @Test func `many variants are told by the fields that make them`() {
+        let text = DeltaHint.manyVariants(fields: ["accept-language", "origin"]).text(route: "/a")
+        #expect(text.contains("/a came in very many variants by accept-language and origin"))
+    }
+
     @Test func `what is as it should be is no reason to say anything`() {
         #expect(Self.hint { _, _ in } == nil)
         #expect(Self.hint { $1.varyNames = ["accept", "cookie", "origin", "accept-language"] } == nil)

@@ -348,6 +348,17 @@ struct DiagnosisTests {
         #expect(found == [.mixed])
     }
 
+    @Test func `what varies from client to client is a warning, and cookies are named`() throws {
+        #expect(
+            try problems { $0.fields["Vary", default: ""] += ", User-Agent" } == [.variesWidely("user-agent")]
+        )
+        var seen = SeenURL()
+        seen.fields["Set-Cookie"] = "AWSALB=x; Path=/"
+        #expect(Diagnosis(try seen.observations()).findings.contains(.setsHarmlessCookie(["AWSALB"])))
+        seen.fields["Set-Cookie"] = "sid=x"
+        #expect(Diagnosis(try seen.observations()).findings.contains(.setsCookie(["sid"])))
+    }
+
     @Test func `a body that is another each time is a warning`() throws {
         let found = try problems { seen in
             for index in seen.requests.indices {

@@ -86,8 +86,11 @@ class Digested:
             pieces.append(message.get("body", b""))
             if not message.get("more_body"):
                 body = b"".join(pieces)
-                digest = hashlib.sha256(body).hexdigest().encode()
-                await send({**head, "headers": [*head["headers"], (b"x-gallery-digest", digest)]})
+                # What is compressed says so itself.
+                if not any(name.lower() == b"x-gallery-digest" for name, _ in head["headers"]):
+                    digest = hashlib.sha256(body).hexdigest().encode()
+                    head = {**head, "headers": [*head["headers"], (b"x-gallery-digest", digest)]}
+                await send(head)
                 await send({"type": "http.response.body", "body": body})
 
         await self.application(scope, receive, send_digested)

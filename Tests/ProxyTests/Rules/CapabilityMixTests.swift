@@ -39,7 +39,7 @@ internal import Testing
         "/plain": "X-A: 1", "/vary": "Vary: Accept, Cookie, Authorization",
         "/private": "Cache-Control: private, max-age=60",
         "/cookie": "Set-Cookie: csrftoken=1", "/feed": "Cache-Control: max-age=5",
-        "/tagged": #"ETag: "same""#,
+        "/tagged": #"ETag: "same""#, "/page.html": "Vary: Cookie\r\nSet-Cookie: csrftoken=2; Path=/",
     ]
 
     /// Whom the upstream takes a request for.
@@ -76,7 +76,9 @@ internal import Testing
             let version = versions.withLock { $0[user + path] ?? 0 }
             connection.send(
                 wire(
-                    "HTTP/1.1 200 OK", "Content-Type: application/json", Self.paths[path] ?? "X-A: 1",
+                    "HTTP/1.1 200 OK",
+                    "Content-Type: \(path == "/page.html" ? "text/html" : "application/json")",
+                    Self.paths[path] ?? "X-A: 1",
                     body: Self.body(of: user, at: path, version: version)))
         }
         let proxy = try TestProxy(origin)

@@ -94,6 +94,36 @@ private let second = Feed.bytes(version: 1, items: 40)
         #expect(answer["Dictum-Explain"]?.hasPrefix("gzip;reason=\(reason)") == true)
     }
 
+    @Test func `a cookie that is listed as harmless is named, and nothing becomes personal for it`() throws {
+        let answer = try TestProxy(
+            json(first, "Set-Cookie: AWSALB=x; Path=/\r\nSet-Cookie: AWSALBCORS=x"), "explain: true"
+        ).fetch("/feed")
+        let explanation = try #require(answer["Dictum-Explain"])
+        #expect(explanation.contains(";harmless-set-cookie=AWSALB,AWSALBCORS"))
+        #expect(!explanation.contains("personal="))
+    }
+
+    @Test func `the log names what keeps a route from deltas, once an hour`() throws {
+        let proxy = try TestProxy(
+            Origin { request, connection in
+                connection.send(
+                    json(
+                        first + Array((request["Accept-Language"] ?? "").utf8),
+                        request.target == "/store" ? "Cache-Control: no-store" : "Vary: Accept-Language"))
+            }, "routes: [{match: /store}, {match: /*}]")
+        func hints(_ text: String) -> Int {
+            proxy.events.withLock { events in
+                events.count { if case .info(let line) = $0 { line.contains(text) } else { false } }
+            }
+        }
+        for _ in 0..<3 { _ = try proxy.fetch("/store") }
+        #expect(hints("responses of route /store say no-store") == 1)
+        for number in 0..<VariantCounts.many { _ = try proxy.fetch("/feed", "Accept-Language: x-\(number)") }
+        #expect(hints("very many variants") == 0)
+        for number in 0..<3 { _ = try proxy.fetch("/feed", "Accept-Language: y-\(number)") }
+        #expect(hints("responses of route /* came in very many variants by accept-language") == 1)
+    }
+
     @Test func `unless it is switched on nothing is explained`() throws {
         #expect(try TestProxy(json(first)).fetch("/feed")["Dictum-Explain"] == nil)
     }
