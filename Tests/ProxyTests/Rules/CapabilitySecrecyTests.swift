@@ -1,0 +1,77 @@
+internal import Dictionaries
+internal import TestSupport
+internal import Testing
+
+@testable import Proxy
+
+private let first = Feed.bytes(version: 0, items: 40)
+private let second = Feed.bytes(version: 1, items: 40)
+
+/// Digest and id are credentials: they stand in the fields that carry them, and nowhere else.
+@Suite(.timeLimit(.minutes(5))) struct CapabilitySecrecyTests {
+    /// How a digest may be written, and what it is of.
+    private static func spellings(_ body: [UInt8]) -> [String] {
+        let digest = Digest(of: body.span)
+        return [digest.base64, digest.base64URL, digest.hex, digest.hex.uppercased()]
+    }
+
+    /// An upstream that gives `first`, `second` to whoever says `X-Version: 1`, and nothing to whoever says `X-Fail`.
+    private func proxy() throws -> TestProxy {
+        try TestProxy(
+            Origin { request, connection in
+                if request["X-Fail"] != nil { return connection.finish() }
+                connection.send(
+                    json(
+                        request["X-Version"] == nil ? first : second,
+                        "Cache-Control: \(request["X-Public"] == nil ? "max-age=60" : "public, max-age=60")"))
+            }, "explain: true", isLogged: true)
+    }
+
+    @Test(arguments: ["Authorization: Bearer ann", "Cookie: session=ann", "X-A: 1"])
+    func `no log, metric, status or explanation has an id, or the digest of what needs one`(asked: String)
+        throws
+    {
+        let proxy = try proxy()
+        var ids: Set<String> = []
+        var texts: [String] = []
+        func note(_ answer: WireMessage) {
+            texts.append(answer["Dictum-Explain"] ?? "")
+            if let offer = answer["Use-As-Dictionary"].flatMap({ UseAsDictionary.parse([$0]) }) {
+                ids.insert(offer.id)
+            }
+        }
+        note(try proxy.fetch("/feed", asked))
+        let id = try #require(ids.first)
+        for coding in ["dcz", "dcb"] {
+            let delta = try proxy.fetch("/feed", over: first, asked, "X-Version: 1", accept: coding)
+            #expect(delta.coding == coding)
+            note(delta)
+        }
+        // Refused, unknown, malformed, and to an upstream that fails.
+        for field in ["Dictionary-ID: \(id)", "Dictionary-ID: \"\(id)x\"", "X-Fail: 1", "Range: bytes=0-1"] {
+            note(try proxy.fetch("/feed", over: first, asked, field))
+        }
+        let bad = try proxy.connect()
+        bad.send(
+            Array("GET /feed HTTP/1.1\r\nHost: a b\r\nDictionary-ID: \"\(id)\"\r\n\(available(first))\r\n\r\n".utf8))
+        texts.append(try bad.receive().text)
+        for path in ["/metrics", "/", "/status"] {
+            texts.append(try proxy.admin("GET \(path) HTTP/1.1", "Host: localhost").text)
+        }
+        texts += proxy.events.withLock { $0.map { "\($0)" } }
+        let lines = proxy.lastLines()
+        #expect(lines.count >= 7)
+        for text in texts + lines {
+            for secret in ids + Self.spellings(first) + Self.spellings(second) {
+                #expect(!text.contains(secret), "\(text)")
+            }
+        }
+    }
+
+    @Test func `the digest of what is for everybody stands in the explanation`() throws {
+        let proxy = try proxy()
+        _ = try proxy.fetch("/feed", "X-Public: 1")
+        let delta = try proxy.fetch("/feed", over: first, "X-Public: 1", "X-Version: 1")
+        #expect(delta["Dictum-Explain"]?.contains(Self.spellings(first)[0]) == true)
+    }
+}
