@@ -52,8 +52,7 @@ private let second = Feed.bytes(version: 1, items: 40)
             note(try proxy.fetch("/feed", over: first, asked, field))
         }
         let bad = try proxy.connect()
-        bad.send(
-            Array("GET /feed HTTP/1.1\r\nHost: a b\r\nDictionary-ID: \"\(id)\"\r\n\(available(first))\r\n\r\n".utf8))
+        bad.send(wire("GET /feed HTTP/1.1", "Host: a b", "Dictionary-ID: \"\(id)\"", available(first)))
         texts.append(try bad.receive().text)
         for path in ["/metrics", "/", "/status"] {
             texts.append(try proxy.admin("GET \(path) HTTP/1.1", "Host: localhost").text)
