@@ -252,7 +252,7 @@ enum Settings {
             "codings", \.codings, .codings,
             """
             The server's preference among what the client likes equally. Below 24 KiB gzip comes before zstd, and below \
-            64 KiB before br: it is smaller, or takes less time. A level given below keeps its coding's place.
+            128 KiB before br: it is smaller, or takes less time. A level given below keeps its coding's place.
             """),
         .section(
             "levels", \.levels, levels,

@@ -90,13 +90,13 @@ internal import Testing
         #expect(try #require(sizes.last) < sizes[0])
     }
 
-    @Test func `gzip comes before zstd below 24 KiB, and before br below 64 KiB`() {
+    @Test func `gzip comes before zstd below 24 KiB, and before br below 128 KiB`() {
         for (bytes, coding) in [
             (300, ContentCoding.gzip), (24_575, .gzip), (24_576, .zstd), (1 << 20, .zstd),
         ] {
             #expect(Self.chosen("gzip, br, zstd") { $0.bodyBytes = bytes } == coding, "\(bytes)")
         }
-        for (bytes, coding) in [(65_535, ContentCoding.gzip), (65_536, .br)] {
+        for (bytes, coding) in [(131_071, ContentCoding.gzip), (131_072, .br)] {
             #expect(Self.chosen("gzip, br") { $0.bodyBytes = bytes } == coding, "\(bytes)")
         }
     }
