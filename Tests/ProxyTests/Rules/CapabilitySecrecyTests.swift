@@ -67,6 +67,41 @@ private let second = Feed.bytes(version: 1, items: 40)
         }
     }
 
+    @Test func `a probe with another's digest counts in the metrics as one with an unknown digest`() throws {
+        let proxy = try proxy()
+        _ = try proxy.fetch("/feed", "Authorization: Bearer ann")
+        func counters() throws -> [String: Int] {
+            let lines = try proxy.metrics().split(separator: "\n").filter {
+                $0.contains("_total") && !$0.hasPrefix("#") && !$0.contains("seconds") && !$0.contains("gain")
+            }
+            return Dictionary(
+                uniqueKeysWithValues: lines.compactMap { line in
+                    let parts = line.split(separator: " ")
+                    return parts.count == 2 ? Int(parts[1]).map { (String(parts[0]), $0) } : nil
+                })
+        }
+        func counted(_ body: [UInt8]) throws -> [String: Int] {
+            let before = try counters()
+            for id in ["X-A: 1", #"Dictionary-ID: "AAAAAAAAAAAAAAAAAAAAAA""#] {
+                let socket = try proxy.connect()
+                socket.send(
+                    request(
+                        "/feed",
+                        [
+                            "Authorization: Bearer eve", "X-Version: 1", "Accept-Encoding: dcz",
+                            available(body), id,
+                        ]))
+                #expect(try socket.receive().coding == "identity")
+            }
+            return try counters().merging(before) { $0 - $1 }.filter { $0.value != 0 }
+        }
+        // Eve's own response is new once.
+        _ = try counted(Noise.bytes(9_000, seed: 1))
+        let unknown = try counted(Noise.bytes(9_000, seed: 2))
+        #expect(unknown[#"dictum_advertised_dictionaries_total{result="unknown"}"#] == 2)
+        #expect(try counted(first) == unknown)
+    }
+
     @Test func `the digest of what is for everybody stands in the explanation`() throws {
         let proxy = try proxy()
         _ = try proxy.fetch("/feed", "X-Public: 1")
