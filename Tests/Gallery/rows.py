@@ -40,7 +40,7 @@ class Row:
 
 
 POST = "responses to POST as dictionaries"
-NO_STORE = "leave to keep what says no-store"
+NO_STORE = "store_despite, as the log says"
 TEMPLATE = "a template for hashed names"
 ROWS = [
     Row("django_rest", "Django JsonResponse", ["/plain"]),
@@ -202,6 +202,8 @@ class Trial:
         # The log is written in batches of 100 ms.
         time.sleep(0.2)
         reasons = ", ".join(f"{reason} {count}" for reason, count in self.proxy.reasons(since).most_common(3))
+        if row.awaits == NO_STORE and "say no-store" not in self.proxy.log():
+            return self.report("FAILED: the log does not name no-store", False)
         if row.awaits:
             return self.report(f"awaits {row.awaits} ({reasons})", True)
         return self.report(f"FAILED: too few deltas, or too large ({reasons})", False)
