@@ -90,9 +90,8 @@ struct RetentionTimes: Sendable, Equatable {
     subscript(standing: Retention.Standing) -> Int {
         switch standing {
         case .unheld: unheld
-        // Clients that come for the first time often fetch several bodies, and keep one.
-        case .newcomer, .spent: spent
-        case .held: held
+        case .spent: spent
+        case .newcomer, .held: held
         }
     }
 }
