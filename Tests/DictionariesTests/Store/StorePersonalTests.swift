@@ -67,6 +67,35 @@ import Testing
         store.store.close()
     }
 
+    @Test
+    func `a long first delta renews a personal dictionary once, and from then on what deltas took before`()
+        throws
+    {
+        let store = try PrivateStore(":memory:")
+        func isDue(_ version: Version, _ bytes: Int) -> Bool {
+            Renewal(of: version, lifeSeconds: nil, deltaBytes: bytes, now: 1010).isDue
+        }
+        let first = store.store.admit(body(1), chain: try store.personal(body(1)))
+        let long = first.bytes / 4
+        first.noteDelta(bytes: long)
+        #expect(isDue(first, long), "nothing tells what a fresh one takes")
+        let second = try store.store.admit(
+            body(2), chain: store.personal(body(2)), url: "/feed", variant: "", etag: nil, contentType: nil,
+            policy: AdmissionPolicy(), now: 1000, over: first)
+        second.noteDelta(bytes: long)
+        #expect(!isDue(second, long), "it gained nothing")
+        let third = try store.store.admit(
+            body(3), chain: store.personal(body(3)), url: "/feed", variant: "", etag: nil, contentType: nil,
+            policy: AdmissionPolicy(), now: 1000, over: second)
+        third.noteDelta(bytes: 100)
+        #expect(!isDue(third, 200))
+        #expect(isDue(third, long), "deltas have become long")
+        // Of a public chain other clients tell.
+        let open = store.store.admit(body(1))
+        open.noteDelta(bytes: long)
+        #expect(!isDue(open, long))
+    }
+
     @Test(arguments: [
         // The rows of two persons change places, the names of both do, or one loses its own.
         "UPDATE private_body SET sealed = (SELECT sealed FROM private_body AS o WHERE o.id <> private_body.id)",
