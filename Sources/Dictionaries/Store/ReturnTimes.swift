@@ -78,7 +78,7 @@ struct RetentionTimes: Sendable, Equatable {
 
     /// By the times after which clients have come back; nil as long as too little is known of them.
     init?(_ returns: ReturnTimes) {
-        guard let usual = returns.quantile(permille: 850, .ofReturns),
+        guard let usual = returns.quantile(permille: 780, .ofReturns),
             let most = returns.quantile(permille: 800, .ofClients),
             let nearlyAll = returns.quantile(permille: 950, .ofClients)
         else { return nil }
