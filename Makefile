@@ -8,13 +8,13 @@
 # make soak     setup, then half an hour of everything at once, faults and all: MINUTES=NUMBER says otherwise
 # make attack   setup, then a minute of each attack from one address beside fifty clients at others: SECONDS=NUMBER says otherwise
 # make bench    setup, nginx, HAProxy, wrk, the comparison with them, counts against their thresholds, a simulated day of clients
+# make release  a program to install on other machines of this system: .build/release/dictum, with Swift's libraries in it
+# make deb      setup, then a Debian package for this system: .build/deb/dictum_VERSION_ARCHITECTURE.deb
+# make package  what make deb needs and its test besides, then that test: a fresh system that installs, upgrades and removes it
 # make clean    remove what was built
 
-.PHONY: help setup build run test fuzz sanitize soak attack lint bench clean
+.PHONY: help setup build run release deb package test fuzz sanitize soak attack lint bench clean
 .NOTPARALLEL:
-
-# For a binary to install elsewhere: make build BUILD_FLAGS=--static-swift-stdlib
-BUILD_FLAGS =
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
@@ -23,10 +23,21 @@ setup:
 	@.ci/setup
 
 build:
-	swift build -c release --product dictum --explicit-target-dependency-import-check error $(BUILD_FLAGS)
+	DICTUM_VERSION=$$(.ci/version) swift build -c release --product dictum --explicit-target-dependency-import-check error
 
 run: setup build
 	@exec .build/release/dictum demo
+
+release: setup
+	@.ci/release
+
+deb:
+	@.ci/setup deb
+	@deploy/debian/build
+
+package:
+	@.ci/setup package
+	@Tests/Package/run
 
 test:
 	@.ci/setup test

@@ -13,6 +13,14 @@ let strict: [SwiftSetting] = [
     .unsafeFlags(["-cross-module-optimization"], .when(configuration: .release)),
 ]
 
+/// The version: `make build` and packages give that of the tag, which `.ci/version` tells.
+///
+/// Other builds are for development.
+let version: [CSetting] =
+    (Context.environment["DICTUM_VERSION"]).map {
+        [.define("DICTUM_VERSION", to: "\"\($0)\"")]
+    } ?? []
+
 let package = Package(
     name: "dictum",
     products: [.executable(name: "dictum", targets: ["dictum"])],
@@ -25,8 +33,9 @@ let package = Package(
         .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
     ],
     targets: [
-        // C libraries: a module map and a shim of `static inline` functions each. CLinux alone has a C file.
+        // C libraries: a module map and a shim of `static inline` functions each. CLinux and CVersion alone have C files.
         .target(name: "CLinux"),
+        .target(name: "CVersion", cSettings: version),
         .systemLibrary(name: "CZstd", pkgConfig: "libzstd"),
         .systemLibrary(name: "CBrotli", pkgConfig: "libbrotlienc"),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib"),
@@ -47,7 +56,7 @@ let package = Package(
         .target(
             name: "Proxy",
             dependencies: [
-                "HTTP", "Dictionaries",
+                "HTTP", "Dictionaries", "CVersion",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Yams", package: "Yams"),
             ],

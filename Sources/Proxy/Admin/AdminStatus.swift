@@ -1,3 +1,4 @@
+internal import CVersion
 internal import Dictionaries
 internal import Dispatch
 internal import HTTP
@@ -127,5 +128,6 @@ final class AdminStatus: Sendable {
 
 /// The version of this build.
 package enum DictumVersion {
-    package static let text = "0.1.0"
+    // Safe: a constant of the program.
+    package static let text = unsafe String(cString: CVersion_text())
 }

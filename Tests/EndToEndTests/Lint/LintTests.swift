@@ -13,24 +13,6 @@ internal import Testing
         "Cache-Control: public is probably not necessary."
     ]
 
-    /// A Python with both; nil where PyPI is out of reach.
-    ///
-    /// It stays beside the test bundle for the next run.
-    private static func python() throws -> String? {
-        let folder = URL(filePath: RunningProcess.dictum).deletingLastPathComponent()
-            .appending(path: "lint-environment").path
-        let (python, done) = ("\(folder)/bin/python", "\(folder)/\(packages.joined(separator: "+"))")
-        if FileManager.default.fileExists(atPath: done) { return python }
-        let made = try RunningProcess.run(["-m", "venv", "--clear", folder], of: "/usr/bin/python3")
-        guard made.status == 0 else { return nil }
-        let installed = try RunningProcess.run(
-            ["-m", "pip", "install", "-q", "--disable-pip-version-check", "--timeout", "20"] + packages,
-            of: python)
-        guard installed.status == 0 else { return nil }
-        _ = FileManager.default.createFile(atPath: done, contents: nil)
-        return python
-    }
-
     /// An API with a feed that changes, a file that does not, and a page.
     private static func origin() throws -> Origin {
         let version = Guarded(0)
@@ -88,7 +70,7 @@ internal import Testing
     }
 
     @Test func `httplint and redbot find nothing wrong in any kind of response`() throws {
-        guard let python = try Self.python() else {
+        guard let python = try PythonEnvironment.python("lint", with: Self.packages) else {
             return print("skipped: PyPI is out of reach, so there is no httplint")
         }
         let proxy = try ServedProxy(

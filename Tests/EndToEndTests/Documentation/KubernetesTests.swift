@@ -1,0 +1,48 @@
+internal import Foundation
+internal import TestSupport
+internal import Testing
+
+/// The manifests for Kubernetes, by its own schemas and by `dictum check`.
+@Suite(.timeLimit(.minutes(10))) struct KubernetesTests {
+    private static let packages = ["kubernetes-validate==1.37.0"]
+
+    /// Validates every object strictly, and writes what each ConfigMap has for Dictum to a file.
+    private static let script = #"""
+        import sys, yaml, kubernetes_validate
+        count = 0
+        for document in yaml.safe_load_all(open(sys.argv[1])):
+            kubernetes_validate.validate(document, "1.37", strict=True)
+            count += 1
+            if document["kind"] == "ConfigMap":
+                open("dictum.yaml", "w").write(document["data"]["dictum.yaml"])
+            if document["kind"] in ("StatefulSet", "Deployment"):
+                pod = document["spec"]["template"]["spec"]
+                own = [c for c in pod.get("initContainers", []) + pod["containers"] if c["name"] == "dictum"]
+                for container in own:
+                    for probe in ("startupProbe", "readinessProbe", "livenessProbe"): container[probe]
+                    container["resources"]["limits"]["memory"]
+                print("containers", len(own))
+        print("objects", count)
+        """#
+
+    @Test(arguments: ["standalone", "sidecar"])
+    func `a manifest fits the schemas, and the configuration in it is valid`(name: String) throws {
+        guard let python = try PythonEnvironment.python("kubernetes", with: Self.packages) else {
+            return print("skipped: PyPI is out of reach, so there are no schemas")
+        }
+        let folder = try TemporaryFolder()
+        let manifest = try Documentation.text("deploy/kubernetes/\(name).yaml")
+        try folder.write(Array(manifest.utf8), to: "manifest.yaml")
+        try folder.write(Array(Self.script.utf8), to: "validate.py")
+        let result = try RunningProcess.run(["validate.py", "manifest.yaml"], of: python, in: folder.path)
+        #expect(
+            result.status == 0 && result.text == "containers 1\nobjects 4\n", "\(result.text)\(result.errors)"
+        )
+        // The folder of the store is there in a pod.
+        let text = try String(contentsOfFile: "\(folder.path)/dictum.yaml", encoding: .utf8)
+        let local = text.replacing("/var/lib/dictum/", with: "\(folder.path)/")
+        try folder.write(Array(local.utf8), to: "dictum.yaml")
+        let checked = try RunningProcess.run(["check", "--config", "dictum.yaml"], in: folder.path)
+        #expect(checked.status == 0, "\(checked.errors)")
+    }
+}
