@@ -9,6 +9,13 @@ struct Authorities: Sendable {
         var privateChains = 0
         var bytes = 0
         var isProven = false
+
+        var isEmpty: Bool { chains + privateChains <= 0 }
+
+        mutating func add(chains: Int, bytes: Int, isPrivate: Bool) {
+            if isPrivate { privateChains += chains } else { self.chains += chains }
+            self.bytes += bytes
+        }
     }
 
     private var records: [String: Record] = [:]
@@ -36,11 +43,16 @@ struct Authorities: Sendable {
     ///
     /// Private chains keep it in mind and are not counted: they have a budget of their own.
     mutating func count(_ authority: String, chains: Int, bytes: Int, isPrivate: Bool = false) {
-        var record = records[authority] ?? Record()
-        if isPrivate { record.privateChains += chains } else { record.chains += chains }
-        record.bytes += bytes
-        let isLeft = record.chains + record.privateChains > 0
-        records[authority] = isLeft ? record : nil
+        var record = Record()
+        if let place = records.index(forKey: authority) {
+            record = records.values[place]
+            record.add(chains: chains, bytes: bytes, isPrivate: isPrivate)
+            if record.isEmpty { records.remove(at: place) } else { records.values[place] = record }
+        } else {
+            record.add(chains: chains, bytes: bytes, isPrivate: isPrivate)
+            if !record.isEmpty { records[authority] = record }
+        }
+        let isLeft = !record.isEmpty
         if !record.isProven {
             unprovenChains += isPrivate ? 0 : chains
             unprovenBytes += bytes

@@ -6,73 +6,83 @@ final class Chain: DemandQueueElement {
     static let requestsToEstablish = 3
 
     let key: ChainKey
-    let pattern: URLPattern?
-    private let versions = Atomic<Int>(.max)
+    // Small ones: there may be as many chains as versions.
+    private let rank = Atomic<Int64>(0)
+    private let unkept = Atomic<UInt64>(0)
+    private let compiled = AtomicLazyReference<Pattern>()
+    private let first = AtomicLazyReference<Text>()
+    private let queued = Atomic<Int32>(0)
+    private let retained = Atomic<Int32>(-1)
+    private let wanted = Atomic<UInt32>(0)
+    private let pinned = Atomic<UInt32>(0)
+    private let freshDelta = Atomic<UInt32>(0)
+    private let requests = Atomic<UInt16>(0)
     private let established: Atomic<Bool>
     private let proven = Atomic<Bool>(false)
-    private let requests = Atomic<Int>(0)
-    private let queued = Atomic<Int>(0)
-    private let retained = Atomic<Int>(-1)
-    private let wanted = Atomic<Int>(0)
-    private let pinned = Atomic<Int>(0)
-    private let rank = Atomic<Int64>(0)
-    private let freshDelta = Atomic<Int>(0)
     private let freshDeltaInherited = Atomic<Bool>(false)
-    private let unkept = Atomic<UInt64>(0)
 
-    /// Compiles the chain's `match`, which takes time: never call this while holding a lock.
-    convenience init(_ key: ChainKey, isEstablished: Bool = true) {
-        self.init(key, pattern: Self.pattern(of: key), isEstablished: isEstablished)
-    }
-
-    init(_ key: ChainKey, pattern: URLPattern?, isEstablished: Bool) {
+    init(_ key: ChainKey, isEstablished: Bool = true) {
         self.key = key
-        self.pattern = pattern
         established = Atomic(isEstablished)
     }
 
     /// The compiled `match`; nil for an invalid one (a store edited by hand), whose chain covers nothing, and for a chain
     /// that is found by its name alone.
-    static func pattern(of key: ChainKey) -> URLPattern? {
+    ///
+    /// Compiled when it is asked for the first time, which takes time: never while holding a lock.
+    private var pattern: URLPattern? {
         if case .personal = key.scope { return nil }
-        return try? URLPattern(key.match)
+        let pattern = compiled.load() ?? compiled.storeIfNil(Pattern(try? URLPattern(key.match)))
+        return pattern.pattern
     }
 
-    /// How many versions the last admission here kept; no bound before the first.
-    var versionsMax: Int {
-        get { versions.load(ordering: .relaxed) }
-        set { versions.store(newValue, ordering: .relaxed) }
+    private final class Pattern: Sendable {
+        let pattern: URLPattern?
+        init(_ pattern: URLPattern?) { self.pattern = pattern }
     }
 
     var queuePlace: Int {
-        get { queued.load(ordering: .relaxed) }
-        set { queued.store(newValue, ordering: .relaxed) }
+        get { Int(queued.load(ordering: .relaxed)) }
+        set { queued.store(Int32(clamping: newValue), ordering: .relaxed) }
     }
 
     /// The place in `Retention`; see there.
     var retentionPlace: Int {
-        get { retained.load(ordering: .relaxed) }
-        set { retained.store(newValue, ordering: .relaxed) }
+        get { Int(retained.load(ordering: .relaxed)) }
+        set { retained.store(Int32(clamping: newValue), ordering: .relaxed) }
     }
 
     /// When a version of it was last wanted, or a Link that names one ends, in seconds since 1970.
-    var wantedUntil: Int { max(wanted.load(ordering: .relaxed), pinnedUntil) }
+    var wantedUntil: Int { max(Int(wanted.load(ordering: .relaxed)), pinnedUntil) }
     /// Until when a version of it is named in Links.
-    var pinnedUntil: Int { pinned.load(ordering: .relaxed) }
+    var pinnedUntil: Int { Int(pinned.load(ordering: .relaxed)) }
     /// The rank of its first version.
     var firstRank: Int64 { rank.load(ordering: .relaxed) }
 
     /// Notes that a version of it was wanted.
-    func want(at second: Int) { wanted.max(second, ordering: .relaxed) }
+    func want(at second: Int) { wanted.max(Version.seconds(second), ordering: .relaxed) }
 
     /// Forgets a second that has not come.
-    func turnBack(to now: Int) { wanted.min(now, ordering: .relaxed) }
+    func turnBack(to now: Int) { wanted.min(Version.seconds(now), ordering: .relaxed) }
 
     /// Notes until when a version of it is named; only under the lock of the store's state.
-    func pin(until second: Int) { pinned.store(second, ordering: .relaxed) }
+    func pin(until second: Int) { pinned.store(Version.seconds(second), ordering: .relaxed) }
 
     /// Notes its first version; only under the lock of the store's state.
     func begin(with version: Version) { rank.store(version.rank, ordering: .relaxed) }
+
+    /// The first URL of its versions, unless `match` is one and says the same.
+    var url: String? { first.load()?.text }
+
+    /// Notes the URL of a version.
+    func noteURL(_ url: String) {
+        if !url.isEmpty, url != key.match, first.load() == nil { _ = first.storeIfNil(Text(url)) }
+    }
+
+    private final class Text: Sendable {
+        let text: String
+        init(_ text: String) { self.text = text }
+    }
 
     // MARK: Bodies
 
@@ -85,7 +95,7 @@ final class Chain: DemandQueueElement {
 
     /// About the size of a delta over a version that is hardly older than the body; nil before the first delta.
     var freshDeltaBytes: Int? {
-        let bytes = freshDelta.load(ordering: .relaxed)
+        let bytes = Int(freshDelta.load(ordering: .relaxed))
         return bytes > 0 ? bytes : nil
     }
 
@@ -94,11 +104,11 @@ final class Chain: DemandQueueElement {
     /// The estimate follows the smallest few: it falls fast and rises slowly. Two that are noted at once may lose one.
     func noteFreshDelta(bytes: Int) {
         let bytes = max(bytes, 1)
-        let known = freshDelta.load(ordering: .relaxed)
+        let known = Int(freshDelta.load(ordering: .relaxed))
         let next =
             known == 0
             ? bytes : bytes < known ? known - (known - bytes + 1) / 2 : min(bytes, known + known / 64 + 1)
-        freshDelta.store(next, ordering: .relaxed)
+        freshDelta.store(UInt32(clamping: next), ordering: .relaxed)
     }
 
     /// Whether the estimate comes from the chain of the dictionary that the body was coded over.
@@ -129,6 +139,7 @@ final class Chain: DemandQueueElement {
 
     /// Counts a request that was answered; whether there have been enough.
     func countRequest() -> Bool {
-        requests.wrappingAdd(1, ordering: .relaxed).newValue >= Self.requestsToEstablish
+        // Not counted on for ever: only until it is established.
+        Int(requests.wrappingAdd(1, ordering: .relaxed).newValue) >= Self.requestsToEstablish
     }
 }

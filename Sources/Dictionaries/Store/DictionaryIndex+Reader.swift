@@ -36,11 +36,9 @@ extension DictionaryIndex {
         package func newest(chain: ChainKey, url: String, variant: String) -> Version? {
             refresh()
             return usable(
-                index.read(chain) {
-                    $0.newest(
-                        url: chain.scope.name(of: url, as: .url, keys),
-                        variant: chain.scope.name(of: variant, as: .variant, keys))
-                })
+                index.newest(
+                    chain, url: chain.scope.name(of: url, as: .url, keys),
+                    variant: chain.scope.name(of: variant, as: .variant, keys)))
         }
 
         /// The newest version of a URL and variant, if it is this body with this entity tag.
@@ -49,7 +47,7 @@ extension DictionaryIndex {
         {
             guard let newest = newest(chain: chain, url: url, variant: variant),
                 newest.digest == chain.scope.name(of: digest, keys),
-                newest.etag == etag.map({ chain.scope.name(of: $0, as: .entityTag, keys) })
+                newest.had(etag: etag.map { chain.scope.name(of: $0, as: .entityTag, keys) })
             else { return nil }
             return newest
         }
@@ -58,12 +56,10 @@ extension DictionaryIndex {
         package func version(chain: ChainKey, url: String, variant: String, etag: String) -> Version? {
             refresh()
             return usable(
-                index.read(chain) {
-                    $0.version(
-                        url: chain.scope.name(of: url, as: .url, keys),
-                        variant: chain.scope.name(of: variant, as: .variant, keys),
-                        etag: chain.scope.name(of: etag, as: .entityTag, keys))
-                })
+                index.version(
+                    chain, url: chain.scope.name(of: url, as: .url, keys),
+                    variant: chain.scope.name(of: variant, as: .variant, keys),
+                    etag: chain.scope.name(of: etag, as: .entityTag, keys)))
         }
 
         /// The newest version of a URL, of those whose variant fits, that has a head to ask the upstream about.
@@ -71,33 +67,33 @@ extension DictionaryIndex {
             chain: ChainKey, url: String, values: (String) -> String?
         ) -> Version? {
             refresh()
-            return index.read(chain) {
-                $0.newestWithHead(url: url) { $0.isCurrent && VariantKey.fits($0.variant, values: values) }
+            return index.newestWithHead(chain, url: url) {
+                $0.isCurrent && VariantKey.fits($0.variant, values: values)
             }
         }
 
         /// A version of the chain with this digest, whatever its URL.
         package func version(chain: ChainKey, digest: Digest) -> Version? {
             refresh()
-            return usable(index.read(chain) { $0.version(digest: chain.scope.name(of: digest, keys)) })
+            return usable(index.version(chain, digest: chain.scope.name(of: digest, keys)))
         }
 
         /// The version that Links of this chain and variant name.
         package func named(chain: ChainKey, variant: String, now: Int) -> Version? {
             refresh()
-            return usable(index.read(chain) { $0.named(variant: variant, now: now) })
+            return usable(index.named(chain, variant: variant, now: now))
         }
 
         /// The newest versions of a chain, the newest first, whatever their URLs; a few at most.
         package func recent(of chain: ChainKey) -> [Version] {
             refresh()
-            return (index.read(chain) { $0.recent } ?? []).reversed().filter(\.isCurrent)
+            return index.recent(chain).filter(\.isCurrent)
         }
 
         /// The versions of a chain that Links name or named of late, whatever their variants.
         package func named(of chain: ChainKey, now: Int) -> [Version] {
             refresh()
-            return (index.read(chain) { $0.named(now: now) } ?? []).filter(\.isCurrent)
+            return index.named(chain, now: now).filter(\.isCurrent)
         }
 
         /// The version with a path of its own, if a Link may have named it.
@@ -115,12 +111,10 @@ extension DictionaryIndex {
         package func version(chain: ChainKey, url: String, variant: String, digest: Digest) -> Version? {
             refresh()
             return usable(
-                index.read(chain) {
-                    $0.version(
-                        url: chain.scope.name(of: url, as: .url, keys),
-                        variant: chain.scope.name(of: variant, as: .variant, keys),
-                        digest: chain.scope.name(of: digest, keys))
-                })
+                index.version(
+                    chain, url: chain.scope.name(of: url, as: .url, keys),
+                    variant: chain.scope.name(of: variant, as: .variant, keys),
+                    digest: chain.scope.name(of: digest, keys)))
         }
 
         /// Whether the chain has any version.

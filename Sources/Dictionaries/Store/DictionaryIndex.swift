@@ -5,38 +5,37 @@ internal import Synchronization
 /// Whoever changes it holds the lock of the store's state. A reader finds a change as soon as it is made; what is read
 /// in one look-up is of one moment, two look-ups need not be.
 package final class DictionaryIndex: Sendable {
-    /// The versions that a digest alone finds.
-    private let digests = DigestTable()
-    /// Those that need an id beside it: no look-up by digest takes any longer for what is here.
-    private let unlistedDigests = DigestTable()
-    private let chains = StripedTable<ChainKey, ChainVersions>()
-    private let rows = StripedTable<Int64, Version>()
+    private let tables: Guarded<IndexTables>
+    /// So many objects are kept although nobody holds them.
+    let inUseMax: Int
     /// The chains that are or were named in Links, by what names them there.
     private let chainNames = StripedTable<String, ChainKey>()
     private let hasNames = Atomic<Bool>(false)
-    private let versionCounter = Atomic<Int>(0)
-    private let nameByteCounter = Atomic<Int>(0)
-    private let chainCounter = Atomic<Int>(0)
-    private let privateChainCounter = Atomic<Int>(0)
-
-    private static let versionBytes = 580
-    private static let chainBytes = 680
 
     /// How many chains of one authority that hold the same body a look-up by digest considers.
     private static let candidatesMax = 256
+    static let inUseDefault = 1024
+    /// How many versions are looked at before others get their turn with the lock.
+    private static let stepMax: Int32 = 1024
 
-    var versionCount: Int { versionCounter.load(ordering: .relaxed) }
-    var chainCount: Int { chainCounter.load(ordering: .relaxed) }
+    var versionCount: Int { tables.withLock { $0.versionCount } }
+    var chainCount: Int { tables.withLock { $0.chainCount } }
     /// The private ones among them, which have a budget of their own.
-    var privateChainCount: Int { privateChainCounter.load(ordering: .relaxed) }
+    var privateChainCount: Int { tables.withLock { $0.privateChainCount } }
     /// What it takes in memory with the order of eviction, by the resident memory of processes that have opened stores of
-    /// 20,000 and of 100,000 versions, in chains of ten and in one each.
-    var memoryBytes: Int {
-        versionCount * Self.versionBytes + chainCount * Self.chainBytes
-            + nameByteCounter.load(ordering: .relaxed)
+    /// a million versions, in chains of ten and in one each.
+    var memoryBytes: Int { tables.withLock { $0.memoryBytes } }
+    /// The number of versions that an object stands for.
+    var objectCount: Int { tables.withLock { $0.objectCount } }
+
+    /// Makes an empty one, which keeps so many objects that nobody holds.
+    init(inUseMax: Int = inUseDefault) {
+        self.inUseMax = inUseMax
+        tables = Guarded(IndexTables(inUseMax: inUseMax))
     }
 
-    init() {}
+    /// Makes room in an empty index for so many versions.
+    func reserve(_ count: Int) { tables.withLock { $0.reserve(count) } }
 
     // MARK: Look-ups
 
@@ -44,31 +43,106 @@ package final class DictionaryIndex: Sendable {
     func find(
         digest: Digest, authority: String, scope: ChainKey.Scope = .public, path: String, query: String?
     ) -> Version? {
+        let found = tables.withLock { tables in
+            tables.versions(
+                digest: digest, isApart: scope.isApart, authority: authority,
+                limit: Self.candidatesMax
+            ).map { tables.version(at: $0) }
+        }
         // An upstream chooses the patterns and a client the URL: the chains that hold a body share one bound.
         var budget = MatchBudget()
-        return digests.first(digest: digest, authority: authority, limit: Self.candidatesMax) { version in
+        return found.first { version in
             version.isCurrent && version.chain.scope == scope
                 && version.home.covers(path: path, query: query, within: &budget)
         }
     }
 
-    /// Looks something up in the chain with this name; nil where there is none.
-    func read<Result>(_ key: ChainKey, _ body: (ChainVersions) -> Result?) -> Result? {
-        chains.read(key, body) ?? nil
+    private func version(_ place: (inout IndexTables) -> Int32?) -> Version? {
+        tables.withLock { tables in place(&tables).map { tables.version(at: $0) } }
     }
 
     /// The chain with this name, as its versions share it.
-    func chain(_ key: ChainKey) -> Chain? { read(key, \.chain) }
+    func chain(_ key: ChainKey) -> Chain? { tables.withLock { $0.chain(key) } }
 
-    /// The versions of a chain, the oldest first; linear.
-    func versions(of key: ChainKey) -> [Version] { read(key, \.all) ?? [] }
+    /// What the versions of a chain take on disk, at most.
+    func storedBytes(of key: ChainKey) -> Int { tables.withLock { $0.record(of: key)?.storedBytes ?? 0 } }
 
     /// The version that has a row in the store.
-    func version(row: Int64) -> Version? { rows[row] }
+    func version(row: Int64) -> Version? { version { $0.place(ofRow: row) } }
+
+    /// The version at a place in the tables.
+    func version(at place: Int32) -> Version { tables.withLock { $0.version(at: place) } }
+
+    /// When the version at a place was last offered or advertised.
+    func lastContact(at place: Int32) -> Int { tables.withLock { $0.lastContact(at: place) } }
+
+    /// The newest version of a URL and variant.
+    func newest(_ chain: ChainKey, url: String, variant: String) -> Version? {
+        let name = TextHash.name(url: url, variant: variant)
+        return version { $0.newest(chain, name: name) }
+    }
+
+    /// The newest version of a URL and variant that had this entity tag.
+    func version(_ chain: ChainKey, url: String, variant: String, etag: String) -> Version? {
+        let (name, tag) = (TextHash.name(url: url, variant: variant), TextHash.tag(etag))
+        return version { $0.version(chain, name: name, tag: tag) }
+    }
+
+    /// The version that a body makes when it returns.
+    func version(_ chain: ChainKey, url: String, variant: String, digest: Digest) -> Version? {
+        let name = TextHash.name(url: url, variant: variant)
+        return version { $0.version(chain, name: name, digest: digest) }
+    }
+
+    /// A version with this digest, whatever its URL.
+    func version(_ chain: ChainKey, digest: Digest) -> Version? {
+        version { $0.version(chain, digest: digest) }
+    }
+
+    /// Some versions with this digest.
+    func versions(_ chain: ChainKey, digest: Digest, limit: Int) -> [Version] {
+        tables.withLock { tables in
+            tables.versions(chain, digest: digest, limit: limit).map { tables.version(at: $0) }
+        }
+    }
+
+    /// All versions with one name of their body; linear in them.
+    func versions(of name: BodyName) -> [Version] {
+        let all = tables.withLock { tables in
+            tables.versions(digest: name.digest, isApart: name.scope.isApart).map {
+                tables.version(at: $0)
+            }
+        }
+        return all.filter { $0.bodyName == name }
+    }
 
     /// The version of the same URL, variant and body.
     func same(as version: Version) -> Version? {
-        read(version.chain) { $0.version(url: version.url, variant: version.variant, digest: version.digest) }
+        self.version { $0.version(version.chain, name: version.name, digest: version.digest) }
+    }
+
+    /// True for a version that is here, and has not been replaced by another.
+    func holds(_ version: Version) -> Bool { tables.withLock { $0.place(of: version) != nil } }
+
+    /// The newest version of a URL with a head, of those that are asked for.
+    func newestWithHead(_ chain: ChainKey, url: String, where isFit: (Version) -> Bool) -> Version? {
+        let all = tables.withLock { $0.record(of: chain)?.withHeads[TextHash.url(url)] }
+        return all?.last { $0.head?.bytes != nil && isFit($0) }
+    }
+
+    /// The versions that Links name now, the oldest first.
+    func named(_ chain: ChainKey, now: Int) -> [Version] {
+        (tables.withLock { $0.record(of: chain)?.pinned } ?? []).filter { $0.isPinned(at: now) }
+    }
+
+    /// The version that Links of this variant name: the newest of those that are named.
+    func named(_ chain: ChainKey, variant: String, now: Int) -> Version? {
+        named(chain, now: now).last { $0.variant == variant }
+    }
+
+    /// A few of the versions that came last, the newest first.
+    func recent(_ chain: ChainKey) -> [Version] {
+        tables.withLock { tables in tables.recent(chain).map { tables.version(at: $0) } }
     }
 
     /// The version with a path of its own: a Link names it, or has named it of late.
@@ -76,27 +150,85 @@ package final class DictionaryIndex: Sendable {
         guard let key = chainNames[path.chain], key.authority == authority, key.scope == .public else {
             return nil
         }
-        return read(key) { $0.versions(digest: path.digest).last { $0.isPinned(at: now) } }
+        return named(key, now: now).last { $0.digest == path.digest }
     }
 
     /// The rows of other versions, some of them, whose body is the same on disk.
-    func twins(of version: Version) -> [Int64] { table(for: version.chain.scope)?.twins(of: version) ?? [] }
+    func twins(of version: Version) -> [Int64] { tables.withLock { $0.twins(of: version) } }
 
-    private func table(for scope: ChainKey.Scope) -> DigestTable? {
-        switch scope {
-        case .public, .private: digests
-        case .unlisted: unlistedDigests
-        // The chain of one body is found by its own name alone.
-        case .personal: nil
+    // MARK: All of them
+
+    /// Every version, in no order: where no object stands for it, one is made for the moment.
+    func allVersions() -> [Version] {
+        var all: [Version] = []
+        forEachPlace { tables, place in all.append(tables.look(at: place)) }
+        return all
+    }
+
+    /// The versions of a chain, the oldest first; linear in the whole index.
+    func versions(of key: ChainKey) -> [Version] {
+        allVersions().filter { $0.chain == key }.sorted { $0.isOlder(than: $1) }
+    }
+
+    /// Notes of every version whether a route of today would make it; returns those whose own URL it has not been told.
+    func judge(_ isCurrent: (Version) -> Bool) -> Set<Int64> {
+        var unsure: Set<Int64> = []
+        for version in allVersions() {
+            judge(version, isCurrent)
+            if !version.isFrom(version.url) { unsure.insert(version.id) }
+        }
+        return unsure
+    }
+
+    /// Notes of a version whether a route of today would make it.
+    func judge(_ version: Version, _ isCurrent: (Version) -> Bool) {
+        let verdict = isCurrent(version)
+        version.setCurrent(verdict)
+        tables.withLock { tables in
+            if let place = tables.place(of: version) { tables.setCurrent(verdict, at: place) }
         }
     }
 
-    /// Every version, in no order.
-    func allVersions() -> [Version] {
-        var all: [Version] = []
-        all.reserveCapacity(versionCount)
-        chains.forEach { _, versions in versions.forEach { all.append($0) } }
-        return all
+    /// The number of versions that no route of today would make, and that of all.
+    func unusedCount() -> (unused: Int, all: Int) {
+        var (unused, all) = (0, 0)
+        forEachPlace { tables, place in
+            all += 1
+            if !tables.isCurrent(at: place) { unused += 1 }
+        }
+        return (unused, all)
+    }
+
+    /// The same for the version of a row, which says its URL.
+    func judge(row: Int64, url: String, _ isCurrent: (Version) -> Bool) {
+        let version = tables.withLock { tables in
+            tables.place(ofRow: row).map { tables.look(at: $0, url: url) }
+        }
+        if let version { judge(version, isCurrent) }
+    }
+
+    /// The versions that are too old, and when the first of the others will be.
+    func expired(now: Int) -> (versions: [Version], next: Int) {
+        var (expired, next) = ([Version](), Int.max)
+        forEachPlace { tables, place in
+            let expiry = tables.expiry(at: place)
+            if expiry <= now { expired.append(tables.look(at: place)) } else { next = min(next, expiry) }
+        }
+        return (expired, next)
+    }
+
+    /// Looks at each version, a part of them at a time: others wait no longer.
+    private func forEachPlace(_ body: (inout IndexTables, Int32) -> Void) {
+        var start: Int32 = 0
+        while true {
+            let isOver = tables.withLock { tables in
+                let end = min(start + Self.stepMax, Int32(tables.placeCount))
+                for place in start..<max(start, end) where tables.isTaken(place) { body(&tables, place) }
+                return Int(end) >= tables.placeCount
+            }
+            if isOver { return }
+            start += Self.stepMax
+        }
     }
 
     // MARK: Changes
@@ -108,21 +240,20 @@ package final class DictionaryIndex: Sendable {
         let count: Int
     }
 
-    /// Adds a version, which takes the row of another object that has it; returns its chain as it is then.
+    /// Adds a version; returns its chain as it is then.
     @discardableResult
     func insert(_ version: Version) -> Left {
-        let versions = chains.change(version.chain) { versions in
-            var changed = versions.take() ?? ChainVersions(chain: version.home)
-            changed.insert(version)
-            let left = Left(chain: changed.chain, count: changed.count)
-            versions = changed
-            return left
-        }
-        table(for: version.chain.scope)?.insert(version)
-        rows.change(version.id) { $0 = version }
+        let left = tables.withLock { $0.insert(version) }
         if version.pinnedUntil > 0 { addName(of: version) }
-        count(version, 1, isOnly: versions.count == 1)
-        return versions
+        return left
+    }
+
+    /// Puts a version in the place of another with the same URL, variant and body, so that every reader finds one of them;
+    /// nil if the other is not there.
+    func replace(_ former: Version, by version: Version) -> Left? {
+        guard let left = tables.withLock({ $0.replace(former, by: version) }) else { return nil }
+        if version.pinnedUntil > 0 { addName(of: version) }
+        return left
     }
 
     /// Lets the chain of a version be found by its name.
@@ -135,39 +266,18 @@ package final class DictionaryIndex: Sendable {
 
     /// Notes that Links name a version, or no longer do, as its pin says.
     func noteName(of version: Version) {
-        chains.change(version.chain) { versions in
-            if version.pinnedUntil > 0 { versions?.pin(version) } else { versions?.unpin(version) }
-            guard let versions else { return }
-            versions.chain.pin(until: versions.pinnedUntil)
-        }
+        let until = tables.withLock { $0.notePin(version) }
+        if let until { chain(version.chain)?.pin(until: until) }
     }
 
     /// Removes exactly this object; returns its chain as it is then, or nil if the version is not, or no longer, there.
     func remove(_ version: Version) -> Left? {
-        let left: Left? = chains.change(version.chain) { versions in
-            guard var changed = versions.take() else { return nil }
-            let isRemoved = changed.remove(version)
-            let left = Left(chain: changed.chain, count: changed.count)
-            if version.pinnedUntil > 0 { changed.chain.pin(until: changed.pinnedUntil) }
-            versions = changed.isEmpty ? nil : changed
-            return isRemoved ? left : nil
-        }
-        guard let left else { return nil }
+        guard let left = tables.withLock({ $0.remove(version) }) else { return nil }
+        if version.pinnedUntil > 0 { noteName(of: version) }
         // Only public chains are named, and a private one may be called as a public one is.
         if left.count == 0, version.chain.scope == .public, hasNames.load(ordering: .relaxed) {
             chainNames.change(version.chain.name) { $0 = nil }
         }
-        table(for: version.chain.scope)?.remove(version)
-        rows.change(version.id) { if $0 === version { $0 = nil } }
-        count(version, -1, isOnly: left.count == 0)
         return left
-    }
-
-    private func count(_ version: Version, _ number: Int, isOnly: Bool) {
-        versionCounter.add(number, ordering: .relaxed)
-        if isOnly { chainCounter.add(number, ordering: .relaxed) }
-        let nameBytes = version.nameBytes + (isOnly ? version.chain.nameBytes : 0)
-        nameByteCounter.add(number * nameBytes, ordering: .relaxed)
-        if isOnly, version.chain.scope.isPrivate { privateChainCounter.add(number, ordering: .relaxed) }
     }
 }

@@ -80,14 +80,12 @@ extension DictionaryStore {
             hot.release(reserved)
             return hot.pin(body, as: name)
         }
-        // Compiled before the lock is taken: its holder makes every loop wait.
-        let pattern = publisher.index.chain(chain).map(\.pattern) ?? Chain.pattern(of: chain)
         let admitted = state.withLock { state in
             state.admit(
-                facts, body: kept, chain: chain, pattern: pattern, policy: policy, now: now,
+                facts, body: kept, chain: chain, policy: policy, now: now,
                 clock: StoreClock.microseconds, head: head, isOffered: isOffered, over: former)
         }
-        judge(CollectionOfOne(admitted.version))
+        judge(admitted.version)
         slot?.settle(written: admitted.isNew ? storedBytes(place, bytes: facts.bytes) : 0)
         if !admitted.isNew { unpin([name]) }
         counters.withLock { counters in
@@ -99,9 +97,7 @@ extension DictionaryStore {
     }
 
     private func isKnown(_ facts: VersionFacts, in chain: ChainKey) -> Bool {
-        publisher.index.read(chain) {
-            $0.version(url: facts.url, variant: facts.variant, digest: facts.digest)
-        } != nil
+        publisher.index.version(chain, url: facts.url, variant: facts.variant, digest: facts.digest) != nil
     }
 
     /// Notes that a client came back with a version: it is in demand, and its chain as well.

@@ -14,17 +14,9 @@ extension DictionaryStore {
             now >= state.earliestExpiry ? state.beginExpiry() : nil
         }
         if let due {
-            var earliest = Int.max
-            var expired: [Version] = []
-            for version in due.allVersions() {
-                if version.expiry <= now {
-                    expired.append(version)
-                } else {
-                    earliest = min(earliest, version.expiry)
-                }
-            }
-            state.withLock { $0.endExpiry(earliest: earliest) }
-            evict(expired, reason: .age)
+            let expired = due.expired(now: now)
+            state.withLock { $0.endExpiry(earliest: expired.next) }
+            evict(expired.versions, reason: .age)
         }
         let isWaiting = state.withLock { state in
             state.pending.releaseDemands(now: now)

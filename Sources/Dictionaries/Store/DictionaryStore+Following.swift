@@ -153,18 +153,31 @@ extension DictionaryStore {
 
     /// Somebody has moved or removed the file: a new one gets what is still in memory.
     private func goOnWithoutFile() {
-        disk.withLock { $0.database.take() }?.close()
+        let former = disk.withLock { $0.database.take() }
+        // Where the file was only moved, its rows are still to be read.
+        let names = former.map { self.names(from: $0) } ?? [:]
+        former?.close()
         reports.replaced(
             "the store \(configuration.path) was moved or removed while it was in use; what was only there is no "
                 + "longer known, the rest goes into a new one: stop the proxy before you move its store")
-        restart()
+        restart(names)
+    }
+
+    /// The names of versions whose bodies are in memory, and whose names are not.
+    func names(from database: StoreDatabase) -> [Int64: VersionNames] {
+        var names: [Int64: VersionNames] = [:]
+        for version in publisher.index.allVersions() where version.isLaidDown {
+            guard hot.withLock({ $0.body(version.bodyName) }) != nil else { continue }
+            names[version.id] = try? database.names(ofRow: version.id)
+        }
+        return names
     }
 
     /// Begins with an empty or another file, and what is in memory; on the write queue.
-    func restart() {
+    func restart(_ names: [Int64: VersionNames]) {
         let lost = state.withLock { state in
             hot.withLock { hot in
-                let (lost, pinned) = state.restart { hot.body($0) }
+                let (lost, pinned) = state.restart(bodies: { hot.body($0) }, names: names)
                 for name in pinned { hot.pin(name) }
                 publisher.publish(state.index)
                 return lost

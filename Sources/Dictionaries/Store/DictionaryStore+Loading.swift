@@ -131,6 +131,6 @@ extension DictionaryStore {
     }
 
     private func versions(of name: BodyName) -> [Version] {
-        publisher.index.allVersions().filter { $0.bodyName == name }
+        publisher.index.versions(of: name)
     }
 }

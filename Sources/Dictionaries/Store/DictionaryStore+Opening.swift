@@ -30,25 +30,34 @@ extension DictionaryStore {
     }
 
     private func adopt(_ database: StoreDatabase) throws(StoreDatabaseError) {
-        let rows: [Version]
+        var loaded = StoreState(
+            limits: state.withLock { $0.limits }, heads: heads, inUseMax: configuration.versionsInUseMax)
+        let rule = currency.withLock { $0 }
         do {
-            rows = try database.versions() + privateVersions(database)
+            loaded.index.reserve(try database.versionCount())
+            // Nobody waits for this: what is in use meanwhile is the former index.
+            func load(_ version: Version) {
+                version.setCurrent(rule.isCurrent(version))
+                loaded.load(version)
+            }
+            try database.forEachVersion(load)
+            try privateVersions(database).forEach(load)
         } catch {
             database.close()
             throw error
         }
-        let rule = judge(rows)
-        defer { judge(publisher.index.allVersions(), unless: rule) }
-        reportUnused(among: rows)
+        loaded.retention.sort(in: loaded.index)
         let unneeded = state.withLock { state in
-            let unneeded = state.adopt(rows)
+            let unneeded = state.adopt(loaded)
             publisher.publish(state.index)
             return unneeded
         }
+        disk.withLock { $0.database = database }
+        judgeAll(unless: rule.number)
+        reportUnused()
         unpin(unneeded)
         keepPinsBounded()
         keepBounded()
-        disk.withLock { $0.database = database }
         scheduleDrain()
     }
 
@@ -72,6 +81,7 @@ extension DictionaryStore {
             // A new file that is damaged at once: the disk's fault, and more files would not help.
             return failed(.unavailable(reason, connectionLost: true))
         }
+        let names = names(from: database)
         database.close()
         do {
             try setAside(database.identity, because: reason)
@@ -79,6 +89,6 @@ extension DictionaryStore {
             failed(error)
             return
         }
-        restart()
+        restart(names)
     }
 }

@@ -61,7 +61,7 @@ package final class DictionaryStore: Sendable {
         packer = Guarded(Packer(bytesMax: configuration.memoryBytes / Self.packerShare, bases: bases))
         heads = HeadMemory(bytesMax: configuration.memoryBytes / Self.headShare)
         let limits = StoreLimits(chains: configuration.maxChains, bytes: configuration.maxBytes)
-        let empty = StoreState(limits: limits, heads: heads)
+        let empty = StoreState(limits: limits, heads: heads, inUseMax: configuration.versionsInUseMax)
         state = Guarded(empty)
         publisher = IndexPublisher(empty.index)
         do {
@@ -171,7 +171,7 @@ package final class DictionaryStore: Sendable {
     }
 
     /// A larger body would turn over too much of the store to be worth keeping.
-    var bodyBytesMax: Int { configuration.maxBytes / 4 }
+    var bodyBytesMax: Int { min(configuration.maxBytes / 4, Int(UInt32.max)) }
 
     /// Takes pins back from bodies.
     func unpin(_ names: [BodyName]) {

@@ -147,17 +147,39 @@ struct PendingWrites: Sendable {
         if let void = renewals.removeValue(forKey: id) { touches[id] = void.lastWanted }
     }
 
-    /// Lays what waits to be written over a row that was read; a renewal is another version, and stays apart.
-    mutating func lay(over row: Version) {
-        if let wanted = touches[row.id] { row.wasWanted(at: wanted) }
-        if let until = pins[row.id] { row.pin(until: until) }
-        if established.contains(row.id) { row.home.establish() }
-        if let known = noted[row.id] ?? demands[row.id] {
-            row.take(known.demand)
-            // From here on this object is the one that is changed.
-            noted[row.id] = noted[row.id].map { _ in row }
-            demands[row.id] = demands[row.id].map { _ in row }
-        }
+    /// What waits to be written of a row that is there.
+    struct Change: Sendable {
+        var lastWanted: Int?
+        var pinnedUntil: Int?
+        var isEstablished: Bool
+        var demand: VersionDemand?
+    }
+
+    /// The rows that are there and of which something waits to be written.
+    var rowsThatChange: Set<Int64> {
+        established.union(removals).union(renewals.keys).union(touches.keys).union(pins.keys).union(
+            noted.keys
+        )
+        .union(demands.keys)
+    }
+
+    /// What waits of a row, but for its renewal and its removal.
+    func change(of id: Int64) -> Change {
+        Change(
+            lastWanted: touches[id], pinnedUntil: pins[id], isEstablished: established.contains(id),
+            demand: (noted[id] ?? demands[id])?.demand)
+    }
+
+    /// Has the object of a row that was read be the one of which counts are written.
+    mutating func lay(_ row: Version) {
+        if noted[row.id] != nil { noted[row.id] = row }
+        if demands[row.id] != nil { demands[row.id] = row }
+    }
+
+    /// Has another object stand for a version that waits to be written.
+    mutating func replace(_ version: Version) {
+        if insertions[version.id] != nil { insertions[version.id]?.version = version }
+        if renewals[version.id] != nil { renewals[version.id] = version }
     }
 
     /// Forgets an insertion whose row turned out to be there; false if there was none.

@@ -15,7 +15,9 @@ struct PrivateOrder: Sendable {
     }
 
     private struct Node: Sendable {
-        var version: Version?
+        /// The version's place in the index, and a part of its row: another may have that place by now.
+        var version: Int32 = -1
+        var row: UInt32 = 0
         var older: Int32 = -1
         var newer: Int32 = -1
         var list: Int32 = -1
@@ -52,7 +54,8 @@ struct PrivateOrder: Sendable {
         remove(version)
         let place = freePlaces.popLast() ?? Int32(nodes.count)
         if place == nodes.count { nodes.append(Node()) }
-        nodes[Int(place)].version = version
+        nodes[Int(place)].version = version.place
+        nodes[Int(place)].row = Self.part(of: version.id)
         version.privatePlace = place
         link(place, version)
     }
@@ -83,11 +86,11 @@ struct PrivateOrder: Sendable {
     }
 
     /// The version that goes first; nil where there is none.
-    var first: Version? {
+    func first(in index: DictionaryIndex) -> Version? {
         let areManyNewcomers = classBytes[Class.newcomer.rawValue] > bytes / Self.newcomersShare
         let order: [Class] = areManyNewcomers ? Class.allCases : [.passed, .held, .newcomer]
         for kind in order where classBytes[kind.rawValue] > 0 {
-            if let place = first(of: kind) { return nodes[place].version }
+            if let place = first(of: kind) { return index.version(at: nodes[place].version) }
         }
         return nil
     }
@@ -108,8 +111,13 @@ struct PrivateOrder: Sendable {
 
     private func place(of version: Version) -> Int32? {
         let place = version.privatePlace
-        return nodes.indices.contains(Int(place)) && nodes[Int(place)].version === version ? place : nil
+        guard nodes.indices.contains(Int(place)), nodes[Int(place)].version == version.place,
+            nodes[Int(place)].row == Self.part(of: version.id)
+        else { return nil }
+        return place
     }
+
+    private static func part(of row: Int64) -> UInt32 { UInt32(truncatingIfNeeded: row ^ (row >> 32)) }
 
     private static func kind(_ version: Version) -> Class {
         if version.holders == 0 { return .passed }

@@ -2,8 +2,8 @@
 ///
 /// Each version has a standing. In each standing those come first that nobody has been offered and nobody has
 /// advertised for the longest time, over the store and within each chain. Every step is O(1), however many there are.
-/// A value beside the index; each version and each chain notes its own place in it, so a copy must not go on where the
-/// original does.
+/// A value beside the index, by the same places; each chain notes its own place in it, so a copy must not go on where
+/// the original does.
 struct Retention: Sendable {
     /// What is known of the clients that hold a version; those of the first go first when room is short.
     enum Standing: Int, CaseIterable, Sendable {
@@ -27,10 +27,11 @@ struct Retention: Sendable {
     }
 
     private struct Node: Sendable {
-        var version: Version?
         var standing = Standing.newcomer
-        /// The place of the chain.
+        /// The place of the chain; -1 in a node without a version.
         var chain: Int32 = -1
+        /// A part of the row: the object of a version that is gone may say a place that is another's by now.
+        var row: UInt32 = 0
         /// In the list of the store, and in that of the chain.
         var links = InlineArray<2, Links>(repeating: Links())
     }
@@ -44,8 +45,16 @@ struct Retention: Sendable {
         var chain: Chain?
         var ends = InlineArray<4, Ends>(repeating: Ends())
         var count: Int32 = 0
-        var returns = ReturnTimes()
-        var times: RetentionTimes?
+        /// Only of chains to which clients have come back.
+        var returns: Returns?
+    }
+
+    /// How long the clients of a chain take, and what follows from it.
+    private final class Returns: Sendable {
+        let times: ReturnTimes
+        let stay: RetentionTimes?
+
+        init(_ times: ReturnTimes, stay: RetentionTimes?) { (self.times, self.stay) = (times, stay) }
     }
 
     private static let ofStore = 0
@@ -54,7 +63,6 @@ struct Retention: Sendable {
     private static let passedOverMax = 256
 
     private var nodes = BlockList<Node>()
-    private var freeNodes: [Int32] = []
     private var chains = BlockList<ChainNode>()
     private var freeChains: [Int32] = []
     private var ends = InlineArray<4, Ends>(repeating: Ends())
@@ -79,11 +87,13 @@ struct Retention: Sendable {
     /// Adds a version as the one of its standing that is to go last; one that is here already moves.
     mutating func insert(_ version: Version, _ standing: Standing, of chain: Chain) {
         remove(version)
-        let chainPlace = place(of: chain) ?? add(chain)
-        let place = freeNodes.popLast() ?? Int32(nodes.count)
-        if place == nodes.count { nodes.append(Node()) }
-        nodes[Int(place)] = Node(version: version, standing: standing, chain: chainPlace)
-        version.retentionPlace = Int(place)
+        insert(version.place, row: version.id, standing, of: chain)
+    }
+
+    private mutating func insert(_ place: Int32, row: Int64, _ standing: Standing, of chain: Chain) {
+        let chainPlace = self.place(of: chain) ?? add(chain)
+        while nodes.count <= Int(place) { nodes.append(Node()) }
+        nodes[Int(place)] = Node(standing: standing, chain: chainPlace, row: Self.part(of: row))
         chains[Int(chainPlace)].count += 1
         link(place)
     }
@@ -103,7 +113,6 @@ struct Retention: Sendable {
         unlink(place)
         let chain = nodes[Int(place)].chain
         nodes[Int(place)] = Node()
-        freeNodes.append(place)
         chains[Int(chain)].count -= 1
         if chains[Int(chain)].count == 0 {
             chains[Int(chain)] = ChainNode()
@@ -116,12 +125,12 @@ struct Retention: Sendable {
     mutating func noteReturn(to version: Version, after seconds: Int) {
         guard let place = place(of: version) else { return }
         let chain = Int(nodes[Int(place)].chain)
-        chains[chain].returns.note(seconds: seconds)
-        returns.note(seconds: seconds)
+        var ofChain = chains[chain].returns?.times ?? ReturnTimes()
+        ofChain.note(seconds: seconds)
         // The quantiles are looked up now and then: they move slowly.
-        if chains[chain].returns.count % 16 == 0 {
-            chains[chain].times = RetentionTimes(chains[chain].returns)
-        }
+        let stay = ofChain.count % 16 == 0 ? RetentionTimes(ofChain) : chains[chain].returns?.stay
+        chains[chain].returns = Returns(ofChain, stay: stay)
+        returns.note(seconds: seconds)
         if returns.count % 16 == 0 { times = RetentionTimes(returns) }
     }
 
@@ -129,21 +138,23 @@ struct Retention: Sendable {
     func times(of chain: Chain) -> RetentionTimes { place(of: chain).map(timesOfPlace) ?? times ?? .unknown }
 
     private func timesOfPlace(_ chain: Int32) -> RetentionTimes {
-        chains[Int(chain)].times ?? times ?? .unknown
+        chains[Int(chain)].returns?.stay ?? times ?? .unknown
     }
 
     // MARK: Who goes
 
     /// The version that goes first, of a chain or of the whole store, of those that may; nil where none is found.
-    mutating func first(of chain: Chain? = nil, where mayGo: (Version) -> Bool) -> Version? {
+    mutating func first(
+        of chain: Chain? = nil, in index: DictionaryIndex, where mayGo: (Version) -> Bool
+    ) -> Version? {
         for standing in Standing.allCases {
-            if let version = first(standing, of: chain, where: mayGo) { return version }
+            if let version = first(standing, of: chain, in: index, where: mayGo) { return version }
         }
         return nil
     }
 
     private mutating func first(
-        _ standing: Standing, of chain: Chain?, where mayGo: (Version) -> Bool
+        _ standing: Standing, of chain: Chain?, in index: DictionaryIndex, where mayGo: (Version) -> Bool
     ) -> Version? {
         let chainPlace = chain.flatMap { place(of: $0) }
         if chain != nil, chainPlace == nil { return nil }
@@ -151,7 +162,8 @@ struct Retention: Sendable {
         let oldest = (chainPlace.map { chains[Int($0)].ends } ?? ends)[standing.rawValue].oldest
         var next = oldest
         for _ in 0..<Self.passedOverMax {
-            guard next >= 0, let version = nodes[Int(next)].version else { return nil }
+            guard next >= 0 else { return nil }
+            let version = index.version(at: next)
             if mayGo(version) { return version }
             next = nodes[Int(next)].links[list].newer
         }
@@ -169,12 +181,13 @@ struct Retention: Sendable {
     /// Versions of some chains that nobody seems to hold any more; the next call goes on with the next chains.
     ///
     /// - Returns: at most so many versions, and whether every one of these chains was looked at to its end.
-    mutating func overdue(now: Int, chains chainsMax: Int, versions versionsMax: Int) -> [(Version, Standing)]
-    {
+    mutating func overdue(
+        now: Int, in index: DictionaryIndex, chains chainsMax: Int, versions versionsMax: Int
+    ) -> [(Version, Standing)] {
         var overdue: [(Version, Standing)] = []
         for _ in 0..<min(chainsMax, chains.count) {
             if swept >= chains.count { swept = 0 }
-            appendOverdue(of: Int32(swept), now: now, max: versionsMax, to: &overdue)
+            appendOverdue(of: Int32(swept), now: now, in: index, max: versionsMax, to: &overdue)
             guard overdue.count < versionsMax else { break }
             swept += 1
         }
@@ -182,13 +195,15 @@ struct Retention: Sendable {
     }
 
     private func appendOverdue(
-        of chain: Int32, now: Int, max versionsMax: Int, to overdue: inout [(Version, Standing)]
+        of chain: Int32, now: Int, in index: DictionaryIndex, max versionsMax: Int,
+        to overdue: inout [(Version, Standing)]
     ) {
         let times = timesOfPlace(chain)
         for standing in Standing.allCases {
             var place = chains[Int(chain)].ends[standing.rawValue].oldest
-            while place >= 0, overdue.count < versionsMax, let version = nodes[Int(place)].version {
-                guard version.lastContact + times[standing] < now else { break }
+            while place >= 0, overdue.count < versionsMax {
+                guard index.lastContact(at: place) + times[standing] < now else { break }
+                let version = index.version(at: place)
                 if !version.isPinned(at: now) { overdue.append((version, standing)) }
                 place = nodes[Int(place)].links[Self.ofChain].newer
             }
@@ -198,9 +213,14 @@ struct Retention: Sendable {
     // MARK: Places
 
     private func place(of version: Version) -> Int32? {
-        let place = version.retentionPlace
-        return nodes.indices.contains(place) && nodes[place].version === version ? Int32(place) : nil
+        let place = Int(version.place)
+        guard nodes.indices.contains(place), nodes[place].chain >= 0,
+            nodes[place].row == Self.part(of: version.id)
+        else { return nil }
+        return Int32(place)
     }
+
+    private static func part(of row: Int64) -> UInt32 { UInt32(truncatingIfNeeded: row ^ (row >> 32)) }
 
     private func place(of chain: Chain) -> Int32? {
         let place = chain.retentionPlace
@@ -213,6 +233,37 @@ struct Retention: Sendable {
         chains[Int(place)].chain = chain
         chain.retentionPlace = Int(place)
         return place
+    }
+
+    // MARK: Chains
+
+    /// The versions of a chain, in no order; linear in them.
+    func versions(of chain: Chain, in index: DictionaryIndex) -> [Version] {
+        guard let chain = place(of: chain) else { return [] }
+        return Standing.allCases.flatMap { standing in
+            var versions: [Version] = []
+            var place = chains[Int(chain)].ends[standing.rawValue].oldest
+            while place >= 0 {
+                versions.append(index.version(at: place))
+                place = nodes[Int(place)].links[Self.ofChain].newer
+            }
+            return versions
+        }
+    }
+
+    /// Puts all versions into the order of their last contacts, as those are where rows were read in another.
+    mutating func sort(in index: DictionaryIndex) {
+        var order: [UInt64] = []
+        order.reserveCapacity(nodes.count)
+        for place in nodes.indices where nodes[place].chain >= 0 {
+            order.append(UInt64(UInt32(clamping: index.lastContact(at: Int32(place)))) << 32 | UInt64(place))
+        }
+        order.sort()
+        for entry in order {
+            let place = Int32(truncatingIfNeeded: entry)
+            unlink(place)
+            link(place)
+        }
     }
 
     // MARK: Lists

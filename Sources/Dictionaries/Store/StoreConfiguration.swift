@@ -17,6 +17,8 @@ package struct StoreConfiguration: Sendable {
     package var retrySeconds: Double
     /// Whether a route of today would make the version; one that none would is kept, but not used.
     package var isCurrent: @Sendable (Version) -> Bool
+    /// The objects of versions that are kept although nobody uses them.
+    var versionsInUseMax = DictionaryIndex.inUseDefault
     /// Is told what an operator should know; on any thread, and must not call the store.
     package var log: @Sendable (StoreEvent) -> Void
 

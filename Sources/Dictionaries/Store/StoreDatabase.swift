@@ -178,7 +178,24 @@ struct StoreDatabase: Sendable {
 
     /// Every version, without the bodies.
     func versions() throws(StoreDatabaseError) -> [Version] {
-        try attempt { try connection.read { try StoreRows.versions($0, heads: heads) } }
+        var versions: [Version] = []
+        try forEachVersion { versions.append($0) }
+        return versions
+    }
+
+    /// The number of public versions.
+    func versionCount() throws(StoreDatabaseError) -> Int {
+        try attempt { try connection.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM version") ?? 0 } }
+    }
+
+    /// Hands out every version, without the bodies.
+    func forEachVersion(_ body: (Version) -> Void) throws(StoreDatabaseError) {
+        try attempt { try connection.read { try StoreRows.forEachVersion($0, heads: heads, body) } }
+    }
+
+    /// Hands out the row and the URL of every public version.
+    func forEachURL(_ body: (Int64, String) -> Void) throws(StoreDatabaseError) {
+        try attempt { try connection.read { try StoreRows.forEachURL($0, body) } }
     }
 
     /// True once another process has written since the last call, and at the first one; a few microseconds.

@@ -12,12 +12,10 @@ enum StoreRows {
 
     // MARK: Reading
 
-    /// Every version that makes sense, without its body; a row changed by hand into nonsense is passed over.
-    static func versions(_ database: Database, heads: HeadMemory) throws -> [Version] {
+    /// Hands out every version that makes sense, without its body; a row changed by hand into nonsense is passed over.
+    static func forEachVersion(_ database: Database, heads: HeadMemory, _ body: (Version) -> Void) throws {
         let chains = try chains(database)
         let now = Int(StoreClock.microseconds / 1_000_000)
-        var versions: [Version] = []
-        versions.reserveCapacity(try Int.fetchOne(database, sql: "SELECT count(*) FROM version") ?? 0)
         let rows = try RowReader(database, sql: "SELECT \(columns), pinned_until, head, digest FROM version")
         while try rows.next() {
             guard let chain = rows.integer(1), let home = chains[chain], let digest = rows.digest(18) else {
@@ -26,9 +24,16 @@ enum StoreRows {
             let version = version(
                 rows, home: home, digest: digest, now: now, pinnedUntil: rows.integer(16) ?? 0,
                 head: rows.bytes(17).flatMap { StoredHead($0, memory: heads) })
-            if let version { versions.append(version) }
+            if let version { body(version) }
         }
-        return versions
+    }
+
+    /// Hands out the row and the URL of every public version.
+    static func forEachURL(_ database: Database, _ body: (Int64, String) -> Void) throws {
+        let rows = try RowReader(database, sql: "SELECT id, url FROM version")
+        while try rows.next() {
+            if let id = rows.integer(0), let url = rows.text(1) { body(id, url) }
+        }
     }
 
     /// What `version` reads, in this order.
@@ -45,7 +50,7 @@ enum StoreRows {
         head: StoredHead? = nil, isNamed: Bool = true
     ) -> Version? {
         guard let id = row.integer(0), let url = row.text(2), let variant = row.text(3),
-            let size = row.integer(6).flatMap(sensible), let rank = row.integer(7),
+            let size = row.integer(6).flatMap(sensible), size <= Int(UInt32.max), let rank = row.integer(7),
             let admitted = row.integer(8).flatMap(sensible),
             let lastWanted = row.integer(9).flatMap(sensible),
             let maxAge = row.integer(10).flatMap(sensible), (0..<(Int64.max / 2)).contains(rank)

@@ -13,10 +13,8 @@ extension StoreState {
     mutating func establish(_ version: Version) {
         guard let chain = index.chain(version.chain), !chain.isEstablished else { return }
         chain.establish()
-        // A chain read from disk and one of the same name in memory may be two objects.
-        index.read(version.chain) { versions in versions.forEach { $0.home.establish() } }
         chainsInProbation -= 1
-        bytesInProbation -= index.read(version.chain, \.storedBytes) ?? 0
+        bytesInProbation -= index.storedBytes(of: version.chain)
         setPlace(of: chain)
         pending.establish(version.id)
     }
@@ -74,17 +72,25 @@ extension StoreState {
         if left.count == 1 || isNewlyProven { setPlace(of: left.chain) }
         left.chain.want(at: version.lastWanted)
         retention.insert(version, version.standing, of: left.chain)
-        if !isInProbation {
-            version.home.establish()
-        } else if version.home.isEstablished {
-            establish(version)
-        }
+        if isInProbation, version.home.isEstablished { establish(version) }
     }
 
     /// Puts a version in the place of another with the same body; every reader finds one of them at any time.
     mutating func replace(_ former: Version, by version: Version) {
-        insert(version)
-        take(former)
+        guard index.holds(former) else { return insert(version) }
+        retention.remove(former)
+        privateOrder.remove(former)
+        guard let left = index.replace(former, by: version) else { return }
+        if version.pinnedUntil > 0 { pins.insert(version) }
+        if former.id != version.id { pins.remove(former.id) }
+        if !left.chain.isEstablished { bytesInProbation += version.storedBytes - former.storedBytes }
+        count(former, chains: 0, sign: -1)
+        count(version, chains: 0, sign: 1)
+        if version.isProven { prove(version) }
+        if version.chain.scope.isPrivate { privateOrder.insert(version) }
+        left.chain.want(at: version.lastWanted)
+        retention.insert(version, version.standing, of: left.chain)
+        if version.home.isEstablished { establish(version) }
     }
 
     /// Takes a version out of the index and all that counts it; false if it is not there.
@@ -117,7 +123,9 @@ extension StoreState {
     mutating func keepPrivateBounded(bytesMax: Int, into evicted: inout Evicted) -> Bool {
         // Each of them looks at every network.
         for _ in 0..<Self.evictionsMax / 8 {
-            guard privateOrder.bytes > bytesMax, let version = privateOrder.first else { return false }
+            guard privateOrder.bytes > bytesMax, let version = privateOrder.first(in: index) else {
+                return false
+            }
             remove(CollectionOfOne(version), reason: .private, into: &evicted)
         }
         return privateOrder.bytes > bytesMax
@@ -171,7 +179,7 @@ extension StoreState {
     private mutating func remove(
         _ chain: Chain, reason: StoreStatistics.Eviction, into evicted: inout Evicted
     ) {
-        remove(index.versions(of: chain.key), reason: reason, into: &evicted)
+        remove(retention.versions(of: chain, in: index), reason: reason, into: &evicted)
     }
 
     /// The version that goes first of the chain that goes first among those in probation.
@@ -180,7 +188,7 @@ extension StoreState {
     ) -> Version? {
         guard let chain = order.pop(.inProbation, now: now) else { return nil }
         order.insert(chain, .inProbation)
-        return retention.first(of: chain) { !$0.isPinned(at: now) && !isKept($0) }
+        return retention.first(of: chain, in: index) { !$0.isPinned(at: now) && !isKept($0) }
     }
 
     /// Takes the chain that goes first of the authorities to which no client has come back.
@@ -201,7 +209,7 @@ extension StoreState {
     ) -> Version? {
         guard authorities.hasProven, let chain = popUnproven(now: now) else { return nil }
         order.insert(chain, .unproven)
-        return retention.first(of: chain) { !$0.isPinned(at: now) && !isKept($0) }
+        return retention.first(of: chain, in: index) { !$0.isPinned(at: now) && !isKept($0) }
     }
 
     /// Evicts versions on disk that go first, until they have so many bytes; those whose rows are in `kept` stay.
@@ -228,7 +236,7 @@ extension StoreState {
         while found < bytes, victims.count < Self.evictionsMax {
             let version =
                 firstInProbation(now: now, except: isKept) ?? firstUnproven(now: now, except: isKept)
-                ?? retention.first { !$0.isPinned(at: now) && !isKept($0) }
+                ?? retention.first(in: index) { !$0.isPinned(at: now) && !isKept($0) }
             guard let version else { break }
             retention.remove(version)
             victims.append(version)

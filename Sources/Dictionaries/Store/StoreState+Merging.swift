@@ -3,14 +3,7 @@ extension StoreState {
     /// The row of a body that is also in memory, with what is newer there: its number is the one that stays.
     mutating func unite(_ own: Version, with row: Version) -> Version {
         pending.forget(own.id)
-        if own.home.isEstablished {
-            row.home.establish()
-            pending.establish(row.id)
-        }
-        if own.pinnedUntil > row.pinnedUntil {
-            row.pin(until: own.pinnedUntil)
-            pending.pin(row.id, until: own.pinnedUntil)
-        }
+        if own.pinnedUntil > row.pinnedUntil { pin(row, until: own.pinnedUntil) }
         if own.lastWanted > row.lastWanted {
             row.wasWanted(at: own.lastWanted)
             pending.touch(row.id, lastWanted: own.lastWanted)

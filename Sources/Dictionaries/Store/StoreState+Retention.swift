@@ -66,7 +66,7 @@ extension StoreState {
 
     /// Removes versions that nobody seems to hold any more, of some chains; returns how many.
     mutating func removeOverdue(now: Int, into evicted: inout Evicted) -> Int {
-        let overdue = retention.overdue(now: now, chains: 1024, versions: Self.overdueMax)
+        let overdue = retention.overdue(now: now, in: index, chains: 1024, versions: Self.overdueMax)
         for (version, standing) in overdue {
             let isHeld = standing == .held || standing == .newcomer
             remove(CollectionOfOne(version), reason: isHeld ? .silent : .unheld, into: &evicted)
@@ -76,7 +76,7 @@ extension StoreState {
 
     /// Forgets seconds that have not come, as the clock was ahead: nothing may look wanted until then.
     mutating func turnBack(_ versions: some Sequence<Version>, to now: Int) {
-        for version in versions where index.same(as: version) === version {
+        for version in versions.compactMap({ index.version(row: $0.id) }) {
             if version.turnBack(to: now) { pending.touch(version.id, lastWanted: now) }
             if version.pinnedUntil > now + DictionaryStore.pinSecondsMax { unpin(version) }
             earliestExpiry = min(earliestExpiry, version.expiry)

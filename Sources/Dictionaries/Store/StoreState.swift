@@ -19,7 +19,7 @@ struct StoreState: Sendable {
 
     let limits: StoreLimits
     /// Changed only here and in the extensions of this type; shared with every copy and all readers.
-    private(set) var index = DictionaryIndex()
+    var index: DictionaryIndex
     var pending = PendingWrites()
     var pins = Pins()
     /// What the heads of the versions may take.
@@ -38,7 +38,11 @@ struct StoreState: Sendable {
     var privateOrder = PrivateOrder()
     var authorities = Authorities()
 
-    init(limits: StoreLimits = StoreLimits(), heads: HeadMemory = .none) {
+    init(
+        limits: StoreLimits = StoreLimits(), heads: HeadMemory = .none,
+        inUseMax: Int = DictionaryIndex.inUseDefault
+    ) {
+        index = DictionaryIndex(inUseMax: inUseMax)
         self.limits = limits
         self.heads = heads
     }
@@ -48,16 +52,15 @@ struct StoreState: Sendable {
     /// Makes a body the newest version of its URL and variant, offered to a client that came with another or with none;
     /// of its chain at most `policy.versions` stay.
     ///
-    /// `pattern` is the compiled `match` of the chain. `clock` is the time in microseconds, which orders the versions of
+    /// `clock` is the time in microseconds, which orders the versions of
     /// several processes on one store.
     mutating func admit(
-        _ facts: VersionFacts, body: Body, chain key: ChainKey, pattern: URLPattern?, policy: AdmissionPolicy,
-        now: Int, clock: Int64 = 0, head: [UInt8]? = nil, isOffered: Bool = true, over former: Version? = nil
+        _ facts: VersionFacts, body: Body, chain key: ChainKey, policy: AdmissionPolicy, now: Int,
+        clock: Int64 = 0, head: [UInt8]? = nil, isOffered: Bool = true, over former: Version? = nil
     ) -> Admitted {
         // Taken apart at once: as long as an array of versions is held, a change copies it.
         let (chain, known, newest) = present(facts, in: key)
-        let home = chain ?? Chain(key, pattern: pattern, isEstablished: !policy.startsInProbation)
-        home.versionsMax = max(policy.versions, 1)
+        let home = chain ?? Chain(key, isEstablished: !policy.startsInProbation)
         if chain == nil, case .personal = key.scope, let former { home.inheritFreshDelta(of: former.home) }
         let version: Version
         var isNew = false
@@ -93,37 +96,39 @@ struct StoreState: Sendable {
         guard let chain = index.chain(newest.chain), retention.count(of: chain) > max(versionsMax, 1) else {
             return
         }
-        let namedCount = index.read(newest.chain) { $0.namedCount(now: now) } ?? 0
+        let namedCount = index.named(newest.chain, now: now).count
         for _ in 0..<Self.overdueMax where retention.count(of: chain) - namedCount > max(versionsMax, 1) {
-            let mayGo = { (version: Version) in version !== newest && !version.isPinned(at: now) }
-            let twin = index.read(newest.chain) { $0.versions(digest: newest.digest).first(where: mayGo) }
-            guard let version = twin ?? retention.first(of: chain, where: mayGo) else { return }
+            let mayGo = { (version: Version) in version.id != newest.id && !version.isPinned(at: now) }
+            let twins = index.versions(newest.chain, digest: newest.digest, limit: Self.twinsMax)
+            guard
+                let version = twins.first(where: mayGo)
+                    ?? retention.first(of: chain, in: index, where: mayGo)
+            else { return }
             remove(CollectionOfOne(version), reason: .versions, into: &evicted)
         }
     }
 
+    private static let twinsMax = 16
+
     /// A chain, its version of these facts' body, and the newest of their URL and variant.
     private func present(_ facts: VersionFacts, in key: ChainKey) -> (Chain?, Version?, newest: Version?) {
-        let present = index.read(key) { versions in
-            (
-                versions.chain,
-                versions.version(url: facts.url, variant: facts.variant, digest: facts.digest),
-                versions.newest(url: facts.url, variant: facts.variant)
-            )
-        }
-        return present ?? (nil, nil, nil)
+        guard let chain = index.chain(key) else { return (nil, nil, nil) }
+        return (
+            chain, index.version(key, url: facts.url, variant: facts.variant, digest: facts.digest),
+            index.newest(key, url: facts.url, variant: facts.variant)
+        )
     }
 
     /// A body that is there already becomes the newest again: no new row, no second copy.
     private mutating func returned(
         _ known: Version, newest: Version?, facts: VersionFacts, head: [UInt8]?, now: Int, clock: Int64
     ) -> Version {
-        if newest === known, known.facts == facts, known.canKeep(head) {
+        if newest?.id == known.id, known.says(facts), known.canKeep(head) {
             if let head { keep(head, of: known, now: now) }
             if known.want(at: now) { pending.touch(known.id, lastWanted: now) }
             return known
         }
-        if newest !== known { newest?.head?.clear() }
+        if newest?.id != known.id { newest?.head?.clear() }
         let version = Version(
             facts, id: known.id, rank: nextRank(clock), home: known.home, admittedAt: known.admittedAt,
             lastWanted: max(known.lastWanted, now), pinnedUntil: known.pinnedUntil,
@@ -137,7 +142,7 @@ struct StoreState: Sendable {
 
     /// The head of a body that returned: under another entity tag the former one says nothing.
     private func head(of known: Version, facts: VersionFacts, _ head: [UInt8]?, now: Int) -> StoredHead? {
-        guard known.etag == facts.etag, let kept = known.head else {
+        guard known.had(etag: facts.etag), let kept = known.head else {
             return head.flatMap { StoredHead($0, memory: heads, now: now) }
         }
         if let head { _ = kept.replace(head, now: now) }
@@ -148,7 +153,7 @@ struct StoreState: Sendable {
     mutating func keep(_ head: [UInt8], of version: Version, now: Int) {
         guard let kept = version.head, kept.replace(head, now: now) else { return }
         // One that has left the index, or was replaced in it, must not be written over what is there now.
-        if index.same(as: version) === version { pending.renew(version) }
+        if index.holds(version) { pending.renew(version) }
     }
 
     /// Ranks follow the clock, so that two processes on one store interleave, and always grow.
@@ -191,7 +196,7 @@ struct StoreState: Sendable {
         guard until > now, version.chain.scope == .public,
             let known = index.same(as: version), until > known.pinnedUntil
         else { return false }
-        let named = index.read(version.chain) { $0.named(variant: version.variant, now: now) }
+        let named = index.named(version.chain, variant: version.variant, now: now)
         if let named, named.id != former?.id { return false }
         pins.prune(now: now)
         let isPinned = pins.contains(known.id)
@@ -203,7 +208,7 @@ struct StoreState: Sendable {
         return true
     }
 
-    private mutating func pin(_ version: Version, until: Int) {
+    mutating func pin(_ version: Version, until: Int) {
         version.pin(until: until)
         pins.insert(version)
         pending.pin(version.id, until: until)
@@ -223,83 +228,6 @@ struct StoreState: Sendable {
     mutating func limitPins(bytesMax: Int, countMax: Int) {
         let ids = Set(pins.beyond(bytesMax: bytesMax, countMax: countMax))
         guard !ids.isEmpty else { return }
-        for version in index.allVersions() where ids.contains(version.id) { unpin(version) }
-    }
-
-    // MARK: Opening
-
-    /// Takes over the rows of a database that was opened, under what waits to be written to it.
-    ///
-    /// Returns the bodies that lose a pin: their versions are in the database already.
-    mutating func adopt(_ rows: [Version]) -> [BodyName] {
-        let onDisk = rows.compactMap { laid($0) }
-        var unpinned: [BodyName] = []
-        rebuild(from: onDisk)
-        guard !pending.insertions.isEmpty else { return unpinned }
-        var united: [Int64: Version] = [:]
-        for own in pending.insertions.values.map(\.version) {
-            guard let row = index.same(as: own), pending.drop(own) else { continue }
-            unpinned.append(own.bodyName)
-            united[row.id] = unite(own, with: row)
-        }
-        rebuild(from: onDisk.map { united[$0.id] ?? $0 } + pending.insertions.values.map(\.version))
-        return unpinned
-    }
-
-    /// What a row that was read is with all that waits to be written to it; nil where it is to go.
-    private mutating func laid(_ row: Version) -> Version? {
-        if let renewed = pending.renewals[row.id], renewed.rank < row.rank { pending.dropRenewal(row.id) }
-        // Also over one that goes: it may say that its chain, in which others stay, is established.
-        pending.lay(over: row)
-        guard !pending.removals.contains(row.id) else { return nil }
-        guard let renewed = pending.renewals[row.id] else { return row }
-        renewed.wasWanted(at: row.lastWanted)
-        renewed.pin(until: row.pinnedUntil)
-        return renewed
-    }
-
-    private mutating func rebuild(from versions: [Version]) {
-        clearIndex()
-        for version in versions.sorted(by: { ($0.rank, $0.id) < ($1.rank, $1.id) }) {
-            if version.head != nil {
-                index.read(version.chain) { $0.newest(url: version.url, variant: version.variant) }?.head?
-                    .clear()
-            }
-            insert(version)
-            earliestExpiry = min(earliestExpiry, version.expiry)
-            lastRank = max(lastRank, version.rank)
-        }
-    }
-
-    private mutating func clearIndex() {
-        index = DictionaryIndex()
-        order = EvictionOrder()
-        retention = Retention()
-        privateOrder = PrivateOrder()
-        authorities = Authorities()
-        pins = Pins()
-        (chainsInProbation, bytesInProbation) = (0, 0)
-    }
-
-    /// Begins again with nothing on disk: only versions whose bodies are in memory stay, to be written anew.
-    ///
-    /// Returns how many versions went, and the bodies that gain a pin.
-    mutating func restart(bodies: (BodyName) -> Body?) -> (lost: Int, pinned: [BodyName]) {
-        let versions = index.allVersions().sorted { $0.rank < $1.rank }
-        let former = pending
-        clearIndex()
-        pending = PendingWrites()
-        var lost = 0
-        var pinned: [BodyName] = []
-        for version in versions {
-            guard let body = former.insertions[version.id]?.body ?? bodies(version.bodyName) else {
-                lost += 1
-                continue
-            }
-            if former.insertions[version.id] == nil { pinned.append(version.bodyName) }
-            insert(version)
-            pending.insert(version, body: body)
-        }
-        return (lost, pinned)
+        for id in ids { if let version = index.version(row: id) { unpin(version) } }
     }
 }

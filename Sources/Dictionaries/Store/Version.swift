@@ -10,12 +10,16 @@ package final class Version: Sendable {
     package let id: Int64
     /// The digest of the body; in a private chain what `StoreKeys` calls it there, as also the next three.
     package let digest: Digest
-    /// Path and query exactly as requested.
-    package let url: String
+    private let ownURL: String?
     /// The request fields that the answer varied on, as `VariantKey` writes them.
     package let variant: String
-    /// The opaque-tag of the entity tag that the answer had or was given.
+    /// The opaque-tag of the entity tag that the answer had or was given; nil where only its hash is in memory.
     package let etag: String?
+    /// What URL and variant, the entity tag, and the URL alone hash to; the last only while the URL is known.
+    let name: UInt64
+    let tag: UInt64
+    let urlHash: UInt64
+    let urlBytes: UInt16
     package let contentType: String?
     /// The length of the body.
     package let bytes: Int
@@ -47,7 +51,7 @@ package final class Version: Sendable {
     private let wantedOnDisk: Atomic<Int>
     private let pinned: Atomic<Int>
     private let current = Atomic<Bool>(true)
-    private let retained = Atomic<Int>(-1)
+    private let indexed = Atomic<Int32>(-1)
     // What is known of its holders; changed only under the lock of the store's state.
     private let holderCount = Atomic<UInt32>(0)
     private let offeredAt = Atomic<UInt32>(0)
@@ -63,8 +67,22 @@ package final class Version: Sendable {
     /// The client network that it was made for, by a number that others may share; see `PrivateOrder`.
     let network: UInt16
 
-    /// What its names take beside it.
-    var nameBytes: Int { url.utf8.count + variant.utf8.count }
+    /// Path and query as requested; of a version whose own are on disk alone those of a version of its chain.
+    package var url: String { ownURL ?? home.url ?? home.key.match }
+    /// True where `url` is its own.
+    var hasOwnURL: Bool { ownURL != nil || isFrom(url) }
+    /// True where its texts are on disk alone.
+    var isLaidDown: Bool { ownURL == nil }
+    /// Its place in the index; -1 before it has one.
+    var place: Int32 {
+        get { indexed.load(ordering: .relaxed) }
+        set { indexed.store(newValue, ordering: .relaxed) }
+    }
+    /// What it has in common with others.
+    var traits: VersionTraits {
+        VersionTraits(
+            variant: variant, contentType: contentType, maxAge: maxAge, isUpstreamMatch: isUpstreamMatch)
+    }
     /// The name of the chain that this is a version of.
     package var chain: ChainKey { home.key }
     /// Seconds since 1970.
@@ -82,7 +100,7 @@ package final class Version: Sendable {
     var bodyName: BodyName { BodyName(scope: home.key.scope, digest: digest) }
     /// What it takes on disk, at most, were its body in no other chain.
     var storedBytes: Int {
-        StoredSize.bytes(body: bytes, names: StoredSize.names(chain: chain, url: url, variant: variant))
+        StoredSize.bytes(body: bytes, names: chain.match.utf8.count + Int(urlBytes) + variant.utf8.count)
     }
 
     init(
@@ -96,7 +114,12 @@ package final class Version: Sendable {
         self.rank = rank
         self.home = home
         digest = facts.digest
-        url = facts.url
+        ownURL = facts.url
+        urlBytes = UInt16(clamping: facts.url.utf8.count)
+        name = TextHash.name(url: facts.url, variant: facts.variant)
+        tag = TextHash.tag(facts.etag)
+        urlHash = TextHash.url(facts.url)
+        home.noteURL(facts.url)
         variant = facts.variant
         etag = facts.etag
         contentType = facts.contentType
@@ -110,6 +133,54 @@ package final class Version: Sendable {
         home.want(at: Self.clamped(lastWanted))
         take(demand ?? VersionDemand(lastOffered: Self.clamped(admittedAt)))
         noteContact(at: lastWanted)
+    }
+
+    /// A copy that knows its URL, for a look at it.
+    init(copying other: Version, url: String) {
+        head = nil
+        (id, rank, digest, home) = (other.id, other.rank, other.digest, other.home)
+        (ownURL, urlBytes, urlHash, etag) = (url, other.urlBytes, TextHash.url(url), other.etag)
+        network = other.network
+        (name, tag, variant, contentType) = (other.name, other.tag, other.variant, other.contentType)
+        (maxAge, isUpstreamMatch) = (other.maxAge, other.isUpstreamMatch)
+        (bytes, admittedAt) = (other.bytes, other.admittedAt)
+        wanted = Atomic(other.lastWanted)
+        wantedOnDisk = Atomic(other.lastWanted)
+        pinned = Atomic(other.pinnedUntil)
+        indexed.store(other.place, ordering: .relaxed)
+        current.store(other.isCurrent, ordering: .relaxed)
+        take(other.demand)
+    }
+
+    /// The version that a record says.
+    init(
+        _ record: VersionRecord, rest: VersionRecord.Rest?, traits: VersionTraits, home: Chain, place: Int32
+    ) {
+        head = nil
+        (id, rank, digest, self.home) = (record.id, record.rank, record.digest, home)
+        (ownURL, urlBytes, urlHash, etag) = (nil, record.urlBytes, 0, nil)
+        network = rest?.network ?? UInt16(truncatingIfNeeded: record.digest.part)
+        (name, tag) = (record.name, record.tag)
+        (variant, contentType) = (traits.variant, traits.contentType)
+        (maxAge, isUpstreamMatch) = (traits.maxAge, traits.isUpstreamMatch)
+        (bytes, admittedAt) = (Int(record.bytes), Int(record.admittedAt))
+        wanted = Atomic(Int(record.lastWanted))
+        wantedOnDisk = Atomic(Int(record.wantedOnDisk))
+        pinned = Atomic(0)
+        indexed.store(place, ordering: .relaxed)
+        current.store(record.flags.contains(.isCurrent), ordering: .relaxed)
+        proven.store(record.flags.contains(.isProven), ordering: .relaxed)
+        shared.store(record.flags.contains(.isShared), ordering: .relaxed)
+        holderCount.store(record.holders, ordering: .relaxed)
+        offeredAt.store(record.lastOffered, ordering: .relaxed)
+        contactAt.store(record.lastContact, ordering: .relaxed)
+        guard let rest else { return }
+        successorRow.store(rest.successor, ordering: .relaxed)
+        passedOnAt.store(rest.handedOnAt, ordering: .relaxed)
+        deltaLength.store(rest.deltaBytes, ordering: .relaxed)
+        firstDeltaLength.store(rest.firstDeltaBytes, ordering: .relaxed)
+        sealedLength.store(rest.sealedBytes, ordering: .relaxed)
+        privatePlace = rest.privatePlace
     }
 
     /// Whether it comes before another of its chain.
@@ -228,11 +299,6 @@ extension Version {
         get { privatePlaced.load(ordering: .relaxed) }
         set { privatePlaced.store(newValue, ordering: .relaxed) }
     }
-    /// The place in `Retention`; see there.
-    var retentionPlace: Int {
-        get { retained.load(ordering: .relaxed) }
-        set { retained.store(newValue, ordering: .relaxed) }
-    }
     /// What is known of the clients that hold it, in a word.
     var standing: Retention.Standing {
         if holders > 0 { return isProven ? .held : .newcomer }
@@ -313,10 +379,83 @@ extension Version {
     /// Whether a head may be put in place of the one that the version has, without another version.
     package func canKeep(_ head: [UInt8]?) -> Bool { head == nil || self.head != nil }
 
-    /// What the answer that made the version said.
+    /// What the response that made the version said; of one whose texts are on disk alone not all of it.
     var facts: VersionFacts {
         VersionFacts(
             digest: digest, url: url, variant: variant, etag: etag, contentType: contentType, bytes: bytes,
             maxAge: maxAge, isUpstreamMatch: isUpstreamMatch)
     }
+
+    /// The same version with the names that its row says.
+    func named(_ names: VersionNames) -> Version {
+        let facts = VersionFacts(
+            digest: digest, url: names.url, variant: names.variant, etag: names.etag,
+            contentType: names.contentType, bytes: bytes, maxAge: maxAge, isUpstreamMatch: isUpstreamMatch)
+        let version = Version(
+            facts, id: id, rank: rank, home: home, admittedAt: admittedAt, lastWanted: lastWanted,
+            pinnedUntil: pinnedUntil, head: head, demand: demand, network: network)
+        version.sealedBytes = sealedBytes
+        version.setCurrent(isCurrent)
+        return version
+    }
+
+    /// True where a response that says this would make no other version.
+    func says(_ facts: VersionFacts) -> Bool {
+        digest == facts.digest && tag == TextHash.tag(facts.etag) && contentType == facts.contentType
+            && bytes == facts.bytes && maxAge == facts.maxAge && isUpstreamMatch == facts.isUpstreamMatch
+            && name == TextHash.name(url: facts.url, variant: facts.variant)
+    }
+
+    /// True for the version of a URL.
+    package func isFrom(_ url: String) -> Bool { name == TextHash.name(url: url, variant: variant) }
+
+    /// True where the response had this entity tag.
+    func had(etag: String?) -> Bool { tag == TextHash.tag(etag) }
+}
+
+// MARK: - At rest
+
+extension Version {
+    /// Lays down what is known of it.
+    func write(to record: inout VersionRecord) {
+        record.lastWanted = Self.seconds(lastWanted)
+        record.wantedOnDisk = Self.seconds(wantedOnDisk.load(ordering: .relaxed))
+        record.holders = holderCount.load(ordering: .relaxed)
+        record.lastOffered = offeredAt.load(ordering: .relaxed)
+        record.lastContact = contactAt.load(ordering: .relaxed)
+        record.flags.formIntersection(.hasTwins)
+        if isCurrent { record.flags.insert(.isCurrent) }
+        if isProven { record.flags.insert(.isProven) }
+        if isShared { record.flags.insert(.isShared) }
+    }
+
+    /// What is known of few; nil where nothing is.
+    var rest: VersionRecord.Rest? {
+        let rest = VersionRecord.Rest(
+            successor: successor, handedOnAt: passedOnAt.load(ordering: .relaxed),
+            deltaBytes: deltaLength.load(ordering: .relaxed),
+            firstDeltaBytes: firstDeltaLength.load(ordering: .relaxed),
+            sealedBytes: sealedLength.load(ordering: .relaxed), privatePlace: privatePlace, network: network)
+        return rest.isEmpty ? nil : rest
+    }
+}
+
+extension VersionRecord {
+    /// The record of a version that somebody uses.
+    init(_ version: Version, chain: Int32, traits: Int32) {
+        digest = version.digest
+        id = version.id
+        rank = version.rank
+        name = version.name
+        tag = version.tag
+        self.chain = chain
+        self.traits = traits
+        bytes = UInt32(clamping: version.bytes)
+        admittedAt = Version.seconds(version.admittedAt)
+        urlBytes = version.urlBytes
+        (lastWanted, wantedOnDisk, holders, lastOffered, lastContact) = (0, 0, 0, 0, 0)
+        flags = []
+        version.write(to: &self)
+    }
+
 }

@@ -32,9 +32,9 @@ extension Exchange {
                 let index = store.reader()
                 guard
                     let newest = index.newest(chain: place.chain, url: place.url, variant: place.variant),
-                    newest
-                        === index.version(
-                            chain: place.chain, url: place.url, variant: place.variant, digest: key.body),
+                    newest.id
+                        == index.version(
+                            chain: place.chain, url: place.url, variant: place.variant, digest: key.body)?.id,
                     let body = store.hotBody(of: newest),
                     let dictionary = store.hotBody(of: version)
                 else { return nil }

@@ -16,7 +16,7 @@ extension Exchange {
                 codings: compression.codings.filter {
                     !$0.usesDictionary && facts.acceptEncoding.quality(of: $0) > 0
                 },
-                isAcrossURLs: isNamed && version.url != storedURL),
+                isAcrossURLs: isNamed && !version.isFrom(storedURL)),
             levels: compression.levels)
     }
 

@@ -21,7 +21,7 @@ import Testing
         let (key, digest) = (key, body.digest)
         let lookups: [@Sendable () -> Version?] = [
             { index.find(digest: digest, authority: "api.example", path: "/1", query: nil) },
-            { index.read(key) { $0.version(url: "/1", variant: "", digest: digest) } },
+            { index.version(key, url: "/1", variant: "", digest: digest) },
         ]
         for lookup in lookups {
             DispatchQueue.global().async(group: group) {
@@ -43,7 +43,7 @@ import Testing
                 digest: body.digest, url: "/1", variant: "", etag: nil, contentType: nil, bytes: 1000,
                 maxAge: maxAge)
             return state.admit(
-                facts, body: body, chain: key, pattern: Chain.pattern(of: key),
+                facts, body: body, chain: key,
                 policy: AdmissionPolicy(versions: 4), now: 1
             )
             .version
@@ -60,7 +60,7 @@ import Testing
     @Test func `a version that is replaced by another object is found every time`() throws {
         var state = StoreState()
         let first = state.admit(
-            facts, body: body, chain: key, pattern: Chain.pattern(of: key),
+            facts, body: body, chain: key,
             policy: AdmissionPolicy(versions: 4), now: 1
         ).version
         var current = first
@@ -80,7 +80,7 @@ import Testing
     @Test func `a version that gets the number of another row is missed at no time`() throws {
         var state = StoreState()
         let first = state.admit(
-            facts, body: body, chain: key, pattern: Chain.pattern(of: key),
+            facts, body: body, chain: key,
             policy: AdmissionPolicy(versions: 4), now: 1
         ).version
         var current = first

@@ -28,7 +28,7 @@ import Testing
         #expect(reopened.statistics.versions == 16)
         let newest = try #require(reader.newest(chain: chain, url: "/feed?1", variant: "1:a;"))
         #expect(newest.digest == sampleBody(7).digest)
-        #expect(newest.etag == "again")
+        #expect(newest.had(etag: "again"))
         #expect(newest.contentType == "application/json")
         #expect(newest.bytes == 1000)
         #expect((newest.admittedAt, newest.lastWanted, newest.maxAge) == (1000, 1000, 1000))

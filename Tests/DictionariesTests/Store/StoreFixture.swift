@@ -107,10 +107,12 @@ extension DictionaryStore {
         writeBytesPerSecond: Int = 1 << 40, retrySeconds: Double = 3600,
         log: @escaping @Sendable (StoreEvent) -> Void = { _ in }
     ) throws(StoreError) -> DictionaryStore {
-        try DictionaryStore(
-            configuration: StoreConfiguration(
-                path: path, maxBytes: maxBytes, maxChains: maxChains, memoryBytes: memoryBytes,
-                writeBytesPerSecond: writeBytesPerSecond, retrySeconds: retrySeconds, log: log))
+        var configuration = StoreConfiguration(
+            path: path, maxBytes: maxBytes, maxChains: maxChains, memoryBytes: memoryBytes,
+            writeBytesPerSecond: writeBytesPerSecond, retrySeconds: retrySeconds, log: log)
+        // So that versions are laid down where only a few are used, too.
+        configuration.versionsInUseMax = 1
+        return try DictionaryStore(configuration: configuration)
     }
 
     /// Admits with what most tests do not care about.

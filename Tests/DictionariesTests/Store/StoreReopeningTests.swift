@@ -259,7 +259,7 @@ import Testing
                     contentType: nil,
                     bytes: 1, maxAge: 1000)
                 return state.admit(
-                    facts, body: sampleBody(number), chain: key, pattern: nil, policy: AdmissionPolicy(),
+                    facts, body: sampleBody(number), chain: key, policy: AdmissionPolicy(),
                     now: number == 1 ? Self.ahead : Self.now + number
                 ).version
             }

@@ -19,7 +19,7 @@ import Testing
             digest: Digest(of: [UInt8]("body \(seed)".utf8).span), url: "/\(chainNumber)", variant: "",
             etag: nil, contentType: nil, bytes: 1, maxAge: 1 << 40)
         return state.admit(
-            facts, body: body, chain: chain(chainNumber), pattern: nil,
+            facts, body: body, chain: chain(chainNumber),
             policy: AdmissionPolicy(versions: keep, startsInProbation: isImplied), now: now, over: former
         ).version
     }

@@ -1,0 +1,114 @@
+/// How the rows of a database become the index, under what waits to be written.
+extension StoreState {
+    /// Adds a version that was read, to a state that nobody else has yet.
+    mutating func load(_ row: Version) {
+        if row.head != nil { index.newest(row.chain, url: row.url, variant: row.variant)?.head?.clear() }
+        insert(row)
+        earliestExpiry = min(earliestExpiry, row.expiry)
+        lastRank = max(lastRank, row.rank)
+    }
+
+    /// Takes over what was read from a database, under what waits to be written to it.
+    ///
+    /// Returns the bodies that lose a pin: their versions are in the database already.
+    mutating func adopt(_ loaded: StoreState) -> [BodyName] {
+        index = loaded.index
+        (order, retention, authorities, pins) = (
+            loaded.order, loaded.retention, loaded.authorities, loaded.pins
+        )
+        privateOrder = loaded.privateOrder
+        (chainsInProbation, bytesInProbation) = (loaded.chainsInProbation, loaded.bytesInProbation)
+        hasProbation = hasProbation || loaded.hasProbation
+        earliestExpiry = min(earliestExpiry, loaded.earliestExpiry)
+        lastRank = max(lastRank, loaded.lastRank)
+        for id in pending.rowsThatChange {
+            if let row = index.version(row: id) { lay(over: row) }
+        }
+        var unpinned: [BodyName] = []
+        for own in pending.insertions.values.map(\.version).sorted(by: { $0.isOlder(than: $1) }) {
+            let row = index.same(as: own)
+            if own.home.isEstablished { establish(row ?? own) }
+            let version = inItsChain(own)
+            if let row, pending.drop(own) {
+                unpinned.append(own.bodyName)
+                let united = unite(version, with: row)
+                if united !== row { replace(row, by: united) }
+            } else {
+                pending.replace(version)
+                load(version)
+            }
+        }
+        return unpinned
+    }
+
+    /// Lays what waits to be written over a version that was read.
+    private mutating func lay(over row: Version) {
+        if let renewed = pending.renewals[row.id], renewed.rank < row.rank { pending.dropRenewal(row.id) }
+        // Also of a version that goes: it may say that its chain, in which others stay, is established.
+        let change = pending.change(of: row.id)
+        if change.isEstablished { establish(row) }
+        guard !pending.removals.contains(row.id) else {
+            take(row)
+            return
+        }
+        if let wanted = change.lastWanted { row.wasWanted(at: wanted) }
+        if let until = change.pinnedUntil { until > 0 ? pin(row, until: until) : unpin(row) }
+        if let demand = change.demand {
+            row.take(demand)
+            retention.renew(row, row.standing)
+            privateOrder.renew(row)
+            if row.isProven { prove(row) }
+        }
+        pending.lay(row)
+        guard let renewed = pending.renewals[row.id] else { return }
+        renewed.wasWanted(at: row.lastWanted)
+        renewed.pin(until: row.pinnedUntil)
+        let version = inItsChain(renewed)
+        replace(row, by: version)
+        pending.replace(version)
+    }
+
+    /// The version, noted in the chain that the index has: of each chain there is one object.
+    private func inItsChain(_ own: Version) -> Version {
+        guard let chain = index.chain(own.chain), chain !== own.home else { return own }
+        let version = Version(
+            own.facts, id: own.id, rank: own.rank, home: chain, admittedAt: own.admittedAt,
+            lastWanted: own.lastWanted, pinnedUntil: own.pinnedUntil, head: own.head, demand: own.demand,
+            network: own.network)
+        version.sealedBytes = own.sealedBytes
+        version.setCurrent(own.isCurrent)
+        return version
+    }
+
+    /// Begins again with nothing on disk: only versions whose bodies and names are in memory, or are given, stay, to be
+    /// written anew.
+    ///
+    /// Returns how many versions went, and the bodies that gain a pin.
+    mutating func restart(bodies: (BodyName) -> Body?, names: [Int64: VersionNames]) -> (
+        lost: Int, pinned: [BodyName]
+    ) {
+        let versions = index.allVersions().sorted { $0.isOlder(than: $1) }
+        let former = pending
+        index = DictionaryIndex(inUseMax: index.inUseMax)
+        (order, retention, authorities, pins) = (EvictionOrder(), Retention(), Authorities(), Pins())
+        privateOrder = PrivateOrder()
+        (chainsInProbation, bytesInProbation) = (0, 0)
+        pending = PendingWrites()
+        var lost = 0
+        var pinned: [BodyName] = []
+        for version in versions {
+            guard
+                let known = names[version.id].map({ version.named($0) })
+                    ?? (version.hasOwnURL ? version : nil),
+                let body = former.insertions[version.id]?.body ?? bodies(version.bodyName)
+            else {
+                lost += 1
+                continue
+            }
+            if former.insertions[version.id] == nil { pinned.append(version.bodyName) }
+            insert(known)
+            pending.insert(known, body: body)
+        }
+        return (lost, pinned)
+    }
+}
