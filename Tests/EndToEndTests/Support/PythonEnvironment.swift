@@ -2,10 +2,17 @@ internal import Foundation
 
 /// A Python of its own with packages of PyPI, which tests judge with.
 enum PythonEnvironment {
+    /// Held while an environment is made: two tests may want the same one.
+    private static let making = NSLock()
+
     /// The path of the interpreter; nil if PyPI is out of reach.
     ///
     /// The environment stays beside the test bundle for the next run.
     static func python(_ name: String, with packages: [String]) throws -> String? {
+        try making.withLock { try made(name, with: packages) }
+    }
+
+    private static func made(_ name: String, with packages: [String]) throws -> String? {
         let folder = URL(filePath: RunningProcess.dictum).deletingLastPathComponent()
             .appending(path: "\(name)-environment").path
         let (python, done) = ("\(folder)/bin/python", "\(folder)/\(packages.joined(separator: "+"))")

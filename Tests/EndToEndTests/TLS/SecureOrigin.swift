@@ -39,7 +39,7 @@ final class SecureOrigin {
             names[id(connection)] = name
         context.sni_callback = named
         listener = socket.create_server(("127.0.0.1", 0), backlog=64)
-        print("port", listener.getsockname()[1])
+        print(f"port {listener.getsockname()[1]}")
 
         def serve(plain):
             try:
