@@ -74,7 +74,7 @@ async def _resource(writer, method, path, head):
     if kind == "broken":
         return await _break(writer, method, bodies.made(path, version, 300))
     fields = {
-        "Content-Type": "application/json", "ETag": f'"{version}"',
+        "Content-Type": "text/html" if kind == "page" else "application/json", "ETag": f'"{version}"',
         "Cache-Control": "private, max-age=60" if kind == "mine" else "public, max-age=5" if kind == "page"
         else "public, max-age=600",
     }

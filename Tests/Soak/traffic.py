@@ -66,7 +66,9 @@ class Visitor:
 
     async def page(self):
         path = f"/page/{random.randrange(6)}"
-        link = linked(await self.get(path))
+        # A body gets a URL of its own once clients at three addresses have got it.
+        address = f"192.0.2.{random.randrange(1, 250)}"
+        link = linked(await self.get(path, fields=[("X-Forwarded-For", address), ("X-Forwarded-Proto", "https")]))
         if not link:
             return
         digest_named = link.rpartition("/")[2]
