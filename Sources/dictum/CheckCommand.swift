@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import Foundation
 internal import Proxy
 
-/// `dictum check`: says whether a configuration is valid, and what its templates cover.
+/// `dictum check`: validates a configuration and shows what each route comes to.
 struct CheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check", abstract: "Says whether a configuration is valid, all mistakes at once.")

@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import Foundation
 internal import Proxy
 
-/// `dictum demo`: shows on one screen what Dictum does.
+/// `dictum demo`: shows Dictum at work on one screen.
 struct DemoCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo", abstract: "Shows what Dictum does: an API that changes, the proxy, and a client."
@@ -18,7 +18,7 @@ struct DemoCommand: ParsableCommand {
     @Flag(help: .hidden)
     var once = false
 
-    /// How this program is called from any folder: by its whole path, unless it was found by its name alone.
+    /// The path of this program as a command for any folder; the bare name if it was found through PATH.
     private static var program: String {
         let name = CommandLine.arguments.first ?? "dictum"
         return name.contains("/") ? URL(filePath: name).path : name

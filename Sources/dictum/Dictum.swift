@@ -31,14 +31,13 @@ struct Dictum: ParsableCommand {
         main(nil)
     }
 
-    /// The names of the commands.
     static var commandNames: [String] {
         configuration.subcommands.compactMap { $0.configuration.commandName }
     }
 
-    /// What is wrong with a command that does not exist, and which one may have been meant; nil where it exists.
+    /// Returns an error text for a word that is no command, with the nearest command; nil for known commands.
     ///
-    /// The parser itself says only that the word is unexpected.
+    /// The argument parser itself says only that the word is unexpected.
     static func mistake(in arguments: some Sequence<String>) -> String? {
         var subcommands = configuration.subcommands
         for word in arguments {

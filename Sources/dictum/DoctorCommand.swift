@@ -3,7 +3,7 @@ internal import Dictionaries
 internal import Glibc
 internal import HTTP
 
-/// `dictum doctor`: whether dictionaries will work between browsers and a URL.
+/// `dictum doctor`: predicts whether browsers will use dictionaries at a URL.
 struct DoctorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
@@ -84,7 +84,7 @@ struct DoctorCommand: ParsableCommand {
         } catch let error as TLSError {
             StandardError.write("dictum: \(error.text)")
         }
-        // Both are about what was given to the command.
+        // Both errors concern the arguments of the command.
         throw ExitCode.validationFailure
     }
 

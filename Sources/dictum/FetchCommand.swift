@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import Foundation
 internal import Glibc
 
-/// `dictum fetch`: a curl that speaks dictionaries.
+/// `dictum fetch`: fetches a URL as a client that supports dictionaries.
 struct FetchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "fetch", abstract: "Fetches a URL as a client that speaks dictionaries (RFC 9842).",
@@ -49,7 +49,7 @@ struct FetchCommand: ParsableCommand {
     }
 
     func run() throws {
-        // A reader that has gone is an error of ours to report, and a server's no reason to die.
+        // A write to a closed pipe then fails with an error that we report, instead of ending the process.
         signal(SIGPIPE, SIG_IGN)
         do {
             let directory = try cache ?? Self.defaultCache()
@@ -79,7 +79,8 @@ struct FetchCommand: ParsableCommand {
         try BodyOutput.write(body, to: output ?? "-")
     }
 
-    /// XDG Base Directory Specification: `$XDG_CACHE_HOME` if it is absolute, else `~/.cache`.
+    /// Returns `$XDG_CACHE_HOME/dictum` if that is absolute, else `~/.cache/dictum` (XDG Base Directory
+    /// Specification).
     private static func defaultCache() throws(FetchError) -> String {
         let environment = ProcessInfo.processInfo.environment
         if let base = environment["XDG_CACHE_HOME"], base.hasPrefix("/") { return base + "/dictum" }

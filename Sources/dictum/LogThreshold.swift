@@ -1,7 +1,7 @@
 internal import Logging
 internal import Synchronization
 
-/// The least level that is logged, for every copy of a log.
+/// The minimum log level, shared by all copies of a log.
 ///
 /// Safe from any thread.
 final class LogThreshold: Sendable {
@@ -11,7 +11,6 @@ final class LogThreshold: Sendable {
         place = Atomic(Self.place(of: level))
     }
 
-    /// The least level that is logged.
     var level: Logger.Level {
         get { Logger.Level.allCases[place.load(ordering: .relaxed)] }
         set { place.store(Self.place(of: newValue), ordering: .relaxed) }

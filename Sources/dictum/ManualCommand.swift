@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import Foundation
 internal import Proxy
 
-/// `dictum manual`: prints the manual page, made of what `--help` says.
+/// `dictum manual`: prints the manual page, generated from the `--help` texts.
 struct ManualCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "manual", abstract: "Prints the manual page, for man(1).")
@@ -12,9 +12,9 @@ struct ManualCommand: ParsableCommand {
     }
 }
 
-/// The manual page in the language of man(7).
+/// The manual page as man(7) source.
 enum ManualPage {
-    /// What the parser tells of itself (`--experimental-dump-help`).
+    /// The parser's description of the commands (`--experimental-dump-help`).
     private struct Tool: Decodable {
         let command: Command
     }
@@ -42,7 +42,6 @@ enum ManualPage {
         let valueName: String?
     }
 
-    /// The whole page.
     static func text() throws -> String {
         let dump = Dictum._dumpHelp()
         let root = try JSONDecoder().decode(Tool.self, from: Data(dump.utf8)).command
@@ -84,10 +83,10 @@ enum ManualPage {
         return [".TP", title, escaped(argument.abstract ?? "")]
     }
 
-    /// A text whose letters mean nothing to the formatter.
+    /// Escapes text for troff.
     private static func escaped(_ text: String) -> String {
         let plain = text.replacing("\\", with: "\\e").replacing("-", with: "\\-")
-        // A dot or an apostrophe begins a request where it begins a line.
+        // A dot or an apostrophe at the start of a line begins a request of troff.
         return plain.split(separator: "\n", omittingEmptySubsequences: true).map { line in
             line.hasPrefix(".") || line.hasPrefix("'") ? "\\&" + line : String(line)
         }.joined(separator: "\n")

@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// Where errors go, one line each.
+/// Standard error, written line by line.
 enum StandardError {
-    /// Writes a line; a standard error that is closed is no error.
+    /// Writes a line; ignores errors, such as a closed standard error.
     static func write(_ line: String) {
         try? FileHandle.standardError.write(contentsOf: Array((line + "\n").utf8))
     }

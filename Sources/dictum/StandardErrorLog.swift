@@ -2,7 +2,7 @@ internal import Foundation
 internal import Logging
 internal import Proxy
 
-/// The operator's log on standard error: one line an event, as text or as JSON.
+/// The operator's log on standard error: one line per event, as text or as JSON.
 struct StandardErrorLog: LogHandler {
     let isJSON: Bool
     var metadata: Logger.Metadata = [:]

@@ -2,7 +2,6 @@ internal import Dictionaries
 internal import Logging
 
 extension StoreEvent {
-    /// How grave it is.
     var level: Logger.Level {
         switch self {
         case .info: .info
@@ -11,7 +10,6 @@ extension StoreEvent {
         }
     }
 
-    /// What the store says.
     var text: String {
         switch self {
         case .info(let text), .warning(let text), .error(let text): text

@@ -3,17 +3,18 @@ internal import Foundation
 internal import HTTP
 internal import Proxy
 
-/// An API that changes, Dictum before it, and a client that fetches version after version.
+/// An API that changes, Dictum in front of it, and a client that fetches one version after another.
 struct Demo {
     private let versions: DemoVersions
     private let origin: DemoOrigin
     private let service: ProxyService
-    /// Where the proxy listens.
+    /// The URL at which the proxy listens.
     let proxyURL: String
 
     /// Starts the API and the proxy.
     ///
-    /// Without an address the proxy takes the usual ones, metrics included, or a port of its own where one is taken.
+    /// Without an address the proxy uses the default addresses, metrics included. If one of them is taken, it
+    /// uses a free port.
     init(_ versions: DemoVersions, listen: String?) throws {
         self.versions = versions
         origin = try DemoOrigin(versions)
@@ -44,9 +45,9 @@ struct Demo {
             var configuration = try Configuration.implied(
                 upstream: origin.endpoint.urlText, listen: listen, store: ":memory:")
             if listen != nil { configuration.admin = nil }
-            // The table is what is to be read.
+            // Only the table should appear.
             configuration.log.level = .warning
-            // As many descriptors as any machine has.
+            // Every machine has enough descriptors for these.
             configuration.limits.connections = 100
             return configuration
         } catch {
@@ -54,10 +55,10 @@ struct Demo {
         }
     }
 
-    /// The URL of the feed, through the proxy.
+    /// The URL of the feed through the proxy.
     var feedURL: String { proxyURL + DemoApplication.path }
 
-    /// Fetches version after version and prints what each cost; throws if any body is not the API's.
+    /// Fetches one version after another and prints the cost of each; throws if a body differs from the API's.
     func printTable() throws {
         let folder = FileManager.default.temporaryDirectory.appending(
             path: "dictum-demo-\(UUID().uuidString)")
@@ -82,10 +83,10 @@ struct Demo {
         if let summary = table.summary { StandardOutput.write("\n" + summary) }
     }
 
-    /// Lets the feed change every few seconds from now on.
+    /// Changes the feed every few seconds from now on.
     func keepChanging() { origin.keepChanging() }
 
-    /// Ends the proxy and the API; blocks until they have.
+    /// Stops the proxy and the API; blocks until they have stopped.
     func stop() {
         service.stop()
         origin.stop()

@@ -1,10 +1,10 @@
 internal import HTTP
 
-/// A request that has been answered at once: what else comes of it is not wanted.
+/// A request that was responded to at once; later events are ignored.
 final class DemoAnswer: RequestHandler {
     private let connection: ServerConnection
 
-    /// Answers; to HEAD without the body.
+    /// Sends the response, without the body for HEAD.
     init(_ head: consuming ResponseHead, _ body: [UInt8], isHead: Bool, connection: ServerConnection) {
         self.connection = connection
         if isHead {

@@ -4,7 +4,6 @@ internal import HTTP
 ///
 /// Confined to the loop.
 final class DemoApplication: Application, Handler {
-    /// The path of the resource.
     static let path = "/feed"
     private static let changeMilliseconds: Int64 = 5_000
 
@@ -19,7 +18,7 @@ final class DemoApplication: Application, Handler {
         self.core = core
     }
 
-    /// Takes the name that its loop has for it.
+    /// Sets the application's own token.
     func added(as token: Token) { self.token = token }
 
     /// Serves this version from now on.
@@ -32,7 +31,7 @@ final class DemoApplication: Application, Handler {
     func keepChanging() { core.setDeadline(token, core.now + Self.changeMilliseconds) }
 
     func expired(_ core: EventLoop.Core) {
-        // A file that has gone meanwhile leaves the content as it is.
+        // If a file has disappeared, the content stays as it is.
         if let next = try? versions.body(number + 1) { show(number + 1, next) }
         keepChanging()
     }

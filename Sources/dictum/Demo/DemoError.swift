@@ -1,4 +1,4 @@
-/// Why the demo cannot go on, in one line that says what to do.
+/// A reason to end the demo, in one line that says what to do.
 struct DemoError: Error, Equatable, CustomStringConvertible {
     let description: String
 

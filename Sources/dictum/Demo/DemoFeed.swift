@@ -1,6 +1,6 @@
 /// A made-up news feed of about 180 KB, as an API would serve it.
 ///
-/// From one version to the next an item is new at the front, the last is gone, and a few scores have changed.
+/// Each version adds an item at the front, drops the last one, and changes a few scores.
 enum DemoFeed {
     private static let itemCount = 500
     private static let subjects = [
@@ -20,7 +20,7 @@ enum DemoFeed {
         "while", "critics", "ask", "for", "more", "data", "before", "any", "plan", "is", "made",
     ]
 
-    /// One version, the same each time.
+    /// Returns one version; the same bytes on every call.
     static func bytes(version: Int) -> [UInt8] {
         let newest = itemCount + version
         let items = (0..<itemCount).map { item(newest - $0, version: version) }
@@ -32,7 +32,8 @@ enum DemoFeed {
         let title = "\(random.pick(subjects)) \(random.pick(verbs)) \(random.pick(objects))"
         let summary = (0..<24).map { _ in random.pick(words) }.joined(separator: " ")
         let identifier = String(random.next(), radix: 16)
-        // Grows by one every 97 versions, at another time for each item: about five change from one to the next.
+        // Each score grows by one every 97 versions, at a different version for each item: about five change per
+        // version.
         let score = random.next() % 400 + UInt64((number + version) / 97)
         return
             #"{"id":"\#(identifier)","number":\#(number),"title":"\#(title)","score":\#(score),"#
@@ -40,12 +41,12 @@ enum DemoFeed {
             + #""summary":"\#(summary)."}"#
     }
 
-    /// Numbers that look random and are the same each time.
+    /// A deterministic pseudo-random generator.
     private struct Noise {
         var state: UInt64
 
         mutating func next() -> UInt64 {
-            // A linear congruential step, its upper half mixed into the lower.
+            // This is a linear congruential step with its upper half mixed into the lower.
             state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
             return (state ^ state >> 29) &* 0x9E37_79B9_7F4A_7C15 >> 16
         }

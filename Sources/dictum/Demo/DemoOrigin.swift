@@ -2,17 +2,17 @@ internal import Dictionaries
 internal import Dispatch
 internal import HTTP
 
-/// The demo's API, running on an event loop of its own.
+/// The demo's API, running on its own event loop.
 ///
-/// Safe from any thread but that loop.
+/// Safe from any thread except that loop.
 final class DemoOrigin: Sendable {
-    /// Where it listens, on a port that the system chose.
+    /// The address it listens at, on a port that the system chose.
     let endpoint: Endpoint
     private let versions: DemoVersions
     private let loop = EventLoop(label: "dictum.demo")
     private let token: Token
 
-    /// Accepts from now on; serves nothing before the first `show`.
+    /// Accepts from now on; call `show` before the first request.
     init(_ versions: DemoVersions) throws(DemoError) {
         self.versions = versions
         let socket = try Self.listen()
@@ -34,7 +34,7 @@ final class DemoOrigin: Sendable {
         token = made.withLock { $0 }
     }
 
-    /// Serves the version of that number from when this returns; returns its body.
+    /// Serves a version from the time this returns; returns its body.
     func show(_ number: Int) throws(DemoError) -> [UInt8] {
         let body = try versions.body(number)
         let shown = DispatchSemaphore(value: 0)
@@ -46,12 +46,10 @@ final class DemoOrigin: Sendable {
         return body
     }
 
-    /// Changes the content every few seconds from now on.
     func keepChanging() {
         loop.execute { [token] core in core.handler(token, as: DemoApplication.self)?.keepChanging() }
     }
 
-    /// Ends it.
     func stop() { loop.stop() }
 
     private static func listen() throws(DemoError) -> ListeningSocket {

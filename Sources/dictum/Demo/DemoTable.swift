@@ -1,6 +1,6 @@
-/// The demo's table: one row a fetch, aligned as it grows.
+/// The demo's table: one aligned row per fetch.
 struct DemoTable {
-    /// What one fetch cost.
+    /// The cost of one fetch.
     struct Row {
         let coding: String
         let bodyBytes: Int
@@ -11,7 +11,6 @@ struct DemoTable {
     private static let widths = [5, 8, 12, 14, 12, 7]
     private(set) var rows: [Row] = []
 
-    /// The titles of the columns.
     static let title = line(["fetch", "coding", "body", "gzip would be", "on the wire", "saved"])
 
     /// Adds a fetch and returns its line.
@@ -20,7 +19,7 @@ struct DemoTable {
         return Self.line([String(rows.count), row.coding] + Self.numbers(row))
     }
 
-    /// The sums, under a rule.
+    /// The totals, below a rule.
     var total: String {
         let sum = Row(
             coding: "", bodyBytes: rows.reduce(0) { $0 + $1.bodyBytes },
@@ -29,7 +28,8 @@ struct DemoTable {
         return rule + "\n" + Self.line(["all", ""] + Self.numbers(sum))
     }
 
-    /// What it comes to: how much less than gzip the fetches took that had a dictionary; nil where that is not so.
+    /// A sentence that compares fetches that had a dictionary with gzip; nil if they took more than half of
+    /// gzip's bytes.
     var summary: String? {
         let deltas = rows.filter { $0.coding == "dcz" || $0.coding == "dcb" }
         let wire = deltas.reduce(0) { $0 + $1.wireBytes }
@@ -43,7 +43,7 @@ struct DemoTable {
         return [row.bodyBytes, row.gzipBytes, row.wireBytes].map(grouped) + [saved]
     }
 
-    /// The second column is a word and begins on the left, the others are numbers and end on the right.
+    /// Aligns the second column, a word, to the left and the numbers to the right.
     private static func line(_ cells: [String]) -> String {
         zip(cells, widths).enumerated().map { index, cell in
             let blanks = String(repeating: " ", count: max(0, cell.1 - cell.0.count))
@@ -52,7 +52,7 @@ struct DemoTable {
         .joined(separator: " ")
     }
 
-    /// A number with a comma before every three digits.
+    /// Returns a number with a comma before every three digits.
     static func grouped(_ number: Int) -> String {
         let digits = Array(String(number))
         var text = ""

@@ -1,6 +1,5 @@
-/// What the demo says besides its table.
+/// The demo's texts around its table.
 enum DemoText {
-    /// What is about to be seen.
     static func introduction(proxy: String) -> String {
         """
         Dictum listens on \(proxy), before an API whose answer changes a little each time.
@@ -10,7 +9,7 @@ enum DemoText {
         """
     }
 
-    /// The commands to try while it keeps running; each can be pasted as it is.
+    /// The commands to try while the demo keeps running; each can be pasted as it is.
     static func nextSteps(feed: String, program: String) -> String {
         """
 

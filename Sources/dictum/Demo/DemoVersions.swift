@@ -1,17 +1,16 @@
 internal import Foundation
 
-/// What the demo's origin serves, version after version.
+/// The versions that the demo's origin serves.
 enum DemoVersions: Sendable {
-    /// A feed that is made up as it is asked for.
+    /// A generated feed.
     case generated
-    /// Files, each of which is a version.
+    /// Files, each of them one version.
     case files([String])
 
-    /// The most files that are shown.
     static let filesMax = 50
     private static let fileBytesMax = 64 << 20
 
-    /// The files of a folder in natural order (2 before 10); hidden ones are left out.
+    /// Takes the files of a folder in natural order (2 before 10), without hidden files.
     init(folder: String) throws(DemoError) {
         let manager = FileManager.default
         guard let names = try? manager.contentsOfDirectory(atPath: folder) else {
@@ -29,7 +28,7 @@ enum DemoVersions: Sendable {
         self = .files(Array(paths.prefix(Self.filesMax)))
     }
 
-    /// How many versions the table shows.
+    /// The number of versions that the table shows.
     var shownCount: Int {
         switch self {
         case .generated: 8
@@ -37,7 +36,7 @@ enum DemoVersions: Sendable {
         }
     }
 
-    /// The version of that number, from 0; files begin again after the last.
+    /// Returns a version, counted from 0; files start again after the last.
     func body(_ number: Int) throws(DemoError) -> [UInt8] {
         switch self {
         case .generated: return DemoFeed.bytes(version: number)
@@ -51,7 +50,7 @@ enum DemoVersions: Sendable {
         }
     }
 
-    /// The media type, by the name of the first file.
+    /// The media type, from the extension of the first file.
     var mediaType: String {
         guard case .files(let paths) = self, let first = paths.first else { return "application/json" }
         return switch URL(filePath: first).pathExtension.lowercased() {

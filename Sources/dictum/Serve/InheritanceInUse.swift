@@ -3,12 +3,12 @@ internal import Glibc
 internal import HTTP
 internal import Proxy
 
-/// What this process was started with, taken from its environment so that nobody takes it again.
+/// The sockets and the readiness descriptor that this process inherited, removed from its environment.
 struct InheritanceInUse {
     let sockets: InheritedSockets
     private let readiness: Int32?
 
-    /// Once, before any thread is started: reads the variables, and unsets them.
+    /// Reads and unsets the variables; call it once, before any thread is started.
     init() throws(StartError) {
         let inheritance = try Inheritance(
             ProcessInfo.processInfo.environment, own: getpid(), parent: getppid())
@@ -19,12 +19,12 @@ struct InheritanceInUse {
         sockets = try inheritance.sockets()
     }
 
-    /// Tells whoever waits for it that connections are accepted: the process before this one, which tells the service
-    /// manager by whom it is succeeded, or that one itself.
+    /// Reports that connections are accepted: to the predecessor, which informs the service manager, or directly
+    /// to the manager.
     func tellReady() {
         guard let readiness else { return ServiceManager.notify(.ready) }
         var one: UInt8 = 1
-        // Safe: one byte of a local variable.
+        // Safe: the byte is a local variable.
         _ = unsafe write(readiness, &one, 1)
         close(readiness)
     }

@@ -5,7 +5,7 @@ internal import HTTP
 internal import Logging
 internal import Proxy
 
-/// A proxy with its log, as `serve` and `demo` run it.
+/// A proxy with its log, for `serve` and `demo`.
 struct ProxyService {
     let log: Logger
     let server: ProxyServer
@@ -32,7 +32,9 @@ struct ProxyService {
         for url in server.urls { log.info("listening on \(url)") }
     }
 
-    /// Drains and stops; blocks until all is written, and returns false where a loop was stuck.
+    /// Drains and stops; blocks until everything is written.
+    ///
+    /// Returns false if an event loop was stuck.
     @discardableResult
     func stop(isHandedOver: Bool = false) -> Bool {
         let isWhole = server.stop(isHandedOver: isHandedOver)
@@ -41,7 +43,7 @@ struct ProxyService {
         return isWhole
     }
 
-    /// Goes on with the configuration in a file as it is now; with the former one where that is wrong.
+    /// Reads the configuration again; keeps the current one if the file is invalid.
     func reload(file: String, environment: [String: String]) {
         do throws(ConfigurationError) {
             let configuration = try Configuration.load(file: file, environment: environment)
@@ -54,7 +56,7 @@ struct ProxyService {
         }
     }
 
-    /// Says what is valid in a configuration and cannot be meant.
+    /// Logs the warnings of a configuration.
     func warn(of configuration: Configuration, file: String) {
         for line in configuration.warningLines(file: file) { log.warning("\(line)") }
     }

@@ -37,17 +37,18 @@ struct ServeCommand: ParsableCommand {
     }
 
     func run() throws {
-        // Without a file there is nothing to read again: SIGHUP then ends the program, as it does any other.
+        // Without a file there is nothing to read again, so SIGHUP keeps its default action and ends the process.
         Signals.block(reloads: config != nil, upgrades: true)
         Successor.prepare()
         DescriptorLimit.raise()
         guard Service(proxy: try start(), config: config).run() else { throw ExitCode.failure }
     }
 
-    /// The proxy as it accepts; what it was started with and does not listen at is closed by then.
+    /// Returns the proxy once it accepts; inherited sockets that it does not use are closed by then.
     private func start() throws -> ProxyService {
         do {
-            // First of all: no thread may read the environment yet, nor any file be opened at these numbers.
+            // This comes first: no other thread may read the environment yet, and no file may be opened at these
+            // numbers.
             let inheritance = try InheritanceInUse()
             let configuration = try readConfiguration()
             let service = try start(configuration, inheritance.sockets)
@@ -60,7 +61,7 @@ struct ServeCommand: ParsableCommand {
         }
     }
 
-    /// Starts the proxy; without a file also where another instance has the admin listener's usual address.
+    /// Starts the proxy; with `--upstream`, gives up the admin listener if its default address is taken.
     private func start(
         _ configuration: Configuration, _ inherited: InheritedSockets
     ) throws(StartError) -> ProxyService {
@@ -86,7 +87,7 @@ struct ServeCommand: ParsableCommand {
             }
             return try Configuration.implied(upstream: upstream ?? "", listen: listen, store: store)
         } catch {
-            // What an option says wrong has no place in a file.
+            // Errors in options have no position in a file.
             let lines = config.map(error.lines) ?? error.problems.map { "dictum: \($0.text)" }
             for line in lines { StandardError.write(line) }
             throw config == nil ? ExitCode.validationFailure : ExitCode.wrongConfiguration

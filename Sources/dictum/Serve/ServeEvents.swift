@@ -3,11 +3,10 @@ internal import Dispatch
 internal import Foundation
 internal import Glibc
 
-/// What happens to a running `serve`, one after the other: signals, and news of a successor.
+/// The events of a running `serve` in their order: signals, and reports about a successor.
 ///
 /// Safe from any thread.
 final class ServeEvents: Sendable {
-    /// One of them.
     enum Event: Sendable {
         case signal(Signals.Request)
         case successor(Successor.Outcome)
@@ -16,7 +15,7 @@ final class ServeEvents: Sendable {
     private let waiting = Guarded<[Event]>([])
     private let count = DispatchSemaphore(value: 0)
 
-    /// Takes the signals that are blocked from now on.
+    /// Turns blocked signals into events from now on.
     func takeSignals() {
         Thread.detachNewThread { [self] in
             var ends = 0
@@ -30,7 +29,7 @@ final class ServeEvents: Sendable {
         }
     }
 
-    /// Ends the process a little later, whatever else it does by then: nothing that is stuck may keep it.
+    /// Ends the process after a few seconds even if something is stuck.
     private static func endInAnyCase() {
         Thread.detachNewThread {
             Thread.sleep(forTimeInterval: lastSeconds)
@@ -39,16 +38,15 @@ final class ServeEvents: Sendable {
         }
     }
 
-    /// Enough to store what is pending; a service manager waits longer.
+    /// Long enough to store what is pending; service managers wait longer.
     private static let lastSeconds = 8.0
 
-    /// Adds one.
     func post(_ event: Event) {
         waiting.withLock { $0.append(event) }
         count.signal()
     }
 
-    /// Waits for the next.
+    /// Waits for the next event.
     func next() -> Event {
         while true {
             count.wait()

@@ -3,20 +3,20 @@ internal import Glibc
 internal import Logging
 internal import Proxy
 
-/// A proxy that serves until it is told to end, or another process has taken its place.
+/// A proxy that serves until a signal ends it or another process takes over.
 struct Service {
-    /// Why it ends.
+    /// The reason to end.
     private enum End {
         case signal(String)
         case successor(pid_t)
     }
 
     let proxy: ProxyService
-    /// The file that SIGHUP has it read again; nil where there is none.
+    /// The configuration file that SIGHUP reads again; nil without one.
     let config: String?
     private let events = ServeEvents()
 
-    /// Returns when the last request has been answered, or the time for that is over; false where a loop was stuck.
+    /// Returns when the last request is done or the drain has timed out; false if an event loop was stuck.
     func run() -> Bool {
         events.takeSignals()
         switch waitForEnd() {
@@ -28,13 +28,14 @@ struct Service {
         case .successor(let pid):
             ServiceManager.notify(.succeeded(by: pid))
             proxy.log.info("process \(pid) accepts now: draining")
-            // A service manager that ends both means it well with this one, too.
+            // A service manager that stops both processes may send this one a signal too, so one signal is
+            // expected.
             stopAtOnce(afterSignals: 2)
             return proxy.stop(isHandedOver: true)
         }
     }
 
-    /// Does what signals ask for until the service shall end.
+    /// Handles signals until one of them, or a successor, ends the service.
     private func waitForEnd() -> End {
         var isUpgrading = false
         while true {
@@ -60,7 +61,7 @@ struct Service {
         ServiceManager.notify(.ready)
     }
 
-    /// Starts the program as it is on disk now; returns whether there is something to wait for.
+    /// Starts the program as it is on disk now; returns true if a successor is starting.
     private func startSuccessor() -> Bool {
         do throws(Successor.CannotStart) {
             let successor = try Successor(sockets: proxy.server.listeningSockets())
@@ -73,7 +74,7 @@ struct Service {
         }
     }
 
-    /// Has the drain end at the first or second signal that asks for it.
+    /// Ends the drain at the first or second terminating signal.
     private func stopAtOnce(afterSignals count: Int) {
         Thread.detachNewThread { [events, proxy] in
             var left = count

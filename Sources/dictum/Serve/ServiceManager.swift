@@ -1,17 +1,16 @@
 internal import Foundation
 internal import Glibc
 
-/// systemd, or another that speaks its protocol, sd_notify(3); where there is none nothing is said.
+/// systemd or another service manager with the protocol of sd_notify(3); without one, nothing is sent.
 enum ServiceManager {
-    /// What it is told.
+    /// A state to report.
     enum State {
-        /// Connections are accepted, with the configuration that was read last.
+        /// Connections are accepted, under the configuration that was read last.
         case ready
-        /// The configuration is being read again.
         case reloading
         /// The process drains.
         case stopping
-        /// Another process of the service does its work from now on.
+        /// Another process of the service takes over.
         case succeeded(by: pid_t)
 
         fileprivate var text: String {
@@ -24,7 +23,7 @@ enum ServiceManager {
         }
     }
 
-    /// Tells it; one that is not there any more is no fault of ours.
+    /// Reports a state; ignores errors, such as a manager that has gone.
     static func notify(_ state: State) {
         guard let path = ProcessInfo.processInfo.environment["NOTIFY_SOCKET"], let address = address(of: path)
         else { return }
@@ -33,7 +32,8 @@ enum ServiceManager {
         defer { close(descriptor) }
         let text = Array(state.text.utf8)
         var (name, length) = address
-        // Safe: the text and the address are local and outlive the call; the length is what is filled of the address.
+        // Safe: the text and the address are local and outlive the call; the length covers the filled part of the
+        // address.
         unsafe withUnsafePointer(to: &name) { pointer in
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
                 _ = unsafe sendto(descriptor, text, text.count, Int32(MSG_NOSIGNAL), address, length)
@@ -41,8 +41,7 @@ enum ServiceManager {
         }
     }
 
-    /// A path, or with an `@` before it a name in the abstract namespace, which begins with a NUL and has no end but its
-    /// length.
+    /// Returns the address for a path, or for a name in the abstract namespace, written with a leading `@`.
     private static func address(of path: String) -> (sockaddr_un, socklen_t)? {
         var bytes = Array(path.utf8)
         guard let first = bytes.first, first == UInt8(ascii: "/") || first == UInt8(ascii: "@") else {

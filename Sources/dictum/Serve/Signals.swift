@@ -1,11 +1,11 @@
 internal import Glibc
 
-/// The signals that end the program, have it read its configuration again or start its successor, taken by one thread at a time.
+/// The signals that stop, reload or upgrade the program, taken by one thread at a time.
 ///
-/// Blocked in every thread, so before the first is started. Not a Dispatch signal source: under the thread
-/// sanitizer that never fires.
+/// Block them before the first thread starts: threads inherit the mask. A Dispatch signal source does not work
+/// here, since it never fires under the thread sanitizer.
 enum Signals {
-    /// What a signal asks for.
+    /// The action that a signal requests.
     enum Request: Sendable {
         case end(String)
         case reload
@@ -14,7 +14,7 @@ enum Signals {
 
     private static let ending = [SIGTERM, SIGINT]
 
-    /// Blocks them for this thread and all that it starts; a peer that has gone is an error, not a signal.
+    /// Blocks the signals for this thread and all threads it starts, and ignores SIGPIPE.
     static func block(reloads: Bool = false, upgrades: Bool = false) {
         var set = set(of: ending + (reloads ? [SIGHUP] : []) + (upgrades ? [SIGUSR2] : []))
         // Safe: `set` is local and outlives the call.
@@ -22,7 +22,7 @@ enum Signals {
         signal(SIGPIPE, SIG_IGN)
     }
 
-    /// Waits for one of them.
+    /// Waits for one of the signals.
     static func wait() -> Request {
         var set = blocked()
         var number: Int32 = 0
@@ -36,7 +36,7 @@ enum Signals {
         }
     }
 
-    /// Those that `block` has blocked.
+    /// Returns the signals that `block` has blocked.
     private static func blocked() -> sigset_t {
         var blocked = sigset_t()
         // Safe: `blocked` is local and outlives the calls; without a new mask the call only reads.

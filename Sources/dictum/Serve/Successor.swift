@@ -3,27 +3,26 @@ internal import Glibc
 internal import HTTP
 internal import Proxy
 
-/// The program as it is on disk now, started with the listening sockets of this process to take its place.
+/// The program as it is on disk now, started with the listening sockets of this process to take over.
 ///
-/// Both accept at the same sockets then, whose queues no moment closes: that is why descriptors are handed on, and not
-/// opened once more with SO_REUSEPORT, where connections in the queue of the one that closes are reset.
+/// Both processes accept from the same sockets, whose queues are never closed. With a second set of sockets
+/// (SO_REUSEPORT), connections in the queue of the closing one would be reset.
 struct Successor: Sendable {
-    /// What became of it.
+    /// The result of the start.
     enum Outcome: Sendable {
-        /// It accepts, under this process id.
+        /// It accepts connections.
         case ready(pid_t)
-        /// It has ended, or was ended, and why.
+        /// It ended or was killed, with the reason.
         case failed(String)
     }
 
-    /// Why it could not be started.
+    /// A reason why it could not be started.
     struct CannotStart: Error {
         let text: String
     }
 
-    /// Its process id.
     let pid: pid_t
-    /// Where it says that it accepts; ended with it if it does not.
+    /// The pipe on which it reports that it accepts; closed if it ends.
     private let readiness: Int32
 
     /// Starts it with the arguments of this process.
@@ -44,7 +43,7 @@ struct Successor: Sendable {
         readiness = ends[0]
     }
 
-    /// Waits until it accepts or fails; one that does neither is killed.
+    /// Waits until it accepts or fails; kills it if it does neither in time.
     func wait() -> Outcome {
         defer { close(readiness) }
         var entry = pollfd(fd: readiness, events: Int16(POLLIN), revents: 0)
@@ -52,7 +51,7 @@ struct Successor: Sendable {
         // Safe: one entry and one byte, both local, used within the calls.
         while unsafe poll(&entry, 1, Self.readyMilliseconds) < 0, errno == EINTR {}
         if entry.revents != 0, unsafe read(readiness, &byte, 1) == 1 { return .ready(pid) }
-        // It is this process's child and not waited for yet: the number cannot be another's.
+        // It is this process's child and has not been waited for, so the id cannot belong to another process.
         if entry.revents == 0 { kill(pid, SIGKILL) }
         var status: Int32 = 0
         while unsafe waitpid(pid, &status, 0) < 0, errno == EINTR {}
@@ -74,15 +73,15 @@ struct Successor: Sendable {
         return environment
     }
 
-    /// Where the program is, as it was called: behind a link that leads elsewhere by now, so does it.
+    /// The path of the program as it was called, so that an updated symbolic link leads to the new file.
     ///
-    /// One that was found by its name alone is where the system says; read at the start, before the file is replaced.
+    /// For a program found through PATH it is the path that the system reports, read before the file is replaced.
     private static let program: String = {
         let name = CommandLine.arguments.first ?? ""
         if name.contains("/") { return URL(filePath: name).path }
         return (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? name
     }()
 
-    /// Finds out where the program is.
+    /// Reads the path of the program; call it before the file can be replaced.
     static func prepare() { _ = program }
 }

@@ -1,17 +1,17 @@
 internal import Dictionaries
 
-/// A chain as it is listed.
+/// A chain in a list.
 struct ChainEntry: Encodable {
     let authority: String
     let match: String
     let matchDest: [String]
-    /// public, or unlisted where a client must send the id back.
+    /// `public`, or `unlisted` if clients must send the id back.
     let scope: String
     let versions: Int
-    /// The bodies of its versions.
+    /// The total size of the bodies.
     let bytes: Int
     let lastWanted: String
-    /// How many of the versions a route of the configuration would make; nil without a configuration.
+    /// The number of versions that a configured route would create; nil without a configuration.
     let current: Int?
 
     enum CodingKeys: String, CodingKey {
@@ -22,7 +22,7 @@ struct ChainEntry: Encodable {
 
     static let title = ["AUTHORITY", "MATCH", "VERSIONS", "SIZE", "LAST WANTED", "USED"]
 
-    /// Of the versions of one chain, at least one.
+    /// Summarizes the versions of one chain; there is at least one.
     init(_ versions: some Collection<Version>, _ key: ChainKey, isCurrent: ((Version) -> Bool)?) {
         authority = key.authority
         scope = key.scope == .unlisted ? "unlisted" : "public"
@@ -34,14 +34,13 @@ struct ChainEntry: Encodable {
         current = isCurrent.map { isCurrent in versions.count(where: isCurrent) }
     }
 
-    /// The cells of its line.
     var cells: [String] {
         let destinations = matchDest.isEmpty ? "" : " (\(matchDest.joined(separator: " ")))"
         let used = current.map { $0 == versions ? "yes" : $0 == 0 ? "no" : "\($0)" } ?? "?"
         return [authority, match + destinations, String(versions), StoreText.size(bytes), lastWanted, used]
     }
 
-    /// One entry a chain of versions that stand chain by chain.
+    /// Returns one entry per chain; the versions are grouped by chain.
     static func entries(_ versions: [Version], isCurrent: ((Version) -> Bool)?) -> [ChainEntry] {
         var entries: [ChainEntry] = []
         var rest = versions[...]

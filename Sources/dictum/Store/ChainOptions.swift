@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import Dictionaries
 
-/// Which chains a command is about.
+/// The options that select chains.
 struct ChainOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Only chains with this match, such as /api/feed.", valueName: "match"))
     var chain: String?
@@ -11,15 +11,15 @@ struct ChainOptions: ParsableArguments {
             "Only chains of this host, with its port unless it is the usual one.", valueName: "authority"))
     var authority: String?
 
-    /// Whether any chain is named.
+    /// True if a chain is named.
     var isGiven: Bool { chain != nil || authority != nil }
 
-    /// Whether a chain is meant.
+    /// Returns true if the options select the chain.
     func includes(_ key: ChainKey) -> Bool {
         (chain == nil || key.match == chain) && (authority == nil || key.authority == authority?.lowercased())
     }
 
-    /// What was asked for, for an error.
+    /// The selection, for error texts.
     var text: String {
         [chain.map { "the match \($0)" }, authority.map { "the authority \($0)" }].compactMap(\.self)
             .joined(separator: " and ")

@@ -1,22 +1,21 @@
 internal import ArgumentParser
 internal import Dictionaries
 
-/// A digest as it is given on the command line: the beginning of its hexadecimal form, or all of it in base64.
+/// A digest on the command line: the beginning of its hexadecimal form, or its whole base64 form.
 struct DigestArgument {
     let text: String
     private let prefix: String
 
-    /// The fewest hexadecimal digits that may stand for a digest.
+    /// The minimum number of hexadecimal digits.
     static let digitsMin = 4
 
-    /// What the commands say of it.
     static let help: ArgumentHelp =
         "The digest: its first hexadecimal digits, four at least, or all of it in base64, with or without colons."
 
-    /// Reads it as it is given.
     init(argument: String) throws {
         text = argument
-        // As Available-Dictionary and Dictum-Explain have it, between colons, and as a Link's URL has it.
+        // Available-Dictionary and Dictum-Explain put the base64 form between colons; the URL of a Link has the
+        // URL-safe form.
         let base64 =
             argument.hasPrefix(":") && argument.hasSuffix(":")
             ? String(argument.dropFirst().dropLast()) : argument
@@ -35,6 +34,6 @@ struct DigestArgument {
         }
     }
 
-    /// Whether a digest is meant, perhaps as one of several.
+    /// Returns true if the argument stands for the digest; it may stand for several.
     func names(_ digest: Digest) -> Bool { digest.hex.hasPrefix(prefix) }
 }

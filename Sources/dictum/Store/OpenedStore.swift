@@ -1,17 +1,17 @@
 internal import Dictionaries
 internal import Proxy
 
-/// A store that a command works on, and the configuration it came from, if there is one.
+/// An open store, and its configuration if one was given.
 struct OpenedStore {
     let catalog: StoreCatalog
     let configuration: Configuration?
 
-    /// Whether a route of the configuration would make a version; nil where there is no configuration.
+    /// Returns true for versions that a configured route would create; nil without a configuration.
     var isCurrent: ((Version) -> Bool)? {
         configuration.map { CurrentRoutes($0).makes }
     }
 
-    /// The versions whose digest is meant.
+    /// Returns the versions with a digest; throws if there is none, or if the prefix is ambiguous.
     func versions(_ digest: DigestArgument) throws -> [Version] {
         let found = try catalog.versions().filter { digest.names($0.digest) }
         let digests = Set(found.map(\.digest.hex)).sorted()

@@ -1,6 +1,6 @@
 internal import ArgumentParser
 
-/// `dictum store`: looks into a store and removes from it, also while a proxy works on it.
+/// `dictum store`: inspects and prunes a store, also while a proxy uses it.
 struct StoreCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "store", abstract: "Looks into a store and removes from it, also while the proxy runs.",

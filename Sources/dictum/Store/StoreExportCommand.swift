@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import Dictionaries
 internal import Glibc
 
-/// `dictum store export`: the bytes of a body.
+/// `dictum store export`: writes a stored body.
 struct StoreExportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export", abstract: "Writes the body that has a digest, once it is verified.")

@@ -1,4 +1,4 @@
-/// Why a command on a store came to nothing, in one line.
+/// An error of a store command, in one line.
 struct StoreFailure: Error {
     let text: String
 

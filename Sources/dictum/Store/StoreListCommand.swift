@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import Dictionaries
 
-/// `dictum store list`: the chains of a store.
+/// `dictum store list`: lists chains or versions.
 struct StoreListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "Lists the chains, or the versions in them.",

@@ -3,7 +3,7 @@ internal import Dictionaries
 internal import Foundation
 internal import Proxy
 
-/// Which store a command is about.
+/// The options that select a store.
 struct StoreOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The configuration that names the store.", valueName: "file"))
     var config: String?
@@ -17,7 +17,7 @@ struct StoreOptions: ParsableArguments {
         }
     }
 
-    /// Opens the store for the time of `work`; every error becomes one line and an exit code.
+    /// Opens the store while `work` runs; turns every error into one line and an exit code.
     func use(_ work: (OpenedStore) throws -> Void) throws {
         let configuration = try readConfiguration()
         do {

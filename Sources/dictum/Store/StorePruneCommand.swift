@@ -3,7 +3,7 @@ internal import Dictionaries
 internal import Foundation
 internal import Proxy
 
-/// `dictum store prune`: removes what is too old or beyond the limits.
+/// `dictum store prune`: removes versions that are too old or exceed the limits.
 struct StorePruneCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "prune",

@@ -1,25 +1,26 @@
 internal import Dictionaries
 internal import Proxy
 
-/// Which versions a store is to lose, and why; pure.
+/// The choice of the versions that `store prune` removes, as a pure function.
 struct StorePruning {
-    /// Why a version goes.
+    /// The reason to remove a version.
     enum Cause: String, Encodable {
         case age, versions, route, chains, size
     }
 
-    /// The time, in seconds since 1970.
+    /// The time in seconds since 1970.
     let now: Int
-    /// Everything that was not wanted for so long goes, whatever its route says.
+    /// The age after which a version goes, whatever its route says.
     var olderThanSeconds: Int?
-    /// Whether versions that no route would make go.
+    /// True if versions that no configured route would create go.
     var removesUnusedRoutes = false
-    /// The routes and limits; nil where there is no configuration.
+    /// The routes and limits; nil without a configuration.
     var configuration: Configuration?
 
-    /// What goes; `versions` stand chain by chain, in each the oldest first.
+    /// Returns the versions to remove; `versions` are grouped by chain, oldest first.
     ///
-    /// What Links name now stays, as a browser may be about to ask for it. `usedBytes` is what the files must take now.
+    /// Versions that a Link may name stay, since a browser may be about to fetch them. `usedBytes` is the current
+    /// size of the files.
     func victims(among versions: [Version], usedBytes: Int) -> [(version: Version, cause: Cause)] {
         let routes = configuration.map { CurrentRoutes($0) }
         var victims: [(version: Version, cause: Cause)] = []
@@ -38,7 +39,8 @@ struct StorePruning {
             + beyondLimits(kept, usedBytes: usedBytes - victims.reduce(0) { $0 + $1.version.bytes })
     }
 
-    /// Why a version goes with so many newer ones in its chain, whatever the limits of the store; nil if it stays.
+    /// Returns why a version goes when its chain has `place` newer ones, regardless of the store's limits; nil if
+    /// it stays.
     private func cause(of version: Version, place: Int, _ routes: CurrentRoutes?) -> Cause? {
         if version.isPinned(at: now) { return nil }
         let policy = routes?.policy(for: version)
@@ -54,7 +56,8 @@ struct StorePruning {
         return olderThanSeconds.map { now - version.lastWanted >= $0 } ?? false
     }
 
-    /// The chains beyond `max_chains`, and what `max_size` has no place for, in the order in which a proxy evicts.
+    /// Returns the chains beyond `max_chains` and the versions beyond `max_size`, in the proxy's order of
+    /// eviction.
     private func beyondLimits(_ versions: [Version], usedBytes: Int) -> [(version: Version, cause: Cause)] {
         guard let store = configuration?.store else { return [] }
         let surplus = max(0, Set(versions.map(\.chain)).count - store.maxChains)

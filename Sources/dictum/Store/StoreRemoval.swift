@@ -1,10 +1,10 @@
 internal import Dictionaries
 
-/// Removes versions and says which.
+/// Removes versions and reports them.
 struct StoreRemoval {
     let isDryRun: Bool
     let isJSON: Bool
-    /// Whether what was wanted since it was read stays.
+    /// True if versions that were wanted after they were read stay.
     var sparesWanted = false
 
     private struct Report: Encodable {
@@ -28,9 +28,9 @@ struct StoreRemoval {
         }
     }
 
-    /// One line a version, with a word on why where there is one, and the sum; gives the room back to the disk.
+    /// Removes versions, prints one line per version and the total, and returns the space to the file system.
     ///
-    /// What went before an error is said all the same.
+    /// Versions removed before an error are reported too.
     func remove(
         _ versions: [Version], from catalog: StoreCatalog, why: (Version) -> String? = { _ in nil }
     ) throws {

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import Dictionaries
 
-/// `dictum store show`: the facts of the versions with one digest.
+/// `dictum store show`: shows the versions that have a digest.
 struct StoreShowCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Shows the versions that have a digest.")

@@ -1,14 +1,14 @@
 internal import Foundation
 
-/// How facts of a store are written for people and for programs.
+/// Formats of the store commands, for people and for programs.
 enum StoreText {
-    /// A time in seconds since 1970.
+    /// Returns the ISO 8601 form of a time in seconds since 1970.
     static func time(_ seconds: Int) -> String {
-        // Beyond the year 9999 there is no such form; a row changed by hand may say so.
+        // There is no such form after the year 9999; a row edited by hand may have a later time.
         Date(timeIntervalSince1970: Double(min(seconds, 253_402_300_799))).formatted(.iso8601)
     }
 
-    /// A number of bytes, to a tenth of its unit.
+    /// Returns a number of bytes with its unit, rounded to a tenth.
     static func size(_ bytes: Int) -> String {
         var value = Double(bytes)
         var unit = "B"
@@ -19,13 +19,13 @@ enum StoreText {
         return unit == "B" ? "\(bytes) B" : "\((value * 10).rounded() / 10) \(unit)"
     }
 
-    /// A number with its noun.
+    /// Returns a number with its noun in singular or plural.
     static func count(_ number: Int, _ noun: String) -> String {
         if number == 1 { return "1 \(noun)" }
         return "\(number) \(noun == "body" ? "bodies" : noun + "s")"
     }
 
-    /// Text that came from outside, without what a terminal would act upon.
+    /// Escapes control characters in text from outside, which a terminal might obey.
     static func plain(_ text: String) -> String {
         String(
             text.unicodeScalars.map { scalar in
@@ -34,7 +34,7 @@ enum StoreText {
             }.joined())
     }
 
-    /// Lines of columns, each as wide as its widest cell; nothing behind the last.
+    /// Aligns rows in columns; nothing follows the last cell.
     static func table(_ rows: [[String]]) -> String {
         let cells = rows.map { $0.map(plain) }
         let columns = cells.map(\.count).max() ?? 0
@@ -49,11 +49,11 @@ enum StoreText {
         }.joined(separator: "\n")
     }
 
-    /// One JSON object on one line.
+    /// Returns a JSON object on one line.
     static func json(_ value: some Encodable) -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Strings, numbers and switches are all there is, and those cannot fail to encode.
+        // Strings, numbers and Booleans cannot fail to encode.
         return (try? encoder.encode(value)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
     }
 }

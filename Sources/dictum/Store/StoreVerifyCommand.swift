@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import Dictionaries
 
-/// `dictum store verify`: reads every body and checks it against its digest.
+/// `dictum store verify`: checks every body against its digest.
 struct StoreVerifyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
@@ -54,7 +54,7 @@ struct StoreVerifyCommand: ParsableCommand {
         }
     }
 
-    /// Why the body that these versions share is damaged; nil where it is sound, or gone.
+    /// Returns why the body of these versions is damaged; nil if it is intact or gone.
     private func check(_ versions: [Version], in catalog: StoreCatalog, _ report: inout Report) throws
         -> String?
     {

@@ -1,6 +1,6 @@
 internal import Dictionaries
 
-/// A version as it is listed and shown.
+/// A version in a list or on its own.
 struct VersionEntry: Encodable {
     let sha256: String
     let base64: String
@@ -14,11 +14,11 @@ struct VersionEntry: Encodable {
     let bytes: Int
     let admitted: String
     let lastWanted: String
-    /// Seconds since it was last wanted, after which it goes.
+    /// The seconds after which it goes, counted from when it was last wanted.
     let maxAge: Int
-    /// Whether the upstream named the chain itself.
+    /// True if the upstream named the chain.
     let upstreamMatch: Bool
-    /// Whether a route of the configuration would make it; nil without a configuration.
+    /// True if a configured route would create it; nil without a configuration.
     let current: Bool?
 
     enum CodingKeys: String, CodingKey {
@@ -51,14 +51,13 @@ struct VersionEntry: Encodable {
 
     private var used: String { current.map { $0 ? "yes" : "no" } ?? "?" }
 
-    /// The cells of its line.
     var cells: [String] {
         [
             String(sha256.prefix(16)), authority, url, StoreText.size(bytes), admitted, lastWanted, used,
         ]
     }
 
-    /// Its facts, one a line.
+    /// The facts about it, one per line.
     var lines: String {
         let facts: [(String, String)] = [
             ("digest", sha256), ("base64", ":\(base64):"), ("authority", authority),
