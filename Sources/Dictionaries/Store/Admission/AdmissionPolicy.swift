@@ -1,16 +1,18 @@
-/// What a route says about the versions that its answers make.
+/// The settings of a route that its responses' versions are admitted by.
 package struct AdmissionPolicy: Sendable, Equatable {
-    /// How many versions a chain keeps.
+    /// The upper bound of versions per chain.
     package var versions: Int
-    /// Seconds that a version is kept after it was last wanted.
+    /// The seconds that a version is kept after it was last wanted.
     package var maxAge: Int
-    /// Whether new chains are in probation, as those of the implied route are: within a share of the store, and the
-    /// first to go, until somebody asks for them again.
+    /// True if new chains start in probation, as those of the implied route do: within a share of the store,
+    /// and evicted first, until another request asks for them.
     package var startsInProbation: Bool
-    /// The network of the client that a private version is for, by a number that others may share; nil: any.
+    /// The number of the client network that a private version is for; networks may share one.
+    ///
+    /// Nil stands for any network.
     package var network: UInt16?
 
-    /// Describes a route; the defaults are the contract's for one that is written.
+    /// Makes a policy; the defaults are those of a route in the configuration.
     package init(
         versions: Int = 16, maxAge: Int = 30 * 86_400, startsInProbation: Bool = false, network: UInt16? = nil
     ) {

@@ -1,18 +1,18 @@
-/// Why a body gets no slot: it becomes no version, and its answer carries no offer.
+/// A reason not to admit a body: it becomes no version, and its response carries no offer.
 ///
-/// One whose length was not known may lose its slot on the way, when its offer is out. The answer itself goes on as it
-/// would, as a delta where that is possible.
+/// A body of unknown length may lose its slot after its offer was sent. The response itself goes on, as a
+/// delta where that is possible.
 package enum AdmissionRefusal: String, Error, CaseIterable, Sendable {
-    /// Larger than the store, or its share for chains in probation, can take.
+    /// The body is larger than the store, or the share for chains in probation, can take.
     case size
-    /// `store.memory` is full of copies and of bodies that wait for the disk.
+    /// `store.memory` is full of copies and of bodies that are not on disk yet.
     case memory
     /// `store.write_rate` is used up.
     case rate
-    /// Another answer of the same URL and variant is being copied.
+    /// Another response with the same key is being copied.
     case copying
-    /// URL and variant are so long that they would take more than the body is worth.
+    /// URL and variant are so long that they would take more space than the body is worth.
     case names
-    /// A successor takes over, to which the body will come with its next request.
+    /// A successor takes the store over; the body can be admitted there at its next request.
     case leaving
 }

@@ -1,34 +1,40 @@
 internal import Dispatch
 
-/// What admissions share: memory for the copies, the bytes that may be written, and one copy of each answer.
+/// The resources that admissions share: memory for copies, bytes that may be written, and one copy per key.
 final class AdmissionRoom: Sendable {
-    /// What one copy is of.
+    /// The response that is being copied.
     struct Name: Hashable, Sendable {
         let chain: ChainKey
         let url: String
         let variant: String
     }
 
-    /// What is agreed on when a slot is given.
+    /// The conditions of a slot.
     struct Terms: Sendable {
-        /// With a name no other copy of the same may be on its way.
+        /// The key of the copy; while it is on its way, no other copy with this key may begin.
+        ///
+        /// Nil excludes nothing.
         let name: Name?
-        /// How large a body of its chain may be.
+        /// The largest body that its chain may have.
         let bytesMax: Int
-        /// Whether its chain is, and so leaves half of the memory to the others.
+        /// True if the chain is in probation: it leaves half of the memory to the others.
         let isInProbation: Bool
     }
 
-    /// How long a copy keeps others away: a client that reads slowly must not keep a URL from being admitted.
+    /// The time for which a copy excludes others.
+    ///
+    /// A client that reads slowly must not keep a URL from being admitted.
     private static let copyNanoseconds: UInt64 = 10_000_000_000
 
     let hot: Guarded<HotBodies>
     private let budget: Guarded<WriteBudget>
     private let counters: Guarded<StoreStatistics>
-    /// The copies on their way, and when each began.
+    /// The copies in progress, and the time at which each began.
     private let copies = Guarded<[Name: UInt64]>([:])
 
-    /// `burstBytes` may be admitted at once: what is offered must be on disk soon.
+    /// Makes the budgets.
+    ///
+    /// At most `burstBytes` are admitted at once, because every offered body must be on disk soon.
     init(
         hot: Guarded<HotBodies>, bytesPerSecond: Int, burstBytes: Int, counters: Guarded<StoreStatistics>
     ) {
@@ -39,7 +45,7 @@ final class AdmissionRoom: Sendable {
 
     static var now: UInt64 { DispatchTime.now().uptimeNanoseconds }
 
-    /// Takes place for a body.
+    /// Reserves memory and write budget for a body.
     func reserve(_ bytes: Int, writing written: Int, _ terms: Terms) throws(AdmissionRefusal) -> AdmissionSlot
     {
         guard bytes <= terms.bytesMax else { throw .size }
@@ -59,25 +65,24 @@ final class AdmissionRoom: Sendable {
         return AdmissionSlot(self, bytes: bytes, written: written, terms: terms, begunAt: now)
     }
 
-    /// Takes more place for a body that is being copied; false, and nothing changed, where there is none.
+    /// Reserves more memory for a copy in progress; returns false, without a change, if there is none.
     func reserveMore(_ bytes: Int, _ terms: Terms) -> Bool {
         guard hot.withLock({ $0.reserve(bytes, isInProbation: terms.isInProbation) }) else { return false }
         owe(bytes)
         return true
     }
 
-    /// Counts a refusal.
     func note(_ refusal: AdmissionRefusal) {
         counters.withLock { $0.refusals[refusal, default: 0] += 1 }
     }
 
-    /// Takes bytes to write that cannot be refused any more.
+    /// Charges bytes to the write budget that can no longer be refused.
     func owe(_ bytes: Int) { budget.withLock { $0.owe(bytes) } }
 
-    /// Gives back bytes that are not written.
+    /// Returns unwritten bytes to the write budget.
     func giveBack(_ bytes: Int) { budget.withLock { $0.giveBack(bytes) } }
 
-    /// Ends a copy, unless another has taken its place.
+    /// Ends a copy, unless another one has taken over its key.
     func end(_ name: Name, begunAt: UInt64) {
         copies.withLock { if $0[name] == begunAt { $0[name] = nil } }
     }

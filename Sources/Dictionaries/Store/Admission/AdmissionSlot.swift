@@ -1,13 +1,12 @@
-/// The right to hold a copy of a body that may be admitted: its bytes count in the store's memory, and in what may
-/// be written.
+/// A reservation for the copy of a body that may be admitted: memory, and bytes that may be written.
 ///
-/// Given back on `release` or when the last reference goes; an admission uses it up.
+/// An admission uses it up. Otherwise `release`, or the end of the last reference, gives everything back.
 package final class AdmissionSlot: Sendable {
     private struct Held: Sendable {
         var memory: Int
-        /// What it has of the bytes that may be written.
+        /// Its share of the write budget.
         var written: Int
-        /// No longer grows.
+        /// True once the slot no longer grows.
         var isOver = false
         var isSettled = false
     }
@@ -17,7 +16,7 @@ package final class AdmissionSlot: Sendable {
     private let begunAt: UInt64
     private let held: Guarded<Held>
 
-    /// For what is already taken in `room`.
+    /// Makes a slot for bytes that `room` has reserved already.
     init(_ room: AdmissionRoom, bytes: Int, written: Int, terms: AdmissionRoom.Terms, begunAt: UInt64) {
         self.room = room
         self.terms = terms
@@ -27,10 +26,10 @@ package final class AdmissionSlot: Sendable {
 
     deinit { release() }
 
-    /// Grows the slot for a body whose length was not known; false: stop copying.
+    /// Grows the slot for a body of unknown length; returns false if the copy must stop.
     ///
-    /// There is no place for more then, or it is larger than a body of known length may be. What is written more is
-    /// owed, not refused: the answer has offered this body.
+    /// That is the case if memory is full, or the body exceeds the largest size. The additional bytes to
+    /// write are charged and never refused, because the response has offered this body already.
     package func extend(to bytes: Int) -> Bool {
         held.withLock { held in
             guard !held.isOver else { return false }
@@ -39,7 +38,7 @@ package final class AdmissionSlot: Sendable {
                 room.note(.size)
                 return false
             }
-            // In steps, so that a body that comes in small pieces does not take the lock for each.
+            // Grow in steps, so that small pieces of a body do not take the lock each time.
             let wanted = max(bytes, min(held.memory * 2, bytes + 256 * 1024, terms.bytesMax))
             for target in [wanted, bytes] where room.reserveMore(target - held.memory, terms) {
                 held.written += target - held.memory
@@ -51,14 +50,14 @@ package final class AdmissionSlot: Sendable {
         }
     }
 
-    /// Gives everything back; more than once does no harm.
+    /// Gives everything back; further calls have no effect.
     package func release() {
         let memory = takeMemory()
         room.hot.withLock { $0.release(memory) }
         settle(written: 0)
     }
 
-    /// Leaves the bytes of memory to the caller, who releases them as the body itself is counted.
+    /// Returns the reserved memory to the caller, who releases it when the body itself is counted.
     func takeMemory() -> Int {
         held.withLock { held in
             defer { held.memory = 0 }
@@ -67,7 +66,9 @@ package final class AdmissionSlot: Sendable {
         }
     }
 
-    /// Says what is written indeed, and lets the next copy of the same begin; only the first time counts.
+    /// Settles the bytes that were really written, and lets the next copy with the same key begin.
+    ///
+    /// Only the first call counts.
     func settle(written: Int) {
         let taken: Int? = held.withLock { held in
             defer { (held.isOver, held.isSettled) = (true, true) }

@@ -1,10 +1,10 @@
 internal import Synchronization
 
 extension DictionaryStore {
-    /// Sets a place aside for the copy of a body on its way through; a refusal means no copy and no offer.
+    /// Reserves room for the copy of a body in transit; a refusal means no copy and no offer.
     ///
-    /// Give no `bytes` where the length is not known, and extend the slot as the body comes. Of one URL and variant
-    /// there is one copy at a time.
+    /// Pass no `bytes` if the length is unknown, and extend the slot while the body arrives. Each key has one
+    /// copy at a time.
     package func reserve(
         chain: ChainKey, url: String, variant: String, bytes: Int?, policy: AdmissionPolicy
     ) throws(AdmissionRefusal) -> AdmissionSlot {
@@ -37,7 +37,7 @@ extension DictionaryStore {
             names: StoredSize.names(chain: name.chain, url: name.url, variant: name.variant))
     }
 
-    /// How large a body may be, alone and in the share of the store that its chain has.
+    /// Returns the largest body that the chain may have, by itself and within its share of the store.
     private func bodyBytesMax(_ name: AdmissionRoom.Name, isInProbation: Bool) -> Int {
         let alone = bodyBytesMax(in: name.chain.scope)
         guard isInProbation else { return alone }
@@ -49,13 +49,13 @@ extension DictionaryStore {
         if refusal == .rate { reports.throttled(on: writeQueue) }
     }
 
-    /// Makes a body that went through whole the newest version of its URL and variant.
+    /// Makes a complete body the newest version of its key.
     ///
-    /// When it returns, every reader finds the version and its body is hot; it is on disk within 100 ms. A body that
-    /// is there already becomes the newest again, which needs no slot and gives back the one there is; any other
-    /// uses it up, or without one is refused where there is no place. `head` is the answer's, where the upstream may be
-    /// asked whether it still holds; where the response offers the body, the client holds `former` no longer, the
-    /// version that it came with.
+    /// On return, every reader finds the version and its body is in memory; it is on disk within 100 ms. A
+    /// known body becomes the newest version again; it needs no slot and gives back the given one. Any other
+    /// body uses up the slot; without one it is refused if there is no room. `head` is the response head with
+    /// which the upstream can be asked to revalidate. `former` is the version that the client came with; if
+    /// the response offers the new body, the client no longer holds it.
     @discardableResult
     package func admit(
         _ body: Body, chain: ChainKey, url: String, variant: String, etag: String?, contentType: String?,
@@ -74,7 +74,7 @@ extension DictionaryStore {
             slot = try reserve(place, bytes: body.bytes.count, policy: policy, isCopy: false)
         }
         let name = BodyName(scope: chain.scope, digest: facts.digest)
-        // Pinned before it is published: whoever finds the version finds the body too.
+        // Pin the body before the version is published: whoever finds the version must find the body.
         let reserved = slot?.takeMemory() ?? 0
         let kept = hot.withLock { hot in
             hot.release(reserved)
@@ -100,7 +100,7 @@ extension DictionaryStore {
         publisher.index.version(chain, url: facts.url, variant: facts.variant, digest: facts.digest) != nil
     }
 
-    /// Notes that a client came back with a version: it is in demand, and its chain as well.
+    /// Records that a client came back with a version: the version and its chain are in demand.
     package func advertised(_ version: Version, now: Int) {
         state.withLock { state in
             state.advertised(version, now: now)
@@ -110,16 +110,16 @@ extension DictionaryStore {
         touch(version, now: now)
     }
 
-    /// Counts a dictionary that a client advertised and nobody can find.
+    /// Counts an advertised dictionary that was not found.
     package func noteUnknown() { counters.withLock { $0.advertisedUnknown += 1 } }
 
-    /// Notes that a response offers a version that is there, to a client that came with `former`, or with none.
+    /// Records that a response offers an existing version to a client that came with `former`, or with none.
     package func offered(_ version: Version, over former: Version?, now: Int) {
         state.withLock { $0.offered(version, over: former, now: now) }
         touch(version, now: now)
     }
 
-    /// Notes that a version was wanted; written to disk now and then.
+    /// Records that a version was wanted; the time is written to disk now and then.
     ///
     /// The third request ends the probation of its chain.
     package func touch(_ version: Version, now: Int) {
@@ -135,7 +135,7 @@ extension DictionaryStore {
         counters.withLock { $0.touches += 1 }
     }
 
-    /// Puts a newer head in place of the one that a version has; written to disk at most once a minute.
+    /// Replaces the head of a version with a newer one, which is written to disk at most once a minute.
     package func keep(head: [UInt8], of version: Version, now: Int) {
         guard version.head?.bytes != head else { return }
         state.withLock { $0.keep(head, of: version, now: now) }

@@ -1,9 +1,10 @@
-/// The ids of bodies that were offered before they had come whole, when no digest was known to make an id of.
+/// The ids of bodies that were offered before they were complete, when no digest was known to derive an id
+/// from.
 ///
-/// In memory alone and within a bound: after a restart, or where many came since, such a client is not known and gets
-/// the whole response once. Safe from any thread.
+/// They are kept in memory only, within a bound. After a restart, or once newer ids displaced one, its client
+/// gets one complete response. Safe from any thread.
 package final class PromisedIDs: Sendable {
-    /// What an id was given for.
+    /// The body that an id was given for.
     private struct Promise {
         let digest: Digest
         let chain: ChainKey
@@ -11,20 +12,21 @@ package final class PromisedIDs: Sendable {
 
     private let promises: Guarded<RecencyMap<String, Promise>>
 
-    /// Keeps ids within so many bytes.
+    /// Makes a table of at most `bytesMax` bytes.
     package init(bytesMax: Int = 4 << 20) {
         promises = Guarded(RecencyMap(bytesMax: bytesMax))
     }
 
-    /// Notes what a body has turned out to be.
+    /// Records the digest of a promised body, now that the body is complete.
     package func keep(_ id: String, for digest: Digest, in chain: ChainKey) {
         let bytes = id.utf8.count + chain.authority.utf8.count + chain.match.utf8.count
         _ = promises.withLock { $0.insert(Promise(digest: digest, chain: chain), bytes: bytes, for: id) }
     }
 
-    /// The chain in which a client was given this body under this id.
+    /// Returns the chain in which a client was given this body under this id.
     ///
-    /// An id is looked up as a whole by a keyed hash, so the time tells nothing of those that are here.
+    /// The table finds an id as a whole by a keyed hash, so the response time reveals nothing about other
+    /// ids.
     package func chain(of digest: Digest, id: String) -> ChainKey? {
         guard let promise = promises.withLock({ $0.value(id) }), promise.digest == digest else { return nil }
         return promise.chain

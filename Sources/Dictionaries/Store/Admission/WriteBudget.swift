@@ -1,7 +1,8 @@
-/// How much may be admitted now: a bucket that a second fills, and that holds a second's worth or less.
+/// A token bucket for the bytes that may be admitted: it refills within a second and holds at most a second's
+/// worth.
 ///
-/// What is larger than that waits for a full bucket and leaves it in debt, so that every body can have its turn and
-/// the rate holds all the same. A value without a clock: times are nanoseconds that only grow.
+/// A larger body waits for a full bucket and leaves it in debt. So every body gets its turn and the rate
+/// holds. A value without a clock: times are monotonic nanoseconds.
 struct WriteBudget: Sendable {
     private let bytesPerSecond: Double
     private let bytesMax: Double
@@ -14,7 +15,7 @@ struct WriteBudget: Sendable {
         bytes = self.bytesMax
     }
 
-    /// Takes so many bytes if they are there; chains in probation leave half of the bucket to the others.
+    /// Takes bytes if the bucket has them; chains in probation leave half of the bucket to the others.
     mutating func take(_ count: Int, isInProbation: Bool = false, at now: UInt64) -> Bool {
         fill(at: now)
         let left = isInProbation ? bytesMax / 2 : 0
@@ -23,12 +24,12 @@ struct WriteBudget: Sendable {
         return true
     }
 
-    /// Takes bytes that cannot be refused any more, if need be as a debt.
+    /// Charges bytes that can no longer be refused, if necessary as a debt.
     mutating func owe(_ count: Int) {
         bytes -= Double(count)
     }
 
-    /// Gives back what was taken and is not written.
+    /// Returns bytes that were taken and not written.
     mutating func giveBack(_ count: Int) {
         bytes = min(bytes + Double(count), bytesMax)
     }

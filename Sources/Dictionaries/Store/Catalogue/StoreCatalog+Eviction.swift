@@ -1,8 +1,9 @@
-/// The order in which a store makes room, for who has its versions as a list.
+/// The order of eviction for a list of versions that a command has read.
 extension StoreCatalog {
-    /// The chains that may go, the first to go first: those in probation, then by when they were wanted last.
+    /// Returns the chains that may be evicted, the first to go first: those in probation, then by the time
+    /// they were last wanted.
     ///
-    /// In each the oldest version comes first. A chain of which Links name a version is not among them.
+    /// Each chain lists its oldest version first. Chains of which a Link names a version are left out.
     package static func chainsInOrderOfEviction(_ versions: [Version], now: Int) -> [[Version]] {
         let chains = Dictionary(grouping: versions, by: \.chain).values.filter { versions in
             !versions.contains { $0.isPinned(at: now) }
@@ -10,10 +11,10 @@ extension StoreCatalog {
         return chains.map { $0.sorted { $0.isOlder(than: $1) } }.sorted { place($0) < place($1) }
     }
 
-    /// The versions that may go, the first to go first: those of chains in probation, then by what is known of their
-    /// holders, then by when they were wanted last.
+    /// Returns the versions that may be evicted, the first to go first.
     ///
-    /// What Links name is not among them.
+    /// Versions of chains in probation come first, then the order is by the standing of their holders, then
+    /// by the last contact. Versions that a Link names are left out.
     package static func versionsInOrderOfEviction(_ versions: [Version], now: Int) -> [Version] {
         versions.filter { !$0.isPinned(at: now) }.sorted { place($0) < place($1) }
     }

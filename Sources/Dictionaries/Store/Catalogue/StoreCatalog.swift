@@ -1,32 +1,32 @@
 internal import Dispatch
 internal import Glibc
 
-/// A store as the commands of an operator see it: opened beside the proxies that use it, as it is.
+/// A store as an operator's command sees it: opened as it is, beside the proxies that use it.
 ///
-/// It is never made, migrated or set aside here: those are for a proxy. Every call blocks, and none holds a
-/// transaction for longer than some hundred rows or one body take.
+/// A command never creates, migrates or sets aside a store; only a proxy does. Every call blocks, and no
+/// transaction lasts longer than some hundred rows or one body take.
 package struct StoreCatalog: Sendable {
-    /// What is not listed.
+    /// The counts of versions that are not listed.
     package struct Hidden: Sendable, Equatable {
         package var chains = 0
         package var versions = 0
     }
 
-    /// What reading a body came to.
+    /// The outcome of reading a body.
     package enum Reading: Sendable {
         case sound(Body)
         case damaged(String)
-        /// Somebody has removed it meanwhile.
+        /// The row was removed in the meantime.
         case gone
     }
 
     package let path: String
     private let database: StoreDatabase
-    /// The right to write, once this command has taken it.
+    /// The lock for writing, once this command has taken it.
     private let lock = Guarded<StoreLock?>(nil)
-    /// How long a process that writes the store is waited for.
+    /// The time to wait for the process that writes the store.
     private static let askedSecondsMax = 10
-    /// What one transaction overwrites.
+    /// The upper bound of bytes that one transaction overwrites.
     private static let eraseBytesMax = 8 << 20
 
     /// Opens the database of a store.
@@ -41,7 +41,7 @@ package struct StoreCatalog: Sendable {
         }
     }
 
-    /// Ends the use of the database.
+    /// Closes the database and releases the lock.
     package func close() {
         database.close()
         lock.withLock { $0.take() }?.release()
@@ -49,7 +49,7 @@ package struct StoreCatalog: Sendable {
 
     // MARK: Reading
 
-    /// Every version of the public chains, in the order of chains, in each the oldest first.
+    /// Returns every version of the public chains, grouped by chain, the oldest of each first.
     package func versions() throws(StoreCatalogError) -> [Version] {
         let versions = try attempt { () throws(StoreDatabaseError) in try database.versions() }
         return versions.filter { !$0.chain.scope.isPrivate }.sorted {
@@ -58,13 +58,13 @@ package struct StoreCatalog: Sendable {
         }
     }
 
-    /// Every version of the public chains, those together that share a stored body, in the order of digests.
+    /// Returns every version of the public chains, grouped by their stored body, in the order of digests.
     ///
-    /// Two processes of a former release that admitted at once may each have stored the same body.
+    /// A former release may have stored the same body twice if two processes admitted it at once.
     package func versionsByBody() throws(StoreCatalogError) -> [[Version]] {
         let versions = try versions()
         let rows = try attempt { () throws(StoreDatabaseError) in try database.bodyRows() }
-        // One that came or went in between stands alone.
+        // A version that came or went between the two reads stands alone.
         let bodies = Dictionary(grouping: versions) { rows[$0.id] ?? -$0.id }
         return bodies.sorted {
             guard let one = $0.value.first, let other = $1.value.first else { return false }
@@ -72,12 +72,12 @@ package struct StoreCatalog: Sendable {
         }.map(\.value)
     }
 
-    /// How many chains and versions are of one identity's own, of which nothing else is said.
+    /// Returns the number of chains and versions that belong to one identity each.
     package func hidden() throws(StoreCatalogError) -> Hidden {
         try attempt { () throws(StoreDatabaseError) in try database.hidden() }
     }
 
-    /// The body of versions with one digest, from the first of them that has it whole.
+    /// Returns the body of versions with one digest, from the first of them whose body is intact.
     package func body(ofAny versions: [Version]) throws(StoreCatalogError) -> Reading {
         var reading = Reading.gone
         for version in versions {
@@ -90,7 +90,7 @@ package struct StoreCatalog: Sendable {
         return reading
     }
 
-    /// The body of a version, checked against its digest.
+    /// Returns the body of a version, verified by its digest.
     package func body(of version: Version) throws(StoreCatalogError) -> Reading {
         do throws(StoreDatabaseError) {
             guard let bytes = try database.body(of: version) else {
@@ -110,7 +110,7 @@ package struct StoreCatalog: Sendable {
         }
     }
 
-    /// What database and log must take on disk, in bytes: neither the log nor what is free in the file.
+    /// Returns the bytes that the store needs on disk, without the log and the free part of the file.
     package func usedBytes() throws(StoreCatalogError) -> Int {
         try attempt { () throws(StoreDatabaseError) in
             let size = try database.size()
@@ -120,7 +120,9 @@ package struct StoreCatalog: Sendable {
 
     // MARK: Removing
 
-    /// Removes versions, perhaps not those that were wanted since they were read; the ones that went.
+    /// Removes versions and returns those that were removed.
+    ///
+    /// If `sparingWanted` is set, versions that were wanted since they were read stay.
     @discardableResult
     package func remove(_ versions: [Version], sparingWanted: Bool = false) throws(StoreCatalogError)
         -> [Version]
@@ -130,9 +132,9 @@ package struct StoreCatalog: Sendable {
         return removed
     }
 
-    /// The same; `report` is given what went, part by part, also before an error.
+    /// Removes versions and calls `report` with each part that was removed, also before an error is thrown.
     ///
-    /// Where a proxy writes the store, that proxy does it, and no longer uses them then.
+    /// If a proxy writes the store, that proxy removes the versions and stops using them.
     package func remove(
         _ versions: [Version], sparingWanted: Bool, report: ([Version]) -> Void
     ) throws(StoreCatalogError) {
@@ -159,7 +161,9 @@ package struct StoreCatalog: Sendable {
         }
     }
 
-    /// Gives what is free in the file back to the file system, unless a proxy writes the store, which does so itself.
+    /// Returns the free part of the file to the file system.
+    ///
+    /// If a proxy writes the store, the proxy does so itself.
     package func shrink() throws(StoreCatalogError) {
         try attempt { () throws(StoreDatabaseError) in
             guard try holder() == nil else { return }
@@ -168,7 +172,7 @@ package struct StoreCatalog: Sendable {
             var idleRounds = 0
             while free > 0, idleRounds < 3 {
                 try database.vacuum(pages: 1024)
-                // The file itself is only cut here.
+                // Only a checkpoint truncates the file.
                 try database.checkpoint()
                 let left = try database.size().free
                 idleRounds = left < free ? 0 : idleRounds + 1
@@ -179,7 +183,7 @@ package struct StoreCatalog: Sendable {
 
     // MARK: The process that writes
 
-    /// The process that writes the store; nil where it is this one, which has taken the lock.
+    /// Returns the process that writes the store; nil if this process holds the lock.
     private func holder() throws(StoreDatabaseError) -> String? {
         guard lock.withLock({ $0 == nil }) else { return nil }
         switch StoreLock.take(for: path) {
@@ -193,7 +197,7 @@ package struct StoreCatalog: Sendable {
         }
     }
 
-    /// Has the process that writes remove versions, and waits until it has, or has ended.
+    /// Asks the writing process to remove versions, and waits until it has done so or has ended.
     private func ask(
         _ holder: String, toRemove versions: ArraySlice<Version>, sparingWanted: Bool,
         _ report: ([Version]) -> Void
@@ -210,7 +214,7 @@ package struct StoreCatalog: Sendable {
             let rows = try database.state(of: ids)
             if rows.asked.isEmpty { return report(gone(rows.present)) }
             if try self.holder() == nil {
-                // It has ended before it came to it.
+                // The process ended before it got to these.
                 let left = versions.filter { rows.asked.contains($0.id) }
                 report(gone(rows.present))
                 let removed = try database.erase(left, sparingWanted: sparingWanted)
@@ -240,7 +244,7 @@ package struct StoreCatalog: Sendable {
 }
 
 extension ChainKey {
-    /// The order of listings: by authority, then by match.
+    /// True if the chain is listed before another: by authority, then by match.
     fileprivate func isListedBefore(_ other: ChainKey) -> Bool {
         if authority != other.authority { return authority < other.authority }
         if match != other.match { return match < other.match }

@@ -1,14 +1,14 @@
-/// Why a command on a store came to nothing.
+/// A reason why a command on a store failed.
 package enum StoreCatalogError: Error, CustomStringConvertible {
-    /// It is in the memory of a proxy.
+    /// The store is in the memory of a proxy.
     case inMemory
-    /// There is no such file.
+    /// The file is missing.
     case missing(path: String)
-    /// The file is none of this program's, or of another version of it.
+    /// The file belongs to another program, or to another version of this one.
     case refused(StoreError)
     /// The file cannot be read.
     case damaged(path: String, reason: String)
-    /// It cannot be used for now.
+    /// The file cannot be used for now.
     case unavailable(path: String, reason: String)
 
     init(_ error: StoreDatabaseError, path: String) {

@@ -1,8 +1,8 @@
 internal import GRDB
 
-/// What the commands of an operator ask for beside what a proxy does.
+/// The queries that only an operator's commands need.
 extension StoreDatabase {
-    /// How many chains and versions there are that belong to one identity each.
+    /// Returns the number of chains and versions that belong to one identity each.
     func hidden() throws(StoreDatabaseError) -> StoreCatalog.Hidden {
         try attempt {
             try connection.read { database in
@@ -14,7 +14,7 @@ extension StoreDatabase {
         }
     }
 
-    /// The rows of the bodies, by those of the public versions.
+    /// Returns the rows of the bodies, by the rows of the public versions.
     func bodyRows() throws(StoreDatabaseError) -> [Int64: Int64] {
         try attempt {
             try connection.read { database in
@@ -30,8 +30,9 @@ extension StoreDatabase {
 
     // MARK: Removing
 
-    /// Removes rows in one transaction that overwrites what they held, perhaps not those that were wanted, renewed or
-    /// named since they were read; returns those that went.
+    /// Removes rows and overwrites their bytes, in one transaction; returns those that were removed.
+    ///
+    /// If `sparingWanted` is set, rows that were wanted, renewed or named since they were read stay.
     func erase(_ versions: some Sequence<Version>, sparingWanted: Bool) throws(StoreDatabaseError)
         -> [Version]
     {
@@ -64,7 +65,7 @@ extension StoreDatabase {
         }
     }
 
-    /// The removals that were asked for and not done, at most so many.
+    /// Returns at most `count` removals that were asked for and are not done.
     func removalsAsked(max count: Int) throws(StoreDatabaseError) -> [Removal] {
         try attempt {
             try connection.read { database in
@@ -77,10 +78,10 @@ extension StoreDatabase {
         }
     }
 
-    /// Ends removals that were asked for: removes the rows of some, with what they held overwritten, and none of others.
+    /// Ends removals that were asked for; removes the rows `ids` and overwrites their bytes.
     func end(_ removals: [Removal], removing ids: [Int64]) throws(StoreDatabaseError) {
         try attempt {
-            // Outside of the transaction, where it has an effect.
+            // The setting has an effect only outside of a transaction.
             try connection.writeWithoutTransaction { try $0.execute(sql: "PRAGMA secure_delete = ON") }
             defer {
                 try? connection.writeWithoutTransaction { try $0.execute(sql: "PRAGMA secure_delete = FAST") }
@@ -93,7 +94,7 @@ extension StoreDatabase {
         }
     }
 
-    /// Which of some rows are there, and of which of them the removal is still asked for.
+    /// Returns which of these rows exist, and for which of them a removal is still pending.
     func state(of ids: [Int64]) throws(StoreDatabaseError) -> (present: Set<Int64>, asked: Set<Int64>) {
         try attempt {
             try connection.read { database in
@@ -107,10 +108,10 @@ extension StoreDatabase {
     }
 }
 
-/// A row that somebody wants removed; perhaps only as long as it is as it was.
+/// A row that a command wants removed, perhaps only if it has not changed since.
 struct Removal: Sendable {
     let id: Int64
-    /// What the row said when it was read; nil where it is to go whatever it says.
+    /// The value that the row had when it was read; nil if the row is to be removed in any case.
     let lastWanted: Int?
     let rank: Int64?
     let pinnedUntil: Int?
@@ -122,7 +123,7 @@ struct Removal: Sendable {
         pinnedUntil = isSparing ? version.pinnedUntil : nil
     }
 
-    /// Decodes a row; nil where it was changed by hand into nonsense.
+    /// Decodes a row; returns nil if it was edited by hand and makes no sense.
     init?(_ row: Row) {
         guard let id: Int64 = row[0] else { return nil }
         self.id = id
@@ -137,7 +138,9 @@ struct Removal: Sendable {
             && version.pinnedUntil <= pinnedUntil ?? .max
     }
 
-    /// The same for a row; one that says it is named for longer than anything can be is not.
+    /// The same test for a row.
+    ///
+    /// A pin that ends later than any pin may does not count.
     func stillApplies(in database: Database) throws -> Bool {
         try Int.fetchOne(
             database.cachedStatement(

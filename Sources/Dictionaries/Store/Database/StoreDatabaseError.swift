@@ -4,7 +4,9 @@ internal import GRDB
 enum StoreDatabaseError: Error {
     /// The file is not what it should be: it is set aside.
     case damaged(String)
-    /// The disk takes nothing for now: tried again. A lost connection is opened anew.
+    /// The disk takes nothing for now: tried again.
+    ///
+    /// A lost connection is opened anew.
     case unavailable(String, connectionLost: Bool)
     /// Another process holds the lock: tried again.
     case locked(String)

@@ -1,32 +1,32 @@
-/// Packed bodies in memory with the bases that they lean on, the least recently used first to go.
+/// The packed bodies in memory with their bases; the least recently used goes first.
 ///
-/// A value; `HotBodies` has it. Every operation is O(1) but for what it frees.
+/// A value inside `HotBodies`. Every operation is O(1), apart from the memory that it frees.
 struct PackedBodies: Sendable {
     private struct Entry {
         let name: BodyName
         let packed: PackedBody
     }
 
-    /// What frames and bases take, with a little for each.
+    /// The bytes of frames and bases, with an allowance for each entry.
     private(set) var bytes = 0
 
     private var places: [BodyName: Int] = [:]
     private var entries = RecencyList<Entry>()
-    /// How many lean on each base.
+    /// The number of packed bodies per base.
     private var leaners: [Int64: Int] = [:]
 
     private static let overheadBytes = 400
 
     var count: Int { places.count }
 
-    /// The packed body, which becomes the most recently used.
+    /// Returns the packed body and makes it the most recently used.
     mutating func packed(_ name: BodyName) -> PackedBody? {
         guard let place = places[name] else { return nil }
         entries.use(place)
         return entries[place]?.packed
     }
 
-    /// Keeps a packed body, unless it is there.
+    /// Keeps a packed body, unless it is there already.
     mutating func keep(_ packed: PackedBody, as name: BodyName) {
         guard self.packed(name) == nil else { return }
         places[name] = entries.add(Entry(name: name, packed: packed))
@@ -36,7 +36,7 @@ struct PackedBodies: Sendable {
         if leaners[base.row] == 1 { bytes += base.body.count + Self.overheadBytes }
     }
 
-    /// Forgets a packed body, and its base with the last that leans on it.
+    /// Removes a packed body, and its base with the last body packed over it.
     mutating func remove(_ name: BodyName) {
         guard let place = places.removeValue(forKey: name), let packed = entries.remove(place)?.packed else {
             return
@@ -47,7 +47,7 @@ struct PackedBodies: Sendable {
         if count == 1 { bytes -= base.body.count + Self.overheadBytes }
     }
 
-    /// Forgets the least recently used until the rest fits.
+    /// Removes the least recently used bodies until the rest fits.
     mutating func shrink(to bytesMax: Int) {
         while bytes > bytesMax, let oldest = entries.oldest, let entry = entries[oldest] {
             remove(entry.name)

@@ -14,7 +14,7 @@ final class PackingBase: Sendable {
 final class PackedBody: Sendable {
     let frame: [UInt8]
     let base: PackingBase?
-    /// The length and the digest of the whole body.
+    /// The length of the whole body, as the next the digest of it.
     let count: Int
     let digest: Digest
 
@@ -25,13 +25,15 @@ final class PackedBody: Sendable {
         self.digest = digest
     }
 
-    /// The whole body; its digest was checked when the frame was made or read, its checksum is now.
+    /// Returns the whole body.
+    ///
+    /// The frame's checksum is verified here; its digest was verified when the frame was made or read.
     func unpacked() throws(CodingError) -> Body {
         Body(try ZstdFrames.unpack(frame, count: count, over: base?.body), digest: digest)
     }
 }
 
-/// The bases that something in memory leans on, by their rows, so that there is one object of each.
+/// The bases that packed bodies in memory use, by row: one object per base.
 final class PackingBases: Sendable {
     private struct Reference: Sendable {
         weak var base: PackingBase?
@@ -39,16 +41,16 @@ final class PackingBases: Sendable {
 
     private struct State: Sendable {
         var references: [Int64: Reference] = [:]
-        /// How many there may be before those that are gone are dropped.
+        /// The number of references above which those to freed bases are dropped.
         var countMax = 64
     }
 
     private let state = Guarded(State())
 
-    /// The base with a row, if something has it.
+    /// Returns the base with this row, if it is in memory.
     func base(_ row: Int64) -> PackingBase? { state.withLock { $0.references[row]?.base } }
 
-    /// Notes a base, unless there is one of its row; returns the one that counts.
+    /// Registers a base and returns it, or the object that is registered for its row already.
     func note(_ base: PackingBase) -> PackingBase {
         state.withLock { state in
             if let known = state.references[base.row]?.base { return known }

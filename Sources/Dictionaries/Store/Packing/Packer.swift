@@ -1,9 +1,11 @@
-/// Packs bodies before they are written: most as a frame over an older body of the same chain and path.
+/// Packs bodies before they are written, most of them as a frame over an older body of the same chain and
+/// path.
 ///
-/// A new base is chosen once what the bodies have cost more than they would over a fresh one makes up for it: that never
-/// costs more than twice as much as the best choice of bases, known beforehand. A value; the write queue alone uses it.
+/// A new base is chosen once the excess of the frames over the current base, compared with a fresh one,
+/// equals the cost of a base. That costs at most twice as much as the best choice of bases known in advance.
+/// A value for the write queue alone.
 struct Packer: Sendable {
-    /// The bodies of one path in one chain.
+    /// The name of a line: the bodies of one path and variant in one chain.
     private struct LineName: Hashable, Sendable {
         let chain: ChainKey
         let path: String
@@ -12,50 +14,55 @@ struct Packer: Sendable {
 
     private struct Line: Sendable {
         let base: PackingBase
-        /// What the base takes on disk.
+        /// The bytes of the base on disk.
         let baseBytes: Int
         var tables: PreparedDictionary?
-        /// What the first body over it took.
+        /// The bytes of the first frame over the base.
         var fresh: Int?
-        /// What the others have taken more, together.
+        /// The bytes by which later frames together exceeded the first.
         var excess = 0
-        /// How many in a row were not worth it.
+        /// The number of successive bodies that did not pack well.
         var failures = 0
-        /// How many were left whole since then, without a trial.
+        /// The number of bodies since then that were left whole without a trial.
         var skipped = 0
     }
 
     private var lines: RecencyMap<LineName, Line>
-    /// The line of each chain that got the last body: that of another path is tried over it.
+    /// The last used line of each chain.
+    ///
+    /// The first body of another path is tried over its base.
     private var newest: RecencyMap<ChainKey, LineName>
     private let bases: PackingBases
 
-    /// Smaller bodies stay whole.
+    /// The size below which bodies stay whole.
     private static let bytesMin = 256
-    /// A frame alone that saves less than a sixteenth is not worth unpacking.
+    /// The ratio that a frame without base must reach; saving less than a sixteenth is not worth unpacking.
     private static let worthwhile = (of: 16, atMost: 15)
-    /// There are very many private bodies, and no base makes them short: 6 % less for 50 µs per 11 KB.
+    /// The level for private bodies.
+    ///
+    /// They are many and have no base; this level saves 6 % more for 50 µs per 11 KB.
     private static let privateLevel = 6
-    /// After so many bodies in a row that did not pack, most are not tried.
+    /// The number of successive failures after which only every 16th body is tried.
     private static let failuresMax = 4
     private static let trialEvery = 16
 
-    /// The bases that are kept at hand take at most so many bytes.
+    /// Makes a packer that keeps bases of at most `bytesMax` bytes in memory.
     init(bytesMax: Int, bases: PackingBases) {
         lines = RecencyMap(bytesMax: bytesMax)
         newest = RecencyMap(bytesMax: max(bytesMax / 8, 1 << 16))
         self.bases = bases
     }
 
-    /// What the bases at hand take, with their indexes.
+    /// The bytes of the bases in memory, with their indexes.
     var bytes: Int { lines.bytes + newest.bytes }
 
-    /// The packed form of a body that is about to be written; nil where it is to stay whole.
+    /// Returns the packed form of a body that is about to be written; nil if it stays whole.
     ///
-    /// - Parameter isShared: True where another version may have the body on disk: it is no base then, nor leans on one.
+    /// - Parameter isShared: True if another version may have stored the body; such a body neither is nor
+    ///   has a base.
     mutating func pack(_ body: Body, of version: Version, isShared: Bool) -> PackedBody? {
         guard body.count >= Self.bytesMin else { return nil }
-        // A private body leans on nothing: only what its identity may read could be its base.
+        // A private body has no base: the base could only be a body of the same identity.
         if version.chain.scope.isPrivate { return alone(body, level: Self.privateLevel) }
         if isShared { return alone(body) }
         let name = LineName(
@@ -80,7 +87,6 @@ struct Packer: Sendable {
         }
     }
 
-    /// Forgets every base.
     mutating func forgetAll() {
         lines = RecencyMap(bytesMax: lines.bytesMax)
         newest = RecencyMap(bytesMax: newest.bytesMax)
@@ -129,7 +135,7 @@ struct Packer: Sendable {
         _ = newest.insert(name, bytes: name.path.utf8.count + name.variant.utf8.count, for: name.chain)
     }
 
-    /// What a base takes in memory, with the index over it.
+    /// Returns the bytes of a base in memory, with the index over it.
     private static func bytes(of body: Body) -> Int { 3 * body.count + 4096 }
 
     // MARK: Frames

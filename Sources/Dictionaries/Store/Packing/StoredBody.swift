@@ -1,16 +1,17 @@
-/// A body as its row has it: whole, or as a Zstandard frame.
+/// A body as its row stores it: whole, or as a Zstandard frame.
 struct StoredBody: Sendable {
     let row: Int64
     let bytes: [UInt8]
-    /// The length of the whole body, where `bytes` are a frame.
+    /// The length of the whole body if `bytes` are a frame.
     let count: Int?
-    /// The row of the body that the frame leans on.
+    /// The row of the base of the frame.
     let base: Int64?
 
-    /// No body is larger; a row changed by hand may say anything.
+    /// The largest length that is unpacked; a row edited by hand may claim anything.
     private static let countMax = 1 << 30
 
-    /// The bytes of the whole body, not compared with its digest; `base` is the body that it leans on.
+    /// Returns the bytes of the whole body, not verified by its digest; `base` is the body that it is packed
+    /// over.
     func whole(over base: Body?) throws(StoreDatabaseError) -> [UInt8] {
         guard let count else { return bytes }
         guard (0...Self.countMax).contains(count), (self.base == nil) == (base == nil) else {

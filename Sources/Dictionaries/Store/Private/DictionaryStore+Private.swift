@@ -1,17 +1,18 @@
-/// What the store does for private versions alone.
+/// The part of the store that concerns private versions only.
 extension DictionaryStore {
-    /// A larger body would turn over too much of the store, or of the part that private versions have.
+    /// Returns the largest body for a scope: a larger one would displace too much of the store, or of the
+    /// private share.
     func bodyBytesMax(in scope: ChainKey.Scope) -> Int {
         scope.isPrivate ? min(bodyBytesMax, configuration.privateBytesMax / 4) : bodyBytesMax
     }
 
-    /// Who may get what is made of the bodies of a chain.
+    /// Returns the clients that may get deltas made of the bodies of a chain.
     package func deltaScope(of chain: ChainKey) -> DeltaScope {
         guard let tag = chain.scope.tag else { return chain.scope == .unlisted ? .unlisted : .public }
         return .private(chain: keys?.name(of: chain, tag) ?? tag.bytes)
     }
 
-    /// Keeps private versions to their own budget, some of them at a time.
+    /// Evicts private versions beyond their own budget, some at a time.
     func keepPrivateBounded() {
         var isMore = true
         while isMore {
@@ -24,13 +25,13 @@ extension DictionaryStore {
         }
     }
 
-    /// Notes what private bodies that were written take, compressed and sealed.
+    /// Records the sealed size of private bodies that were written.
     func noteSealed(_ insertions: [PendingWrites.Insertion]) {
         let written = insertions.filter { $0.version.chain.scope.isPrivate }
         guard !written.isEmpty else { return }
         state.withLock { state in
             for insertion in written {
-                // It may have been replaced since by another of its row.
+                // Another object may stand for the row by now.
                 let version = state.index.version(row: insertion.version.id) ?? insertion.version
                 let bytes = insertion.packed?.frame.count ?? insertion.body.count
                 version.sealedBytes = bytes + SealedBytes.overheadBytes
@@ -41,7 +42,7 @@ extension DictionaryStore {
 
     // MARK: Opening
 
-    /// Where there are keys there may be something private: nobody else may read the files, whatever mode they were made with.
+    /// Restricts the files to their owner if the store has keys and may hold private data.
     func restrictFiles() {
         guard configuration.keys != nil, configuration.path != ":memory:" else { return }
         switch StoreFile.restrict(configuration.path) {
@@ -57,7 +58,7 @@ extension DictionaryStore {
         }
     }
 
-    /// The private versions of a database that was opened; those that nobody can use are removed.
+    /// Returns the private versions of an opened database, and removes those that nobody can use.
     func privateVersions(_ database: StoreDatabase) throws(StoreDatabaseError) -> [Version] {
         let mayChange = disk.withLock { $0.waitingSince == nil }
         switch configuration.privateRows {
@@ -73,7 +74,7 @@ extension DictionaryStore {
         case .used:
             let found = try database.privateVersions()
             guard mayChange, !found.unusableChains.isEmpty else { return found.versions }
-            // Without effect where the disk takes nothing; they are not used in any case.
+            // If the disk fails, they stay there, but are not used.
             try? database.removePrivate(chains: found.unusableChains)
             configuration.log(
                 .warning(

@@ -1,11 +1,12 @@
-/// The names of a private chain, as bytes to be sealed.
+/// The names of a private chain, encoded to be sealed.
 ///
-/// Personal chains of one resource share a row: each of their versions has the tag of its chain.
+/// Personal chains of one resource share a row; each of their versions carries the tag of its chain.
 enum PrivateChainFacts {
     private static let ofIdentity = Array("1".utf8)
     private static let ofPersons = Array("2".utf8)
 
-    /// The bytes: the tag of an identity, then authority, match and each match-dest, every one preceded by its length.
+    /// Returns the encoding: the tag of an identity, the authority, the match and each match-dest, every part
+    /// preceded by its length.
     static func bytes(_ key: ChainKey) -> [UInt8] {
         var parts: LengthPrefixed
         if case .private(let tag) = key.scope {
@@ -20,15 +21,15 @@ enum PrivateChainFacts {
         return parts.bytes
     }
 
-    /// What a row is of.
+    /// The owner of a row in the table of private chains.
     enum Owner {
-        /// An identity, whose chain this is.
+        /// One identity, whose chain this is.
         case identity(ChainKey)
-        /// Persons: the tag of each version completes the key.
+        /// Many persons; the tag of each version completes the key.
         case persons(authority: String, match: String, matchDest: [String])
     }
 
-    /// What the bytes name; nil where they are not as `bytes` makes them.
+    /// Decodes the names; returns nil if the bytes were not made by `bytes`.
     static func owner(_ bytes: [UInt8]) -> Owner? {
         guard let parts = LengthPrefixed.parts(of: bytes), parts.count >= 3 else { return nil }
         if parts[0] == ofPersons {

@@ -1,28 +1,29 @@
-/// The private versions of a store in the order in which they go when their budget is short.
+/// The private versions in the order of eviction, for when their budget is exceeded.
 ///
-/// Logins are free to make up. Those of one client network, an IPv4 address or an IPv6 /64, push out each other: the
-/// oldest version goes of the networks that have the most. Versions that nobody has come back for go before those that
-/// somebody has, down to a sixteenth, so that a newcomer has the time to come back. A value beside the index; each version
-/// notes its place in it, so a copy must not go on where the original does.
+/// Clients can invent logins. So the versions of one client network (an IPv4 address or an IPv6 /64) displace
+/// each other: the oldest version of the networks with the most bytes goes first. Versions to which no client
+/// has come back go before the others, down to a sixteenth of the budget, so that a newcomer has time to come
+/// back. Every version stores its node's number, so this order exists once: a copy would corrupt it.
 struct PrivateOrder: Sendable {
-    /// What is known of the holders of a version; those of the first go first.
+    /// The class of a version by its holders; the first class goes first.
     private enum Class: Int, CaseIterable {
-        /// Nobody has come back for it.
+        /// No client has come back for it.
         case newcomer
-        /// Its holders have been offered others.
+        /// Its holders have been offered other versions.
         case passed
         case held
     }
 
     private struct Node: Sendable {
-        /// The version's place in the index, and a part of its row: another may have that place by now.
+        /// The version's place in the index, and 32 bits of its row: another version may have the place by
+        /// now.
         var version: Int32 = -1
         var row: UInt32 = 0
         var older: Int32 = -1
         var newer: Int32 = -1
         var list: Int32 = -1
         var bytes: Int32 = 0
-        /// When it came to its place, in seconds since 1970.
+        /// The time at which it was linked, in seconds since 1970.
         var since: UInt32 = 0
     }
 
@@ -33,23 +34,25 @@ struct PrivateOrder: Sendable {
         var bytes = 0
     }
 
-    /// So many networks are told apart; some share a number, which a client cannot choose.
+    /// The number of networks that are told apart.
+    ///
+    /// Some share a number, which a client cannot choose.
     static let networkCount = 1024
-    /// The share of the budget that newcomers keep: one part of so many.
+    /// The divisor of the budget that gives the newcomers' share.
     private static let newcomersShare = 16
 
     private var nodes = BlockList<Node>()
     private var freePlaces: [Int32] = []
-    /// The lists of a class, one for each network, stand together.
+    /// The lists of all networks, class by class.
     private var lists = [List](repeating: List(), count: Class.allCases.count * networkCount)
     private var classBytes = InlineArray<3, Int>(repeating: 0)
 
-    /// What the versions take of their budget.
+    /// The bytes of all private versions.
     var bytes: Int { classBytes[0] + classBytes[1] + classBytes[2] }
 
     // MARK: Changes
 
-    /// Adds a version as the one of its network and class that goes last; one that is here already moves.
+    /// Adds a version as the last of its network and class to go; moves one that is here already.
     mutating func insert(_ version: Version) {
         remove(version)
         let place = freePlaces.popLast() ?? Int32(nodes.count)
@@ -60,14 +63,14 @@ struct PrivateOrder: Sendable {
         link(place, version)
     }
 
-    /// Lets a version go last in its network, after what is known of its holders or what it takes has changed.
+    /// Makes a version the last of its network to go, after its holders or its size have changed.
     mutating func renew(_ version: Version) {
         guard let place = place(of: version) else { return }
         unlink(place)
         link(place, version)
     }
 
-    /// Counts what a version takes by now, without another place in the order.
+    /// Updates the size of a version and leaves its place in the order.
     mutating func resize(_ version: Version) {
         guard let place = place(of: version) else { return }
         let bytes = min(version.privateBytes, Int(Int32.max))
@@ -77,7 +80,6 @@ struct PrivateOrder: Sendable {
         classBytes[list / Self.networkCount] += growth
     }
 
-    /// Takes a version out, if it is here.
     mutating func remove(_ version: Version) {
         guard let place = place(of: version) else { return }
         unlink(place)
@@ -85,7 +87,7 @@ struct PrivateOrder: Sendable {
         freePlaces.append(place)
     }
 
-    /// The version that goes first; nil where there is none.
+    /// Returns the version that goes first; nil if there is none.
     func first(in index: DictionaryIndex) -> Version? {
         let areManyNewcomers = classBytes[Class.newcomer.rawValue] > bytes / Self.newcomersShare
         let order: [Class] = areManyNewcomers ? Class.allCases : [.passed, .held, .newcomer]
@@ -95,7 +97,8 @@ struct PrivateOrder: Sendable {
         return nil
     }
 
-    /// The place of the oldest version of the networks that have the most of a class, within a factor of two.
+    /// Returns the oldest version of the networks that have the most bytes of a class, within a factor of
+    /// two.
     private func first(of kind: Class) -> Int? {
         let ofKind = lists[kind.rawValue * Self.networkCount..<(kind.rawValue + 1) * Self.networkCount]
         let most = ofKind.reduce(0) { max($0, $1.bytes) }

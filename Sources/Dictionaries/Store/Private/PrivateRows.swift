@@ -1,19 +1,19 @@
 internal import FoundationEssentials
 internal import GRDB
 
-/// The rows of private chains, to and from versions: nothing in them can be read without the key.
+/// The rows of private chains, to and from versions; without the key nothing in them can be read.
 enum PrivateRows {
-    /// What the private tables hold for one key.
+    /// The rows that one key opens, and those that it does not.
     struct Found {
         var versions: [Version] = []
-        /// The rows of chains that another key made, or that were damaged.
+        /// The rows of chains that were sealed with another key, or are damaged.
         var unusableChains: [Int64] = []
         var unusableVersions = 0
     }
 
     // MARK: Reading
 
-    /// Every version whose chain the keys open, without its body.
+    /// Returns every version whose chain the keys open, without its body.
     static func find(_ database: Database, _ keys: StoreKeys) throws -> Found {
         var found = Found()
         let (owners, unusable) = try owners(database, keys)
@@ -36,7 +36,7 @@ enum PrivateRows {
         return found
     }
 
-    /// The chain of a row: that of its identity, or one of its own.
+    /// Returns the chain of a row: that of its identity, or a chain of its own.
     private static func home(_ owner: Owner, _ name: Digest) -> Chain {
         switch owner {
         case .identity(let chain): return chain
@@ -47,12 +47,12 @@ enum PrivateRows {
         }
     }
 
-    /// Whose the versions of a row in the table of chains are.
+    /// The owner of the versions that refer to a row in the table of chains.
     private enum Owner {
         case identity(Chain)
         case persons(authority: String, match: String, matchDest: [String])
 
-        /// Whether URL and variant have names.
+        /// True if URL and variant have names.
         var isNamed: Bool { if case .identity = self { true } else { false } }
     }
 
@@ -80,7 +80,7 @@ enum PrivateRows {
         return (usable, unusable)
     }
 
-    /// The body of a version; nil if there is no such row.
+    /// Returns the body of a version; nil if there is no such row.
     static func body(of version: Version, _ database: Database, _ keys: StoreKeys) throws -> [UInt8]? {
         let row = try Row.fetchOne(
             database.cachedStatement(
@@ -99,7 +99,7 @@ enum PrivateRows {
 
     // MARK: Writing
 
-    /// Writes a version with its body; runs inside a transaction.
+    /// Inserts a version with its body; runs inside a transaction.
     static func insert(
         _ insertion: PendingWrites.Insertion, into database: Database, _ keys: StoreKeys
     ) throws {
@@ -108,22 +108,21 @@ enum PrivateRows {
         let facts = try keys.seal(PrivateChainFacts.bytes(version.chain), ofChain: chain)
         try database.cachedStatement(sql: "INSERT OR IGNORE INTO private_chain (name, facts) VALUES (?, ?)")
             .execute(arguments: [Data(chain), Data(facts)])
-        // Compressed before it is sealed: afterwards it could not be.
+        // Sealed bytes cannot be compressed, so this comes first.
         let bytes = insertion.packed?.frame ?? insertion.body.bytes
         let sealed = try keys.seal(bytes, ofRow: version.digest, inChain: chain)
         try insert(version, ofChain: chain, sealedBytes: sealed.count, into: database)
-        // A row in the way that made no sense when it was read keeps its place.
+        // An existing row that was skipped as invalid keeps its place.
         guard database.changesCount > 0 else { return }
         try database.cachedStatement(sql: "INSERT INTO private_body (id, sealed, size) VALUES (?, ?, ?)")
             .execute(arguments: [version.id, Data(sealed), insertion.packed?.count])
     }
 
-    /// Makes the row of a version.
     private static func insert(
         _ version: Version, ofChain chain: [UInt8], sealedBytes: Int, into database: Database
     ) throws {
-        // Where neither URL nor variant counts, the row's own number stands there: names that are as good as random would
-        // put each row on another page of the index.
+        // Without URL and variant the row's number takes their place. Random names would put each row on
+        // another page of the index.
         let url = version.url.isEmpty ? String(version.id, radix: 36) : version.url
         try database.cachedStatement(
             sql: """
@@ -141,7 +140,7 @@ enum PrivateRows {
             ] + StoreRows.arguments(version.demand))
     }
 
-    /// Gives a row the new rank and facts of its version.
+    /// Updates rank and facts of a row.
     static func renew(_ version: Version, in database: Database) throws {
         try database.cachedStatement(
             sql: """
@@ -157,7 +156,7 @@ enum PrivateRows {
             ] + StoreRows.arguments(version.demand) + [version.id, version.rank])
     }
 
-    /// Removes the versions of these chains, and with them the chains.
+    /// Removes the versions of these chains, and then the chains.
     static func remove(chains: [Int64], from database: Database) throws {
         let versions = try database.cachedStatement(sql: "DELETE FROM private_version WHERE chain = ?")
         let empty = try database.cachedStatement(sql: "DELETE FROM private_chain WHERE id = ?")
@@ -167,7 +166,7 @@ enum PrivateRows {
         }
     }
 
-    /// Removes all there is; returns how many versions there were.
+    /// Removes all private rows; returns the number of versions.
     static func removeAll(from database: Database) throws -> Int {
         let count = try Int.fetchOne(database, sql: "SELECT count(*) FROM private_version") ?? 0
         guard count > 0 else { return 0 }

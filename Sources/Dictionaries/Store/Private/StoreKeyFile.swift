@@ -1,14 +1,14 @@
 internal import Glibc
 
-/// The file with the key of private routes: one line, `dictum-key-1` and the base64 of 32 random bytes.
+/// The key file of private routes: one line of `dictum-key-1` and the base64 of 32 random bytes.
 package enum StoreKeyFile {
     private static let label = "dictum-key-1 "
-    /// More than the file can have.
+    /// The bytes that are read; more than a valid file has.
     private static let bytesMax = 4096
 
-    /// The keys of the file, which is made if it is missing; blocks.
+    /// Returns the keys of the file, which is made if it is missing; blocks.
     ///
-    /// `warn` is told what an operator should know, `tell` that the file was made.
+    /// Calls `tell` if the file was made, and `warn` with anything else that an operator should know.
     package static func keys(
         at path: String, tell: (String) -> Void, warn: (String) -> Void
     ) throws(StoreError) -> StoreKeys {
@@ -18,7 +18,7 @@ package enum StoreKeyFile {
         return try existingKeys(at: path, warn: warn)
     }
 
-    /// Looks at the file as `keys` does, but makes none where there is none; blocks.
+    /// Checks the file as `keys` does, but makes none; blocks.
     package static func check(at path: String, warn: (String) -> Void) throws(StoreError) {
         guard !isMissing(path) else { return }
         _ = try existingKeys(at: path, warn: warn)
@@ -39,7 +39,7 @@ package enum StoreKeyFile {
         return keys
     }
 
-    /// Keys that last as long as this process.
+    /// Makes keys that last as long as this process.
     package static func temporaryKeys() throws(StoreError) -> StoreKeys {
         guard let key = try? RandomBytes.make(StoreKeys.byteCount), let keys = StoreKeys(key: key) else {
             throw .key(path: ":memory:", "cannot be made: the system gives no random bytes")
@@ -47,7 +47,8 @@ package enum StoreKeyFile {
         return keys
     }
 
-    /// The key in the text of a file; nil unless it is exactly the one line, the line feed aside.
+    /// Returns the key in the text of a file; nil unless the text is exactly that line, with or without a
+    /// line feed.
     static func key(in text: [UInt8]) -> [UInt8]? {
         var line = String(decoding: text, as: UTF8.self)
         if line.utf8.last == UInt8(ascii: "\n") { line.removeLast() }
@@ -60,7 +61,8 @@ package enum StoreKeyFile {
     // MARK: Reading
 
     private static func open(_ path: String) throws(StoreError) -> Int32 {
-        // Safe: the text is terminated and used during the call only. Not blocking, should it be a pipe.
+        // Safe: the text is terminated and used during the call only. `O_NONBLOCK`, in case the path is a
+        // pipe.
         let descriptor = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
             throw .key(path: path, "cannot be opened (\(reason())): let this user read it, or name another")
@@ -81,7 +83,7 @@ package enum StoreKeyFile {
             throw .key(
                 path: path, "has mode 0\(mode), with which others may read or change it: chmod 600 \(path)")
         }
-        // A group that reads is how container platforms hand secrets over.
+        // Container platforms hand out secrets as files that a group may read.
         if status.st_mode & 0o040 != 0 {
             warn("the key file \(path) has mode 0\(mode): its group may read it; better chmod 600 \(path)")
         }
@@ -102,7 +104,7 @@ package enum StoreKeyFile {
         unsafe access(path, F_OK) != 0 && errno == ENOENT
     }
 
-    /// Makes the file whole or not at all; false where there is one.
+    /// Makes the complete file or nothing; returns false if there is one already.
     private static func make(at path: String) throws(StoreError) -> Bool {
         guard isMissing(path) else { return false }
         guard let key = try? RandomBytes.make(StoreKeys.byteCount), let suffix = try? RandomBytes.make(6)
@@ -115,7 +117,7 @@ package enum StoreKeyFile {
         guard write(Array((label + Base64.encode(key) + "\n").utf8), to: temporary) else {
             throw .key(path: path, "cannot be made (\(reason())): let this user write there, or name another")
         }
-        // Unlike a renaming, a link never takes the place of a file that another process made meanwhile.
+        // Unlike a rename, a link never replaces a file that another process made in the meantime.
         guard unsafe link(temporary, path) == 0 else {
             if errno == EEXIST { return false }
             throw .key(path: path, "cannot be made (\(reason())): name another in store.key_file")
@@ -132,7 +134,7 @@ package enum StoreKeyFile {
         return unsafe Glibc.write(descriptor, text, text.count) == text.count && fsync(descriptor) == 0
     }
 
-    /// The name of a new file outlives a loss of power once its folder has been synced.
+    /// Syncs the folder of a file, so that the name of a new file survives a loss of power.
     private static func synchronizeFolder(of path: String) {
         let descriptor = unsafe Glibc.open(folder(of: path), O_RDONLY | O_CLOEXEC | O_DIRECTORY)
         guard descriptor >= 0 else { return }
@@ -140,9 +142,10 @@ package enum StoreKeyFile {
         Glibc.close(descriptor)
     }
 
-    /// Whether the file lies in the folder of a database, whatever the paths are; false where that cannot be told.
+    /// True if the file lies in the folder of a database, after resolving links; false if that cannot be
+    /// determined.
     ///
-    /// Follows links of folders and of the files themselves; the database need not be there yet.
+    /// The database need not exist yet.
     package static func lies(_ file: String, beside database: String) -> Bool {
         guard database != ":memory:", let folder = StoreFile.identity(of: realFolder(of: file)) else {
             return false
@@ -150,7 +153,7 @@ package enum StoreKeyFile {
         return folder == StoreFile.identity(of: realFolder(of: database))
     }
 
-    /// The folder that a file is in, or would be made in.
+    /// Returns the real folder of a file that exists or would be made.
     private static func realFolder(of path: String) -> String {
         // Safe: the path is terminated and used during the call only, which allocates the text that is freed here.
         guard let text = unsafe realpath(path, nil) else { return folder(of: path) }
@@ -158,13 +161,13 @@ package enum StoreKeyFile {
         return folder(of: unsafe String(cString: text))
     }
 
-    /// The folder of a file, as its path names it.
+    /// Returns the folder of a file as its path names it.
     static func folder(of path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return "." }
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
-    /// Why the last call failed.
+    /// Returns the reason why the last call failed.
     private static func reason() -> String {
         // Safe: the text is copied at once; another thread can only make it another error's.
         unsafe strerror(errno).map { unsafe String(cString: $0) } ?? "error \(errno)"

@@ -1,10 +1,10 @@
 /// The ids that prove that a client was given a dictionary (RFC 9842 section 2.1.3).
 ///
-/// An id is made of the body's digest and its chain under a key that never leaves the store's process. So it is made
-/// again whenever it is needed and stored nowhere, two processes on one store make the same one, and nobody can guess
-/// it who was not given it.
+/// An id is derived from the body's digest and its chain under a key that stays in the store's process. It is
+/// derived again whenever it is needed and never stored. Two processes on one store derive the same id, and
+/// no client can guess one.
 extension StoreKeys {
-    /// The `id` of a body in a chain that is not for everybody: 128 bits in base64url.
+    /// Returns the `id` of a body in a chain that is not public: 128 bits in base64url.
     package func dictionaryID(of digest: Digest, in chain: ChainKey) -> String {
         var message = LengthPrefixed("dictionary id")
         message.append(digest.bytes)
@@ -15,9 +15,10 @@ extension StoreKeys {
         return Base64.encodeURL(Array(ids.code(of: message.bytes).prefix(Self.idBytes)))
     }
 
-    /// The chain of a personal response: that of one body, for those who were given exactly these bytes.
+    /// Returns the chain of a personal response: the chain of one body, for clients that were given exactly
+    /// these bytes.
     ///
-    /// The match is a part of its tag, so that the same bytes of another resource are another chain.
+    /// The match is part of the tag, so that the same bytes of another resource have another chain.
     package func personalChain(
         authority: String, match: String, matchDest: [String], digest: Digest
     ) -> ChainKey? {
@@ -31,7 +32,7 @@ extension StoreKeys {
         }
     }
 
-    /// A chain that nobody else names, for a personal response whose body has not come whole.
+    /// Makes a chain that nobody else names, for a personal response whose body is not complete yet.
     package func provisionalChain(authority: String, match: String, matchDest: [String]) -> ChainKey? {
         guard let bytes = try? RandomBytes.make(Digest.byteCount), let tag = IdentityTag(bytes: bytes) else {
             return nil
@@ -39,15 +40,14 @@ extension StoreKeys {
         return ChainKey(authority: authority, scope: .personal(tag), match: match, matchDest: matchDest)
     }
 
-    /// The id of a body that has not come whole: 128 random bits, for `PromisedIDs`.
+    /// Makes the id of a body that is not complete yet: 128 random bits, for `PromisedIDs`.
     package func makeRandomID() -> String? {
         (try? RandomBytes.make(Self.idBytes)).map(Base64.encodeURL)
     }
 
     private static let idBytes = 16
 
-    /// Compares an id that a client sent with the one that it would have been given, in a time that depends on the length
-    /// alone.
+    /// Compares the id that a client sent with the right one, in a time that depends on the length alone.
     package static func areEqual(_ sent: String, _ right: String) -> Bool {
         guard sent.utf8.count == right.utf8.count else { return false }
         return zip(sent.utf8, right.utf8).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0

@@ -1,9 +1,9 @@
-/// The keys of a store, each for one purpose and all derived from the one that `store.key_file` holds.
+/// The keys of a store, each for one purpose, all derived from the key in `store.key_file`.
 ///
-/// Whoever has the store but not the key learns from a private row its size, its times and its media type, and which
-/// rows belong to the same chain: no name, URL, digest or body, and not whether two identities have the same body.
+/// A private row reveals to a reader without the key its size, its times, its media type, and which rows
+/// share a chain. It reveals no name, URL, digest or body, nor that two identities have the same body.
 package final class StoreKeys: Sendable {
-    /// The length of the key that all others are derived from.
+    /// The length of the root key.
     package static let byteCount = 32
 
     let identities: MessageAuthenticator
@@ -12,18 +12,19 @@ package final class StoreKeys: Sendable {
     private let rows: MessageAuthenticator
     private let seals: MessageAuthenticator
 
-    /// What a text of a version is, so that the same text has another name in another place.
+    /// The kind of a text in a version, so that the same text of another kind gets another name.
     enum Label: String {
         case url = "url"
         case variant = "variant"
         case entityTag = "etag"
     }
 
-    /// Derives the keys; nil unless `key` has 32 bytes, which must be random.
+    /// Derives the keys; returns nil unless `key` has 32 bytes, which must be random.
     package init?(key: [UInt8]) {
         guard key.count == Self.byteCount else { return nil }
         let root = MessageAuthenticator(key: key)
-        // The number is that of this derivation: a later one gets others, and finds none of these rows.
+        // The number is the version of this derivation: another one gives other keys, which find none of
+        // these rows.
         identities = MessageAuthenticator(key: root.derivedKey("dictum 1 identities"))
         chains = MessageAuthenticator(key: root.derivedKey("dictum 1 chains"))
         rows = MessageAuthenticator(key: root.derivedKey("dictum 1 rows"))
@@ -33,9 +34,9 @@ package final class StoreKeys: Sendable {
 
     // MARK: Names
 
-    /// The tag of an identity: everything that tells this user from others, and the authority.
+    /// Returns the tag of an identity: everything that tells a user from others, and the authority.
     ///
-    /// Names and values come in an order that is always the same.
+    /// The caller passes names and values in a fixed order.
     package func identityTag(
         authority: String, items: [(name: String, value: [UInt8])]
     ) -> IdentityTag? {
@@ -48,7 +49,7 @@ package final class StoreKeys: Sendable {
         return IdentityTag(bytes: identities.code(of: message.bytes))
     }
 
-    /// What a private chain is called on disk.
+    /// Returns the name of a private chain on disk.
     func name(of chain: ChainKey, _ tag: IdentityTag) -> [UInt8] {
         var message = LengthPrefixed("chain")
         message.append(tag.bytes)
@@ -58,7 +59,7 @@ package final class StoreKeys: Sendable {
         return chains.code(of: message.bytes)
     }
 
-    /// What the row of a private chain is called on disk; personal chains of one resource have one row.
+    /// Returns the name of a private chain's row on disk; personal chains of one resource share a row.
     func rowName(of chain: ChainKey) -> [UInt8] {
         if case .private(let tag) = chain.scope { return name(of: chain, tag) }
         var message = LengthPrefixed("persons")
@@ -68,7 +69,9 @@ package final class StoreKeys: Sendable {
         return chains.code(of: message.bytes)
     }
 
-    /// What a text is called within the chains of an identity, in memory and on disk: texts are only ever compared.
+    /// Returns the name of a text within the chains of an identity, in memory and on disk.
+    ///
+    /// Texts are only ever compared.
     func name(of text: String, as label: Label, _ tag: IdentityTag) -> String {
         var message = LengthPrefixed(label.rawValue)
         message.append(tag.bytes)
@@ -76,7 +79,7 @@ package final class StoreKeys: Sendable {
         return Base64.encodeURL(chains.code(of: message.bytes))
     }
 
-    /// What a body is called in the scope of an identity: never by its digest, which others may know.
+    /// Returns the name of a body within the scope of an identity; its digest may be known to others.
     func name(of digest: Digest, _ tag: IdentityTag) -> Digest {
         var message = LengthPrefixed("row")
         message.append(tag.bytes)
@@ -89,32 +92,34 @@ package final class StoreKeys: Sendable {
 
     // MARK: Seals
 
-    /// Seals what names a chain, for its row.
+    /// Seals the names of a chain for its row.
     func seal(_ facts: [UInt8], ofChain name: [UInt8]) throws(CryptographyError) -> [UInt8] {
         let place = chainPlace(name)
         return try SealedBytes.seal(facts, key: seals.code(of: place), associated: place)
     }
 
-    /// What names a chain; nil where the row was made with another key, or changed.
+    /// Opens the names of a chain; returns nil if the row was made with another key, or changed.
     func openFacts(_ sealed: [UInt8], ofChain name: [UInt8]) -> [UInt8]? {
         let place = chainPlace(name)
         return SealedBytes.open(sealed, key: seals.code(of: place), associated: place)
     }
 
-    /// Seals a body, for the row of this name in the chain of this name.
+    /// Seals a body for the row of this name in the chain of this name.
     func seal(_ body: [UInt8], ofRow row: Digest, inChain chain: [UInt8]) throws(CryptographyError) -> [UInt8]
     {
         let place = rowPlace(row, chain)
         return try SealedBytes.seal(body, key: seals.code(of: place), associated: place)
     }
 
-    /// The body of a row; nil where it was made with another key, changed, or moved from another row.
+    /// Opens the body of a row; returns nil if it was made with another key, changed, or moved from another
+    /// row.
     func openBody(_ sealed: [UInt8], ofRow row: Digest, inChain chain: [UInt8]) -> [UInt8]? {
         let place = rowPlace(row, chain)
         return SealedBytes.open(sealed, key: seals.code(of: place), associated: place)
     }
 
-    // Each row is sealed with a key of its own, so that no number of rows makes random nonces meet.
+    // Each row has a sealing key of its own, so that random nonces never collide, however many rows there
+    // are.
 
     private func chainPlace(_ name: [UInt8]) -> [UInt8] {
         var place = LengthPrefixed("chain facts")
