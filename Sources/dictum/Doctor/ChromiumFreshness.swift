@@ -1,17 +1,17 @@
 internal import Dictionaries
 internal import HTTP
 
-/// For how long Chromium may use a response as a dictionary, by the rules of its `HttpResponseHeaders`.
+/// The time for which Chromium may use a response as a dictionary, by the rules of its `HttpResponseHeaders`.
 ///
-/// They differ from RFC 9111 in a few places, each of which is a row of the table that doctor and a real browser are tested
-/// with. `ttl` counts for nothing: it is behind a flag.
+/// They differ from RFC 9111 in a few points, each of which is a case that tests check against doctor and a real
+/// browser. `ttl` does not count, since Chromium has it behind a flag.
 struct ChromiumFreshness: Equatable, Sendable {
-    /// The seconds from when the response came; 0 or less where it is no dictionary.
+    /// The seconds from when the response came; 0 or less if it cannot be a dictionary.
     let remainingSeconds: Int64
-    /// What makes it none; nil where there is no more to say than that its life is over.
+    /// The reason why it cannot; nil if its lifetime is simply over.
     let obstacle: UnkeptReason?
 
-    /// Reads the fields of a 200 that came at that time, in seconds since 1970.
+    /// Reads the fields of a 200 response; `receivedAt` is in seconds since 1970.
     init(_ headers: Headers, receivedAt: Int64) {
         let fields = Fields(headers)
         let sentAt = headers.first(.date).flatMap(FieldDate.parse)
@@ -23,7 +23,7 @@ struct ChromiumFreshness: Equatable, Sendable {
         obstacle = remaining > 0 ? nil : fields.obstacle(lifetime: lifetime, stale: stale)
     }
 
-    /// What Chromium reads of the fields.
+    /// The fields as Chromium reads them.
     private struct Fields {
         private let directives: [Substring]
         private let pragma: [Substring]
@@ -46,7 +46,7 @@ struct ChromiumFreshness: Equatable, Sendable {
             ageSeconds = headers.first(.age).flatMap { Int64($0) } ?? 0
         }
 
-        /// Only the whole word counts: `no-cache="Set-Cookie"` is another directive.
+        /// Only a directive without arguments counts: `no-cache="Set-Cookie"` is another directive.
         private func has(_ word: String) -> Bool { directives.contains { $0.trimmed == word } }
 
         private func seconds(_ name: String) -> Int64? {
@@ -63,7 +63,8 @@ struct ChromiumFreshness: Equatable, Sendable {
             has("no-cache") || has("no-store") || pragma.contains { $0.trimmed == "no-cache" }
         }
 
-        /// `max-age`, then Expires, then a tenth of what Last-Modified says, but not with `must-revalidate`.
+        /// Returns `max-age`, else Expires, else a tenth of the age of Last-Modified, unless `must-revalidate` is
+        /// there.
         func lifetimeSeconds(sentAt: Int64) -> Int64 {
             if let age = seconds("max-age") { return age }
             if let expires {
@@ -85,7 +86,7 @@ struct ChromiumFreshness: Equatable, Sendable {
 }
 
 extension Substring {
-    /// The text without blanks at its end.
+    /// The text without trailing blanks.
     fileprivate var trimmed: Substring {
         self[..<(lastIndex { $0 != " " && $0 != "\t" }.map { index(after: $0) } ?? startIndex)]
     }

@@ -2,16 +2,15 @@ internal import Foundation
 internal import Glibc
 internal import HTTP
 
-/// A browser that is told what to do by the DevTools protocol, over two pipes (`--remote-debugging-pipe`).
+/// A browser under the control of the DevTools protocol, over two pipes (`--remote-debugging-pipe`).
 ///
-/// Messages are JSON, each with a NUL at its end. Blocking, for one thread. The browser ends with this object.
+/// Messages are JSON, each followed by a NUL. Blocking, for one thread. The browser ends with this object.
 final class DevToolsPipe {
-    /// Why the browser does not do it.
+    /// A browser that does not start, or does not do what it should.
     struct Failure: Error {
         let text: String
     }
 
-    /// What a browser may send in one message.
     private static let messageBytesMax = 64 << 20
     private static let endMilliseconds = 5_000
 
@@ -20,16 +19,15 @@ final class DevToolsPipe {
     private let replies: Int32
     private var unread: [UInt8] = []
     private var lastID = 0
-    /// Events that have come and nobody has asked for.
+    /// Events that nobody has taken yet.
     private var events: [Event] = []
 
-    /// What a browser tells by itself.
+    /// A message that the browser sends unasked.
     struct Event {
         let method: String
         let parameters: [String: Any]
     }
 
-    /// Starts a browser.
     init(_ program: String, arguments: [String]) throws(Failure) {
         let (toBrowser, fromBrowser) = (try Self.pipe(), try Self.pipe())
         defer {
@@ -37,7 +35,7 @@ final class DevToolsPipe {
             close(fromBrowser.writeEnd)
         }
         (commands, replies) = (toBrowser.writeEnd, fromBrowser.readEnd)
-        // The shell becomes the browser, under the same process id; what that says of itself is for nobody.
+        // The shell becomes the browser, under the same process id; the browser's own output is discarded.
         let words = ["sh", "-c", #"exec "$0" "$@" >/dev/null 2>&1"#, program] + arguments
         do throws(SystemError) {
             pid = try ChildProcess.start(
@@ -56,7 +54,8 @@ final class DevToolsPipe {
         close(replies)
         var waited = 0
         var status: Int32 = 0
-        // Safe: `status` is local and outlives the call. The child is this object's own and not waited for yet.
+        // Safe: `status` is local and outlives the call. The child belongs to this object and has not been waited
+        // for.
         while unsafe waitpid(pid, &status, WNOHANG) == 0 {
             if waited == Self.endMilliseconds { kill(pid, SIGKILL) }
             usleep(10_000)
@@ -74,7 +73,7 @@ final class DevToolsPipe {
 
     // MARK: Calls
 
-    /// Has the browser do something, and returns what came of it.
+    /// Calls a method of the browser and returns its result.
     func call(
         _ method: String, _ parameters: [String: Any] = [:], session: String? = nil,
         until deadline: FetchDeadline
@@ -95,7 +94,7 @@ final class DevToolsPipe {
         }
     }
 
-    /// The events that have come and those that come until the deadline, one at a time; nil where none comes in time.
+    /// Returns the next event, or nil if none comes before the deadline.
     func nextEvent(until deadline: FetchDeadline) throws(Failure) -> Event? {
         while events.isEmpty {
             guard let message = try receive(until: deadline) else { return nil }
@@ -104,7 +103,7 @@ final class DevToolsPipe {
         return events.removeFirst()
     }
 
-    /// Forgets the events that have come.
+    /// Drops the events that have come.
     func forgetEvents() { events = [] }
 
     private func keep(_ message: [String: Any]) {
@@ -130,7 +129,7 @@ final class DevToolsPipe {
         return lastID
     }
 
-    /// The next message; nil where none comes in time.
+    /// Returns the next message, or nil if none comes in time.
     private func receive(until deadline: FetchDeadline) throws(Failure) -> [String: Any]? {
         while true {
             if let end = unread.firstIndex(of: 0) {

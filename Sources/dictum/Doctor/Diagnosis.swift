@@ -1,16 +1,15 @@
 internal import Dictionaries
 internal import HTTP
 
-/// What the observations mean: a pure function of them.
+/// The conclusions from the observations, as a pure function of them.
 struct Diagnosis: Sendable {
     private let seen: DoctorObservations
-    /// The findings: those of the way there first, then offer, use and caches.
+    /// The findings in this order: transport, offer, use, caches, pages, browser.
     private(set) var findings: [DoctorFinding] = []
 
-    /// Below it a browser that comes back has nothing any more.
+    /// A dictionary with a shorter lifetime is gone when the browser comes back.
     private static let shortLifeSeconds: Int64 = 60
 
-    /// Draws the conclusions.
     init(_ seen: DoctorObservations) {
         self.seen = seen
         judgeTransport()
@@ -22,7 +21,7 @@ struct Diagnosis: Sendable {
         judgeBrowser()
     }
 
-    /// Whether browsers will use dictionaries here, and safely.
+    /// True if browsers will use dictionaries here, safely.
     var works: Bool {
         let isUsed = findings.contains { if case .used = $0 { true } else { false } }
         return isUsed && !findings.contains { $0.level == .problem }
@@ -40,9 +39,9 @@ struct Diagnosis: Sendable {
         }
     }
 
-    /// Says whether there is more to look at.
+    /// Returns true if there is more to examine.
     private mutating func judgeAnswers() -> Bool {
-        // A certificate that cannot be trusted has been named as the cause.
+        // An untrusted certificate has already been reported as the cause.
         if let failure = seen.failure, !findings.contains(where: Self.isUntrusted) {
             findings.append(.noAnswer("\(failure)"))
         }
@@ -96,12 +95,12 @@ struct Diagnosis: Sendable {
         }
     }
 
-    /// Whether a page could announce the dictionary where the response's own life is too short.
+    /// Finds out if a page could announce a dictionary whose own lifetime is too short.
     private mutating func judgeAnnouncement() {
         guard let first = seen.probes.first, !seen.isDocument, seen.dictionary?.source == .own else { return }
         let headers = first.answer.head.headers
         let cacheControl = CacheControl(headers.values(.cacheControl))
-        // Then there is more amiss than its life.
+        // Otherwise more is wrong than the lifetime.
         guard !cacheControl.noStore, !headers.containsToken(.vary, "*") else { return }
         if !cacheControl.permitsSharing || cacheControl.isPrivate {
             findings.append(.notAnnounceable(.notPublic))
@@ -119,7 +118,7 @@ struct Diagnosis: Sendable {
         return bodies.count > 3 && Set(bodies).count == bodies.count
     }
 
-    /// Why nothing is offered: by Dictum's word, then by the response's own fields.
+    /// The reason why nothing is offered: Dictum's own, if it gives one, else one from the response's fields.
     private var silence: DoctorFinding {
         let reason = held.last?.reason
         if reason == Reason.insecureTransport.text { return .forwardedAsInsecure }
@@ -132,7 +131,7 @@ struct Diagnosis: Sendable {
 
     // MARK: The use
 
-    /// The answers to a client that holds the dictionary.
+    /// The responses to a client that holds the dictionary.
     private var held: [DoctorProbe] { seen.probes.filter { $0.offer == .held && $0.isOK } }
 
     private mutating func judgeUse() {
@@ -144,7 +143,8 @@ struct Diagnosis: Sendable {
         }
         let without = held.filter { !$0.isDelta }
         guard let last = without.last, seen.dictionary?.field != nil else { return }
-        // What is used at a URL that no cache has seen yet, and never at the one that it has: the server is not the cause.
+        // If the dictionary is used only at a URL that no cache has seen yet, a cache is the cause, and not the
+        // server.
         let isKeptFrom =
             !good.isEmpty && without.count > 1
             && held.allSatisfy { $0.isDelta == ($0.url != seen.url) }
@@ -185,7 +185,8 @@ struct Diagnosis: Sendable {
 
     private mutating func judgeCaches() {
         let answers = seen.probes.filter(\.isOK)
-        // What a client cannot read that has offered nothing, or what only it has.
+        // The client of such a probe has offered no dictionary, or one that only it has, so it cannot decode
+        // deltas.
         for probe in answers where probe.offer != .held {
             if probe.isDelta {
                 append(.mixed)
@@ -201,7 +202,7 @@ struct Diagnosis: Sendable {
         judgeVariants()
     }
 
-    /// What makes a response somebody's own, or one of very many variants.
+    /// Finds what makes a response personal, or one of very many variants.
     private mutating func judgeVariants() {
         guard let headers = seen.probes.first?.answer.head.headers else { return }
         if let field = DeltaHint.wideField(of: Vary.names(headers.values(.vary))) {
@@ -225,7 +226,7 @@ struct Diagnosis: Sendable {
         }
     }
 
-    /// Whether the page that fetches the URL gets no offer because of where it is.
+    /// True if the page's origin keeps it from getting an offer.
     private var isPageKeptOut: Bool {
         switch seen.page {
         case .sameOrigin: false
@@ -252,7 +253,7 @@ struct Diagnosis: Sendable {
         }
     }
 
-    /// Says it once.
+    /// Adds a finding unless it is there already.
     private mutating func append(_ finding: DoctorFinding) {
         if !findings.contains(finding) { findings.append(finding) }
     }

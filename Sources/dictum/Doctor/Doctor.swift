@@ -1,25 +1,25 @@
 internal import Dictionaries
 internal import HTTP
 
-/// Asks a URL as browsers do, with and without a dictionary in several orders; blocking.
+/// Requests a URL as browsers do, with and without a dictionary, in several orders; blocking.
 ///
-/// What the answers mean is for `Diagnosis` to say.
+/// It only observes. `Diagnosis` draws the conclusions.
 struct Doctor: Sendable {
-    /// What a browser accepts; it names dcb and dcz only beside a dictionary.
+    /// The codings of a browser, which names dcb and dcz only beside a dictionary.
     private static let accepted = CodingList(codings: [.gzip, .br, .zstd, .dcb, .dcz])
-    /// The bytes of the dictionary that nobody else has.
+    /// The size of the dictionary that only this client has.
     private static let unknownBytes = 1024
 
     private let url: FetchURL
     private let deadline: FetchDeadline
     private let system: FetchClient
     private let own: FetchClient?
-    /// What else each request says.
+    /// The user's own fields for each request.
     private let fields: RequestFields
-    /// The page that fetches the URL, where it is of another origin.
+    /// The page that fetches the URL; nil if it is of the same origin.
     private let page: FetchURL?
 
-    /// A doctor for one URL, who also trusts the authorities of a file in PEM.
+    /// Makes a doctor for one URL; it also trusts the authorities in a PEM file.
     init(
         url: FetchURL, authority: String?, secondsMax: Int, fields: RequestFields = RequestFields(),
         page: FetchURL? = nil
@@ -42,7 +42,7 @@ struct Doctor: Sendable {
         own = FetchClient(tls: try TLSClientContext(settings))
     }
 
-    /// Looks at everything.
+    /// Makes all requests.
     func examine() -> DoctorObservations {
         var seen = DoctorObservations(url: url, transport: transport)
         seen.hasCredentials = fields.fields.contains { $0.name == .authorization || $0.name == .cookie }
@@ -57,9 +57,9 @@ struct Doctor: Sendable {
         return seen
     }
 
-    /// Returns the public key of a server whose certificate leads to the authority that was given, or nil without TLS.
+    /// Returns the public key of a server whose certificate leads to the given authority; nil without TLS.
     ///
-    /// A browser that takes this key alone trusts nobody whom this doctor does not.
+    /// A browser that accepts this key trusts no server that this doctor does not trust.
     func serverKey(of url: FetchURL) throws(FetchError) -> [UInt8]? {
         guard url.isTLS, let own else { return nil }
         let visit = FetchVisit(url: url, accepted: Self.accepted, offering: nil, fields: fields)
@@ -71,7 +71,7 @@ struct Doctor: Sendable {
         return url.isTLS ? .systemAuthority : .plain
     }
 
-    /// Fetches the URL once, and says by whom the rest is to be fetched: the chain is tried with the system's authorities first.
+    /// Fetches the URL once and returns the client for the other requests; tries the system's authorities first.
     private func connect(_ seen: inout DoctorObservations) throws(FetchError) -> FetchClient {
         do throws(FetchError) {
             try probe(.nothing, &seen, by: system)
@@ -89,7 +89,7 @@ struct Doctor: Sendable {
         }
     }
 
-    /// A document is asked for by navigation: servers may answer that in another way.
+    /// Requests a document again as a navigation, since a server may respond to that differently.
     private func lookAgainAsDocument(
         _ seen: inout DoctorObservations, by client: FetchClient
     ) throws(FetchError) {
@@ -116,7 +116,8 @@ struct Doctor: Sendable {
         try lookTheOtherWay(&seen, dictionary, by: client)
     }
 
-    /// The dictionary first, and then a client without: at a URL that no cache knows yet, where the match has one.
+    /// Offers the dictionary at a URL that no cache has seen, before a request without one; only if the match
+    /// covers such a URL.
     private func lookTheOtherWay(
         _ seen: inout DoctorObservations, _ dictionary: DoctorDictionary, by client: FetchClient
     ) throws(FetchError) {
@@ -126,7 +127,7 @@ struct Doctor: Sendable {
         let before = seen.probes.count
         try probe(.held, &seen, at: other, by: client, dictionary.held)
         try probe(.nothing, &seen, at: other, by: client)
-        // A server may not know that URL, which then says nothing of the one in question.
+        // A server may not know that URL; its response then says nothing about the examined one.
         if !seen.probes[before...].allSatisfy(\.isOK) { seen.probes.removeSubrange(before...) }
     }
 
@@ -147,12 +148,12 @@ struct Doctor: Sendable {
         guard !endpoints.isEmpty else { throw .unknownHost(visit.url.host) }
         var request = try visit.request()
         if isDocument {
-            // As somebody who has typed the address.
+            // These are the fields of a navigation whose address was typed.
             request.headers.append(.secFetchSite, "none")
             request.headers.append(.secFetchMode, "navigate")
             request.headers.append(.secFetchDest, "document")
         } else {
-            // As a page asks by fetch().
+            // These are the fields of a fetch() by a page.
             let origin = page.map { PageOrigin(of: $0, fetching: url) } ?? .sameOrigin
             request.headers.append(.secFetchSite, origin.rawValue)
             request.headers.append(.secFetchMode, "cors")
@@ -162,7 +163,7 @@ struct Doctor: Sendable {
         return try client.send(request, to: endpoints, deadline: deadline)
     }
 
-    /// Fetches what an answer names by Link, as browsers do from a document.
+    /// Fetches the dictionary that a response names by Link, as browsers do for documents.
     private func follow(_ answer: FetchAnswer, _ seen: inout DoctorObservations, by client: FetchClient) {
         guard let written = LinkField.dictionaryTargets(answer.head.headers.values(.link)).first else {
             return

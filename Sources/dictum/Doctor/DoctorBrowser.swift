@@ -3,24 +3,24 @@ internal import Foundation
 internal import Glibc
 internal import HTTP
 
-/// A real Chromium that loads a page and has it fetch a URL several times; blocking.
+/// A real Chromium that loads a page and lets it fetch a URL several times; blocking.
 struct DoctorBrowser {
-    /// What came of one fetch, by the browser's own account.
+    /// The result of one fetch, as the browser reports it.
     struct Fetch: Encodable, Equatable, Sendable {
-        /// Counts from 1.
+        /// The number of the fetch, from 1.
         let number: Int
         var status = 0
-        /// Whether the request named a dictionary.
+        /// True if the request named a dictionary.
         var advertised = false
-        /// The coding of the body that travelled; identity where it had none, or where there was none (304).
+        /// The coding of the body on the wire; identity if there was no coding or no body (304).
         var coding = "identity"
-        /// All that travelled, heads included.
+        /// The bytes on the wire, heads included.
         var wireBytes = 0
-        /// The body, decoded; what went wrong where there is none.
+        /// The size of the decoded body.
         var bodyBytes = 0
         var error: String?
 
-        /// Whether the body came as a delta.
+        /// True if the body came as a delta.
         var isDelta: Bool { error == nil && (coding == "dcz" || coding == "dcb") }
 
         enum CodingKeys: String, CodingKey {
@@ -30,16 +30,16 @@ struct DoctorBrowser {
         }
     }
 
-    /// What is to be done.
+    /// The fetches to make.
     struct Plan {
         let url: FetchURL
-        /// The page that fetches it.
+        /// The page that fetches the URL.
         let page: FetchURL
         var fetches = 5
-        /// The time from one fetch to the next.
+        /// The time between two fetches.
         var pauseMilliseconds = 1_000
         var fields = RequestFields()
-        /// Public keys whose certificates the browser takes, whoever has signed them; SHA-256 of SubjectPublicKeyInfo.
+        /// The SHA-256 digests of public keys (SubjectPublicKeyInfo) that the browser accepts from any issuer.
         var trustedKeys: [Digest] = []
     }
 
@@ -47,7 +47,7 @@ struct DoctorBrowser {
         "chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "microsoft-edge",
     ]
 
-    /// The path of a Chromium that is installed here; nil where there is none.
+    /// Returns the path of an installed Chromium; nil without one.
     static func find() -> String? {
         let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":")
         return names.lazy.flatMap { name in folders.lazy.map { "\($0)/\(name)" } }
@@ -59,7 +59,7 @@ struct DoctorBrowser {
     private let pipe: DevToolsPipe
     private let session: String
 
-    /// Runs a plan in a browser with a profile of its own, which goes with it.
+    /// Runs a plan in a browser with a temporary profile.
     static func run(
         _ program: String, _ plan: Plan, until deadline: FetchDeadline
     ) throws(DevToolsPipe.Failure) -> [Fetch] {
@@ -78,7 +78,7 @@ struct DoctorBrowser {
             "--no-default-browser-check", "--disable-background-networking", "--disable-component-update",
             "--disable-sync", "--disable-gpu", "--disable-dev-shm-usage", "about:blank",
         ]
-        // Chromium refuses to make a sandbox for root.
+        // Chromium refuses to run sandboxed as root.
         if geteuid() == 0 { arguments.insert("--no-sandbox", at: 0) }
         if !plan.trustedKeys.isEmpty {
             let keys = plan.trustedKeys.map(\.base64).joined(separator: ",")
@@ -107,7 +107,7 @@ struct DoctorBrowser {
         _ = try call("Page.enable")
         try setFields()
         try loadPage()
-        // What a page names by Link is fetched when the browser has nothing else to do.
+        // A browser fetches the dictionaries that a page names by Link when it is idle.
         pause()
         var fetches: [Fetch] = []
         for number in 1...plan.fetches {
@@ -138,7 +138,8 @@ struct DoctorBrowser {
         let loaded = try call("Page.navigate", ["url": plan.page.text])
         switch loaded["errorText"] as? String {
         case nil: break
-        // An error without a body: the browser shows a page of its own, which is of no origin that may fetch anything.
+        // For an error response without a body the browser shows a page of its own, whose origin may not fetch
+        // anything.
         case "net::ERR_HTTP_RESPONSE_CODE_FAILURE"?: return try loadEmptyPage()
         case let error?:
             throw DevToolsPipe.Failure(text: "the page \(plan.page.text) cannot be loaded: \(error)")
@@ -146,7 +147,7 @@ struct DoctorBrowser {
         _ = try wait(for: "Page.loadEventFired")
     }
 
-    /// Gives the browser an empty page in place of the server's.
+    /// Loads an empty page in place of the server's.
     private func loadEmptyPage() throws(DevToolsPipe.Failure) {
         _ = try call("Page.navigate", ["url": "about:blank"])
         _ = try call("Fetch.enable", ["patterns": [["resourceType": "Document"]]])
@@ -173,9 +174,9 @@ struct DoctorBrowser {
             text: "the page \(plan.page.text) was not loaded in time; --page names another")
     }
 
-    /// Has the page fetch the URL past the browser's own cache, and gathers what the browser tells of that.
+    /// Lets the page fetch the URL past the browser's cache, and collects the browser's events about it.
     private func fetch(_ number: Int) throws(DevToolsPipe.Failure) -> Fetch {
-        // Those of the page's own requests.
+        // These events belong to the page's own requests.
         pipe.forgetEvents()
         let credentials = plan.page.origin == plan.url.origin ? "same-origin" : "omit"
         let script = """
@@ -192,7 +193,7 @@ struct DoctorBrowser {
             fetch.error = value as? String ?? "failed"
         }
         var events = FetchEvents(url: plan.url.text)
-        // The last events come a moment after the body.
+        // The last events follow the body with a short delay.
         let end = FetchDeadline(seconds: fetch.error == nil ? 5 : 1)
         while !events.isComplete, let event = try pipe.nextEvent(until: end) { events.take(event) }
         fetch.status = events.status
@@ -202,14 +203,14 @@ struct DoctorBrowser {
         return fetch
     }
 
-    /// A text as a literal of JavaScript.
+    /// Returns a text as a JavaScript literal.
     private static func quoted(_ text: String) -> String {
         let data = try? JSONSerialization.data(withJSONObject: [text])
         return data.map { String(decoding: $0.dropFirst().dropLast(), as: UTF8.self) } ?? "\"\""
     }
 }
 
-/// What the browser tells of the fetch of one URL, in whichever order.
+/// The browser's events about the fetch of one URL, in any order.
 private struct FetchEvents {
     let url: String
     private var id: String?
@@ -218,7 +219,7 @@ private struct FetchEvents {
     private(set) var coding: String?
     private(set) var wireBytes: Int?
     private var hasRequestFields = false
-    /// Whether the head is known as it came, and not as the cache has it.
+    /// True if the head is known as it was on the wire, and not as the cache has it.
     private var hasWireHead = false
     private var hasEnd = false
     /// Request fields of requests whose URL is not known yet.
@@ -226,7 +227,7 @@ private struct FetchEvents {
 
     init(url: String) { self.url = url }
 
-    /// Whether all has been told that is of interest.
+    /// True if nothing more is needed.
     var isComplete: Bool { hasEnd && hasRequestFields }
 
     mutating func take(_ event: DevToolsPipe.Event) {

@@ -1,53 +1,52 @@
 internal import Dictionaries
 internal import HTTP
 
-/// The answer that a browser would keep as a dictionary for the URL, whether it says so or not.
+/// The response that a browser would keep as a dictionary for the URL, whether it is offered as one or not.
 struct DoctorDictionary: Sendable {
-    /// How it was come by.
+    /// The way it was found.
     enum Source: Equatable, Sendable {
-        /// The answer of the URL itself.
+        /// The response of the URL itself.
         case own
-        /// What the answer names by Link.
+        /// A dictionary that the response names by Link.
         case linked(String)
     }
 
     let source: Source
-    /// The URL that it came from.
     let url: FetchURL
     let answer: FetchAnswer
     let body: Body
 
-    /// The Use-As-Dictionary field as it came; nil where there is none.
+    /// The Use-As-Dictionary field; nil without one.
     var field: String? { answer.head.headers.joined(.useAsDictionary) }
 
-    /// What that says; nil where it says nothing valid.
+    /// The value of that field; nil if it is invalid.
     var offer: UseAsDictionary? { UseAsDictionary.parse(answer.head.headers.values(.useAsDictionary)) }
 
-    /// Its pattern; nil where that is none, or one that browsers refuse.
+    /// The pattern of the offer; nil if it is invalid or one that browsers refuse.
     var pattern: URLPattern? {
         offer.flatMap { try? URLPattern($0.match, basePath: url.path, origin: url.origin) }
     }
 
-    /// Whether it is for that URL.
+    /// Returns true if the dictionary is for the URL.
     func isFor(_ url: FetchURL) -> Bool {
         var budget = MatchBudget()
         return pattern?.matches(path: url.path, query: url.query, within: &budget) == true
     }
 
-    /// Why Chromium does not keep it; nil where it does.
+    /// The reason why Chromium does not keep it; nil if it does.
     var unkept: UnkeptReason? {
         if answer.head.headers.containsToken(.vary, "*") { return .varyAny }
         return freshness.obstacle
     }
 
-    /// For how long Chromium keeps it from when it came.
+    /// The seconds for which Chromium keeps it, from when it came.
     var remainingSeconds: Int64 { freshness.remainingSeconds }
 
     private var freshness: ChromiumFreshness {
         ChromiumFreshness(answer.head.headers, receivedAt: answer.receivedAt)
     }
 
-    /// What a request offers that has it.
+    /// The dictionary in the form in which a request offers it.
     var held: HeldDictionary {
         HeldDictionary(
             record: CachedDictionary(

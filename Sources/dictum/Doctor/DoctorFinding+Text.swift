@@ -1,7 +1,7 @@
 internal import Dictionaries
 
 extension DoctorFinding {
-    /// The name of the kind of finding, in lower case with hyphens: the same for ever.
+    /// The stable name of the finding, for programs.
     var name: String {
         switch self {
         case .loopback: "loopback"
@@ -51,7 +51,7 @@ extension DoctorFinding {
         }
     }
 
-    /// One line that says what it is, and what to do.
+    /// One line that says what is the case and what to do.
     var text: String {
         wayText ?? offerText ?? useText ?? pageText ?? cacheText
     }

@@ -1,10 +1,10 @@
 internal import Dictionaries
 
-/// One thing that the doctor has found; the closed list, whose names are for programs.
+/// A finding of the doctor, from a closed list.
 enum DoctorFinding: Equatable, Sendable {
-    /// How much it matters.
+    /// The severity of a finding.
     enum Level: String, Sendable {
-        /// As it should be.
+        /// Dictionaries work.
         case good
         /// Dictionaries work, but less than they could.
         case warning
@@ -25,9 +25,9 @@ enum DoctorFinding: Equatable, Sendable {
     case offered(match: String, seconds: Int64)
     case linked(target: String, match: String, seconds: Int64)
     case notOffered(reason: String?)
-    /// The response itself says that nobody may keep it, or not for others.
+    /// The response itself forbids its use as a dictionary.
     case notOfferable(UnofferedReason)
-    /// A Link on what is no document.
+    /// A Link on a response that is not a document.
     case linkNotFollowed(String)
     case ttlIgnored(Int)
     case offerStripped
@@ -36,7 +36,7 @@ enum DoctorFinding: Equatable, Sendable {
     case matchElsewhere(String)
     case unkept(UnkeptReason)
     case shortLife(Int64)
-    /// No page can announce the dictionary, which would make up for a life that is too short.
+    /// No page can announce the dictionary, which would compensate for its short lifetime.
     case notAnnounceable(UnannouncedReason)
     case linkFailed(String, why: String)
 
@@ -69,7 +69,6 @@ enum DoctorFinding: Equatable, Sendable {
     case setsCookie([String])
     case setsHarmlessCookie([String])
 
-    /// How much it matters.
     var level: Level {
         switch self {
         case .loopback, .systemAuthority, .offered, .linked, .used, .sameSite, .browserUsed, .setsCookie,
@@ -83,17 +82,17 @@ enum DoctorFinding: Equatable, Sendable {
     }
 }
 
-/// Why no page can announce a response as a dictionary.
+/// A reason why no page can announce a response as a dictionary.
 enum UnannouncedReason: Sendable {
-    /// Each body is another, so that none reaches three clients alike.
+    /// Every response has another body, so no body reaches three clients.
     case changesEachTime
     case notPublic
     case setsCookie
-    /// The requests say who their user is.
+    /// The requests identify their user.
     case credentials
 }
 
-/// Why a response is no dictionary, by its own fields.
+/// A reason why a response is no dictionary, found in its own fields.
 enum UnofferedReason: String, Sendable {
     case noStore = "no-store"
     case isPrivate = "private"

@@ -1,22 +1,22 @@
-/// All that the doctor has seen of a URL.
+/// Everything that the doctor has observed at a URL.
 struct DoctorObservations: Sendable {
     let url: FetchURL
     var transport: DoctorTransport
-    /// The answers of the URL, in their order.
+    /// The responses of the URL in their order.
     var probes: [DoctorProbe] = []
-    /// What was offered as a dictionary, or would have had to be.
+    /// The response that was offered as a dictionary, or should have been.
     var dictionary: DoctorDictionary?
-    /// What an answer names by Link, where that could not be fetched, and why.
+    /// The target of a Link that could not be fetched, and why.
     var unlinked: (target: String, why: String)?
-    /// Whether the URL is a document, which browsers ask for by navigation.
+    /// True if the URL is a document, which browsers request by navigation.
     var isDocument = false
-    /// Whether the requests carry Authorization or a cookie.
+    /// True if the requests carry Authorization or a cookie.
     var hasCredentials = false
-    /// Where the page is that fetches it.
+    /// The origin of the page that fetches it.
     var page = PageOrigin.sameOrigin
-    /// What a real browser got; nil where none was asked.
+    /// The results of a real browser; nil if none was used.
     var browser: Result<[DoctorBrowser.Fetch], DevToolsPipe.Failure>?
-    /// Why there are no more answers.
+    /// The error that ended the examination.
     var failure: FetchError?
 
     init(url: FetchURL, transport: DoctorTransport) {

@@ -1,25 +1,25 @@
 internal import Dictionaries
 internal import HTTP
 
-/// One request of the doctor's, and what came.
+/// One request of the doctor and its response.
 struct DoctorProbe: Sendable {
-    /// What the request says that it holds.
+    /// The dictionary that a request offers.
     enum Offer: Sendable {
         /// No dictionary.
         case nothing
         /// The dictionary under examination.
         case held
-        /// A dictionary that nobody else has.
+        /// A dictionary that only this client has.
         case unknown
     }
 
     let offer: Offer
     let url: FetchURL
     let answer: FetchAnswer
-    /// The body decoded, or why it cannot be.
+    /// The decoded body, or the error.
     let body: Result<Body, FetchError>
 
-    /// Decodes what a visit has brought.
+    /// Decodes the response to a visit.
     init(_ offer: Offer, _ visit: FetchVisit, _ answer: FetchAnswer) {
         self.offer = offer
         url = visit.url
@@ -31,23 +31,23 @@ struct DoctorProbe: Sendable {
         }
     }
 
-    /// Whether the answer is one of whose body something can be said.
+    /// True if the body is worth examining.
     var isOK: Bool { answer.head.status == .ok }
 
-    /// The coding, where it is one that is known.
+    /// The coding; nil if it is unknown.
     var coding: ContentCoding? { try? FetchVisit.coding(of: answer) }
 
-    /// Whether the body is coded over a dictionary.
+    /// True if the body is coded over a dictionary.
     var isDelta: Bool { coding?.usesDictionary == true }
 
-    /// The decoded body, where there is one.
+    /// The decoded body, if it could be decoded.
     var decoded: Body? { try? body.get() }
 
-    /// Whether a shared cache says that it has answered by itself.
+    /// True if a shared cache says that the response comes from it.
     var isFromCache: Bool {
         let headers = answer.head.headers
-        // RFC 9111 section 5.1: only who answers out of a cache says Age, though some say 0 whenever they pass one on. The
-        // others are of CDNs, and of RFC 9211.
+        // RFC 9111 section 5.1: only responses from a cache have Age, but some caches send 0 on every response.
+        // The other fields are those of CDNs and of RFC 9211.
         if let age = headers.first(.age), age != "0" { return true }
         return Self.cacheFields.contains { name in
             headers.values(name).contains { value in
@@ -60,13 +60,14 @@ struct DoctorProbe: Sendable {
         "X-Cache", "X-Cache-Status", "X-Proxy-Cache", "CF-Cache-Status", "Cache-Status",
     ].compactMap { HeaderName($0) }
 
-    /// The reason that Dictum gives where `explain` is on.
+    /// The reason that Dictum gives when `explain` is on.
     var reason: String? {
         answer.head.headers.first(.dictumExplain)?.split(separator: ";").lazy
             .first { $0.hasPrefix("reason=") }.map { String($0.dropFirst("reason=".count)) }
     }
 
-    /// Which of the two fields that choose among codings its Vary does not name (RFC 9842 section 6.2).
+    /// The fields among Accept-Encoding and Available-Dictionary that its Vary does not name (RFC 9842 section
+    /// 6.2).
     var missingInVary: [String] {
         let names = Vary.names(answer.head.headers.values(.vary))
         if names.contains("*") { return [] }

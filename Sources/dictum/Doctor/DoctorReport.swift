@@ -1,4 +1,4 @@
-/// What the doctor says, for people and as JSON.
+/// The doctor's findings and verdict, for people and as JSON.
 struct DoctorReport: Encodable, Sendable {
     struct Entry: Encodable, Sendable {
         let finding: String
@@ -7,10 +7,10 @@ struct DoctorReport: Encodable, Sendable {
     }
 
     let url: String
-    /// Whether browsers will use dictionaries there.
+    /// True if browsers will use dictionaries there.
     let works: Bool
     let findings: [Entry]
-    /// What a real browser got; absent where none was asked.
+    /// The results of a real browser; absent if none was used.
     let browser: [DoctorBrowser.Fetch]?
 
     init(_ diagnosis: Diagnosis, of url: FetchURL, browser: [DoctorBrowser.Fetch]? = nil) {
@@ -22,14 +22,14 @@ struct DoctorReport: Encodable, Sendable {
         }
     }
 
-    /// A line a finding, and the verdict at the end.
+    /// One line per finding, then the verdict.
     var lines: [String] {
         let verdict = works ? "dictionaries will work" : "dictionaries will not work"
         return findings.map { "\($0.level): \($0.text)" } + browserLines
             + ["\(StoreText.plain(url)): \(verdict)"]
     }
 
-    /// A row for each fetch of the browser.
+    /// One row per fetch of the browser.
     private var browserLines: [String] {
         guard let browser else { return [] }
         let rows =

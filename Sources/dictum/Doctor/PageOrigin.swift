@@ -1,18 +1,18 @@
 internal import HTTP
 
-/// Where the page is that fetches a URL: by that browsers decide what they send and keep.
+/// The origin of the page that fetches a URL; it decides what browsers send and keep.
 enum PageOrigin: String, Equatable, Sendable {
-    /// The page has the URL's own scheme, host and port.
+    /// The page has the URL's scheme, host and port.
     case sameOrigin = "same-origin"
-    /// Another host or port of the same site.
+    /// The page has another host or port of the same site.
     case sameSite = "same-site"
-    /// Another site: Chromium uses no dictionary there.
+    /// The page is of another site, where Chromium uses no dictionary.
     case crossSite = "cross-site"
 
-    /// Compares a page's URL with the one that it fetches.
+    /// Compares a page's URL with the URL that it fetches.
     ///
-    /// A site is taken for the last two labels of a name, without a list of public suffixes; a public suffix of two labels
-    /// makes two sites look like one.
+    /// A site is the last two labels of a host name. There is no list of public suffixes, so two sites below a
+    /// suffix of two labels look like one.
     init(of page: FetchURL, fetching url: FetchURL) {
         if page.origin == url.origin {
             self = .sameOrigin

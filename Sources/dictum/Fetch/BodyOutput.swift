@@ -1,9 +1,9 @@
 internal import Glibc
 internal import HTTP
 
-/// Where a fetched body goes.
+/// The output of a fetched body.
 enum BodyOutput {
-    /// Writes to a file, or to standard output where the name is `-`.
+    /// Writes to a file, or to standard output if the name is `-`.
     static func write(_ body: [UInt8], to name: String) throws(FetchError) {
         do throws(SystemError) {
             guard name != "-" else { return try OutputFile.write(body, to: STDOUT_FILENO) }

@@ -1,30 +1,29 @@
 internal import Dictionaries
 internal import Foundation
 
-/// What a client keeps of a dictionary beside its bytes: when it may be used, and for what (RFC 9842 section 2.1).
+/// A client's record of a dictionary: its origin, its pattern and its lifetime (RFC 9842 section 2.1).
 struct CachedDictionary: Codable, Equatable, Sendable {
-    /// The number of this form of record; others are not read.
+    /// The version of the record format; records of other versions are not read.
     static let currentFormat = 1
 
-    /// The form of this record.
     var format = Self.currentFormat
-    /// The URL that it came from.
+    /// The URL that the dictionary came from.
     let url: String
-    /// The URL Pattern it is for, relative to `url`.
+    /// The URL Pattern of the URLs it is for, relative to `url`.
     let match: String
     let matchDest: [String]
-    /// What goes back as Dictionary-ID; empty for none.
+    /// The value that is sent back as Dictionary-ID; empty for none.
     let id: String
-    /// The SHA-256 of the bytes in hexadecimal; the name of their file.
+    /// The SHA-256 of the bytes in hexadecimal, which is also the name of their file.
     let digest: String
     let bytes: Int
-    /// The validator to ask with once it has expired.
+    /// The validator for a request after it has expired.
     let etag: String?
-    /// Milliseconds since 1970; of equals the newest counts.
+    /// Milliseconds since 1970; the newest of equal candidates wins.
     let storedAt: Int64
-    /// How long an answer lives of which nothing else is said: what the last one with a lifetime said.
+    /// The last lifetime that a response gave, for a 304 that gives none.
     let usableSeconds: Int64
-    /// Seconds since 1970, from when on it is no longer advertised.
+    /// The end of its lifetime, in seconds since 1970.
     let expiresAt: Int64
 
     enum CodingKeys: String, CodingKey {
@@ -35,12 +34,12 @@ struct CachedDictionary: Codable, Equatable, Sendable {
         case expiresAt = "expires_at"
     }
 
-    /// Whether it may be advertised at this time, in seconds since 1970.
+    /// Returns true if it may be advertised at `now`, in seconds since 1970.
     func isUsable(at now: Int64) -> Bool { now < expiresAt }
 
-    /// Whether it is for that URL: of the same origin, and its pattern matches (RFC 9842 section 2.2.2).
+    /// Returns true if it is for a URL: same origin, and the pattern matches (RFC 9842 section 2.2.2).
     ///
-    /// match-dest is ignored: fetch has no destinations to tell apart. False where the budget ends.
+    /// match-dest is ignored, since fetch has no destinations. Returns false if the budget runs out.
     func isFor(_ url: FetchURL, within budget: inout MatchBudget) -> Bool {
         guard let own = try? FetchURL(self.url), own.origin == url.origin,
             let pattern = try? URLPattern(match, basePath: own.path, origin: own.origin)
@@ -48,7 +47,7 @@ struct CachedDictionary: Codable, Equatable, Sendable {
         return pattern.matches(path: url.path, query: url.query, within: &budget)
     }
 
-    /// The name of the record's file: the newer replaces the older of the same place, match and match-dest.
+    /// The file name of the record; a newer dictionary with the same directory, match and match-dest replaces it.
     var fileName: String {
         let directory =
             url.prefix { $0 != "?" }.utf8.lastIndex(of: UInt8(ascii: "/")).map { url[..<$0] } ?? ""
@@ -56,12 +55,12 @@ struct CachedDictionary: Codable, Equatable, Sendable {
         return Digest(of: Array(key.utf8).span).base64URL + Self.fileExtension
     }
 
-    /// What the names of records end in: distinct, since the folder may hold what is not ours to touch.
+    /// The extension of records, unusual so that foreign files in the folder are left alone.
     static let fileExtension = ".dictum.json"
 
-    /// The best of those for a URL: the longest match, then the newest (RFC 9842 section 2.2.3).
+    /// Returns the dictionaries for a URL, longest match first, then newest (RFC 9842 section 2.2.3).
     static func ranked(_ all: [CachedDictionary], for url: FetchURL, at now: Int64) -> [CachedDictionary] {
-        // Servers choose the patterns, and by redirects the URL.
+        // Servers choose the patterns and, by redirects, the URL.
         var budget = MatchBudget()
         return all.filter { $0.isUsable(at: now) && $0.isFor(url, within: &budget) }
             .sorted { ($0.match.utf8.count, $0.storedAt) > ($1.match.utf8.count, $1.storedAt) }

@@ -1,12 +1,12 @@
 internal import ArgumentParser
 internal import Dictionaries
 
-/// The codings that a fetch accepts, as `--accept` has them: `dcz,dcb,zstd,br,gzip`.
+/// The codings that a fetch accepts, in the form of `--accept`: `dcz,dcb,zstd,br,gzip`.
 struct CodingList: ExpressibleByArgument, Sendable {
-    /// All that we read, the best first.
+    /// All codings that we read, best first.
     static let all = CodingList(codings: [.dcz, .dcb, .zstd, .br, .gzip])
 
-    /// The codings, without repetitions.
+    /// The codings, each once.
     let codings: [ContentCoding]
 
     init(codings: [ContentCoding]) {
@@ -25,10 +25,10 @@ struct CodingList: ExpressibleByArgument, Sendable {
 
     var defaultValueDescription: String { codings.map(\.token).joined(separator: ",") }
 
-    /// Whether a dictionary is of any use.
+    /// True if a dictionary is useful.
     var usesDictionaries: Bool { codings.contains { $0.usesDictionary } }
 
-    /// The field's value: dcb and dcz only where a dictionary is offered (RFC 9842 section 6.1).
+    /// Returns the field value; dcb and dcz appear only if a dictionary is offered (RFC 9842 section 6.1).
     func acceptEncoding(withDictionary: Bool) -> String {
         let sent = codings.filter { withDictionary || !$0.usesDictionary }
         return sent.isEmpty ? "identity" : sent.map(\.token).joined(separator: ", ")

@@ -2,26 +2,25 @@ internal import Dictionaries
 internal import Foundation
 internal import HTTP
 
-/// A client's dictionaries in a folder: a record (JSON) each, and a file of bytes named by its digest.
+/// A client's dictionaries in a folder: a JSON record and a body file for each, the latter named by its digest.
 ///
-/// Several processes may share the folder: files appear whole, by renaming, and bytes are believed only after their
-/// digest has been compared. What cannot be read is removed and counts as not there.
+/// Several processes may share the folder. Files appear whole, by renaming, and bodies are used only after their
+/// digest has been compared. Unreadable files are removed.
 struct DictionaryCache: Sendable {
     private static let recordBytesMax = 64 << 10
     private static let bodyExtension = ".dictum.body"
-    /// A file without a record may be one that another process is about to record.
+    /// A body without a record may belong to another process that is about to write the record.
     private static let orphanSeconds: TimeInterval = 60
 
-    /// The folder.
     let directory: String
-    /// The largest dictionary that is kept.
+    /// The size of the largest dictionary to keep.
     var dictionaryBytesMax = 64 << 20
-    /// All bytes together; beyond it the oldest go first.
+    /// The total size of all dictionaries; beyond it, the oldest go first.
     var totalBytesMax = 256 << 20
-    /// How many dictionaries are kept.
+    /// The number of dictionaries to keep.
     var countMax = 1_000
 
-    /// The dictionary to offer for a URL, if there is one: the best whose bytes are intact.
+    /// Returns the dictionary to offer for a URL: the best one whose body is intact.
     func best(for url: FetchURL, at now: Int64) -> HeldDictionary? {
         for record in CachedDictionary.ranked(records(), for: url, at: now) {
             if let held = load(record) { return held }
@@ -29,38 +28,37 @@ struct DictionaryCache: Sendable {
         return nil
     }
 
-    /// The dictionary that came from exactly this URL, whether it has expired or not.
+    /// Returns the dictionary that came from this URL, even if it has expired.
     func own(of url: FetchURL) -> HeldDictionary? {
         let own = records().filter { $0.url == url.text }
         return own.max { $0.storedAt < $1.storedAt }.flatMap(load)
     }
 
-    /// Keeps a dictionary, in place of an older one of the same match, and makes room where there is too much.
+    /// Keeps a dictionary in place of an older one with the same match, and evicts others if needed.
     ///
-    /// Returns false, and keeps nothing, where it is too large.
+    /// Returns false, and keeps nothing, if the dictionary is too large.
     func store(_ record: CachedDictionary, _ body: Body) throws(SystemError) -> Bool {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         guard body.count <= dictionaryBytesMax, let json = try? encoder.encode(record),
             json.count <= Self.recordBytesMax
         else { return false }
-        // If this fails, so do the writes, and they know why.
+        // If this fails, the writes below fail too and report why.
         try? FileManager.default.createDirectory(
             atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        // The bytes first: a record never names what is not there.
+        // The body comes first, so that a record never names a missing body.
         try DurableFile.write(body.bytes, to: path(record.digest + Self.bodyExtension))
         try DurableFile.write([UInt8](json), to: path(record.fileName))
         tidy()
         return true
     }
 
-    /// Forgets a dictionary.
     func remove(_ record: CachedDictionary) {
         remove(record.fileName)
         tidy()
     }
 
-    /// Reads the records; those that are not ours to understand are removed.
+    /// Reads the records; removes those that are invalid.
     private func records() -> [CachedDictionary] {
         names(endingIn: CachedDictionary.fileExtension).prefix(countMax * 2).compactMap { name in
             guard let bytes = read(name, max: Self.recordBytesMax),
@@ -75,7 +73,7 @@ struct DictionaryCache: Sendable {
         }
     }
 
-    /// The bytes of a dictionary; nil, and both files removed, where they are not what the record says.
+    /// Returns the body of a record; nil, after removing both files, if it does not have the digest.
     private func load(_ record: CachedDictionary) -> HeldDictionary? {
         if let bytes = read(record.digest + Self.bodyExtension, max: dictionaryBytesMax) {
             let body = Body(bytes)
@@ -86,7 +84,7 @@ struct DictionaryCache: Sendable {
         return nil
     }
 
-    /// Removes the oldest records beyond the limits, then the files that nothing names any more.
+    /// Removes the oldest records beyond the limits, then the files without a record.
     private func tidy() {
         var named: Set<String> = []
         var total = 0
@@ -126,7 +124,7 @@ struct DictionaryCache: Sendable {
 }
 
 extension Digest {
-    /// Takes 64 lower-case hexadecimal digits; nil for anything else.
+    /// Parses 64 lower-case hexadecimal digits.
     fileprivate init?(hex: String) {
         let digits = Array(hex.utf8)
         guard digits.count == 2 * Self.byteCount else { return nil }

@@ -2,9 +2,9 @@ internal import Foundation
 internal import Glibc
 internal import HTTP
 
-/// Writing files so that they are whole or not there.
+/// Writes files that are either whole or absent.
 enum DurableFile {
-    /// What the names of unfinished files end in.
+    /// The extension of unfinished files.
     static let temporaryExtension = ".dictum.part"
 
     /// Writes to a temporary file beside `path`, flushes it to the disk, and renames it.

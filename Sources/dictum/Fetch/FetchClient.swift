@@ -2,9 +2,9 @@ internal import Dictionaries
 internal import Dispatch
 internal import HTTP
 
-/// A blocking HTTP client on one event loop of its own; one request at a time.
+/// A blocking HTTP client on an event loop of its own, with one request at a time.
 final class FetchClient: Sendable {
-    /// The most bytes of a body, coded or decoded.
+    /// The maximum size of a body, coded or decoded.
     static let bodyBytesMax = 256 << 20
 
     private let loop = EventLoop(label: "dictum.fetch")
@@ -12,7 +12,7 @@ final class FetchClient: Sendable {
 
     /// Starts the loop.
     ///
-    /// With `tls` every connection is protected, and at its end the host that the request names.
+    /// With `tls`, every connection uses TLS and verifies the host that the request names.
     init(tls: TLSClientContext? = nil) {
         let made = Guarded<Token>(.none)
         let started = DispatchSemaphore(value: 0)
@@ -30,9 +30,9 @@ final class FetchClient: Sendable {
         loop.stop()
     }
 
-    /// Sends a request without a body and waits for the whole answer until `deadline`.
+    /// Sends a request without a body and waits for the complete response until `deadline`.
     ///
-    /// The addresses are tried in turn until one takes the connection.
+    /// Tries the addresses in turn until one accepts the connection.
     func send(
         _ request: RequestHead, to endpoints: [Endpoint], deadline: FetchDeadline
     ) throws(FetchError) -> FetchAnswer {

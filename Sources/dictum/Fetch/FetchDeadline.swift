@@ -1,17 +1,17 @@
 internal import HTTP
 
-/// The time by which a whole fetch must be over.
+/// The time limit of a whole fetch.
 struct FetchDeadline: Sendable {
-    /// The time that was given.
+    /// The limit in seconds, counted from the start.
     let seconds: Int
     private let end: Int64
 
-    /// Begins now.
+    /// Starts the clock.
     init(seconds: Int) {
         self.seconds = seconds
         end = Clock.monotonicNanoseconds / 1_000_000 + Int64(seconds) * 1000
     }
 
-    /// What is left of it, 0 at the end.
+    /// The remaining time, 0 after the end.
     var remainingMilliseconds: Int { Int(max(0, end - Clock.monotonicNanoseconds / 1_000_000)) }
 }

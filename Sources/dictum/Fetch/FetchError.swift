@@ -1,27 +1,23 @@
 internal import Dictionaries
 internal import HTTP
 
-/// Why a fetch gave no body that can be trusted; each is one line that says what to do.
+/// An error of a fetch, described in one line that says what to do.
 enum FetchError: Error, Equatable, CustomStringConvertible {
-    /// The text is no URL.
     case notAURL(String)
-    /// OpenSSL cannot be set up.
     case tls(String)
-    /// The host has no address.
     case unknownHost(String)
-    /// The exchange failed.
     case exchange(UpstreamError)
-    /// The whole took too long.
+    /// The fetch did not finish within its time limit.
     case tooSlow(seconds: Int)
-    /// The body on the wire is larger than this many bytes.
+    /// The coded body has more bytes than this.
     case tooLarge(Int)
-    /// The answer is coded in a way we do not read.
+    /// The response has a coding that we do not support.
     case unknownCoding(String)
-    /// The answer is coded over a dictionary although none was offered.
+    /// The response is coded over a dictionary, but none was offered.
     case noDictionaryOffered(ContentCoding)
-    /// The body is not what its coding says.
+    /// The body cannot be decoded.
     case coding(CodingError)
-    /// The body could not be written.
+    /// The body cannot be written.
     case output(String)
 
     var description: String {

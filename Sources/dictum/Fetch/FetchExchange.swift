@@ -1,8 +1,9 @@
 internal import HTTP
 
-/// One request and its answer, collected whole.
+/// A request and its response, collected as a whole.
 ///
-/// Confined to its loop. Nothing is handed on before the end: a body that breaks off or does not decode must never be used in part.
+/// Confined to its loop. Nothing is passed on before the end, since a truncated or invalid body must not be used
+/// in part.
 final class FetchExchange: ResponseHandler {
     typealias Outcome = Result<FetchAnswer, FetchError>
 
@@ -28,7 +29,7 @@ final class FetchExchange: ResponseHandler {
         self.onEnd = onEnd
     }
 
-    /// Sends the request; `onEnd` is called once, unless the exchange is aborted.
+    /// Sends the request; calls `onEnd` once, unless the exchange is aborted.
     func start() {
         do throws(SystemError) {
             let connection = try pool.connection(in: lane, fresh: isSecondTry)
@@ -39,7 +40,7 @@ final class FetchExchange: ResponseHandler {
         }
     }
 
-    /// Gives up; nobody hears of it.
+    /// Aborts the exchange without calling `onEnd`.
     func abort() {
         onEnd = nil
         connection?.abort()
@@ -48,7 +49,7 @@ final class FetchExchange: ResponseHandler {
 
     func receivedInterim(_ head: ResponseHead) { interim.append(head) }
 
-    /// Never comes: nothing asks for an upgrade.
+    /// Never called, since no request asks for an upgrade.
     func switchedProtocols(_ head: ResponseHead) {}
 
     func receivedHead(_ head: consuming ResponseHead, framing: BodyFraming) {
@@ -74,7 +75,7 @@ final class FetchExchange: ResponseHandler {
     func upstreamDrained() {}
 
     func failed(_ error: UpstreamError) {
-        // RFC 9112 section 9.3.1: a kept connection may have been closed just as the request went out.
+        // RFC 9112 section 9.3.1: the server may have closed an idle connection just as the request was sent.
         if error == .stale, !isSecondTry {
             isSecondTry = true
             return start()

@@ -1,25 +1,25 @@
 internal import Foundation
 
-/// What a fetch cost, for people and as JSON.
+/// The cost of a fetch, for people and as JSON.
 struct FetchReport: Encodable, Equatable, Sendable {
     let url: String
     let status: Int
-    /// The coding of the body on the wire; identity where it had none, or where there was no body.
+    /// The coding of the body on the wire; identity if there was no coding or no body.
     let coding: String
-    /// The body, decoded.
+    /// The size of the decoded body.
     let bodyBytes: Int
-    /// The coded body, without the head and the framing.
+    /// The size of the coded body, without the head and the framing.
     let wireBytes: Int
     let savedPercent: Double
-    /// The SHA-256 of the decoded body in hexadecimal.
+    /// The SHA-256 of the decoded body, in hexadecimal.
     let sha256: String
-    /// The digest that was advertised, in hexadecimal.
+    /// The advertised digest, in hexadecimal.
     let advertised: String?
-    /// The id that the dictionary came with, and that was sent back as Dictionary-ID.
+    /// The dictionary's id, which was sent back as Dictionary-ID.
     let dictionaryID: String?
-    /// Whether the body, or one that it names by Link, was kept as a dictionary.
+    /// True if the body, or a dictionary that a Link names, was kept.
     let stored: Bool
-    /// Whether the server said that nothing has changed (304), so that the body is the one kept before.
+    /// True if the server responded with 304, so that the body is the one kept before.
     let revalidated: Bool
     let milliseconds: Double
 
@@ -31,14 +31,14 @@ struct FetchReport: Encodable, Equatable, Sendable {
         case dictionaryID = "dictionary_id"
     }
 
-    /// The share of the body that did not travel, rounded to a hundredth of a percent, and never to all where something did.
+    /// Returns the percentage of the body that was not sent, to two decimals; 100 only if nothing was sent.
     static func savedPercent(body: Int, wire: Int) -> Double {
         guard body > 0 else { return 0 }
         let hundredths = ((1 - Double(wire) / Double(body)) * 10_000).rounded()
         return min(hundredths, wire > 0 ? 9_999 : 10_000) / 100
     }
 
-    /// That share for people, with both decimals.
+    /// Returns that percentage for people.
     static func percentText(body: Int, wire: Int) -> String {
         String(format: "%.2f %%", savedPercent(body: body, wire: wire))
     }
@@ -53,7 +53,7 @@ struct FetchReport: Encodable, Equatable, Sendable {
             + "\(Self.percentText(body: bodyBytes, wire: wireBytes)) saved\(named)\(kept)"
     }
 
-    /// One JSON object on one line; every key is always there.
+    /// A JSON object on one line that always has every key.
     var json: String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -69,7 +69,7 @@ struct FetchReport: Encodable, Equatable, Sendable {
         try container.encode(wireBytes, forKey: .wireBytes)
         try container.encode(savedPercent, forKey: .savedPercent)
         try container.encode(sha256, forKey: .sha256)
-        // Written by hand for these two: a synthesised encoding leaves a nil out.
+        // The synthesized encoding would leave out keys whose value is nil.
         try container.encode(advertised, forKey: .advertised)
         try container.encode(dictionaryID, forKey: .dictionaryID)
         try container.encode(stored, forKey: .stored)

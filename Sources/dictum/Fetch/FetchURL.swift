@@ -1,21 +1,21 @@
 internal import Foundation
 internal import HTTP
 
-/// The URL of a fetch: `http` or `https`, with host, port, path and query taken apart.
+/// The `http` or `https` URL of a fetch in its parts.
 struct FetchURL: Sendable, Hashable {
-    /// Whether it is fetched by TLS.
+    /// True for https.
     let isTLS: Bool
-    /// The host; an IPv6 address without its brackets.
+    /// The host; IPv6 addresses are without brackets.
     let host: String
     let port: UInt16
-    /// Host and port as the Host field has them: in lower case, without the scheme's own port.
+    /// The host and port as in the Host field: in lower case, without the default port.
     let authority: String
-    /// The path as it was written, `/` if none was.
+    /// The path as it was written, or `/` without one.
     let path: String
-    /// What follows the first question mark, nil if there is none.
+    /// The part after the first question mark; nil without one.
     let query: String?
 
-    /// Reads a URL; without a scheme it is taken for http, and a fragment is dropped since it never reaches a server.
+    /// Parses a URL; the scheme defaults to http, and a fragment is dropped.
     init(_ text: String) throws(FetchError) {
         let written = text.prefix { $0 != "#" }
         isTLS = written.lowercased().hasPrefix("https://")
@@ -31,23 +31,22 @@ struct FetchURL: Sendable, Hashable {
         query = target.query
     }
 
-    /// Reads a reference relative to another URL (RFC 3986 section 5); nil where that gives no URL of ours.
+    /// Resolves a reference against another URL (RFC 3986 section 5); nil if the result is no http URL.
     init?(_ reference: String, relativeTo base: FetchURL) {
         let resolved = URL(string: reference, relativeTo: URL(string: base.text))
         guard let text = resolved?.absoluteString, let url = try? FetchURL(text) else { return nil }
         self = url
     }
 
-    /// Scheme, host and port: what dictionaries are confined to (RFC 9842 section 2.1.1).
+    /// The scheme, host and port; dictionaries are confined to them (RFC 9842 section 2.1.1).
     var origin: String { "\(isTLS ? "https" : "http")://\(authority)" }
 
-    /// Path and query as they are sent.
+    /// The path and query as they are sent.
     var pathAndQuery: String { query.map { "\(path)?\($0)" } ?? path }
 
-    /// The whole URL.
     var text: String { origin + pathAndQuery }
 
-    /// Takes apart an authority that is known to be valid.
+    /// Splits an authority that is known to be valid.
     private static func parts(of authority: String) -> (host: String, port: UInt16?)? {
         let isLiteral = authority.hasPrefix("[")
         guard let end = isLiteral ? authority.firstIndex(of: "]") : authority.endIndex else { return nil }

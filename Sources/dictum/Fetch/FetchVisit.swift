@@ -1,15 +1,15 @@
 internal import Dictionaries
 internal import HTTP
 
-/// One request with the dictionaries that go with it, and what its answer means.
+/// A request with its dictionaries, and the interpretation of its response.
 struct FetchVisit: Sendable {
     let url: FetchURL
     let accepted: CodingList
-    /// The dictionary that is offered.
+    /// The dictionary to offer.
     let offered: HeldDictionary?
-    /// The dictionary of this very URL where it has expired: it cannot be offered, but asked about.
+    /// The dictionary of this URL if it has expired: it cannot be offered, but it can be revalidated.
     let expired: HeldDictionary?
-    /// What else the request says.
+    /// The user's own fields.
     let fields: RequestFields
 
     init(
@@ -28,7 +28,7 @@ struct FetchVisit: Sendable {
         expired = own.flatMap { $0.record.isUsable(at: now) || $0.record.etag == nil ? nil : $0 }
     }
 
-    /// A visit that offers just this dictionary, whether or not a client would.
+    /// Makes a visit that offers the given dictionary, even if a client would not.
     init(
         url: FetchURL, accepted: CodingList, offering offered: HeldDictionary?,
         fields: RequestFields = RequestFields()
@@ -37,7 +37,7 @@ struct FetchVisit: Sendable {
         expired = nil
     }
 
-    /// The request's head.
+    /// Returns the request's head.
     func request() throws(FetchError) -> RequestHead {
         guard let target = try? RequestTarget(url.pathAndQuery) else { throw .notAURL(url.text) }
         var headers = Headers()
@@ -47,7 +47,7 @@ struct FetchVisit: Sendable {
         headers.append(.acceptEncoding, accepted.acceptEncoding(withDictionary: offered != nil))
         if let offered {
             headers.append(.availableDictionary, ":\(offered.body.digest.base64):")
-            // RFC 9842 section 2.3: sent exactly where the dictionary came with an id.
+            // RFC 9842 section 2.3: a client sends the id exactly if the dictionary had one.
             if !offered.record.id.isEmpty {
                 headers.append(.dictionaryID, Self.quoted(offered.record.id))
             }
@@ -57,10 +57,10 @@ struct FetchVisit: Sendable {
         return RequestHead(method: .get, target: target, headers: headers)
     }
 
-    /// The body of an answer, decoded and verified; that of a 304 is the one it was asked about.
+    /// Returns the body of a response, decoded and verified; for a 304, the body that was revalidated.
     func body(of answer: FetchAnswer) throws(FetchError) -> Body {
         if answer.head.status == .notModified, let expired { return expired.body }
-        // HEAD is never sent: an answer without body has none whatever its coding says.
+        // We never send HEAD, so a response without a body is empty whatever its coding.
         guard !answer.head.status.isBodiless else { return Body([]) }
         let coding = try Self.coding(of: answer)
         let dictionary = coding.usesDictionary ? offered?.body : nil
@@ -73,9 +73,9 @@ struct FetchVisit: Sendable {
         }
     }
 
-    /// The record to keep of an answer; nil where it is no dictionary that a private cache may keep.
+    /// Returns the record to keep; nil if the response is no dictionary that a private cache may keep.
     ///
-    /// A 304 speaks for the body that was asked about: what it does not say anew stays as it was (RFC 9111
+    /// A 304 updates the record of the body that was revalidated; values that it does not give stay (RFC 9111
     /// section 4.3.4).
     func record(_ answer: FetchAnswer, _ body: Body) -> CachedDictionary? {
         let headers = answer.head.headers
@@ -95,9 +95,9 @@ struct FetchVisit: Sendable {
             usableSeconds: usable, expiresAt: answer.receivedAt + remaining)
     }
 
-    /// How long the answer may be used in all, and from now on, in seconds.
+    /// Returns how long the response may be used in all, and from now on, in seconds.
     ///
-    /// While it is fresh, or stale but usable (RFC 9842 section 2.2.1); `ttl`, where it is sent, in their stead.
+    /// That is the time while it is fresh or stale but usable (RFC 9842 section 2.2.1), or `ttl` if it is sent.
     private func life(
         _ answer: FetchAnswer, _ cacheControl: CacheControl, ttl: Int?, old: CachedDictionary?
     ) -> (usable: Int64, remaining: Int64) {
@@ -114,7 +114,7 @@ struct FetchVisit: Sendable {
         return (usable, usable - freshness.ageSeconds(at: answer.receivedAt))
     }
 
-    /// What the answer cost.
+    /// Returns the report about a response.
     func report(_ answer: FetchAnswer, _ body: Body, isStored: Bool, milliseconds: Double) -> FetchReport {
         let coding = answer.head.status.isBodiless ? nil : try? Self.coding(of: answer)
         return FetchReport(
@@ -126,27 +126,27 @@ struct FetchVisit: Sendable {
             revalidated: answer.head.status == .notModified && expired != nil, milliseconds: milliseconds)
     }
 
-    /// RFC 9842 section 2.1.1: a match that is no pattern, or of another origin, makes no dictionary.
+    /// RFC 9842 section 2.1.1: an offer with an invalid match, or one of another origin, is ignored.
     private func isValid(_ offer: UseAsDictionary) -> Bool {
         (try? URLPattern(offer.match, basePath: url.path, origin: url.origin)) != nil
     }
 
-    /// The coding of an answer's body.
+    /// Returns the coding of a response's body.
     static func coding(of answer: FetchAnswer) throws(FetchError) -> ContentCoding {
         var members: [String] = []
-        // RFC 9110 section 8.4.1: the names of codings have no case.
+        // RFC 9110 section 8.4.1: the names of codings are case-insensitive.
         answer.head.headers.forEachListMember(of: .contentEncoding) {
             members.append(String($0).lowercased())
         }
         members.removeAll { $0 == ContentCoding.identity.token }
         guard let name = members.first else { return .identity }
         let coding = name == "x-gzip" ? .gzip : ContentCoding(rawValue: name)
-        // Codings one over the other are possible, but nobody sends them on purpose.
+        // Several codings are possible, but no server applies them on purpose.
         guard members.count == 1, let coding else { throw .unknownCoding(members.joined(separator: ", ")) }
         return coding
     }
 
-    /// RFC 9651 section 4.1.6; the id came as a String, so it holds nothing else to escape.
+    /// Quotes a string (RFC 9651 section 4.1.6); a parsed id contains nothing else to escape.
     private static func quoted(_ text: String) -> String {
         let escaped = text.flatMap { $0 == "\"" || $0 == "\\" ? "\\\($0)" : "\($0)" }
         return "\"\(String(escaped))\""

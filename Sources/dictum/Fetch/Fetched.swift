@@ -1,7 +1,7 @@
-/// What a fetch brought: the body, decoded and verified, and what it cost.
+/// The result of a fetch: the decoded body and its cost.
 struct Fetched: Sendable {
     let body: [UInt8]
     var report: FetchReport
-    /// What did not keep the fetch from being done, one line each.
+    /// Problems that did not stop the fetch, one line each.
     var warnings: [String]
 }

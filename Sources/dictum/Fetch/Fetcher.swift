@@ -1,23 +1,24 @@
 internal import Dictionaries
 internal import HTTP
 
-/// A client that speaks dictionaries, by the client's rules of RFC 9842; blocking.
+/// A client that follows the rules of RFC 9842; blocking.
 struct Fetcher: Sendable {
-    /// Links of one answer that are followed.
+    /// The number of Links per response to follow.
     private static let linksMax = 4
 
     private let client: FetchClient
     let cache: DictionaryCache
     var accepted = CodingList.all
     var isVerbose = false
-    /// What else each request says.
+    /// The user's own fields for each request.
     var fields = RequestFields()
-    /// The time for one fetch, its Links included.
+    /// The time limit of a fetch, including its Links.
     var secondsMax = 60
 
-    /// Fetches from the origin of `url`, by https where that says so, or by http from anywhere.
+    /// Makes a client for the origin of an https `url`, or for any http URL.
     ///
-    /// A certificate must lead to the authorities in the file `authority` (PEM), or without one to those of the system.
+    /// A certificate must lead to an authority in the PEM file `authority`, or without one, to an authority of
+    /// the system.
     init(cache: DictionaryCache, from url: FetchURL? = nil, authority: String? = nil) throws(FetchError) {
         self.cache = cache
         guard let url, url.isTLS else {
@@ -33,7 +34,8 @@ struct Fetcher: Sendable {
         }
     }
 
-    /// Fetches a URL: offers the best dictionary, decodes, keeps the answer if it is one, follows its Links.
+    /// Fetches a URL: offers the best dictionary, decodes, keeps the response if it is a dictionary, and follows
+    /// its Links.
     func fetch(_ url: FetchURL) throws(FetchError) -> Fetched {
         let deadline = FetchDeadline(seconds: secondsMax)
         let began = Clock.monotonicNanoseconds
@@ -63,7 +65,7 @@ struct Fetcher: Sendable {
         return answer
     }
 
-    /// Keeps the body if it is a dictionary; a cache that cannot be written is no reason to fail.
+    /// Keeps the body if it is a dictionary; a cache that cannot be written is only a warning.
     private func keep(
         _ visit: FetchVisit, _ answer: FetchAnswer, _ body: Body, _ warnings: inout [String]
     ) -> Bool {
@@ -78,7 +80,8 @@ struct Fetcher: Sendable {
         }
     }
 
-    /// The dictionaries that an answer names and that are not held yet (RFC 9842 section 3), of the same origin only.
+    /// Returns the dictionaries of the same origin that a response names and that are not held yet (RFC 9842
+    /// section 3).
     private func links(of answer: FetchAnswer, from url: FetchURL) -> [FetchURL] {
         guard accepted.usesDictionaries, answer.head.status == .ok else { return [] }
         let now = answer.receivedAt
@@ -92,7 +95,7 @@ struct Fetcher: Sendable {
         .prefix(Self.linksMax).map { $0 }
     }
 
-    /// Fetches a dictionary for later; whatever goes wrong is only worth a warning.
+    /// Fetches a dictionary for later; errors are only warnings.
     private func follow(_ url: FetchURL, _ deadline: FetchDeadline, _ warnings: inout [String]) -> Bool {
         do throws(FetchError) {
             let visit = FetchVisit(url: url, cache: cache, accepted: accepted, fields: fields)

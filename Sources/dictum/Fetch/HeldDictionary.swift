@@ -1,6 +1,6 @@
 internal import Dictionaries
 
-/// A cached dictionary with its bytes, which have been found to have its digest.
+/// A cached dictionary whose body has been checked against its digest.
 struct HeldDictionary: Sendable {
     let record: CachedDictionary
     let body: Body

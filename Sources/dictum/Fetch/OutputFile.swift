@@ -1,11 +1,11 @@
 internal import Glibc
 internal import HTTP
 
-/// A file that is being written.
+/// A file opened for writing.
 struct OutputFile: ~Copyable {
     private let raw: Int32
 
-    /// Creates a file that must not exist yet, for its owner only.
+    /// Creates a file that must not exist yet, accessible to its owner only.
     init(creating path: String) throws(SystemError) {
         // The text is terminated and used during the call only.
         let raw = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
@@ -13,7 +13,7 @@ struct OutputFile: ~Copyable {
         self.raw = raw
     }
 
-    /// Opens a file to write it anew, in place: devices and pipes stay what they are.
+    /// Opens a file and truncates it; devices and pipes stay what they are.
     init(overwriting path: String) throws(SystemError) {
         // The text is terminated and used during the call only.
         let raw = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
@@ -23,15 +23,14 @@ struct OutputFile: ~Copyable {
 
     deinit { close(raw) }
 
-    /// Writes all of it.
     func write(_ bytes: [UInt8]) throws(SystemError) { try Self.write(bytes, to: raw) }
 
-    /// Waits until the disk has it.
+    /// Flushes the file to the disk.
     func synchronize() throws(SystemError) {
         guard fsync(raw) == 0 else { throw SystemError(code: errno) }
     }
 
-    /// Writes all of it to an open descriptor.
+    /// Writes all bytes to an open descriptor.
     static func write(_ bytes: [UInt8], to descriptor: Int32) throws(SystemError) {
         var offset = 0
         while offset < bytes.count {

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import HTTP
 
-/// What `fetch` and `doctor` may be told of the request, as curl is.
+/// The options of `fetch` and `doctor` about the request, similar to curl's.
 struct RequestOptions: ParsableArguments {
     @Option(
         name: .customShort("H"),
@@ -20,7 +20,7 @@ struct RequestOptions: ParsableArguments {
         _ = try fields()
     }
 
-    /// The fields, as they go out.
+    /// Returns the fields to send.
     func fields() throws -> RequestFields {
         do throws(RequestFields.Mistake) {
             return try RequestFields(header, cookie: cookie)
@@ -30,9 +30,9 @@ struct RequestOptions: ParsableArguments {
     }
 }
 
-/// Fields of a request that its user has named.
+/// Request fields that the user has given.
 struct RequestFields: Sendable {
-    /// Why a text is no field that may be sent.
+    /// A text that is no valid field, or a field that the user may not set.
     struct Mistake: Error {
         let text: String
     }
@@ -40,16 +40,15 @@ struct RequestFields: Sendable {
     /// The fields in their order.
     private(set) var fields: [(name: HeaderName, value: String)] = []
 
-    /// Fields that say how the message is framed, or what `--accept` and the cache say.
+    /// The fields of message framing and those that `--accept` and the cache control.
     private static let taken: [HeaderName] = [
         .connection, .contentLength, .transferEncoding, .te, .trailer, .upgrade, .expect, .keepAlive,
         .acceptEncoding, .availableDictionary, .dictionaryID,
     ]
 
-    /// None.
     init() {}
 
-    /// Reads `Name: value` texts.
+    /// Parses texts of the form `Name: value`.
     init(_ texts: [String], cookie: String?) throws(Mistake) {
         for text in texts {
             let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
@@ -69,13 +68,13 @@ struct RequestFields: Sendable {
         fields.append((.cookie, cookie))
     }
 
-    /// Adds them to a request; each replaces what the program itself would have sent under its name.
+    /// Adds the fields to a request; each replaces the program's own fields of its name.
     func add(to headers: inout Headers) {
         for (name, _) in fields { headers.remove(name) }
         for (name, value) in fields { headers.append(name, value) }
     }
 
-    /// RFC 9110 section 5.5: nothing that ends a line.
+    /// RFC 9110 section 5.5: a value contains no control characters except tabs.
     private static func isValue(_ text: String) -> Bool {
         text.utf8.allSatisfy { $0 == 9 || 0x20...0x7E ~= $0 || $0 >= 0x80 }
     }
