@@ -1,4 +1,4 @@
-/// The classes of bytes that the grammars of HTTP are made of.
+/// The byte classes of HTTP's grammars.
 enum ASCII {
     static let tab: UInt8 = 0x09
     static let lineFeed: UInt8 = 0x0a
@@ -11,51 +11,51 @@ enum ASCII {
     static let equals: UInt8 = 0x3d
     static let backslash: UInt8 = 0x5c
 
-    // RFC 9110 5.6.2: tchar, one bit for each byte below 128.
+    // RFC 9110 5.6.2: one bit for each byte below 128 that is a tchar.
     private static let tokenLow: UInt64 = 0x03ff_6cfa_0000_0000
     private static let tokenHigh: UInt64 = 0x57ff_ffff_c7ff_fffe
 
-    /// Tells a `tchar` (RFC 9110 section 5.6.2), the bytes of methods and field names.
+    /// True for a `tchar` (RFC 9110 section 5.6.2), the bytes of methods and field names.
     @inline(__always)
     static func isToken(_ byte: UInt8) -> Bool {
         let word = byte < 64 ? tokenLow : tokenHigh
         return byte < 128 && (word >> UInt64(byte & 63)) & 1 == 1
     }
 
-    /// Tells a letter, a digit or a hyphen, the bytes that nearly all field names are made of.
+    /// True for a letter, a digit or a hyphen, the bytes of nearly all field names.
     @inline(__always)
     static func isPlainName(_ byte: UInt8) -> Bool {
         let word: UInt64 = byte < 64 ? 0x03ff_2000_0000_0000 : 0x07ff_fffe_07ff_fffe
         return byte < 128 && (word >> UInt64(byte & 63)) & 1 == 1
     }
 
-    /// Tells a byte of a field value: HTAB, SP, VCHAR and obs-text (RFC 9110 section 5.5).
+    /// True for a byte that a field value may hold: HTAB, SP, VCHAR and obs-text (RFC 9110 section 5.5).
     @inline(__always)
     static func isFieldValue(_ byte: UInt8) -> Bool {
         (byte >= 0x20 && byte != 0x7f) || byte == tab
     }
 
-    /// Tells a visible byte that is no blank, `VCHAR` of RFC 5234.
+    /// True for `VCHAR` of RFC 5234: printable and not a blank.
     @inline(__always)
     static func isVisible(_ byte: UInt8) -> Bool { byte > 0x20 && byte < 0x7f }
 
-    /// Tells the optional white space round values and list members, SP and HTAB.
+    /// True for SP and HTAB, the optional white space around values and list members.
     @inline(__always)
     static func isBlank(_ byte: UInt8) -> Bool { byte == space || byte == tab }
 
-    /// Tells a decimal digit.
+    /// True for a decimal digit.
     @inline(__always)
     static func isDigit(_ byte: UInt8) -> Bool { byte &- 0x30 < 10 }
 
-    /// Tells a letter of either case.
+    /// True for a letter of either case.
     @inline(__always)
     static func isLetter(_ byte: UInt8) -> Bool { (byte | 0x20) &- 0x61 < 26 }
 
-    /// Folds the letters A to Z to lower case and leaves every other byte alone.
+    /// Returns letters A to Z in lower case, and every other byte unchanged.
     @inline(__always)
     static func lowercased(_ byte: UInt8) -> UInt8 { byte &- 0x41 < 26 ? byte | 0x20 : byte }
 
-    /// The value of a hexadecimal digit, nil for any other byte.
+    /// Returns the value of a hexadecimal digit, nil for any other byte.
     @inline(__always)
     static func hexadecimal(_ byte: UInt8) -> UInt8? {
         if isDigit(byte) { return byte &- 0x30 }

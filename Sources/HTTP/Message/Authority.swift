@@ -1,9 +1,9 @@
-/// The parts of `uri-host [ ":" port ]` (RFC 9110 section 4.2, RFC 3986 section 3.2), checked; userinfo is never allowed.
+/// The checked parts of `uri-host [ ":" port ]` (RFC 9110 section 4.2, RFC 3986 section 3.2), without userinfo.
 struct Authority {
     let host: Range<Int>
     let port: UInt16?
 
-    /// Checks the whole span, nil unless it is a host with or without a port.
+    /// Checks the whole span; nil unless it is a host with or without a port.
     init?(_ bytes: Span<UInt8>) {
         guard !bytes.isEmpty else { return nil }
         let isLiteral = bytes[0] == 0x5b  // [
@@ -13,22 +13,23 @@ struct Authority {
         self.port = port
     }
 
-    /// The authority in lower case, without a colon that no port follows.
+    /// Returns the authority in lower case, without a trailing colon.
     func normalized(_ bytes: Span<UInt8>) -> String {
-        // Nearly all come as we write them.
+        // Nearly all authorities arrive in normal form.
         if isNormal(bytes) { return String(bytes) }
         let host = String(bytes.extracting(host)).lowercased()
         guard let port else { return host }
         return "\(host):\(port)"
     }
 
-    /// Without upper case, a colon that no port follows, or a zero before the port's first digit.
+    /// True without upper case, a trailing colon, or a port that begins with a zero.
     private func isNormal(_ bytes: Span<UInt8>) -> Bool {
         for index in host where ASCII.lowercased(bytes[index]) != bytes[index] { return false }
         return port == nil ? host.count == bytes.count : bytes[host.count + 1] != 0x30
     }
 
-    // RFC 3986 3.2.2: reg-name = *( unreserved / pct-encoded / sub-delims ), without the comma, which would be a list of hosts.
+    // RFC 3986 3.2.2: reg-name = *( unreserved / pct-encoded / sub-delims ). The comma is refused: it would
+    // make a list of hosts.
     private static func endOfName(_ bytes: Span<UInt8>) -> Int? {
         var index = 0
         while index < bytes.count, bytes[index] != ASCII.colon {
@@ -53,7 +54,7 @@ struct Authority {
         }
     }
 
-    // RFC 3986 3.2.2: IP-literal, here IPv6 only and without a zone; the digits are not counted.
+    // RFC 3986 3.2.2: IP-literal, but only IPv6 without a zone. The digits are not counted.
     private static func endOfLiteral(_ bytes: Span<UInt8>) -> Int? {
         var colons = 0
         for index in 1..<bytes.count {
@@ -68,7 +69,7 @@ struct Authority {
         return nil
     }
 
-    // The outer nil says malformed; the inner, that there is no port or an empty one (port = *DIGIT).
+    // The outer nil means malformed; the inner nil means no port or an empty one (port = *DIGIT).
     private static func port(_ bytes: Span<UInt8>, after hostEnd: Int) -> UInt16?? {
         guard hostEnd < bytes.count else { return .some(nil) }
         guard bytes[hostEnd] == ASCII.colon else { return nil }

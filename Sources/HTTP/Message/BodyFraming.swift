@@ -1,33 +1,36 @@
-/// How the end of a message's body is known (RFC 9112 section 6.3), read strictly: what two recipients could read in two ways is
-/// refused.
+/// The way in which a message's body ends (RFC 9112 section 6.3).
+///
+/// Read strictly: messages that two recipients could read differently are refused.
 package enum BodyFraming: Equatable, Sendable {
     /// No body.
     case none
-    /// That many bytes.
+    /// This many bytes.
     case length(UInt64)
     /// The chunked transfer coding.
     case chunked
-    /// All bytes until the peer closes; responses only.
+    /// All bytes until the peer closes.
+    ///
+    /// Responses only.
     case untilClose
 
-    /// The framing of a request.
+    /// Returns the framing of a request.
     package static func ofRequest(_ head: borrowing RequestHead) throws(ParseError) -> BodyFraming {
         let framing = try declared(by: head.headers, version: head.version) ?? .none
-        // RFC 9110 8.6 allows zeros before the number; but others may read it as octal, and no client sends them.
+        // RFC 9110 8.6 allows leading zeros, but some recipients read them as octal, and no client sends them.
         guard !head.headers.isZeroPadded(.contentLength) else { throw .malformedContentLength }
         return framing
     }
 
-    /// The framing of the response to a request with that method; any error means a bad upstream.
+    /// Returns the framing of the response to a request with this method; any error means a bad upstream.
     ///
-    /// 1xx and 204 have no body whatever they declare, and whoever forwards them drops Content-Length and Transfer-Encoding. HEAD
-    /// and 304 may declare the length of the body that they leave out. 205 is read by the common rules, though it must be empty
-    /// (RFC 9110 section 15.3.6).
+    /// 1xx and 204 have no body whatever they declare, and a proxy drops their Content-Length and
+    /// Transfer-Encoding. HEAD and 304 may declare the length of the body that they omit. 205 follows the
+    /// common rules, although it must be empty (RFC 9110 section 15.3.6).
     package static func ofResponse(
         _ head: borrowing ResponseHead, toRequest method: Method
     ) throws(ParseError) -> BodyFraming {
         if head.status.isInformational || head.status == .noContent { return .none }
-        // RFC 9112 6.3: after CONNECT a 2xx turns into a tunnel and has no framing of its own.
+        // RFC 9112 6.3: a 2xx to CONNECT starts a tunnel and has no framing.
         if method == .connect, head.status.isSuccessful { return .none }
         let declared = try declared(by: head.headers, version: head.version)
         if method == .head || head.status == .notModified { return .none }
@@ -39,14 +42,15 @@ package enum BodyFraming: Equatable, Sendable {
     ) throws(ParseError) -> BodyFraming? {
         let lengths = headers.count(of: .contentLength)
         if headers.contains(.transferEncoding) {
-            // RFC 9112 6.1: both together may be an attempt at smuggling; in HTTP/1.0 the coding is unknown.
+            // RFC 9112 6.1: both together may be an attempt at smuggling, and HTTP/1.0 does not know the
+            // coding.
             guard lengths == 0 else { throw .ambiguousFraming }
             guard version >= .http11 else { throw .transferEncodingBeforeHTTP11 }
             try checkTransferEncoding(headers)
             return .chunked
         }
         guard lengths > 0 else { return nil }
-        // RFC 9112 6.3 allows equal repetitions to be merged; refusing them is simpler and safer.
+        // RFC 9112 6.3 allows equal repetitions to be merged. Refusing them is simpler and safer.
         guard lengths == 1 else { throw .repeatedContentLength }
         return .length(try contentLength(headers))
     }
@@ -69,7 +73,7 @@ package enum BodyFraming: Equatable, Sendable {
         return number
     }
 
-    // RFC 9112 6.1 and 7: chunked stands once and last; whatever is before it we do not decode.
+    // RFC 9112 6.1 and 7: chunked occurs once and last. Other transfer codings are not supported.
     private static func checkTransferEncoding(_ headers: borrowing Headers) throws(ParseError) {
         var codings = 0
         var chunked = 0

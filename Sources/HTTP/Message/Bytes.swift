@@ -1,7 +1,8 @@
-// What the standard library does not yet offer for spans; the pointers of this module are in this file alone.
+// Operations that the standard library does not yet offer for spans. All pointers of this folder are in this
+// file.
 
 extension [UInt8] {
-    /// Appends a copy of a span, as one block.
+    /// Appends a copy of a span as one block.
     package mutating func append(_ bytes: Span<UInt8>) {
         // Safe: the pointer is used only within the call, while the span is alive.
         unsafe bytes.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
@@ -25,7 +26,9 @@ extension [UInt8] {
 }
 
 extension String {
-    /// Decodes UTF-8; a byte that is none becomes U+FFFD, so compare spans where identity matters.
+    /// Decodes UTF-8.
+    ///
+    /// An invalid byte becomes U+FFFD, so compare spans where identity matters.
     package init(_ bytes: Span<UInt8>) {
         // Safe: the pointer is used only within the call, while the span is alive.
         self = unsafe bytes.withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
@@ -33,7 +36,7 @@ extension String {
 }
 
 extension Span<UInt8> {
-    /// Compares byte by byte, letters A to Z without regard to case.
+    /// Compares byte by byte, ignoring the case of letters A to Z.
     func equalsIgnoringCase(_ other: Span<UInt8>) -> Bool {
         guard count == other.count else { return false }
         for index in indices where ASCII.lowercased(self[index]) != ASCII.lowercased(other[index]) {
@@ -42,13 +45,13 @@ extension Span<UInt8> {
         return true
     }
 
-    /// Compares with a literal, letters A to Z without regard to case.
+    /// Compares with a literal, ignoring the case of letters A to Z.
     package func equalsIgnoringCase(_ text: StaticString) -> Bool {
         // Safe: the literal lives as long as the program, and its span does not leave the closure.
         text.withUTF8Buffer { unsafe equalsIgnoringCase($0.span) }
     }
 
-    /// Compares with as many bytes that have the bit of small letters (0x20), whether these have it or not.
+    /// Compares with bytes that all have bit 0x20 set, after setting that bit in these.
     func equalsSmall(_ other: Span<UInt8>) -> Bool {
         guard count == other.count else { return false }
         guard count >= 8 else {
@@ -62,30 +65,30 @@ extension Span<UInt8> {
             let small = unsafe other.bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self)
             guard word | 0x2020_2020_2020_2020 == small else { return false }
             if index == count - 8 { return true }
-            // The last eight may be some that have been compared.
+            // The last eight may overlap bytes that were compared before.
             index = Swift.min(index + 8, count - 8)
         }
     }
 
-    /// Compares byte for byte.
+    /// Compares byte by byte.
     func equals(_ other: Span<UInt8>) -> Bool {
         guard count == other.count else { return false }
         for index in indices where self[index] != other[index] { return false }
         return true
     }
 
-    /// Compares byte for byte with a literal.
+    /// Compares byte by byte with a literal.
     func equals(_ text: StaticString) -> Bool {
         // Safe: the literal lives as long as the program, and its span does not leave the closure.
         text.withUTF8Buffer { unsafe equals($0.span) }
     }
 
-    /// Tells whether it begins with a literal, letters A to Z without regard to case.
+    /// True if the span begins with a literal, ignoring the case of letters A to Z.
     func hasPrefixIgnoringCase(_ text: StaticString) -> Bool {
         count >= text.utf8CodeUnitCount && extracting(first: text.utf8CodeUnitCount).equalsIgnoringCase(text)
     }
 
-    /// The index of the first byte of that value; nil if there is none.
+    /// Returns the index of the first byte with this value, nil if there is none.
     func firstIndex(of byte: UInt8) -> Int? {
         let pattern = UInt64(byte) &* 0x0101_0101_0101_0101
         var index = 0
@@ -93,7 +96,7 @@ extension Span<UInt8> {
             // Safe: eight bytes from here on lie within the span, and every pattern of bits is a number.
             let word = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self)
             let difference = UInt64(littleEndian: word) ^ pattern
-            // The lowest bit that is left is that of the first byte without a difference.
+            // The lowest bit that is left belongs to the first equal byte.
             let equals = (difference &- 0x0101_0101_0101_0101) & ~difference & 0x8080_8080_8080_8080
             if equals != 0 { return index + equals.trailingZeroBitCount / 8 }
             index += 8
@@ -105,7 +108,8 @@ extension Span<UInt8> {
         return nil
     }
 
-    /// The index of the first byte in `range` that no field value may hold (RFC 9110 section 5.5), else the range's end.
+    /// Returns the index of the first byte in `range` that no field value may hold (RFC 9110 section 5.5), else
+    /// the range's end.
     func endOfFieldValue(_ range: Range<Int>) -> Int {
         let end = Swift.min(range.upperBound, count)
         var index = range.lowerBound
@@ -115,14 +119,15 @@ extension Span<UInt8> {
             let suspect = Self.firstControl(in: UInt64(littleEndian: word))
             index += suspect
             if suspect == 8 { continue }
-            // HTAB is below SP, too.
+            // HTAB is below SP too, but allowed.
             guard ASCII.isFieldValue(self[index]) else { return index }
             index += 1
         }
         return endOfFieldValue(from: index, to: end)
     }
 
-    // The last bytes, fewer than eight: those before them are looked at once more, where there are enough.
+    // Checks the last bytes, fewer than eight, with one load that overlaps earlier bytes where there are
+    // enough.
     private func endOfFieldValue(from start: Int, to end: Int) -> Int {
         var index = start
         if end >= 8, index < end {
@@ -135,8 +140,8 @@ extension Span<UInt8> {
         return index
     }
 
-    // Eight bytes at once, the first of them lowest: the place of the first that is below SP, or DEL; 8 if there is none.
-    // A borrow reaches only the bytes behind one that is found.
+    // Returns the place of the first byte of a word, lowest first, that is below SP or is DEL; 8 if there is
+    // none. A borrow can only affect bytes behind a match.
     private static func firstControl(in word: UInt64) -> Int {
         let deletes = word ^ 0x7f7f_7f7f_7f7f_7f7f
         let belowSpace = (word &- 0x2020_2020_2020_2020) & ~word
@@ -144,7 +149,7 @@ extension Span<UInt8> {
         return ((belowSpace | isDelete) & 0x8080_8080_8080_8080).trailingZeroBitCount / 8
     }
 
-    /// The part without blanks (SP, HTAB) at either end.
+    /// Returns the range without blanks (SP, HTAB) at either end.
     package func trimmedRange(_ range: Range<Int>) -> Range<Int> {
         var lower = range.lowerBound
         var upper = range.upperBound

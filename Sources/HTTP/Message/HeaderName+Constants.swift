@@ -1,6 +1,6 @@
-/// The names that the program itself speaks of, each spelled as in its RFC.
+/// The names that the program uses, spelled as in their RFCs.
 ///
-/// Made where they are used: a constant that is kept would be retained and released each time, as its text might count.
+/// Computed, because each use of a stored constant would retain and release its text.
 extension HeaderName {
     package static var accept: HeaderName { HeaderName(.accept) }
     package static var acceptEncoding: HeaderName { HeaderName(.acceptEncoding) }

@@ -1,6 +1,8 @@
 extension HeaderName {
-    /// Tells a field that a trailer section must not hold, since it frames, routes, authenticates or describes the content
-    /// (RFC 9110 section 6.5.1), or sets what must be known before the body.
+    /// True if a trailer section must not hold this field.
+    ///
+    /// Such fields frame, route, authenticate or describe the content (RFC 9110 section 6.5.1), or must be
+    /// known before the body.
     var isForbiddenInTrailers: Bool {
         Self.forbiddenInTrailers.contains(self) || text.lowercased().hasPrefix("content-")
     }

@@ -1,14 +1,15 @@
-/// Names of fields, to ask about all lines of a section in one pass: a bit for each well-known name, text for others.
+/// A set of field names that is compared with all lines of a section in one pass.
 package struct HeaderNameSet: Sendable, ExpressibleByArrayLiteral {
     private var numbers = HeaderNumberSet()
     private var others: [HeaderName] = []
 
-    /// Holds these names.
     package init(arrayLiteral names: HeaderName...) {
         for name in names { insert(name) }
     }
 
-    /// Returns the well-known names that the closure picks, by their usual spelling.
+    /// Returns the well-known names for which the closure is true.
+    ///
+    /// It gets their usual spelling.
     package static func wellKnown(where picks: (String) -> Bool) -> HeaderNameSet {
         var names = HeaderNameSet()
         for (index, name) in HeaderNameTable.names.enumerated() where picks(name) {
@@ -17,7 +18,6 @@ package struct HeaderNameSet: Sendable, ExpressibleByArrayLiteral {
         return names
     }
 
-    /// Takes a name in.
     package mutating func insert(_ name: HeaderName) {
         if name.id != 0 {
             numbers.insert(name.id)
@@ -26,12 +26,12 @@ package struct HeaderNameSet: Sendable, ExpressibleByArrayLiteral {
         }
     }
 
-    /// Takes the name of a line in.
+    /// Inserts the name of a line.
     mutating func insert(id: UInt8, _ name: Span<UInt8>) {
         if id != 0 { numbers.insert(id) } else { insert(HeaderName(token: name)) }
     }
 
-    /// Tells whether the name of a line is in it.
+    /// True if the set has the name of this line.
     func contains(id: UInt8, _ name: Span<UInt8>) -> Bool {
         if id != 0 { return numbers.contains(id) }
         for other in others where other.matches(id: id, name) { return true }

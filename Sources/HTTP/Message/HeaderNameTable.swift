@@ -1,18 +1,18 @@
-/// The well-known names by number, and the number of a name without an allocation.
+/// The table of well-known names, which finds a name's number without an allocation.
 ///
-/// Immutable once made. Listing a name here makes it cheaper to find and fixes its spelling. `HeaderNumber` has a case for
-/// each, in the same order.
+/// Immutable. A name that is listed here is cheaper to find and has a fixed spelling. `HeaderNumber` has a case
+/// for each, in the same order.
 struct HeaderNameTable: Sendable {
     static let shared = HeaderNameTable()
 
-    // A power of two, sparse enough that most names are found at the first slot.
+    // A power of two, sparse enough that most names are found in the first slot.
     private static let slotCount = 512
 
     private let spellings: [String]
-    /// Each name in lower case, one behind the other, and where each begins.
+    /// All names in lower case, concatenated; `starts` has the index where each begins.
     private let folded: [UInt8]
     private let starts: [UInt16]
-    /// Each as a field line has it, with the colon and the blank behind it, one behind the other as above.
+    /// All names with the colon and the blank that follow in a field line, concatenated in the same order.
     private let prefixes: [UInt8]
     private let slots: [UInt8]
 
@@ -34,9 +34,9 @@ struct HeaderNameTable: Sendable {
         (self.folded, self.starts, self.slots) = (folded, starts, slots)
     }
 
-    /// The number of a name in any case, 0 if it is not listed.
+    /// Returns the number of a name in any case, 0 if it is not listed.
     ///
-    /// What has a number is a token; the name may hold anything but control characters.
+    /// A name with a number is a token. `name` may hold anything but control characters.
     func id(of name: Span<UInt8>) -> UInt8 {
         guard !name.isEmpty else { return 0 }
         var slot = Self.slot(of: name)
@@ -48,26 +48,26 @@ struct HeaderNameTable: Sendable {
         return 0
     }
 
-    // Of all bytes but the controls only a letter becomes that letter by the bit that makes it a small one; the digits and
-    // the hyphen have it already.
+    // Among the bytes that are not controls, only a letter becomes a small letter by bit 0x20. Digits and the
+    // hyphen already have it.
     private func isName(_ id: UInt8, _ name: Span<UInt8>) -> Bool {
         let start = Int(starts[Int(id)])
         guard Int(starts[Int(id) + 1]) - start == name.count else { return false }
         return name.equalsSmall(folded.span.extracting(start..<start + name.count))
     }
 
-    /// Writes a listed name as a field line has it, with the colon and the blank behind it.
+    /// Writes a listed name as in a field line, with the colon and the blank behind it.
     func write(_ id: UInt8, into output: inout [UInt8]) {
-        // Each is longer by two than in lower case.
+        // Each prefix is two bytes longer than its name in lower case.
         let start = Int(starts[Int(id)]) + 2 * Int(id)
         let end = Int(starts[Int(id) + 1]) + 2 * (Int(id) + 1)
         output.append(prefixes.span.extracting(start..<end))
     }
 
-    /// The conventional spelling of a listed name.
+    /// Returns the conventional spelling of a listed name.
     func spelling(of id: UInt8) -> String { spellings[Int(id)] }
 
-    // Length, both ends and the middle tell the listed names apart well enough.
+    // Length, both ends and the middle distinguish the listed names well enough.
     private static func slot(of name: Span<UInt8>) -> Int {
         let first = Int(name[0] | 0x20)
         let middle = Int(name[name.count / 2] | 0x20)

@@ -1,6 +1,7 @@
 /// The numbers of the well-known names, in the order of `HeaderNameTable.names`.
 ///
-/// A constant that is made from its number needs no look-up, and so no check at each use whether that has been done.
+/// A constant that is made from its number needs no look-up, and so no check at each use that the table is
+/// initialised.
 enum HeaderNumber: UInt8, CaseIterable {
     case accept = 1, acceptCharset, acceptEncoding, acceptLanguage, acceptRanges,
         accessControlAllowCredentials, accessControlAllowHeaders, accessControlAllowMethods,

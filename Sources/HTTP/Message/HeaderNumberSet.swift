@@ -1,4 +1,4 @@
-/// A set of well-known names: a bit for each number.
+/// A set of well-known names, one bit for each number.
 struct HeaderNumberSet: Sendable {
     private var bits: InlineArray<4, UInt64> = [0, 0, 0, 0]
 

@@ -1,15 +1,15 @@
 extension Headers {
-    /// Removes the fields that end at this hop, and those that `Connection` names (RFC 9110 section 7.6.1).
+    /// Removes the hop-by-hop fields and those that `Connection` names (RFC 9110 section 7.6.1).
     ///
-    /// Transfer-Encoding goes too: decide the framing first, and write your own. Host, Content-Length, Cache-Control and
-    /// Early-Data (RFC 8470 section 5.1) stay even when named, since a sender must not name a field that is meant for every
-    /// recipient.
+    /// Transfer-Encoding goes too: decide the framing first and write your own. Host, Content-Length,
+    /// Cache-Control and Early-Data (RFC 8470 section 5.1) stay even if named, because a sender must not name
+    /// fields that are meant for every recipient.
     ///
-    /// `kept` stays even so: for a field that is passed on on purpose.
+    /// `kept` stays in any case.
     package mutating func removeConnectionFields(except kept: HeaderName? = nil) {
         var named: [HeaderName] = []
         forEachListMember(of: .connection) { member in
-            // Most say nothing else, which is the name of no field that would stay.
+            // Most connections say only this, and no field has such a name.
             if member.equalsIgnoringCase("close") || member.equalsIgnoringCase("keep-alive") { return }
             if let name = HeaderName(String(member)) { named.append(name) }
         }

@@ -1,7 +1,8 @@
 extension Headers {
-    /// Hands over the members of the comma-separated list that the lines of that name make up.
+    /// Calls `body` with each member of the comma-separated list in all lines of this name.
     ///
-    /// Empty members are skipped (RFC 9110 section 5.6.1.2), and a comma within a quoted-string separates nothing.
+    /// Empty members are skipped (RFC 9110 section 5.6.1.2), and a comma within a quoted-string is no
+    /// separator.
     package func forEachListMember(of name: HeaderName, _ body: (Span<UInt8>) -> Void) {
         forEachValue(of: name) { value in
             var start = 0
@@ -14,9 +15,9 @@ extension Headers {
         }
     }
 
-    /// Hands over the members of that list from the last to the first, as long as `body` asks for more.
+    /// Calls `body` with the members of that list from the last to the first, until it returns false.
     ///
-    /// What is left of the members that were asked for is not read.
+    /// Members before that one are not read.
     package func forEachListMemberFromEnd(of name: HeaderName, _ body: (Span<UInt8>) -> Bool) {
         guard mayContain(name) else { return }
         let bytes = block.span
@@ -32,7 +33,7 @@ extension Headers {
         }
     }
 
-    /// Tells whether a member of that list is the token, whatever the case; a member with parameters is not.
+    /// True if a member of that list is the token, in any case and without parameters.
     package func containsToken(_ name: HeaderName, _ token: StaticString) -> Bool {
         var found = false
         forEachListMember(of: name) { member in
@@ -54,7 +55,7 @@ extension Headers {
         return 0
     }
 
-    // RFC 9110 5.6.4: within quotes a backslash takes the next byte as it is.
+    // RFC 9110 5.6.4: within quotes a backslash escapes the next byte.
     private static func endOfMember(_ value: Span<UInt8>, from start: Int) -> Int {
         var quoted = false
         var index = start

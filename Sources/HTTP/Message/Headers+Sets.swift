@@ -1,24 +1,24 @@
 extension Headers {
-    /// Tells whether there is a line with one of the names.
+    /// True if there is a line with one of the names.
     package func containsAny(of names: HeaderNameSet) -> Bool {
         let bytes = block.span
         for line in lines where names.contains(id: line.id, bytes.extracting(line.name)) { return true }
         return false
     }
 
-    /// Tells whether there is a line with any other name.
+    /// True if there is a line with any other name.
     package func containsAny(outside names: HeaderNameSet) -> Bool {
         let bytes = block.span
         for line in lines where !names.contains(id: line.id, bytes.extracting(line.name)) { return true }
         return false
     }
 
-    /// Removes every line with one of the names.
     package mutating func removeAll(_ names: HeaderNameSet) {
         removeLines { line, block in names.contains(id: line.id, block.extracting(line.name)) }
     }
 
-    /// Tells whether every line of another section is here too, byte by byte, but for those with names in `ignored`.
+    /// True if every line of another section occurs here too, byte for byte, except lines with names in
+    /// `ignored`.
     package func holdsLines(of other: Headers, ignoring ignored: HeaderNameSet) -> Bool {
         let bytes = block.span
         let otherBytes = other.block.span
@@ -31,7 +31,7 @@ extension Headers {
         }
     }
 
-    /// Puts the lines of another section in place of those with the same names (RFC 9111 section 3.2).
+    /// Replaces lines with those of another section that have the same names (RFC 9111 section 3.2).
     ///
     /// Names in `kept` stay as they are here.
     package mutating func update(with other: Headers, keeping kept: HeaderNameSet) {

@@ -1,10 +1,10 @@
-/// The fields of a head or a trailer section, in the order of the wire.
+/// The fields of a head or a trailer section, in wire order.
 ///
-/// One block of bytes holds every line as it will be written (`Name: value` and CRLF, names as they were received, values without
-/// the blanks round them), and a table says where each is. Removing a line only forgets it in the table; bytes that are not
-/// UTF-8 stay as they came.
+/// One block of bytes holds every line as it will be written: `Name: value` and CRLF, names as received, values
+/// without surrounding blanks. A table says where each line is. Removing a line removes only its table entry.
+/// Bytes that are not UTF-8 stay as they came.
 package struct Headers: Sendable {
-    /// Where one line is within the block.
+    /// The place of one line within the block.
     struct Line: Sendable {
         var start: UInt32
         var nameEnd: UInt32
@@ -12,25 +12,26 @@ package struct Headers: Sendable {
         var id: UInt8
 
         var name: Range<Int> { Int(start)..<Int(nameEnd) }
-        // ": " stands before the value and CRLF behind it.
+        // ": " precedes the value and CRLF follows it.
         var value: Range<Int> { Int(nameEnd) + 2..<Int(end) - 2 }
     }
 
     private(set) var block: [UInt8] = []
     private(set) var lines: [Line] = []
-    /// The well-known names that have been here: most questions are about fields that have not.
+    /// The well-known names that have been here.
+    ///
+    /// Most look-ups are for names that have not.
     private var seen = HeaderNumberSet()
 
-    /// Makes an empty section.
     package init() {}
 
     /// The number of field lines.
     package var count: Int { lines.count }
 
-    /// Tells whether there is no line at all.
     package var isEmpty: Bool { lines.isEmpty }
 
-    /// Makes room for a section of about this size, so that neither parsing nor a few more lines move it.
+    /// Reserves memory for a section of about this size, so that neither parsing nor a few more lines
+    /// reallocate.
     mutating func reserve(bytes: Int, lines lineCount: Int) {
         block.reserveCapacity(bytes)
         lines.reserveCapacity(lineCount)
@@ -64,7 +65,7 @@ package struct Headers: Sendable {
         addLine(id: name.id, start: start, nameEnd: nameEnd, end: block.count)
     }
 
-    /// Appends a received line whose name and value have been checked, as we write it.
+    /// Appends a received line whose name and value have been checked.
     mutating func append(id: UInt8, checkedName name: Span<UInt8>, _ value: Span<UInt8>) {
         let start = block.count
         block.append(name)
@@ -74,13 +75,15 @@ package struct Headers: Sendable {
         addLine(id: id, start: start, nameEnd: start + name.count, end: block.count)
     }
 
-    /// Enters a checked line of so many bytes into the table; they are to be appended next, behind `distance` others.
+    /// Enters a checked line into the table.
+    ///
+    /// Its bytes must be appended next, behind `distance` others.
     mutating func announce(id: UInt8, nameBytes: Int, lineBytes: Int, behind distance: Int) {
         let start = block.count + distance
         addLine(id: id, start: start, nameEnd: start + nameBytes, end: start + lineBytes)
     }
 
-    /// Appends the bytes of lines that have been announced.
+    /// Appends the bytes of announced lines.
     mutating func append(announced bytes: Span<UInt8>) {
         block.append(bytes)
     }
@@ -98,21 +101,20 @@ package struct Headers: Sendable {
         lines.append(Line(start: UInt32(start), nameEnd: UInt32(nameEnd), end: UInt32(end), id: id))
     }
 
-    /// Whether there may be a line of that name.
+    /// False if there is surely no line of this name.
     func mayContain(_ name: HeaderName) -> Bool { name.id == 0 || seen.contains(name.id) }
 
-    /// Removes every line of that name.
     package mutating func remove(_ name: HeaderName) {
         guard mayContain(name) else { return }
         removeLines { line, block in name.matches(id: line.id, block.extracting(line.name)) }
     }
 
-    /// Removes every line whose name the closure picks; a name that is not well known costs a String.
+    /// Removes every line for whose name the closure is true; a name that is not well known costs a String.
     package mutating func removeAll(where picks: (HeaderName) -> Bool) {
         removeLines { line, block in picks(HeaderName(token: block.extracting(line.name))) }
     }
 
-    /// Removes every line of that name and appends one in their stead.
+    /// Removes every line of this name and appends one instead.
     package mutating func replace(_ name: HeaderName, with value: String) {
         remove(name)
         append(name, value)
@@ -121,7 +123,7 @@ package struct Headers: Sendable {
     mutating func removeLines(where picks: (Line, Span<UInt8>) -> Bool) {
         var kept = 0
         while kept < lines.count, !picks(lines[kept], block.span) { kept += 1 }
-        // Mostly there is none to remove: then the table, which copies of the section share, stays shared.
+        // Mostly there is none to remove; then the table stays shared with copies of the section.
         guard kept < lines.count else { return }
         for index in kept + 1..<lines.count {
             let line = lines[index]
@@ -132,10 +134,10 @@ package struct Headers: Sendable {
         lines.removeLast(lines.count - kept)
     }
 
-    /// Appends the lines as they go on the wire, without the empty line that ends the section.
+    /// Appends the lines in wire format, without the empty line that ends the section.
     package func write(into output: inout [UInt8]) {
         let bytes = block.span
-        // Lines that still lie side by side are copied at once.
+        // Adjacent lines are copied at once.
         var run = 0..<0
         for line in lines {
             if run.upperBound != Int(line.start) {

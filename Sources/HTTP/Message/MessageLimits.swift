@@ -1,21 +1,20 @@
-/// How large the parts of a received message may be; the body has its own limit.
+/// The size limits for the parts of a received message; the body has its own limit.
 package struct MessageLimits: Equatable, Sendable {
-    /// The start line, the fields and the empty line together.
+    /// Bytes of the start line, the fields and the empty line together.
     package var headBytes: Int
-    /// The field lines of a head.
+    /// Field lines of a head.
     package var fieldCount: Int
-    /// The request target.
     package var requestTargetBytes: Int
-    /// What follows the size on the line of one chunk.
+    /// Bytes after the size on the line of one chunk.
     package var chunkExtensionBytes: Int
-    /// All chunk extensions of one body.
+    /// Bytes of all chunk extensions of one body.
     package var chunkExtensionBytesTotal: Int
-    /// The trailer section.
+    /// Bytes of the trailer section.
     package var trailerBytes: Int
-    /// The field lines of the trailer section.
+    /// Field lines of the trailer section.
     package var trailerCount: Int
 
-    /// The defaults suit a public server.
+    /// Makes limits whose defaults suit a public server.
     package init(
         headBytes: Int = 32_768, fieldCount: Int = 200, requestTargetBytes: Int = 8_192,
         chunkExtensionBytes: Int = 1_024, chunkExtensionBytesTotal: Int = 16_384,

@@ -3,7 +3,7 @@ package enum Method: Hashable, Sendable, CustomStringConvertible {
     case get, head, post, put, delete, options, trace, connect, patch
     case other(String)
 
-    /// Takes a method by its name, nil unless it is a token.
+    /// Takes a method by its name; nil unless it is a token.
     package init?(_ text: String) {
         guard !text.isEmpty, text.utf8.allSatisfy(ASCII.isToken) else { return nil }
         self.init(token: text.utf8.span)
@@ -34,7 +34,7 @@ package enum Method: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The name as it goes on the wire.
+    /// The name in wire format.
     package var text: String {
         switch self {
         case .get: "GET"
@@ -50,10 +50,9 @@ package enum Method: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The same as `text`.
     package var description: String { text }
 
-    /// Tells whether the method asks for no change (RFC 9110 section 9.2.1); false for unknown methods.
+    /// True if the method asks for no change (RFC 9110 section 9.2.1); false for unknown methods.
     package var isSafe: Bool {
         switch self {
         case .get, .head, .options, .trace: true
@@ -61,6 +60,6 @@ package enum Method: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Tells whether sending it twice is as good as once (RFC 9110 section 9.2.2); false for unknown methods.
+    /// True if repeating the request has no further effect (RFC 9110 section 9.2.2); false for unknown methods.
     package var isIdempotent: Bool { isSafe || self == .put || self == .delete }
 }

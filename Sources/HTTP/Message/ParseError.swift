@@ -1,4 +1,4 @@
-/// What is wrong with a received message; says so without repeating any of it.
+/// A fault of a received message; its texts repeat nothing of the message.
 package enum ParseError: String, Error, Equatable, Sendable, CaseIterable {
     case bareLineFeed = "bare-lf"
     case bareCarriageReturn = "bare-cr"
@@ -32,10 +32,10 @@ package enum ParseError: String, Error, Equatable, Sendable, CaseIterable {
     case trailersTooLarge = "trailers-too-large"
     case unexpectedInterim = "interim"
 
-    /// A short word.
+    /// A short name for logs and metrics.
     package var label: String { rawValue }
 
-    /// The answer to a request with this fault; a response with any fault is a 502 to the client.
+    /// The status of the response to a request with this fault; a response with any fault becomes a 502.
     package var status: Status {
         switch self {
         case .targetTooLong: .uriTooLong
@@ -47,7 +47,7 @@ package enum ParseError: String, Error, Equatable, Sendable, CaseIterable {
         }
     }
 
-    /// The fault in words, for the answer and the log.
+    /// The fault in words, for the response and the log.
     package var text: String {
         switch self {
         case .bareLineFeed: "a line ends in LF without CR"

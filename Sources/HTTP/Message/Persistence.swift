@@ -1,12 +1,12 @@
 extension RequestHead {
-    /// Whether the client keeps the connection open for another request (RFC 9112 section 9.3).
+    /// True if the client keeps the connection open for another request (RFC 9112 section 9.3).
     package var keepsAlive: Bool {
         HTTP.keepsAlive(version, headers)
     }
 }
 
 extension ResponseHead {
-    /// Whether the server keeps the connection open for another request (RFC 9112 section 9.3).
+    /// True if the server keeps the connection open for another request (RFC 9112 section 9.3).
     package var keepsAlive: Bool {
         HTTP.keepsAlive(version, headers)
     }

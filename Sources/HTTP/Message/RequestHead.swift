@@ -1,15 +1,12 @@
 /// The head of a request.
 package struct RequestHead: Sendable {
-    /// The method.
     package var method: Method
-    /// The target, as received.
+    /// The request target as received.
     package var target: RequestTarget
-    /// The version that the client speaks.
+    /// The client's version.
     package var version: Version
-    /// The fields.
     package var headers: Headers
 
-    /// Puts a head together.
     package init(
         method: Method, target: RequestTarget, version: Version = .http11, headers: Headers = Headers()
     ) {
@@ -19,9 +16,9 @@ package struct RequestHead: Sendable {
         self.headers = headers
     }
 
-    /// The host, and the port if given, that the request is for, in lower case; nil in HTTP/1.0 without Host.
+    /// The host and optional port that the request is for, in lower case; nil in HTTP/1.0 without Host.
     ///
-    /// The target's own authority wins over Host (RFC 9112 section 3.2.2).
+    /// The authority of an absolute target replaces Host (RFC 9112 section 3.2.2).
     package var authority: String? {
         if let authority = target.authority { return authority }
         var normalized: String?
@@ -31,9 +28,10 @@ package struct RequestHead: Sendable {
         return normalized
     }
 
-    /// Whether it may be answered before the TLS handshake is whole, when it may be somebody's copy (RFC 8470 section 4).
+    /// True if a response may be sent before the TLS handshake is complete, when the request may be a replay
+    /// (RFC 8470 section 4).
     ///
-    /// It asks for no change, has no content, and does not change the protocol.
+    /// Such a request asks for no change, has no content, and does not change the protocol.
     package var mayBeEarly: Bool {
         guard method == .get || method == .head || method == .options else { return false }
         return !headers.contains(.contentLength) && !headers.contains(.transferEncoding)

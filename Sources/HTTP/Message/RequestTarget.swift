@@ -1,13 +1,12 @@
-/// The request target as received (RFC 9112 section 3.2), with the places of its parts.
+/// The request target as received (RFC 9112 section 3.2), and the places of its parts.
 package struct RequestTarget: Sendable {
     /// The four forms of section 3.2.
     package enum Form: Sendable {
         case origin, absolute, authority, asterisk
     }
 
-    /// Which form it has.
     package let form: Form
-    /// The target byte for byte, visible ASCII only.
+    /// The target byte for byte; visible ASCII only.
     package let bytes: [UInt8]
     private let authorityRange: Range<Int>
     private let pathStart: Int
@@ -44,17 +43,17 @@ package struct RequestTarget: Sendable {
         try self.init(target.utf8.span, method: method)
     }
 
-    /// Tells whether an absolute form names an authority and nothing else.
+    /// True if an absolute form has neither path nor query.
     package var isBareAuthority: Bool { form == .absolute && pathStart == bytes.count }
 
-    /// The path as received, `/` where an absolute form has none, `*` for the asterisk, empty for an authority.
+    /// The path as received; `/` if an absolute form has none, `*` for the asterisk, empty for an authority.
     package var path: String {
         let end = queryStart ?? bytes.count
         if form == .absolute, pathStart == end { return "/" }
         return String(bytes.span.extracting(pathStart..<end))
     }
 
-    /// What follows the first question mark, nil if there is none.
+    /// The part after the first question mark, nil if there is none.
     package var query: String? {
         guard let queryStart else { return nil }
         return String(bytes.span.extracting(queryStart + 1..<bytes.count))
@@ -67,20 +66,20 @@ package struct RequestTarget: Sendable {
         return Authority(part)?.normalized(part)
     }
 
-    /// Tells whether an absolute form names the scheme https, nil for the other forms.
+    /// True if an absolute form names the scheme https; nil for the other forms.
     package var isSecure: Bool? {
         guard form == .absolute else { return nil }
         return bytes.span.extracting(0..<5).equalsIgnoringCase("https")
     }
 
-    /// Path and query in origin form; for an authority or asterisk the target itself.
+    /// Path and query in origin form; the target itself for an authority or asterisk.
     package var pathAndQuery: [UInt8] {
         var output: [UInt8] = []
         writePathAndQuery(into: &output)
         return output
     }
 
-    /// Appends `pathAndQuery`, which is what goes to an origin (RFC 9112 section 3.2.1).
+    /// Appends `pathAndQuery`, the target for an origin (RFC 9112 section 3.2.1).
     package func writePathAndQuery(into output: inout [UInt8]) {
         guard form == .absolute else {
             output.append(bytes.span)
@@ -90,7 +89,7 @@ package struct RequestTarget: Sendable {
         output.append(bytes.span.extracting(pathStart..<bytes.count))
     }
 
-    // RFC 9110 4.2: http and https only, a host that is not empty, no userinfo (4.2.4).
+    // RFC 9110 4.2: only http and https, a host that is not empty, no userinfo (4.2.4).
     private static func authority(ofAbsolute target: Span<UInt8>) throws(ParseError) -> Range<Int> {
         let start: Int
         if target.hasPrefixIgnoringCase("http://") {

@@ -1,5 +1,5 @@
 extension Status {
-    /// The phrase registered with IANA for the code, empty for any other.
+    /// The phrase registered with IANA for the code; empty for any other.
     package var reason: StaticString { Self.phrases[rawValue] ?? "" }
 
     private static let phrases: [UInt16: StaticString] = [

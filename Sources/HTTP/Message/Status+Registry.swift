@@ -1,4 +1,4 @@
-/// The codes that the program speaks of.
+/// The codes that the program uses.
 extension Status {
     package static let `continue` = Status(rawValue: 100)
     package static let switchingProtocols = Status(rawValue: 101)
