@@ -12,11 +12,15 @@ package protocol ResponseHandler: AnyObject {
     func receivedHead(_ head: consuming ResponseHead, framing: BodyFraming)
     /// A piece of the response's body; `bytes` is valid during the call.
     func receivedBody(_ bytes: Span<UInt8>)
-    /// The response is whole. The last call.
+    /// The response is whole.
+    ///
+    /// The last call.
     func responseEnded(trailers: Headers)
     /// There is room again for more of the request's body.
     func upstreamDrained()
-    /// No whole response will come. The last call.
+    /// No whole response will come.
+    ///
+    /// The last call.
     func failed(_ error: UpstreamError)
 }
 

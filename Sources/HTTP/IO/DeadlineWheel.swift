@@ -1,24 +1,24 @@
 /// The deadlines of one loop, in a wheel of 4-millisecond buckets.
 ///
-/// Setting and moving a deadline are O(1); a deadline beyond the wheel's 8 seconds is looked at once a turn. The
-/// wheel knows tokens and times only, so that a test can drive it without a clock.
+/// Setting and moving a deadline are O(1). A deadline beyond the wheel's 8 seconds is checked once per turn.
+/// The wheel knows only tokens and times, so that a test can drive it without a clock.
 struct DeadlineWheel {
     static let bucketMilliseconds: Int64 = 4
     static let bucketCount = 2048
 
     private var buckets = [[Token]](repeating: [], count: bucketCount)
     private var occupied = [UInt64](repeating: 0, count: bucketCount / 64)
-    /// The first tick that has not been looked at.
+    /// The first tick that has not been processed.
     private var nextTick: Int64
 
     init(now: Int64) {
         nextTick = now / Self.bucketMilliseconds
     }
 
-    /// Puts the token where it will come up no earlier than `deadline`, or after one turn; returns the time when.
+    /// Inserts the token so that it comes up at `deadline` or later, or after one turn; returns that time.
     mutating func insert(_ token: Token, at deadline: Int64) -> Int64 {
         let last = nextTick + Int64(Self.bucketCount) - 1
-        // Rounded up: a deadline never passes early.
+        // Rounded up, so that a deadline never passes early.
         let wanted = min(deadline, .max - Self.bucketMilliseconds)
         let tick = min(max((wanted + Self.bucketMilliseconds - 1) / Self.bucketMilliseconds, nextTick), last)
         let bucket = Int(tick % Int64(Self.bucketCount))
@@ -27,11 +27,11 @@ struct DeadlineWheel {
         return tick * Self.bucketMilliseconds
     }
 
-    /// Takes out every token whose time has come by `now`.
+    /// Removes and returns every token whose time is not after `now`.
     mutating func take(upTo now: Int64) -> [Token] {
         let nowTick = now / Self.bucketMilliseconds
         guard nowTick >= nextTick else { return [] }
-        // A loop that slept longer than a turn looks at each bucket once: all of them are late.
+        // After a sleep longer than a turn all buckets are due; each is visited once.
         let first = max(nextTick, nowTick - Int64(Self.bucketCount) + 1)
         nextTick = nowTick + 1
         var taken: [Token] = []
@@ -45,7 +45,7 @@ struct DeadlineWheel {
         return taken
     }
 
-    /// How long the loop may wait: -1 for ever, else milliseconds to the next occupied bucket.
+    /// Returns the milliseconds to the next occupied bucket; -1 if there is none.
     func millisecondsToNext(now: Int64) -> Int32 {
         let start = Int(nextTick % Int64(Self.bucketCount))
         for step in 0...occupied.count {

@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// An open file descriptor and its only owner: it closes when the owner goes.
+/// An open file descriptor with a single owner, which closes it at its end.
 package struct Descriptor: ~Copyable, Sendable {
-    /// The number, valid as long as the owner lives.
+    /// The number, valid while the owner lives.
     package let raw: Int32
 
     /// Takes ownership of `raw`, which must be open.
@@ -11,7 +11,7 @@ package struct Descriptor: ~Copyable, Sendable {
     }
 
     deinit {
-        // EINTR needs no retry on Linux: the number is free whatever close returns.
+        // EINTR needs no retry: on Linux the number is free whatever close returns.
         close(raw)
     }
 }

@@ -1,11 +1,11 @@
 internal import CLinux
 
-/// Where a socket listens or connects to: an IP address with a port, or a unix socket's path.
+/// The address of a socket: an IP address with a port, or the path of a Unix socket.
 package enum Endpoint: Sendable, Hashable {
     case ip(IPAddress, port: UInt16)
     case unix(path: String)
 
-    /// The endpoint as it is written in a URL or a log line.
+    /// The endpoint as in a URL or a log line.
     package var text: String {
         switch self {
         case .ip(let address, let port):
@@ -14,7 +14,7 @@ package enum Endpoint: Sendable, Hashable {
         }
     }
 
-    /// The endpoint as the URL that leads to it.
+    /// The URL of the endpoint.
     package var urlText: String {
         switch self {
         case .ip: "http://\(text)"
@@ -22,9 +22,9 @@ package enum Endpoint: Sendable, Hashable {
         }
     }
 
-    /// The addresses of `host`, best first; empty when it has none.
+    /// Returns the addresses of `host`, best first; empty if it has none.
     ///
-    /// Blocks, so never on a loop.
+    /// Blocks, so never call it on a loop.
     package static func resolve(host: String, port: UInt16) -> [Endpoint] {
         var found = [CLinux_endpoint](repeating: CLinux_endpoint(), count: 16)
         // Safe: the callee writes at most the capacity it is given.

@@ -4,10 +4,9 @@ internal import Glibc
 
 /// The handle of one event loop, which any thread may hold.
 ///
-/// What the loop owns is its `Core`, which is not Sendable: the only way to it is the parameter of a job or of a
-/// handler's call, so the compiler proves that nothing else touches it.
+/// The loop's state is its `Core`, which is not Sendable. Only jobs and handlers get it, as a parameter, so the
+/// compiler proves that nothing else touches it.
 package final class EventLoop: Sendable {
-    /// Work that runs on the loop.
     package typealias Job = @Sendable (Core) -> Void
 
     private let wakeup = Descriptor(owning: CLinux_eventfd())
@@ -15,7 +14,7 @@ package final class EventLoop: Sendable {
     private let queue: DispatchQueue
     private let ended = DispatchGroup()
 
-    /// A loop that runs from now on, on a serial Dispatch queue of its own whose one work item waits in epoll.
+    /// Starts a loop on its own serial Dispatch queue, whose single work item waits in epoll.
     package init(label: String) {
         queue = DispatchQueue(label: label)
         queue.async(group: ended) { self.run() }
@@ -23,13 +22,13 @@ package final class EventLoop: Sendable {
 
     /// Runs `job` on the loop, in the order of the calls.
     ///
-    /// From any thread; never blocks.
+    /// Callable from any thread; never blocks.
     package func execute(_ job: @escaping Job) {
         let isFirst = inbox.withLock { jobs in
             jobs.append(job)
             return jobs.count == 1
         }
-        // One wake-up serves all the jobs of a batch.
+        // One wake-up serves all jobs of a batch.
         if isFirst {
             var one: UInt64 = 1
             // Safe: eight bytes of a local variable; a full counter (EAGAIN) already wakes the loop.
@@ -37,21 +36,21 @@ package final class EventLoop: Sendable {
         }
     }
 
-    /// Ends the loop once the jobs before this one have run.
+    /// Ends the loop after the jobs before this one.
     ///
-    /// What it still watches is let go.
+    /// Releases all handlers.
     package func stop() {
         execute { $0.stop() }
     }
 
     /// Waits until the loop has ended.
     ///
-    /// Not from a loop.
+    /// Never call it on a loop.
     package func join() {
         ended.wait()
     }
 
-    /// Waits until the loop has ended, at most so long; returns whether it has.
+    /// Waits at most so long until the loop has ended; returns false on time-out.
     package func join(milliseconds: Int) -> Bool {
         ended.wait(timeout: .now() + .milliseconds(milliseconds)) == .success
     }
@@ -78,24 +77,23 @@ package final class EventLoop: Sendable {
 
         func ready(_ events: Readiness, _ core: Core) {
             var count: UInt64 = 0
-            // Safe: eight bytes into a local variable: what an eventfd hands out.
+            // Safe: reads eight bytes, the size of an eventfd's counter, into a local variable.
             _ = unsafe read(loop.wakeup.raw, &count, 8)
             for job in loop.takeJobs() { job(core) }
         }
     }
 
-    /// What one loop owns: epoll, the handlers, their deadlines and the buffer that every read goes through.
+    /// The state of one loop: epoll, the handlers, their deadlines and the read buffer.
     ///
-    /// Not Sendable; lives and dies on the loop's queue.
+    /// Not Sendable; lives on the loop's queue.
     package final class Core {
-        /// The handle of this loop.
         package let loop: EventLoop
-        /// Where every read of this loop puts its bytes; valid until the handler that read returns.
+        /// The buffer of every read on this loop, valid until the handler that reads returns.
         package let readBuffer = ReadBuffer(capacity: 64 * 1024)
-        /// The clock as of these events: monotonic milliseconds.
+        /// The time of the current events in monotonic milliseconds.
         package var now: Int64 { clock }
 
-        /// The current time as a Date field has it, made once a second.
+        /// The current time in the form of a Date field, updated once per second.
         package var date: String {
             let second = CLinux_unix_milliseconds() / 1000
             if second != dateSecond {
@@ -105,13 +103,13 @@ package final class EventLoop: Sendable {
             return dateText
         }
 
-        // Not to be seen from outside: the compiler proves then that its many reads meet no write.
+        // Private, so that the compiler can prove that reads never overlap a write.
         private var clock: Int64 = CLinux_monotonic_nanoseconds() / 1_000_000
         private var dateSecond: Int64 = 0
         private var dateText = ""
         private let epoll = Descriptor(owning: CLinux_epoll_create())
         private var slots: [Slot] = []
-        /// As many as slots, and apart from them: to change a number of a slot lets nothing go.
+        /// Parallel to `slots`, and separate so that a change of a slot's numbers releases nothing.
         private var handlers: [(any Handler)?] = []
         private var freeSlots: [Int32] = []
         private var wheel: DeadlineWheel
@@ -136,7 +134,7 @@ extension EventLoop.Core {
         var isAttended = false
     }
 
-    /// Gives `handler` a token without a descriptor: for deadlines, attention and answers from other threads.
+    /// Gives `handler` a token without a descriptor, for deadlines, attention and results of other threads.
     @discardableResult
     package func add(_ handler: any Handler) -> Token {
         let index: Int
@@ -159,9 +157,9 @@ extension EventLoop.Core {
         return token
     }
 
-    /// Lets the handler go.
+    /// Releases the handler.
     ///
-    /// Closing its descriptor is the owner's part, and takes it from epoll.
+    /// Its owner closes the descriptor, which removes it from epoll.
     package func remove(_ token: Token) {
         guard let index = index(of: token) else { return }
         handlers[index] = nil
@@ -172,12 +170,12 @@ extension EventLoop.Core {
         freeSlots.append(Int32(truncatingIfNeeded: index))
     }
 
-    /// Stops reports for a descriptor that stays open.
+    /// Stops the reports for a descriptor that stays open.
     package func unwatch(_ descriptor: Int32) {
         CLinux_epoll_ctl(epoll.raw, CLinux_DEL, descriptor, 0, 0)
     }
 
-    /// The handler of `token`, nil when it has gone: for results that come back from other threads.
+    /// Returns the handler of `token`, nil once it is removed; for results of other threads.
     package func handler<H: Handler>(_ token: Token, as type: H.Type) -> H? {
         index(of: token).flatMap { handlers[$0] as? H }
     }
@@ -189,15 +187,14 @@ extension EventLoop.Core {
         attending.append(token)
     }
 
-    /// Calls the handler's `expired` at `deadline` (monotonic milliseconds) or a few milliseconds later; nil
-    /// takes the deadline back.
+    /// Calls the handler's `expired` at `deadline` (monotonic milliseconds) or a few milliseconds later.
     ///
-    /// One a handler: the last call counts.
+    /// A handler has one deadline: the last call counts, and nil removes it.
     package func setDeadline(_ token: Token, _ deadline: Int64?) {
         guard let index = index(of: token) else { return }
         let deadline = deadline ?? .max
         slots[index].deadline = deadline
-        // Moving a deadline back costs nothing: the wheel finds out when it comes round.
+        // A later deadline costs nothing: the wheel notices when the token comes up.
         if deadline < slots[index].checkAt {
             slots[index].checkAt = wheel.insert(token, at: deadline)
         }
@@ -231,7 +228,7 @@ extension EventLoop.Core {
                 dispatch(events[position])
             }
             attendAll()
-            // After a stall more events wait than one batch holds, and none of their handlers is late before its turn.
+            // After a stall more events wait than one batch holds. No handler is late before its turn.
             fullBatches = count == events.count ? fullBatches + 1 : 0
             if fullBatches % Self.fullBatchesMax == 0 { expireAll(upTo: polledAt) }
         }
@@ -239,9 +236,10 @@ extension EventLoop.Core {
         slots = []
     }
 
-    /// So many handlers may see the same time: what they begin must not have its time taken by those before them.
+    /// The number of handlers that see the same time, so that work of earlier handlers does not count against
+    /// later ones.
     private static let clockInterval = 16
-    /// So many full batches may come one after the other before a deadline counts.
+    /// The number of consecutive full batches before deadlines count.
     private static let fullBatchesMax = 16
 
     private func lookAtClock() {
@@ -249,14 +247,14 @@ extension EventLoop.Core {
     }
 
     private func dispatch(_ event: CLinux_event) {
-        // A handler that went earlier in this batch is not found any more, whatever its descriptor is now.
+        // A handler that was removed earlier in this batch is not found, whoever has its descriptor number now.
         guard let index = index(of: Token(rawValue: event.token)) else { return }
         handlers[index]?.ready(Readiness(rawValue: event.events), self)
     }
 
     private func attendAll() {
-        // What a handler asks for while it is attended to waits for the next batch, so that nobody starves.
-        // Two arrays by turns: neither is made anew for each batch.
+        // A request for attention during this pass waits for the next batch, so that no handler starves. Two
+        // arrays alternate, so that neither is reallocated.
         swap(&attending, &attended)
         for (position, token) in attended.enumerated() {
             if position % Self.clockInterval == 0 { lookAtClock() }
@@ -267,10 +265,11 @@ extension EventLoop.Core {
         attended.removeAll(keepingCapacity: true)
     }
 
-    /// Calls those whose time had come when the events were looked at: what came since may be what they wait for.
+    /// Calls the handlers whose deadline was due when the events were polled; later events may be what they
+    /// wait for.
     private func expireAll(upTo moment: Int64) {
         for token in wheel.take(upTo: moment) {
-            // A token that is to be looked at later has another place in the wheel: this one is out of date.
+            // The token has another, later place in the wheel; this one is out of date.
             guard let index = index(of: token), slots[index].checkAt <= moment else { continue }
             slots[index].checkAt = .max
             if slots[index].deadline <= moment {

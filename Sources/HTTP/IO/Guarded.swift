@@ -1,11 +1,11 @@
 internal import Glibc
 
-/// A value behind a lock that is held only for moments.
+/// A value behind a lock that is held only briefly.
 ///
-/// A pthread mutex and not `Synchronization.Mutex`: the thread sanitizer understands the first and takes every
-/// use of the second for a race (Linux, Swift 6.3).
-/// `@unchecked Sendable` proof: `value` is touched only inside `withLock`, which holds `mutex`; the mutex has a
-/// heap address of its own that does not change for the life of the object.
+/// A pthread mutex instead of `Synchronization.Mutex`: the thread sanitizer understands the first and reports a
+/// race for every use of the second (Linux, Swift 6.3). `@unchecked Sendable` proof: `value` is touched only
+/// inside `withLock`, which holds `mutex`; the mutex has a heap address of its own that does not change for the
+/// life of the object.
 @safe
 final class Guarded<Value: Sendable>: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
@@ -20,14 +20,14 @@ final class Guarded<Value: Sendable>: @unchecked Sendable {
     }
 
     deinit {
-        // Safe: the last reference has gone, so nobody holds the lock.
+        // Safe: the last reference is gone, so no thread holds the lock.
         unsafe pthread_mutex_destroy(mutex)
         unsafe mutex.deallocate()
     }
 
-    /// Runs `body` alone with the value.
+    /// Runs `body` with exclusive access to the value.
     ///
-    /// Never call out of it, and never take it twice.
+    /// `body` must not call foreign code or take the lock again.
     func withLock<Result, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {

@@ -1,12 +1,13 @@
-/// What a loop calls.
+/// An object that a loop calls.
 ///
-/// All calls come on the loop, none from within another call of the same handler.
+/// All calls come on the loop, never from within another call of the same handler.
 package protocol Handler: AnyObject {
-    /// The descriptor is ready as `events` say, edge by edge: what is not taken now is not reported again.
+    /// The descriptor is ready for `events`, edge-triggered: the loop does not repeat an event that is not
+    /// handled.
     func ready(_ events: Readiness, _ core: EventLoop.Core)
-    /// Asked for with `attend`: work put off to the end of a batch.
+    /// The attention that `EventLoop.Core.attend` asked for, at the end of a batch.
     func attend(_ core: EventLoop.Core)
-    /// The deadline has passed; none is set any more.
+    /// The deadline has passed and is removed.
     func expired(_ core: EventLoop.Core)
 }
 

@@ -1,22 +1,22 @@
 internal import CLinux
 
-/// An IPv4 or IPv6 address, 4 or 16 bytes in network order.
+/// An IPv4 or IPv6 address.
 package struct IPAddress: Sendable, Hashable {
     /// The bytes in network order: 4 or 16.
     ///
-    /// An IPv4 address mapped into IPv6 is kept as IPv4.
+    /// An IPv4 address mapped into IPv6 is stored as IPv4.
     package let bytes: [UInt8]
 
     package var isIPv4: Bool { bytes.count == 4 }
 
-    /// An address of this machine's own: 127.0.0.0/8 or ::1.
+    /// True for 127.0.0.0/8 and ::1.
     package var isLoopback: Bool {
         isIPv4 ? bytes[0] == 127 : bytes.dropLast().allSatisfy { $0 == 0 } && bytes.last == 1
     }
 
-    /// Parses a numeric address; nil when `text` is none.
+    /// Parses a numeric address; nil for other text.
     package init?(_ text: String) {
-        // A NUL would hide what follows it from the system.
+        // A NUL would hide the rest of the text from the system.
         guard !text.utf8.contains(0) else { return nil }
         var endpoint = CLinux_endpoint()
         // Safe: `endpoint` is local and outlives the call.
@@ -24,7 +24,7 @@ package struct IPAddress: Sendable, Hashable {
         self.init(endpoint)
     }
 
-    /// An address of 4 or 16 bytes in network order; nil for any other number.
+    /// Takes 4 or 16 bytes in network order; nil for any other number.
     package init?(bytes: [UInt8]) {
         guard bytes.count == 4 || bytes.count == 16 else { return nil }
         let isMapped =
@@ -38,10 +38,11 @@ package struct IPAddress: Sendable, Hashable {
         self.init(bytes: endpoint.family == 4 ? [UInt8](all[..<4]) : all)
     }
 
-    /// The bits, those of an IPv4 address in the low 32.
+    /// The bits as a number; an IPv4 address uses the low 32.
     package var bits: UInt128 { bytes.reduce(0) { $0 << 8 | UInt128($1) } }
 
-    /// The bits by which clients are told apart: all of an IPv4 address, mapped into IPv6; so many of an IPv6 address.
+    /// Returns the bits that identify a client: a whole IPv4 address, mapped into IPv6, or a prefix of an IPv6
+    /// address.
     package func clientBits(ipv6Prefix: Int) -> UInt128 {
         if isIPv4 { return 0xFFFF << 32 | bits }
         let rest = min(max(0, 128 - ipv6Prefix), 127)
@@ -77,7 +78,8 @@ package struct IPAddress: Sendable, Hashable {
         var longest = 0..<0
         var start = 0
         for index in 0...8 where index == 8 || groups[index] != 0 {
-            // RFC 5952 section 4.2: the longest run of at least two zero groups, the first of equals.
+            // RFC 5952 section 4.2: the longest run of at least two zero groups, the first one if several are
+            // equal.
             if index - start > max(1, longest.count) { longest = start..<index }
             start = index + 1
         }

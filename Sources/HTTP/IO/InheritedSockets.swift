@@ -1,6 +1,6 @@
-/// The listening sockets that this process was started with, and which addresses they are for.
+/// The listening sockets that this process was started with.
 package struct InheritedSockets: Sendable {
-    /// A socket, and the name that whoever started the process gave it.
+    /// A socket with the name that the starting process gave it.
     package struct Member: Sendable {
         let name: String
         let socket: ListeningSocket
@@ -10,16 +10,16 @@ package struct InheritedSockets: Sendable {
             self.socket = socket
         }
 
-        /// The socket as an error text names it.
+        /// The socket in an error text.
         package var text: String { name.isEmpty ? socket.endpoint.text : "\(socket.endpoint.text) (\(name))" }
     }
 
-    /// None.
     package static let none = InheritedSockets([], mayBeLeftOver: true)
 
     private let members: [Member]
-    /// Whether sockets that no listener takes are closed without a word: a process that hands over to its successor
-    /// cannot know what that one is configured for.
+    /// True if sockets without a listener are closed silently.
+    ///
+    /// A process that hands over to its successor does not know the successor's configuration.
     package let mayBeLeftOver: Bool
 
     package init(_ members: [Member], mayBeLeftOver: Bool) {
@@ -27,7 +27,7 @@ package struct InheritedSockets: Sendable {
         self.mayBeLeftOver = mayBeLeftOver
     }
 
-    /// The sockets for each of the addresses, and what is left.
+    /// Returns the sockets for each of the addresses, and the rest.
     package func claimed(by wanted: [Endpoint]) -> (sockets: [[ListeningSocket]], rest: [Member]) {
         let places = Self.claims(of: wanted, on: members.map(\.socket.endpoint))
         let taken = Set(places.joined())
@@ -37,10 +37,10 @@ package struct InheritedSockets: Sendable {
         )
     }
 
-    /// Which of the offered addresses each of the wanted gets, by their places.
+    /// Returns for each wanted address the indices of its offered sockets.
     ///
-    /// An address gets those that are the same; one that leaves the port to the system gets those of the first port of its
-    /// host that nobody names.
+    /// An address gets all equal ones. An address with port 0 gets those of the first unclaimed port on its
+    /// host.
     static func claims(of wanted: [Endpoint], on offered: [Endpoint]) -> [[Int]] {
         var free = offered.indices.map { $0 }
         var claims = wanted.map { _ in [Int]() }
@@ -59,7 +59,7 @@ package struct InheritedSockets: Sendable {
 }
 
 extension [ListeningSocket] {
-    /// The sockets that each of `count` loops serves: every one is somebody's, and everybody has at least one.
+    /// Returns the sockets for each of `count` loops; every socket is used, and every loop has at least one.
     package func shares(_ count: Int) -> [[ListeningSocket]] {
         guard !isEmpty else { return [] }
         return (0..<count).map { loop in

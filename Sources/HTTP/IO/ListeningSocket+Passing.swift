@@ -2,8 +2,10 @@ internal import CLinux
 internal import Glibc
 
 extension ListeningSocket {
-    /// Starts a program that inherits the sockets from descriptor 3 on, then `last`, and no other but the standard ones;
-    /// returns its process id.
+    /// Starts a program that inherits the sockets from descriptor 3 on, then `last`, and the standard
+    /// descriptors.
+    ///
+    /// Returns its process id.
     package static func start(
         _ program: String, arguments: [String], environment: [String: String],
         passing sockets: [ListeningSocket],
@@ -15,14 +17,16 @@ extension ListeningSocket {
     }
 }
 
-/// Programs that this one starts.
+/// Starts child processes.
 package enum ChildProcess {
-    /// Starts a program that inherits these descriptors as 3 and following, and no other but the standard ones; returns its
-    /// process id.
+    /// Starts a program that inherits these descriptors from 3 on, and the standard descriptors.
+    ///
+    /// Returns its process id.
     package static func start(
         _ program: String, arguments: [String], environment: [String: String], passing descriptors: [Int32]
     ) throws(SystemError) -> Int32 {
-        // Safe: the texts are copies that are freed behind the call; the callee reads as many descriptors as it is told.
+        // Safe: the texts are copies that are freed after the call; the callee reads only the given number of
+        // descriptors.
         var words = unsafe arguments.map { unsafe strdup($0) } + [nil]
         var variables = unsafe environment.map { unsafe strdup("\($0)=\($1)") } + [nil]
         defer { unsafe (words + variables).forEach { unsafe free($0) } }

@@ -1,9 +1,9 @@
 internal import CLinux
 
-/// A socket that listens; closes when the last reference goes.
+/// A listening socket, closed with its last reference.
 package final class ListeningSocket: Sendable {
     private let descriptor: Descriptor
-    /// Where it listens, with the port the system chose where none was given.
+    /// The address, with the port that the system chose for port 0.
     package let endpoint: Endpoint
 
     private init(_ descriptor: consuming Descriptor, endpoint: Endpoint) {
@@ -11,21 +11,21 @@ package final class ListeningSocket: Sendable {
         self.endpoint = endpoint
     }
 
-    /// The descriptor's number, valid as long as the socket is held.
+    /// The descriptor's number, valid while the socket is held.
     package var raw: Int32 { descriptor.raw }
 
     /// Listens at `endpoint`, once for each of `count` loops.
     ///
-    /// An IP address gives each loop a socket of its own (`SO_REUSEPORT`: the kernel spreads the connections); a
-    /// unix path gives them one to share, replacing a socket that nobody listens to any more. With `isReplacing` the
-    /// port may be one that this process listens on already, at another address. `isMultipath` is a wish, which a kernel
-    /// without Multipath TCP does not fulfil.
+    /// An IP address gives each loop its own socket (`SO_REUSEPORT`: the kernel spreads the connections). A
+    /// Unix path gives them one shared socket and replaces a stale one. With `isReplacing` this process may
+    /// already listen on the port at another address. `isMultipath` has no effect on a kernel without Multipath
+    /// TCP.
     package static func open(
         _ endpoint: Endpoint, count: Int, isReplacing: Bool = false, isMultipath: Bool = false
     ) throws(SystemError) -> [ListeningSocket] {
         switch endpoint {
         case .ip(let address, let port):
-            // SO_REUSEPORT would let a second process of ours take half of the connections without a word.
+            // With SO_REUSEPORT alone a second process would silently take half of the connections.
             if port != 0, !isReplacing { _ = try open(address, port: port, isShared: false, isProbe: true) }
             var sockets: [ListeningSocket] = []
             var port = port
@@ -44,7 +44,7 @@ package final class ListeningSocket: Sendable {
         }
     }
 
-    /// Takes a socket that this process was started with; nil for what is no listening stream socket.
+    /// Takes a socket that this process was started with; nil unless it is a listening stream socket.
     package static func inherited(_ raw: Int32) -> ListeningSocket? {
         var local = CLinux_endpoint()
         var path = [CChar](repeating: 0, count: 128)

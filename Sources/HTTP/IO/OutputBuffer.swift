@@ -1,16 +1,17 @@
-/// Bytes that wait for a socket to take them.
+/// The bytes that wait for a socket.
 struct OutputBuffer {
     private(set) var bytes: [UInt8] = []
     private var start = 0
-    /// Every byte that ever came in.
+    /// The number of bytes ever appended.
     private(set) var totalBytes = 0
 
     var count: Int { bytes.count - start }
     var isEmpty: Bool { start == bytes.count }
 
-    /// How many bytes the peer of a transport that all of this goes to has taken: those the system keeps are not.
+    /// Returns how many bytes the peer has taken, without those in the system's buffer.
     ///
-    /// Exact in what it grows by while nothing is written; TLS makes a little more of what is.
+    /// The buffer must be the transport's only source. The growth is exact while nothing is written; TLS adds a
+    /// little.
     func takenBytes(from transport: any Transport) -> Int {
         totalBytes - count - transport.unacknowledgedBytes
     }
@@ -27,20 +28,20 @@ struct OutputBuffer {
         bytes.append(piece)
     }
 
-    /// Offers a transport what waits and then `piece`; `took` is to be told what came of it.
+    /// Offers a transport the waiting bytes and then `piece`; `took` must be told the outcome.
     ///
-    /// In two steps, so that whose buffer this is need not keep it from all others while a transport is at work.
+    /// Two steps, so that the owner keeps no exclusive access to the buffer while a transport works.
     func offer(_ piece: Span<UInt8>, to transport: any Transport) -> WriteOutcome {
         transport.write(bytes.span.extracting(start..<bytes.count), piece)
     }
 
-    /// Offers a transport what waits.
+    /// Offers a transport the waiting bytes.
     func offer(to transport: any Transport) -> WriteOutcome {
         let nothing: [UInt8] = []
         return offer(nothing.span, to: transport)
     }
 
-    /// Lets go what a transport has taken of what was offered; what it has not taken of `piece` waits from now on.
+    /// Drops the bytes that a transport took; the rest of `piece` waits.
     mutating func took(_ outcome: WriteOutcome, _ piece: Span<UInt8>) {
         let written = if case .wrote(let count) = outcome { count } else { 0 }
         let waiting = count
@@ -49,12 +50,12 @@ struct OutputBuffer {
         totalBytes += piece.count
     }
 
-    /// Lets go what a transport has taken of what was offered.
+    /// Drops the bytes that a transport took.
     mutating func took(_ outcome: WriteOutcome) {
         if case .wrote(let count) = outcome { drop(min(count, self.count)) }
     }
 
-    /// Takes back what came in after the first `total` bytes; false, and nothing changed, where some of that has gone.
+    /// Removes the bytes behind the first `total`; returns false, without a change, if some of them are gone.
     mutating func withdraw(backTo total: Int) -> Bool {
         let surplus = totalBytes - total
         guard surplus >= 0, surplus <= count else { return false }
@@ -66,11 +67,11 @@ struct OutputBuffer {
     private mutating func drop(_ written: Int) {
         start += written
         if start == bytes.count {
-            // A large buffer goes back, so that an idle connection holds little.
+            // A large buffer is freed, so that an idle connection holds little memory.
             bytes.removeAll(keepingCapacity: bytes.capacity <= 4096)
             start = 0
         } else if start > 16 * 1024, start > bytes.count / 2 {
-            // Only when less is moved than has gone, or a slow reader would have it all moved again and again.
+            // Moves only less than has gone, or a slow reader would cause many large moves.
             bytes.removeFirst(start)
             start = 0
         }

@@ -1,7 +1,7 @@
 internal import CLinux
 internal import Glibc
 
-/// A socket without protection.
+/// A socket without TLS.
 final class PlainTransport: Transport {
     private let owned: Descriptor
 

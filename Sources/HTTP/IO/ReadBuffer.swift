@@ -1,13 +1,13 @@
-/// Memory of a fixed address that a loop reads into, one read after the other.
+/// Memory at a fixed address that a loop reads into.
 ///
-/// One a loop, so that ten thousand idle connections hold none.
+/// One per loop, so that idle connections hold none.
 @safe
 package final class ReadBuffer {
     private let memory: UnsafeMutableRawBufferPointer
 
     init(capacity: Int) {
         unsafe memory = .allocate(byteCount: capacity, alignment: 64)
-        // Safe: initialised once, so that a span over any part of it is over initialised bytes.
+        // Safe: initialised once, so that every span over it has initialised bytes.
         unsafe memory.initializeMemory(as: UInt8.self, repeating: 0)
     }
 
@@ -17,7 +17,7 @@ package final class ReadBuffer {
 
     var capacity: Int { unsafe memory.count }
 
-    /// Fills the buffer by `read` and returns its outcome.
+    /// Fills the buffer by one read.
     func fill(_ transport: any Transport) -> ReadOutcome {
         unsafe transport.read(into: memory)
     }

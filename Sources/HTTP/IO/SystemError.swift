@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// An errno and what the system says of it.
+/// An errno with the system's text.
 package struct SystemError: Error, Equatable, Sendable {
     package let code: Int32
 
@@ -8,10 +8,10 @@ package struct SystemError: Error, Equatable, Sendable {
         self.code = code
     }
 
-    /// The error of the call that has just failed on this thread.
+    /// The error of the last failed call on this thread.
     static var last: SystemError { SystemError(code: errno) }
 
-    /// Whether this machine lacks something, so that no other peer could be reached just now either.
+    /// True if this machine lacks a resource, so that other peers cannot be reached either.
     package var isOurs: Bool { [EMFILE, ENFILE, ENOBUFS, ENOMEM, EADDRNOTAVAIL].contains(code) }
 
     /// The system's text, such as `Address already in use`.

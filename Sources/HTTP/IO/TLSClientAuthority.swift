@@ -1,11 +1,11 @@
 internal import COpenSSL
 
-/// The authorities whose certificates clients may show.
+/// The certificate authorities that clients' certificates must come from.
 @safe final class TLSClientAuthority {
     private let file: String
     // Owned: made in `init`, freed in `deinit`.
     private let certificates: [OpaquePointer]
-    /// By which their sessions are told from those under other authorities, or under none.
+    /// Distinguishes the sessions under these authorities from others.
     private let sessionContext: [UInt8]
 
     init(_ file: String) throws(TLSError) {
@@ -13,14 +13,14 @@ internal import COpenSSL
         self.file = file
         unsafe certificates = try TLSPEM.certificates(bytes, of: file)
         var digest = [UInt8](repeating: 0, count: Int(SHA256_DIGEST_LENGTH))
-        // Safe: the callee reads the bytes and writes the 32 of a SHA-256.
+        // Safe: the callee reads the bytes and writes 32 bytes of SHA-256.
         unsafe SHA256(bytes, bytes.count, &digest)
         sessionContext = digest
     }
 
     deinit { unsafe certificates.forEach { unsafe X509_free($0) } }
 
-    /// Has the context ask clients for a certificate.
+    /// Makes the context ask clients for a certificate.
     func serve(
         _ context: OpaquePointer, _ authentication: TLSServerSettings.ClientAuthentication
     ) throws(TLSError) {
@@ -32,7 +32,7 @@ internal import COpenSSL
         let isSet = unsafe certificates.allSatisfy {
             unsafe X509_STORE_add_cert(store, $0) == 1 && SSL_CTX_add_client_CA(context, $0) == 1
         }
-        // A session that one set of authorities has let in is not resumed under another.
+        // A session that one set of authorities admitted is not resumed under another.
         let isNamed =
             unsafe SSL_CTX_set_session_id_context(context, sessionContext, UInt32(sessionContext.count)) == 1
         guard isSet, isNamed else {

@@ -1,15 +1,15 @@
 internal import COpenSSL
 
-/// What upstreams are spoken to by TLS with.
+/// The TLS configuration for connections to upstreams.
 ///
 /// Safe from any thread.
-// @unchecked proof: nothing of it changes after `init`, and OpenSSL's context counts references and locks for itself.
+// @unchecked proof: nothing changes after `init`, and OpenSSL's context counts references and locks by itself.
 @safe package final class TLSClientContext: @unchecked Sendable {
     // Owned: made in `init`, freed in `deinit`.
     private let context: OpaquePointer
     private let verifies: Bool
 
-    /// Reads every file; throws what is wrong with the first that is.
+    /// Reads every file; throws the first error.
     package init(_ settings: TLSClientSettings) throws(TLSError) {
         TLSErrorQueue.clear()
         guard let context = unsafe SSL_CTX_new(TLS_client_method()) else {
@@ -23,7 +23,7 @@ internal import COpenSSL
         guard unsafe dictum_ssl_set_min_version(context, TLS1_2_VERSION) == 1 else {
             throw TLSError(nil, "OpenSSL refuses the settings (\(TLSErrorQueue.take()))")
         }
-        // Sessions go to who resumes them, and nowhere else.
+        // OpenSSL must keep no sessions: `keep` passes them to the connection's transport.
         unsafe dictum_ssl_set_cache_mode(
             context, Int(SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL_STORE))
         unsafe SSL_CTX_sess_set_new_cb(context, Self.keep)
@@ -55,14 +55,14 @@ internal import COpenSSL
         }
     }
 
-    /// The state of a new connection to a host, which belongs to the caller; nil without memory.
+    /// Makes the state of a new connection to a host, which the caller owns; nil without memory.
     func makeConnection(to host: String) -> OpaquePointer? {
         guard let connection = unsafe SSL_new(context) else { return nil }
         let isAddress = IPAddress(host) != nil
         let http11 = [8] + Array("http/1.1".utf8)
         // Safe: OpenSSL copies name and list within the calls.
         var isSet = unsafe SSL_set_alpn_protos(connection, http11, UInt32(http11.count)) == 0
-        // RFC 6066 section 3: addresses are no names.
+        // RFC 6066 section 3: addresses are not host names.
         if !isAddress { isSet = unsafe dictum_ssl_set_host_name(connection, host) == 1 && isSet }
         if verifies {
             unsafe SSL_set_hostflags(connection, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS))
@@ -72,7 +72,7 @@ internal import COpenSSL
                 : unsafe SSL_set1_host(connection, host)
             isSet = isSet && isNamed == 1
         }
-        // Without its name there would be no check of it.
+        // Without its name the certificate would not be checked.
         guard isSet else {
             unsafe SSL_free(connection)
             return nil
@@ -81,10 +81,10 @@ internal import COpenSSL
         return unsafe connection
     }
 
-    /// Puts a session where its connection finds it; 1 says that the reference is ours now.
+    /// Passes a new session to its connection; the result 1 tells OpenSSL that the reference is taken.
     private static let keep: @convention(c) (OpaquePointer?, OpaquePointer?) -> Int32 = {
         connection, session in
-        // Safe: what the transport put there, which outlives the connection.
+        // Safe: the pointer is the transport's `TLSSocket`, which outlives the connection.
         guard let data = unsafe dictum_ssl_data(connection), let session = unsafe session else { return 0 }
         let socket = unsafe data.assumingMemoryBound(to: TLSSocket.self)
         unsafe SSL_SESSION_free(socket.pointee.session)

@@ -1,12 +1,12 @@
-/// How an upstream is spoken to by TLS.
+/// The TLS settings for an upstream.
 package struct TLSClientSettings: Equatable, Sendable {
-    /// The authorities that its certificate must lead to, in PEM; nil for those of the system.
+    /// The PEM file of the authorities for the upstream's certificate; nil for those of the system.
     package var authority: String?
-    /// The certificate that it is shown, in PEM; nil for none.
+    /// The PEM file of the client certificate; nil for none.
     package var certificate: String?
-    /// The key of that, in PEM.
+    /// The PEM file of the client certificate's key.
     package var privateKey: String?
-    /// Whether its certificate must be valid, and for its name.
+    /// True if the upstream's certificate must be valid for its name.
     package var verifies = true
 
     package init() {}

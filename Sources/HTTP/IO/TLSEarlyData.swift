@@ -1,20 +1,21 @@
-/// What has come of a request before its handshake is whole (RFC 8446 section 2.3), and what may be answered then.
+/// The part of a request that came before its handshake was complete (RFC 8446 section 2.3), and the limit of
+/// the response.
 struct TLSEarlyData {
-    /// The most that is taken of one client.
+    /// The maximum that one client may send.
     static let bytesMax = 16 * 1024
-    /// As much of an answer goes to a client that has not shown yet that it is there.
+    /// The maximum of a response to a client that may be a replay.
     private static let answerBytesMax = 32 * 1024
 
-    /// Whether more may come.
+    /// True while more may come.
     private(set) var isComing = true
     private var bytes: [UInt8] = []
     private var start = 0
     private var answerBytes = 0
 
-    /// Whether nothing waits to be read.
+    /// True if nothing waits to be read.
     var isEmpty: Bool { start == bytes.count }
 
-    /// Whether more of an answer may go.
+    /// True while more of a response may be sent.
     var mayAnswer: Bool { answerBytes < Self.answerBytesMax }
 
     mutating func append(_ more: ArraySlice<UInt8>) { bytes += more }
@@ -23,10 +24,10 @@ struct TLSEarlyData {
 
     mutating func answered(_ count: Int) { answerBytes += count }
 
-    /// Moves what waits to a buffer, as far as there is room; returns how much that was.
+    /// Moves as many bytes as fit into a buffer; returns their number.
     mutating func move(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         let count = min(buffer.count, bytes.count - start)
-        // Safe: within both, by the count.
+        // Safe: `count` is within both.
         unsafe bytes.withUnsafeBytes { bytes in
             unsafe buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[start..<start + count]))
         }

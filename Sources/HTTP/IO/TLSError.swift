@@ -1,10 +1,10 @@
 internal import COpenSSL
 
-/// Why TLS cannot be set up as the configuration says.
+/// A reason why TLS cannot be set up as configured.
 package struct TLSError: Error, Equatable, Sendable {
-    /// The file at fault, as it is named in the configuration; nil where none is.
+    /// The file at fault as in the configuration; nil if no file is.
     package let file: String?
-    /// What is wrong, without the file's name.
+    /// The fault, without the file's name.
     package let reason: String
 
     init(_ file: String? = nil, _ reason: String) {
@@ -16,18 +16,18 @@ package struct TLSError: Error, Equatable, Sendable {
     package var text: String { file.map { "\($0): \(reason)" } ?? reason }
 }
 
-/// The error queue of OpenSSL, which each thread has one of.
+/// OpenSSL's error queue of the current thread.
 enum TLSErrorQueue {
-    /// Empties the queue, so that what is in it after the next call is of that call.
+    /// Empties the queue, so that its content belongs to the next call.
     static func clear() { ERR_clear_error() }
 
-    /// The reason of the oldest error, as a number of `SSL_R_…`; 0 where there is none.
+    /// The reason of the oldest error, a number of `SSL_R_…`; 0 if there is none.
     static var reason: Int32 {
         let code = ERR_peek_error()
         return ERR_GET_LIB(code) == ERR_LIB_SSL ? ERR_GET_REASON(code) : 0
     }
 
-    /// Takes all errors; the text of the oldest, which is the cause of the others.
+    /// Empties the queue and returns the text of the oldest error, which caused the others.
     static func take() -> String {
         let code = ERR_get_error()
         clear()

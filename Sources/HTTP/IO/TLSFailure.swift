@@ -1,14 +1,14 @@
-/// Why a handshake has come to nothing.
+/// A reason why a handshake failed.
 package enum TLSFailure: Error, Equatable, Sendable {
     /// The peer speaks HTTP without TLS.
     case plainHTTP
-    /// The peer's certificate is none that can be trusted, by the reason.
+    /// The peer's certificate is not trusted, for the given reason.
     case certificate(String)
-    /// The connection ended, or failed, before the handshake was whole.
+    /// The connection ended or failed before the handshake was complete.
     case closed
-    /// The handshake did not come to its end in time.
+    /// The handshake did not complete in time.
     case timedOut
-    /// Anything else, in OpenSSL's words.
+    /// Any other reason, in OpenSSL's words.
     case refused(String)
 
     /// The failure in a few words.
@@ -23,21 +23,21 @@ package enum TLSFailure: Error, Equatable, Sendable {
     }
 }
 
-/// What a handshake has come to.
+/// The outcome of one step of a handshake.
 package enum TLSHandshakeOutcome: Equatable, Sendable {
     case done
     case wouldBlock
-    /// Bytes can pass, but the handshake is not whole yet (RFC 8446 section 2.3).
+    /// Bytes can pass, but the handshake is not complete (RFC 8446 section 2.3).
     case early
     case failed(TLSFailure)
 }
 
-/// What is known of the TLS of a client's connection.
+/// The properties of a client's TLS connection.
 package struct TLSFacts: Equatable, Sendable {
-    /// Whether the handshake went on from an earlier session.
+    /// True if the handshake resumed an earlier session.
     package let isResumed: Bool
-    /// The subject of the client's certificate (RFC 4514); nil where it showed none.
+    /// The subject of the client's certificate (RFC 4514); nil without one.
     package let clientSubject: String?
-    /// Whether bytes came before the handshake was whole.
+    /// True if bytes came before the handshake was complete.
     package let isEarly: Bool
 }

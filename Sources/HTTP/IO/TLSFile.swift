@@ -1,10 +1,10 @@
 internal import Glibc
 
-/// A file that TLS is configured with.
+/// Reads the files of the TLS configuration.
 enum TLSFile {
     private static let bytesMax = 1 << 20
 
-    /// The bytes of a file of at most 1 MiB.
+    /// Returns the bytes of a file of at most 1 MiB.
     static func read(_ path: String) throws(TLSError) -> [UInt8] {
         // Safe: the text is terminated, and used within the call.
         let raw = unsafe open(path, O_RDONLY | O_CLOEXEC)
@@ -13,7 +13,7 @@ enum TLSFile {
         var bytes = [UInt8](repeating: 0, count: bytesMax + 1)
         var count = 0
         while count < bytes.count {
-            // Safe: the kernel writes at most as much as is left of the array.
+            // Safe: the kernel writes at most into the rest of the array.
             let more = unsafe bytes.withUnsafeMutableBytes { buffer in
                 unsafe Glibc.read(file.raw, buffer.baseAddress?.advanced(by: count), buffer.count - count)
             }
@@ -26,14 +26,14 @@ enum TLSFile {
     }
 }
 
-/// What tells whether a file is still the one that was read.
+/// The identity of a file's content; unequal stamps mean that the file has changed.
 struct TLSFileStamp: Equatable, Sendable {
     private let inode: UInt64
     private let bytes: Int
     private let seconds: Int
     private let nanoseconds: Int
 
-    /// Of the file that a path leads to now; nil where there is none.
+    /// Takes the stamp of the file at a path; nil if there is none.
     init?(_ path: String) {
         var status = stat()
         // Safe: `status` is local and outlives the call.

@@ -1,20 +1,19 @@
 internal import COpenSSL
 internal import Glibc
 
-/// A certificate with its chain and its key, checked.
-// @unchecked proof: nothing changes after `init`; OpenSSL counts the references to certificates and keys atomically and
-// guards what it works out of a certificate later by a lock of its own.
+/// A checked certificate with its chain and its key.
+// @unchecked proof: nothing changes after `init`; OpenSSL counts the references to certificates and keys
+// atomically and guards what it derives from a certificate later by a lock of its own.
 @safe final class TLSIdentity: @unchecked Sendable {
-    // Owned: made in `init`, freed in `deinit`, never handed out but for calls that count a reference of their own.
+    // Owned: made in `init`, freed in `deinit`; passed only to calls that count a reference of their own.
     private let certificates: [OpaquePointer]
     private let key: OpaquePointer
 
-    /// Reads the files, and finds out whether they fit together and are valid now.
     convenience init(_ files: TLSServerSettings.Files) throws(TLSError) {
         try self.init(certificate: files.certificate, privateKey: files.privateKey)
     }
 
-    /// Reads two files of PEM, and finds out whether they fit together and are valid now.
+    /// Reads two PEM files and checks that they fit together and are valid now.
     init(certificate: String, privateKey: String) throws(TLSError) {
         let certificates = try unsafe TLSPEM.certificates(TLSFile.read(certificate), of: certificate)
         let key: OpaquePointer
@@ -46,14 +45,15 @@ internal import Glibc
             && certificates.dropFirst().allSatisfy { unsafe dictum_ssl_add_chain(context, $0) == 1 }
     }
 
-    /// Whether the certificate is for this host (RFC 6125 section 6.4): by its exact name only, or by a wildcard too.
+    /// True if the certificate is for this host (RFC 6125 section 6.4): by its exact name only, or also by a
+    /// wildcard.
     func covers(_ host: UnsafePointer<CChar>, isExact: Bool) -> Bool {
         let flags = isExact ? X509_CHECK_FLAG_NO_WILDCARDS : X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS
         // Safe: the text is terminated, as the length of 0 says.
         return unsafe X509_check_host(certificates[0], host, 0, UInt32(bitPattern: flags), nil) == 1
     }
 
-    /// When the certificate ends, in seconds since 1970.
+    /// The end of the certificate's validity in seconds since 1970.
     var endSeconds: Int { unsafe Self.seconds(X509_get0_notAfter(certificates[0])) ?? 0 }
 
     private static func fault(of certificate: OpaquePointer) -> String? {
@@ -64,7 +64,7 @@ internal import Glibc
         return nil
     }
 
-    /// A date in the form of ISO 8601.
+    /// Returns a date in the form of ISO 8601.
     private static func day(_ time: UnsafePointer<ASN1_TIME>?) -> String {
         var parts = unsafe tm()
         // Safe: `parts` is local and outlives the call.

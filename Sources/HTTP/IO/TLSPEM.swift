@@ -1,14 +1,14 @@
 internal import COpenSSL
 
-/// Certificates and keys in PEM (RFC 7468).
+/// Reads certificates and keys in PEM (RFC 7468).
 ///
-/// What is returned belongs to the caller, who frees it.
+/// The caller owns and frees the results.
 enum TLSPEM {
-    /// Every certificate in a text, in its order; at least one.
+    /// Returns every certificate of a text in order; at least one.
     static func certificates(_ bytes: [UInt8], of file: String) throws(TLSError) -> [OpaquePointer] {
         TLSErrorQueue.clear()
         var found: [OpaquePointer] = unsafe []
-        // Safe: the BIO reads the array within the call; what is made are copies.
+        // Safe: the BIO reads the array within the call; the results are copies.
         unsafe bytes.withUnsafeBytes { buffer in
             guard let bio = unsafe BIO_new_mem_buf(buffer.baseAddress, Int32(clamping: buffer.count)) else {
                 return
@@ -17,7 +17,7 @@ enum TLSPEM {
             while let one = unsafe PEM_read_bio_X509(bio, nil, nil, nil) { unsafe found.append(one) }
         }
         let code = ERR_peek_last_error()
-        // The end of the text comes as an error of its own.
+        // OpenSSL reports the end of the text as an error of its own.
         let isAtEnd = ERR_GET_LIB(code) == ERR_LIB_PEM && ERR_GET_REASON(code) == PEM_R_NO_START_LINE
         guard isAtEnd, unsafe !found.isEmpty else {
             unsafe found.forEach { unsafe X509_free($0) }
@@ -30,10 +30,11 @@ enum TLSPEM {
         return unsafe found
     }
 
-    /// The private key in a text, which must not be encrypted.
+    /// Returns the private key of a text, which must not be encrypted.
     static func privateKey(_ bytes: [UInt8], of file: String) throws(TLSError) -> OpaquePointer {
         TLSErrorQueue.clear()
-        // Safe: the BIO reads the array within the call. Without the callback OpenSSL would ask on the terminal.
+        // Safe: the BIO reads the array within the call. Without the callback OpenSSL would ask for a
+        // passphrase on the terminal.
         let key: OpaquePointer? = unsafe bytes.withUnsafeBytes { buffer in
             guard let bio = unsafe BIO_new_mem_buf(buffer.baseAddress, Int32(clamping: buffer.count)) else {
                 return nil

@@ -1,13 +1,13 @@
-/// The TLS of one listener: reads its files again when they have changed, without a connection noticing.
+/// The TLS of one listener; re-reads its files after a change without disturbing connections.
 ///
 /// Safe from any thread.
 package final class TLSServer: Sendable {
-    /// What came of looking at the files.
+    /// The outcome of a look at the files.
     package enum Refresh: Equatable, Sendable {
         case unchanged
-        /// New connections get what the files have now.
+        /// New connections use the new files.
         case read
-        /// What the files have now is of no use, and the former stays.
+        /// The new files are invalid, and the former ones stay in use.
         case refused(TLSError)
     }
 
@@ -20,20 +20,22 @@ package final class TLSServer: Sendable {
     private let ticketKeys: TLSTicketKeys
     private let state: Guarded<State>
 
-    /// Reads every file; throws what is wrong with the first that is.
+    /// Reads every file; throws the first error.
     package init(_ settings: TLSServerSettings, ticketKeys: TLSTicketKeys) throws(TLSError) {
         self.settings = settings
         self.ticketKeys = ticketKeys
-        // Before the files are read: a change in between is found by the next look.
+        // Taken before the files are read, so that the next look finds a change in between.
         let stamps = settings.files.map { TLSFileStamp($0) }
         state = Guarded(
             State(context: try TLSServerContext(settings, ticketKeys: ticketKeys), stamps: stamps))
     }
 
-    /// What a connection that begins now is served with.
+    /// The context for a connection that begins now.
     package var current: TLSServerContext { state.withLock { $0.context } }
 
-    /// Reads the files again if one has changed; blocks, so never on a loop, and not from two threads at once.
+    /// Reads the files again if one has changed.
+    ///
+    /// Blocks, so never call it on a loop, nor from two threads at once.
     package func refresh() -> Refresh {
         let stamps = settings.files.map { TLSFileStamp($0) }
         guard stamps != state.withLock({ $0.stamps }) else { return .unchanged }
@@ -42,7 +44,7 @@ package final class TLSServer: Sendable {
             state.withLock { $0 = State(context: context, stamps: stamps) }
             return .read
         } catch {
-            // Once for each change: certificate and key are two files, and one is written before the other.
+            // Reported once per change: certificate and key are two files, and one is written before the other.
             state.withLock { $0.stamps = stamps }
             return .refused(error)
         }

@@ -1,11 +1,12 @@
 internal import COpenSSL
 
-/// What a listener speaks TLS with, as its files were when they were read.
+/// The TLS configuration of a listener, from one state of its files.
 ///
-/// Safe from any thread; connections hold the one they began with.
-// @unchecked proof: nothing of it changes after `init`, and OpenSSL's contexts count references and lock for themselves.
+/// Safe from any thread; connections hold the one that they began with.
+// @unchecked proof: nothing changes after `init`, and OpenSSL's contexts count references and lock by
+// themselves.
 @safe package final class TLSServerContext: @unchecked Sendable {
-    /// One certificate and OpenSSL's context for it.
+    /// A certificate with OpenSSL's context for it.
     @safe private struct Choice {
         let identity: TLSIdentity
         let context: OpaquePointer
@@ -15,10 +16,10 @@ internal import COpenSSL
     // Owned: made in `init`, freed in `deinit`.
     private var choices: [Choice] = []
     private let ticketKeys: TLSTicketKeys
-    /// Whether requests are taken before the handshake is whole.
+    /// True if requests are accepted before the handshake is complete.
     let takesEarlyData: Bool
 
-    /// Reads every file; throws what is wrong with the first that is.
+    /// Reads every file; throws the first error.
     package init(_ settings: TLSServerSettings, ticketKeys: TLSTicketKeys) throws(TLSError) {
         self.ticketKeys = ticketKeys
         takesEarlyData = settings.earlyData
@@ -43,7 +44,7 @@ internal import COpenSSL
             }
         }
         if choices.count > 1, let first = choices.first {
-            // Safe: who holds a connection of the context holds this object.
+            // Safe: the owner of a connection of the context holds this object.
             unsafe dictum_ssl_on_server_name(
                 first.context, Self.choose, Unmanaged.passUnretained(self).toOpaque())
         }
@@ -53,10 +54,10 @@ internal import COpenSSL
         for choice in choices { unsafe SSL_CTX_free(choice.context) }
     }
 
-    /// When the first of the certificates ends, in seconds since 1970.
+    /// The end of the first certificate to expire, in seconds since 1970.
     package var endSeconds: Int { choices.map(\.identity.endSeconds).min() ?? 0 }
 
-    /// The state of a new connection, which belongs to the caller; nil without memory.
+    /// Makes the state of a new connection, which the caller owns; nil without memory.
     func makeConnection() -> OpaquePointer? {
         guard let first = choices.first, let connection = unsafe SSL_new(first.context) else { return nil }
         unsafe SSL_set_accept_state(connection)
@@ -65,15 +66,16 @@ internal import COpenSSL
 
     // MARK: Settings
 
-    /// Mozilla's "intermediate" of TLS 1.2 without the finite fields: forward secret, authenticated encryption.
+    /// Mozilla's "intermediate" ciphers of TLS 1.2 without finite fields: forward secret, authenticated
+    /// encryption.
     private static let ciphers = """
         ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256:ECDHE-ECDSA-AES256-GCM-SHA384:\
         ECDHE-RSA-AES256-GCM-SHA384:ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-RSA-CHACHA20-POLY1305
         """
-    /// Those of TLS 1.3 (RFC 8446 section 9.1), the cheapest first.
+    /// The ciphers of TLS 1.3 (RFC 8446 section 9.1), the cheapest first.
     private static let suites =
         "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256"
-    /// What is signed with, here and by clients with certificates: nothing over SHA-1 or SHA-224.
+    /// The accepted signature algorithms, also for clients' certificates: none over SHA-1 or SHA-224.
     private static let signatures = """
         ecdsa_secp256r1_sha256:ecdsa_secp384r1_sha384:ecdsa_secp521r1_sha512:ed25519:ed448:\
         rsa_pss_rsae_sha256:rsa_pss_rsae_sha384:rsa_pss_rsae_sha512:\
@@ -81,17 +83,18 @@ internal import COpenSSL
         rsa_pkcs1_sha256:rsa_pkcs1_sha384:rsa_pkcs1_sha512
         """
     private static let groups = "X25519:P-256:P-384"
-    /// For how long a session may be resumed: as long as the keys of its ticket are sure to be kept.
+    /// The life of a session: as long as the keys of its ticket are surely kept.
     private static let sessionSeconds =
         Int(TLSTicketKeys.periodMilliseconds / 1000) * TLSTicketKeyRing.formerMax
-    /// By which sessions of another program are told apart; those of clients with certificates have their own.
+    /// Distinguishes the sessions of this program; those of clients with certificates have another context.
     private static let sessionContext = Array("dictum".utf8)
 
     private static func configure(_ context: OpaquePointer, _ settings: TLSServerSettings) throws(TLSError) {
-        // Our order of ciphers counts; who names ChaCha20 first has no hardware for AES, and gets that.
+        // The server's order of ciphers counts, except that a client with ChaCha20 first gets it: it has no
+        // hardware for AES.
         unsafe SSL_CTX_set_options(context, dictum_ssl_options() | dictum_ssl_server_options())
         unsafe dictum_ssl_set_mode(context, TLSTransport.modes)
-        // One system call for a record, not one for its head and one for the rest.
+        // One system call per record instead of one for its head and one for the rest.
         unsafe dictum_ssl_set_read_ahead(context)
         let version = settings.minVersion == .tls13 ? TLS1_3_VERSION : TLS1_2_VERSION
         let isSet =
@@ -104,28 +107,29 @@ internal import COpenSSL
         unsafe SSL_CTX_set_timeout(context, sessionSeconds)
         unsafe SSL_CTX_set_alpn_select_cb(context, selectProtocol, nil)
         if settings.earlyData {
-            // RFC 8446 section 8: a ticket is taken once. OpenSSL then keeps sessions here, not in tickets.
+            // RFC 8446 section 8: a ticket is accepted once. OpenSSL then keeps sessions in memory, not in
+            // tickets.
             unsafe SSL_CTX_set_max_early_data(context, UInt32(TLSEarlyData.bytesMax))
             unsafe SSL_CTX_set_recv_max_early_data(context, UInt32(TLSEarlyData.bytesMax))
             unsafe dictum_ssl_set_cache_mode(context, Int(SSL_SESS_CACHE_SERVER))
         } else {
-            // All that a session needs is in its ticket.
+            // The ticket contains the whole session.
             unsafe dictum_ssl_set_cache_mode(context, Int(SSL_SESS_CACHE_OFF))
         }
     }
 
     // MARK: What OpenSSL asks during a handshake
 
-    /// What is spoken here, by the names of ALPN, the best first; curl asks for HTTP/1.0 by its own.
+    /// The accepted protocols by their ALPN names, the best first; curl asks for HTTP/1.0 by its own name.
     private static let protocols = [Array("http/1.1".utf8), Array("http/1.0".utf8)]
 
-    /// RFC 7301 section 3.2: the best that the client speaks too, or a fatal alert where it speaks only others.
+    /// RFC 7301 section 3.2: selects the best common protocol, or sends a fatal alert if there is none.
     private static let selectProtocol:
         @convention(c) (
             OpaquePointer?, UnsafeMutablePointer<UnsafePointer<UInt8>?>?, UnsafeMutablePointer<UInt8>?,
             UnsafePointer<UInt8>?, UInt32, UnsafeMutableRawPointer?
         ) -> Int32 = { _, chosen, chosenCount, offered, offeredCount, _ in
-            // Safe: OpenSSL gives the client's list, whose form it has checked, and copies what is chosen of it.
+            // Safe: OpenSSL passes the client's list, whose form it has checked, and copies the chosen name.
             let list = unsafe UnsafeBufferPointer(start: offered, count: Int(offeredCount))
             for wanted in protocols {
                 var place = 0
@@ -143,7 +147,7 @@ internal import COpenSSL
             return SSL_TLSEXT_ERR_ALERT_FATAL
         }
 
-    /// RFC 6066 section 3: the certificate with the client's name for the host, the first where none has it.
+    /// RFC 6066 section 3: selects the certificate for the client's host name, else the first.
     private static let choose:
         @convention(c) (OpaquePointer?, UnsafeMutablePointer<Int32>?, UnsafeMutableRawPointer?) -> Int32 = {
             connection, _, data in
@@ -160,13 +164,13 @@ internal import COpenSSL
             return SSL_TLSEXT_ERR_OK
         }
 
-    /// RFC 6066 section 8: the response of the certificate in use.
+    /// RFC 6066 section 8: staples the OCSP response of the certificate in use.
     private static let staple: @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?) -> Int32 = {
         connection, data in
         guard let data = unsafe data, let context = unsafe SSL_get_SSL_CTX(connection) else {
             return SSL_TLSEXT_ERR_NOACK
         }
-        // Safe: as in `choose`; OpenSSL takes the memory over, which is of its own kind.
+        // Safe: as in `choose`; OpenSSL takes over the memory, which its own allocator made.
         let own = unsafe Unmanaged<TLSServerContext>.fromOpaque(data).takeUnretainedValue()
         guard let response = own.choices.first(where: { unsafe $0.context == context })?.ocsp,
             !response.isEmpty, let copy = unsafe dictum_openssl_malloc(response.count)

@@ -1,12 +1,12 @@
-/// How a listener speaks TLS.
+/// The TLS settings of a listener.
 package struct TLSServerSettings: Equatable, Sendable {
     /// The files of one certificate.
     package struct Files: Equatable, Sendable {
-        /// The certificate in PEM, those that lead from it to the root behind it.
+        /// The PEM file of the certificate, followed by its chain up to the root.
         package var certificate: String
-        /// Its key in PEM.
+        /// The PEM file of the key.
         package var privateKey: String
-        /// An OCSP response in DER, to be stapled; nil for none.
+        /// The DER file of an OCSP response to staple; nil for none.
         package var ocsp: String?
 
         package init(certificate: String, privateKey: String, ocsp: String? = nil) {
@@ -16,12 +16,12 @@ package struct TLSServerSettings: Equatable, Sendable {
         }
     }
 
-    /// The oldest version that is spoken.
+    /// The oldest protocol version that is accepted.
     package enum Version: Equatable, Sendable {
         case tls12, tls13
     }
 
-    /// Whether clients show a certificate of their own.
+    /// The need for a client certificate.
     package enum ClientAuthentication: Equatable, Sendable {
         case optional, required
     }
@@ -29,17 +29,17 @@ package struct TLSServerSettings: Equatable, Sendable {
     /// The certificates; a client that names no host, or an unknown one, gets the first.
     package var certificates: [Files]
     package var minVersion = Version.tls12
-    /// The authorities whose certificates clients may show, in PEM; nil where clients are not asked.
+    /// The PEM file of the authorities for clients' certificates; nil if clients are not asked for one.
     package var clientAuthority: String?
     package var clientAuthentication = ClientAuthentication.required
-    /// Whether requests are taken before the handshake is whole (RFC 8446 section 2.3).
+    /// True if requests are accepted before the handshake is complete (RFC 8446 section 2.3).
     package var earlyData = false
 
     package init(certificates: [Files]) {
         self.certificates = certificates
     }
 
-    /// Every file that is read.
+    /// All files.
     var files: [String] {
         certificates.flatMap { [$0.certificate, $0.privateKey] + ($0.ocsp.map { [$0] } ?? []) }
             + (clientAuthority.map { [$0] } ?? [])

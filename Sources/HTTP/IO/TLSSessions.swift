@@ -1,10 +1,10 @@
 internal import COpenSSL
 
-/// The sessions of one loop with its upstreams, the latest of each, for the next handshake.
+/// The latest TLS session of one loop with each upstream, for the next handshake.
 ///
 /// Confined to its loop.
 @safe final class TLSSessions {
-    /// Where a session is resumed.
+    /// The upstream of a session.
     struct Place: Hashable {
         let host: String
         let endpoint: Endpoint
@@ -17,11 +17,11 @@ internal import COpenSSL
 
     deinit { forgetAll() }
 
-    // Safe, here and below: a session is freed when it leaves the dictionary, and in no other place.
-    /// The latest session; it stays this object's.
+    // Safe, here and below: a session is freed only when it leaves the dictionary.
+    /// Returns the latest session, which this object keeps.
     func find(_ place: Place) -> OpaquePointer? { unsafe sessions[place] }
 
-    /// Takes a session over in place of the former.
+    /// Takes over a session in place of the former one.
     func put(_ session: OpaquePointer, at place: Place) {
         if unsafe sessions.count >= Self.countMax, unsafe sessions[place] == nil { forgetAll() }
         if let former = unsafe sessions.updateValue(session, forKey: place) {
@@ -29,7 +29,7 @@ internal import COpenSSL
         }
     }
 
-    /// Begins every session anew from here on.
+    /// Forgets all sessions, so that every connection makes a full handshake.
     func forgetAll() {
         unsafe sessions.values.forEach { unsafe SSL_SESSION_free($0) }
         unsafe sessions = [:]

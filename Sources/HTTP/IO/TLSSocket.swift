@@ -2,22 +2,22 @@ internal import CLinux
 internal import COpenSSL
 internal import Glibc
 
-/// The socket under OpenSSL: what its calls found, which OpenSSL does not pass on.
+/// The socket under OpenSSL, with results of its calls that OpenSSL does not report.
 @safe struct TLSSocket {
     let descriptor: Int32
-    /// Whether the kernel may have more than it gave last.
+    /// True if the kernel may have more bytes.
     var mayHaveMore = true
-    /// Whether the peer has closed its side.
+    /// True once the peer has closed its side.
     var isAtEnd = false
     /// The error that ended the connection; 0 for none.
     var error: Int32 = 0
-    /// How many bytes may still be taken from the kernel before others have their turn.
+    /// The number of bytes that may still be read before other connections have their turn.
     var allowance = 0
-    /// A session that the other side has offered and nobody has taken yet; belongs to who takes it.
+    /// A session that the peer has offered; owned by this value until it is taken.
     var session: OpaquePointer?
-    /// Whether what is written waits for the rest of its flight.
+    /// True while writes wait for the rest of a flight.
     var holds = false
-    /// What waits, or found no room in the socket.
+    /// Bytes of a flight, or bytes for which the socket had no room.
     private var held: [UInt8] = []
 
     init(_ descriptor: Int32) {
@@ -30,7 +30,7 @@ internal import Glibc
         unsafe held.append(contentsOf: bytes)
     }
 
-    /// Sends what waits; whether nothing is left, which is also so once the connection has failed.
+    /// Sends the held bytes; true if none are left, also after the connection has failed.
     mutating func flush() -> Bool {
         guard !held.isEmpty else { return true }
         // Safe: the kernel reads within the array and keeps no pointer.
@@ -45,11 +45,11 @@ internal import Glibc
     }
 }
 
-/// How OpenSSL reads and writes the socket: as `PlainTransport` does, without signals, and noting what it finds.
+/// The BIO method by which OpenSSL reads and writes the socket without signals, and records the results.
 ///
-/// OpenSSL's own method for sockets raises SIGPIPE, and does not tell a socket that is empty from one that gave as
-/// much as was asked.
-// @unchecked proof: made once, read by all afterwards, never freed.
+/// OpenSSL's own method for sockets raises SIGPIPE, and does not tell an empty socket from one that filled the
+/// buffer.
+// @unchecked proof: made once, then only read, never freed.
 @safe final class TLSSocketMethod: @unchecked Sendable {
     static let shared = TLSSocketMethod()
 
@@ -64,7 +64,7 @@ internal import Glibc
         unsafe BIO_meth_set_ctrl(method, Self.control)
     }
 
-    /// A BIO on a socket, which must outlive it; nil without memory.
+    /// Makes a BIO on a socket, which must outlive it; nil without memory.
     func open(_ socket: UnsafeMutablePointer<TLSSocket>) -> OpaquePointer? {
         guard let method = unsafe method, let bio = unsafe BIO_new(method) else { return nil }
         unsafe BIO_set_data(bio, socket)
@@ -73,7 +73,7 @@ internal import Glibc
     }
 
     private static func socket(_ bio: OpaquePointer?) -> UnsafeMutablePointer<TLSSocket>? {
-        // Safe: what `open` put there.
+        // Safe: `open` put this pointer there.
         unsafe BIO_get_data(bio)?.assumingMemoryBound(to: TLSSocket.self)
     }
 
@@ -134,7 +134,8 @@ internal import Glibc
             return 0
         }
 
-    /// What is kept back goes at the end of a flight, whatever OpenSSL says; the rest it can do without.
+    /// `TLSTransport` sends held bytes at the end of a flight, whatever OpenSSL asks; it needs no other
+    /// command.
     private static let control: @convention(c) (OpaquePointer?, Int32, Int, UnsafeMutableRawPointer?) -> Int =
         { _, command, _, _ in
             command == BIO_CTRL_FLUSH ? 1 : 0

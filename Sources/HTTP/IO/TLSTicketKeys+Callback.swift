@@ -1,11 +1,11 @@
 internal import COpenSSL
 
 extension TLSTicketKeys {
-    /// Has the context protect its tickets with these keys.
+    /// Makes the context protect its tickets with these keys.
     ///
-    /// The keys must outlive the context: who owns both sees to it.
+    /// The owner of both must keep the keys longer than the context.
     func serve(_ context: OpaquePointer) {
-        // Safe: the owner of the context holds this object as long as a connection of it lives.
+        // Safe: the owner of the context holds this object while a connection of it lives.
         unsafe dictum_ssl_set_app_data(context, Unmanaged.passUnretained(self).toOpaque())
         unsafe SSL_CTX_set_tlsext_ticket_key_evp_cb(context) {
             connection, name, vector, cipher, code, isMaking in
@@ -20,13 +20,14 @@ extension TLSTicketKeys {
         }
     }
 
-    /// SSL_CTX_set_tlsext_ticket_key_evp_cb(3): 1 once the contexts have their keys, -1 for a failure.
+    /// Sets the keys for a new ticket, by SSL_CTX_set_tlsext_ticket_key_evp_cb(3): 1 for success, -1 for a
+    /// failure.
     private func make(
         _ name: UnsafeMutablePointer<UInt8>, _ vector: UnsafeMutablePointer<UInt8>, _ cipher: OpaquePointer,
         _ code: OpaquePointer
     ) -> Int32 {
         guard let key = current() else { return -1 }
-        // Safe: OpenSSL gives 16 bytes for the name and EVP_MAX_IV_LENGTH for the vector, of which AES takes 16.
+        // Safe: OpenSSL gives 16 bytes for the name and EVP_MAX_IV_LENGTH for the vector; AES uses 16.
         unsafe name.update(from: key.name, count: TLSTicketKey.nameBytes)
         guard unsafe RAND_bytes(vector, 16) == 1,
             unsafe EVP_EncryptInit_ex2(cipher, EVP_aes_256_cbc(), key.cipher, vector, nil) == 1,
@@ -35,7 +36,7 @@ extension TLSTicketKeys {
         return 1
     }
 
-    /// 0 for a ticket that nobody here made, 1 for one that is taken, 2 for one that is taken and replaced.
+    /// Sets the keys of a received ticket: 0 for an unknown ticket, 1 to accept it, 2 to accept and replace it.
     private func open(
         _ name: UnsafeMutablePointer<UInt8>, _ vector: UnsafeMutablePointer<UInt8>, _ cipher: OpaquePointer,
         _ code: OpaquePointer
@@ -51,7 +52,7 @@ extension TLSTicketKeys {
 
     private static func setCode(_ context: OpaquePointer, _ key: TLSTicketKey) -> Bool {
         var bytes = key.code
-        // Safe: the key is read during the call only, and outlives it.
+        // Safe: the key is only read, during the call, and outlives it.
         return unsafe bytes.withUnsafeMutableBytes { bytes in
             let parameters = unsafe [
                 dictum_param_mac_key(bytes.baseAddress, bytes.count), dictum_param_mac_sha256(),

@@ -1,18 +1,18 @@
 internal import COpenSSL
 
-/// One set of keys that session tickets are protected with (RFC 5077 section 4).
+/// One set of keys for session tickets (RFC 5077 section 4).
 struct TLSTicketKey: Equatable, Sendable {
     static let nameBytes = 16
-    /// By which a ticket says which keys it was made with.
+    /// The name of the keys in a ticket.
     let name: [UInt8]
-    /// For AES-256-CBC.
+    /// The key for AES-256-CBC.
     let cipher: [UInt8]
-    /// For HMAC-SHA256.
+    /// The key for HMAC-SHA256.
     let code: [UInt8]
-    /// Since when it is used, in milliseconds of the monotonic clock.
+    /// The start of its use in milliseconds of the monotonic clock.
     let began: Int64
 
-    /// A key of random bytes; nil where the system has none.
+    /// Makes random keys; nil if the system has no randomness.
     static func random(now: Int64) -> TLSTicketKey? {
         var bytes = [UInt8](repeating: 0, count: nameBytes + 64)
         // Safe: the callee writes as many bytes as the array holds.
@@ -22,11 +22,11 @@ struct TLSTicketKey: Equatable, Sendable {
     }
 }
 
-/// The keys in use: one that makes tickets and those before it that still open theirs.
+/// The key that makes tickets, and the former ones that still open theirs.
 ///
-/// Pure, so that a test can let the years pass.
+/// Pure, so that a test can let years pass.
 struct TLSTicketKeyRing: Sendable {
-    /// Former keys that still open tickets.
+    /// The number of former keys that still open tickets.
     static let formerMax = 2
 
     let periodMilliseconds: Int64
@@ -36,7 +36,7 @@ struct TLSTicketKeyRing: Sendable {
         self.periodMilliseconds = periodMilliseconds
     }
 
-    /// The key that makes tickets now; a new one where the last has served its time.
+    /// Returns the key for new tickets; makes one if the last has served its time.
     mutating func current(now: Int64, fresh: (Int64) -> TLSTicketKey?) -> TLSTicketKey? {
         drop(now: now)
         if let first = keys.first, now - first.began < periodMilliseconds { return first }
@@ -46,14 +46,14 @@ struct TLSTicketKeyRing: Sendable {
         return key
     }
 
-    /// The key that opens a ticket, and whether it still makes them.
+    /// Returns the key of a ticket, and whether it still makes tickets.
     mutating func find(_ name: [UInt8], now: Int64) -> (key: TLSTicketKey, isCurrent: Bool)? {
         drop(now: now)
         guard let index = keys.firstIndex(where: { $0.name == name }) else { return nil }
         return (keys[index], index == 0 && now - keys[index].began < periodMilliseconds)
     }
 
-    /// Forgets keys whose tickets are of no use any more, also where nobody asked for a new one meanwhile.
+    /// Removes keys whose tickets have expired, even if nobody asked for a new key meanwhile.
     private mutating func drop(now: Int64) {
         let life = periodMilliseconds * Int64(1 + Self.formerMax)
         keys.removeAll { now - $0.began >= life }
@@ -61,12 +61,11 @@ struct TLSTicketKeyRing: Sendable {
     }
 }
 
-/// The keys of all session tickets of this process, in memory only: shared by every loop and listener, and kept over a
-/// reload.
+/// The keys of all session tickets of this process, in memory only.
 ///
-/// Safe from any thread.
+/// Every loop and listener shares them, also across reloads. Safe from any thread.
 package final class TLSTicketKeys: Sendable {
-    /// For how long a key makes tickets; it opens them for twice as long again.
+    /// The time during which a key makes tickets; it opens them for twice as long again.
     static let periodMilliseconds: Int64 = 12 * 3_600_000
 
     private let ring: Guarded<TLSTicketKeyRing>

@@ -4,19 +4,19 @@ internal import Glibc
 
 /// A socket under TLS.
 ///
-/// OpenSSL works on the socket itself, so that a body's bytes are copied once, by the cipher: to encrypt 256 KB took 74 µs
-/// of processor time, and 280 by way of a BIO in memory.
+/// OpenSSL works on the socket itself, so that the cipher's copy of a body is the only one. To encrypt 256 KB
+/// took 74 µs of processor time, and 280 by way of a BIO in memory.
 @safe final class TLSTransport: Transport {
-    /// The most that one record carries (RFC 8446 section 5.1).
+    /// The maximum payload of one record (RFC 8446 section 5.1).
     private static let recordBytes = 16 * 1024
-    /// The most that one call takes from the socket.
+    /// The maximum that one call reads from the socket.
     ///
-    /// OpenSSL works through records that carry nothing for us (RFC 8446 section 4.6.3) for as long as they come: a peer
-    /// that sends no others would have the loop to itself.
+    /// OpenSSL processes records without data (RFC 8446 section 4.6.3) for as long as they come, so a peer that
+    /// sends nothing else would occupy the loop.
     static let inputBytesMax = 64 * 1024
-    /// The most that one flight of a handshake takes: certificates make them long.
+    /// The maximum of one flight of a handshake, which certificates make long.
     private static let flightBytesMax = 256 * 1024
-    /// Idle connections hold no buffers; a write may take a part, and be repeated from elsewhere in memory.
+    /// Idle connections hold no buffers; a write may be partial, and be repeated from another address.
     static let modes = Int(
         SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER)
 
@@ -24,20 +24,21 @@ internal import Glibc
     // Owned: made in `init`, freed in `deinit`.
     private let connection: OpaquePointer
     private let socket: UnsafeMutablePointer<TLSSocket>
-    /// What OpenSSL's callbacks need, as long as the connection lives.
+    /// The object that OpenSSL's callbacks use while the connection lives.
     private let context: AnyObject
-    /// Where sessions go; nil on the server's side.
+    /// The store for new sessions; nil on the server's side.
     private let sessions: (store: TLSSessions, place: TLSSessions.Place)?
     private var isEstablished = false
-    /// What has come before the handshake is whole; nil where that is not taken, or all has been read.
+    /// The bytes that came before the handshake was complete; nil if they are not accepted or all have been
+    /// read.
     private var early: TLSEarlyData?
-    /// Whether the connection has failed: nothing more may be sent then, not even its end.
+    /// True once the connection has failed; then nothing more may be sent, not even the closure alert.
     private var isBroken = false
     private var isEndSent = false
-    /// Whether the end is still to be sent, for which the socket had no room.
+    /// True while the closure alert waits for room in the socket.
     private var owesEnd = false
 
-    /// Takes the socket over; `make` gives the state of the connection.
+    /// Takes over the socket; `make` makes the state of the connection.
     ///
     /// Nil without memory.
     private init?(
@@ -61,13 +62,13 @@ internal import Glibc
         self.sessions = sessions
     }
 
-    /// The server's side of a connection that has just been accepted; nil without memory.
+    /// Makes the server's side of an accepted connection; nil without memory.
     convenience init?(_ descriptor: consuming Descriptor, serving context: TLSServerContext) {
         unsafe self.init(descriptor, context: context) { unsafe context.makeConnection() }
         if context.takesEarlyData { early = TLSEarlyData() }
     }
 
-    /// The client's side of a connection that is being made, going on from an earlier session where there is one.
+    /// Makes the client's side of a connection, which resumes an earlier session if there is one.
     ///
     /// Nil without memory.
     convenience init?(
@@ -88,7 +89,7 @@ internal import Glibc
             TLSErrorQueue.clear()
             unsafe SSL_shutdown(connection)
         } else {
-            // Or else OpenSSL takes the session for broken and never resumes it.
+            // Otherwise OpenSSL takes the session for broken and never resumes it.
             unsafe SSL_set_shutdown(connection, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN)
         }
         unsafe SSL_free(connection)
@@ -97,7 +98,7 @@ internal import Glibc
 
     var descriptor: Int32 { owned.raw }
 
-    /// What the handshake has shown.
+    /// The properties of the connection after the handshake.
     var facts: TLSFacts {
         TLSFacts(
             isResumed: unsafe SSL_session_reused(connection) == 1, clientSubject: peerSubject,
@@ -105,7 +106,7 @@ internal import Glibc
     }
 
     private var peerSubject: String? {
-        // Safe: the certificate belongs to the connection, and the text is copied before the BIO goes.
+        // Safe: the certificate belongs to the connection, and the text is copied before the BIO is freed.
         guard let certificate = unsafe SSL_get0_peer_certificate(connection),
             let bio = unsafe BIO_new(BIO_s_mem())
         else { return nil }
@@ -122,7 +123,7 @@ internal import Glibc
         return unsafe String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The peer's public key, as its certificate has it (SubjectPublicKeyInfo in DER); nil if it has shown none.
+    /// The public key of the peer's certificate (SubjectPublicKeyInfo in DER); nil without one.
     var peerKey: [UInt8]? {
         // Safe: certificate and key belong to the connection.
         guard let certificate = unsafe SSL_get0_peer_certificate(connection),
@@ -131,7 +132,7 @@ internal import Glibc
         let count = unsafe i2d_X509_PUBKEY(key, nil)
         guard count > 0 else { return nil }
         var bytes = [UInt8](repeating: 0, count: Int(count))
-        // Safe: the buffer is as long as OpenSSL has said; it moves its own copy of the pointer.
+        // Safe: the buffer has the size that OpenSSL asked for; OpenSSL moves its own copy of the pointer.
         let written = unsafe bytes.withUnsafeMutableBufferPointer { buffer in
             var place = buffer.baseAddress
             return unsafe i2d_X509_PUBKEY(key, &place)
@@ -139,7 +140,7 @@ internal import Glibc
         return written == count ? bytes : nil
     }
 
-    /// Hands on a session that has come; with TLS 1.3 that is after the handshake.
+    /// Passes on a session that has come; with TLS 1.3 it comes after the handshake.
     private func takeSession() {
         guard let sessions, let session = unsafe socket.pointee.session else { return }
         unsafe socket.pointee.session = nil
@@ -152,7 +153,7 @@ internal import Glibc
         guard !isEstablished else { return .done }
         TLSErrorQueue.clear()
         unsafe socket.pointee.allowance = Self.flightBytesMax
-        // One packet, where OpenSSL would send each of the tickets behind a handshake by itself.
+        // One packet for the flight; OpenSSL would send each ticket in a packet of its own.
         unsafe socket.pointee.holds = true
         let outcome = shakeHands()
         unsafe socket.pointee.holds = false
@@ -176,14 +177,14 @@ internal import Glibc
         return code == 1 ? .done : handshakeOutcome(code)
     }
 
-    /// Takes what has come of the early data; nil once all of it has.
+    /// Reads early data; nil once all of it has come.
     private func takeEarlyData() -> TLSHandshakeOutcome? {
         var buffer = [UInt8](repeating: 0, count: TLSEarlyData.bytesMax)
         while true {
             var count = 0
-            // Safe: the callee writes as many bytes as the array holds, at most.
+            // Safe: the callee writes at most as many bytes as the array holds.
             switch unsafe SSL_read_early_data(connection, &buffer, buffer.count, &count) {
-            // OpenSSL ends a connection with more than it was told to take.
+            // OpenSSL ends the connection if the client sends more than `bytesMax`.
             case SSL_READ_EARLY_DATA_SUCCESS: early?.append(buffer[..<count])
             case SSL_READ_EARLY_DATA_FINISH:
                 early?.end()
@@ -218,7 +219,7 @@ internal import Glibc
         return .refused(TLSErrorQueue.take())
     }
 
-    /// Says something without TLS to a peer that does not speak it, and nothing more.
+    /// Sends bytes without TLS to a peer that does not speak it, and ends the connection.
     func sayInClear(_ bytes: [UInt8]) {
         // Safe: the kernel reads within the array and keeps no pointer.
         _ = unsafe CLinux_send(descriptor, bytes, bytes.count, nil, 0)
@@ -237,11 +238,11 @@ internal import Glibc
         var total = 0
         while total < buffer.count {
             var count = 0
-            // Safe: room for as many bytes as are left of the buffer.
+            // Safe: there is room for the rest of the buffer.
             let code = unsafe SSL_read_ex(connection, base.advanced(by: total), buffer.count - total, &count)
             guard code == 1 else {
                 let outcome = readOutcome(code)
-                // What ended the connection is found again by the next read.
+                // The next read finds again what ended the connection.
                 return total == 0 ? outcome : .bytes(total, mayHaveMore: outcome != .wouldBlock)
             }
             total += count
@@ -290,15 +291,15 @@ internal import Glibc
 
     /// Writes one record.
     ///
-    /// Always as much as a record takes of what there is: what OpenSSL could not write it wants again, from the first
-    /// byte on and no less of it.
+    /// Always a full record while there are enough bytes: after a failed write OpenSSL wants the same bytes
+    /// again, and no fewer.
     private func push(_ first: Span<UInt8>, _ second: Span<UInt8>, from offset: Int, _ count: inout Int)
         -> Int32
     {
         let left = first.count - offset
         if left <= 0 { return push(second, from: -left, &count) }
         if left >= Self.recordBytes || second.isEmpty { return push(first, from: offset, &count) }
-        // A head alone would be a record and a packet of its own.
+        // Otherwise a head would be a record and a packet of its own.
         var record: [UInt8] = []
         record.reserveCapacity(Self.recordBytes)
         record.append(first.extracting(offset..<first.count))

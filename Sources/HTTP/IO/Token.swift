@@ -1,11 +1,11 @@
-/// The name of a handler on its loop, never used twice while it matters: a place and how often it was reused.
+/// The name of a handler on its loop: a slot and how often it was reused.
 ///
-/// Descriptors are no names: the kernel gives a number out again within one batch of events.
+/// A descriptor is not a name: the kernel may reuse a number within one batch of events.
 package struct Token: Sendable, Hashable {
     let index: UInt32
     let generation: UInt32
 
-    /// A name that no handler has.
+    /// A token without a handler.
     package static let none = Token(index: .max, generation: .max)
 
     init(index: UInt32, generation: UInt32) {

@@ -46,12 +46,15 @@ package protocol RequestHandler: AnyObject {
     func received(_ bytes: Span<UInt8>)
     /// The request's body has come in whole.
     func receivedEnd(trailers: Headers)
-    /// What comes as the body is none, and is thrown away from here on. The handler answers 400, or aborts if its
-    /// answer has begun; the connection ends with it.
+    /// What comes as the body is none, and is thrown away from here on.
+    ///
+    /// The handler answers 400, or aborts if its answer has begun; the connection ends with it.
     func malformed(_ error: ParseError)
     /// The client has read on: there is room again for more of the answer.
     func drained()
-    /// The client or its connection has gone before the answer was whole. The last call.
+    /// The client or its connection has gone before the answer was whole.
+    ///
+    /// The last call.
     func aborted(_ cause: ClientLoss)
 }
 

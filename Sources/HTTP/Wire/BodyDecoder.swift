@@ -1,8 +1,7 @@
-/// A message's body as it comes in, by its framing (RFC 9112 section 6).
+/// Finds the end of a message's body by its framing (RFC 9112 section 6).
 ///
-/// Pure: the caller reads, this finds the end.
-///
-/// Small, since every message has one: what only a chunked body needs stands elsewhere.
+/// Pure: the caller reads, the decoder counts. Every message has one, so it is small: state that only a chunked
+/// body needs is kept elsewhere.
 struct BodyDecoder {
     private enum State {
         case length(UInt64)
@@ -11,7 +10,7 @@ struct BodyDecoder {
         case complete
     }
 
-    /// Shared by the copies of a decoder, of which only the last goes on.
+    /// The parser of a chunked body, shared by the copies of a decoder; only the last copy goes on.
     private final class Chunks {
         var parser: ChunkedParser
 
@@ -29,7 +28,7 @@ struct BodyDecoder {
         }
     }
 
-    /// The fields behind a chunked body that is complete; empty otherwise.
+    /// The fields behind a complete chunked body, else empty.
     var trailers: Headers {
         guard case .chunked(let chunks) = state else { return Headers() }
         return chunks.parser.trailers
@@ -43,12 +42,12 @@ struct BodyDecoder {
         }
     }
 
-    /// Whether the end of the connection is the end of the body, and not its truncation.
+    /// True if the end of the connection completes the body instead of truncating it.
     var endsWithConnection: Bool {
         if case .untilClose = state { true } else { isComplete }
     }
 
-    /// Takes what belongs to the body from `offset` on, hands its data to `onData`, returns where it stopped.
+    /// Reads the body from `offset` on, passes its data to `onData`, and returns the index where it stopped.
     mutating func decode(
         _ bytes: Span<UInt8>, from offset: Int, onData: (Span<UInt8>) -> Void
     ) throws(ParseError) -> Int {
@@ -64,7 +63,7 @@ struct BodyDecoder {
             if count > 0 { onData(bytes.extracting(offset..<offset + count)) }
             return offset + count
         case .chunked(let chunks):
-            // A copy: what is done with the data must not meet a parser at work.
+            // A copy, because `onData` may call back while the parser is at work.
             var parser = chunks.parser
             defer { chunks.parser = parser }
             return try parser.parse(bytes, from: offset, onData: onData)

@@ -12,15 +12,15 @@ struct ChunkSizeLine: Sendable {
 
     /// The size of the chunk, once the line is complete.
     private(set) var size: UInt64 = 0
-    /// The bytes of extensions on this line.
+    /// The number of extension bytes on this line.
     private(set) var extensionBytes = 0
     private var digits = 0
     private var part = Part.size
 
-    // 60 bits: no sum of a size and anything else overflows.
+    // 60 bits, so that no sum of a size and another number overflows.
     private static let digitsMax = 15
 
-    /// Takes the next byte; true when the line is complete.
+    /// Takes the next byte; returns true once the line is complete.
     mutating func take(_ byte: UInt8, extensionBytesMax: Int) throws(ParseError) -> Bool {
         if part == .lineFeed {
             guard byte == ASCII.lineFeed else { throw .bareCarriageReturn }

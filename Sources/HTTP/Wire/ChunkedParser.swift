@@ -1,12 +1,12 @@
-/// Reads a body in the chunked transfer coding (RFC 9112 section 7.1), from bytes that may arrive in any pieces.
+/// Reads a body in the chunked transfer coding (RFC 9112 section 7.1) from pieces of any size.
 ///
-/// Data is handed on, never kept; only the trailer section is gathered. After an error the message is lost.
+/// Passes data on and keeps none; only the trailer section is buffered. After an error the message is lost.
 package struct ChunkedParser: Sendable {
     private enum Part {
         case sizeLine, data, carriageReturn, lineFeed, trailers, end
     }
 
-    /// The trailer fields, without those that must not be there (RFC 9110 section 6.5.1); whole when the body is.
+    /// The trailer fields without the forbidden ones (RFC 9110 section 6.5.1), complete once the body is.
     package private(set) var trailers = Headers()
     private let limits: MessageLimits
     private var part = Part.sizeLine
@@ -16,14 +16,15 @@ package struct ChunkedParser: Sendable {
     private var trailerBytes: [UInt8] = []
     private var fields = FieldSectionParser(start: 0)
 
-    /// Begins a body.
     package init(limits: MessageLimits = MessageLimits()) { self.limits = limits }
 
-    /// Tells whether the last byte of the body, its trailers included, has been read.
+    /// True once the last byte of the body, trailers included, has been read.
     package var isComplete: Bool { part == .end }
 
-    /// Reads from `offset` as much as belongs to the body, gives the data to `onData` piece by piece, and returns the index behind
-    /// what it has read: the end of `bytes`, unless the body is complete.
+    /// Reads the body from `offset` on, passes its data to `onData` piece by piece, and returns the index
+    /// behind it.
+    ///
+    /// That is the end of `bytes` unless the body is complete.
     package mutating func parse(
         _ bytes: Span<UInt8>, from offset: Int = 0, onData: (Span<UInt8>) -> Void
     ) throws(ParseError) -> Int {

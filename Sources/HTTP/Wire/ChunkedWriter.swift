@@ -1,6 +1,6 @@
 /// Writes a body in the chunked transfer coding (RFC 9112 section 7.1).
 package enum ChunkedWriter {
-    /// Appends a whole chunk; nothing for no data, since an empty chunk would end the body.
+    /// Appends a whole chunk; nothing without data, because an empty chunk would end the body.
     package static func writeChunk(_ data: Span<UInt8>, into output: inout [UInt8]) {
         guard !data.isEmpty else { return }
         writeSizeLine(data.count, into: &output)
@@ -8,7 +8,8 @@ package enum ChunkedWriter {
         writeDataEnd(into: &output)
     }
 
-    /// Appends the line before that many bytes of data, which the caller sends, followed by `writeDataEnd`; the count is not 0.
+    /// Appends the line before `count` bytes of data, which the caller sends before `writeDataEnd`; `count` is
+    /// not 0.
     package static func writeSizeLine(_ count: Int, into output: inout [UInt8]) {
         precondition(count > 0, "a chunk of no data ends the body")
         var shift = (63 - count.leadingZeroBitCount) & ~3
@@ -19,7 +20,7 @@ package enum ChunkedWriter {
         output.append("\r\n")
     }
 
-    /// Appends what follows the data of each chunk.
+    /// Appends the CRLF behind the data of a chunk.
     package static func writeDataEnd(into output: inout [UInt8]) { output.append("\r\n") }
 
     /// Appends the last chunk and the trailer section.

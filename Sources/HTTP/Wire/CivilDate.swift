@@ -1,17 +1,17 @@
-/// A day of the Gregorian calendar, and its number counted from 1970-01-01.
+/// A day of the Gregorian calendar with its number since 1970-01-01.
 struct CivilDate {
     let year: Int
     let month: Int
     let day: Int
     let daysSinceEpoch: Int64
 
-    /// 0 for Sunday.
+    /// The day of the week, 0 for Sunday.
     var weekday: Int { Int((daysSinceEpoch % 7 + 11) % 7) }
 
-    // Years are counted from March, so that the leap day is the last of its year, in eras of 400 years, which all have 146,097 days.
-    // 0000-03-01 is 719,468 days before the epoch.
+    // Years begin in March, so that the leap day is the last of its year. An era is 400 years, always 146,097
+    // days. 0000-03-01 is 719,468 days before the epoch.
 
-    /// The day with that number.
+    /// Makes the day with this number.
     init(daysSinceEpoch: Int64) {
         self.daysSinceEpoch = daysSinceEpoch
         let shifted = daysSinceEpoch + 719_468
@@ -25,7 +25,7 @@ struct CivilDate {
         year = Int(yearOfEra + era * 400) + (month <= 2 ? 1 : 0)
     }
 
-    /// The day with that date, nil if there is none.
+    /// Makes the day with this date; nil if there is none.
     init?(year: Int, month: Int, day: Int) {
         guard (0...9999).contains(year), (1...12).contains(month), day >= 1 else { return nil }
         let fromMarch = Int64(month > 2 ? year : year - 1)
@@ -35,7 +35,7 @@ struct CivilDate {
         let dayOfYear = (153 * monthFromMarch + 2) / 5 + Int64(day) - 1
         let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
         self.init(daysSinceEpoch: era * 146_097 + dayOfEra - 719_468)
-        // A day that the month does not have comes out as another date.
+        // A day that the month does not have results in another date.
         guard self.year == year, self.month == month, self.day == day else { return nil }
     }
 }

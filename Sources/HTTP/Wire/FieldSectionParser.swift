@@ -1,6 +1,6 @@
 /// Reads field lines up to the empty line that ends them (RFC 9112 section 5), for heads and trailers.
 ///
-/// Each byte is looked at once, however the section is cut into pieces.
+/// Looks at each byte once, however the section is cut into pieces.
 struct FieldSectionParser: Sendable {
     /// The fields read so far.
     private(set) var headers = Headers()
@@ -8,18 +8,18 @@ struct FieldSectionParser: Sendable {
     private var lineStart: Int
     private var position: Int
 
-    /// Begins at an index of the bytes that every call is given.
+    /// Starts at an index of the bytes that every call gets.
     init(start: Int) {
         lineStart = start
         position = start
     }
 
-    /// Reads what has arrived, at most to `limit`; returns the index behind the section, or nil when it goes on.
+    /// Reads at most to `limit`; returns the index behind the section, or nil if it is incomplete.
     mutating func parse(
         _ bytes: Span<UInt8>, to limit: Int, fieldCount: Int
     ) throws(ParseError) -> Int? {
         if headers.isEmpty { reserve(arrived: limit - lineStart) }
-        // Nearly every line comes as we write it, and those that lie side by side are copied at once.
+        // Nearly every line arrives as it will be written. Adjacent ones are copied at once.
         var announced = lineStart..<lineStart
         while let end = try scanner.endOfLine(bytes, from: position, to: limit) {
             let line = lineStart..<end
@@ -37,23 +37,23 @@ struct FieldSectionParser: Sendable {
         return nil
     }
 
-    // Most heads arrive whole, below 4 KiB and 24 fields; the rest is for the fields that we shall add.
+    // Most heads arrive whole, below 4 KiB and 24 fields. The rest is for fields that the proxy adds.
     private mutating func reserve(arrived: Int) {
         guard arrived > 2 else { return }
         headers.reserve(bytes: min(arrived, 4096) + 512, lines: 32)
     }
 
-    // The line has its CRLF, and something before it.
+    // The line includes its CRLF and at least one byte before it.
     private mutating func append(
         _ range: Range<Int>, of bytes: Span<UInt8>, _ announced: inout Range<Int>
     ) throws(ParseError) {
         let line = bytes.extracting(range)
-        // RFC 9112 5.2: obs-fold; at the first line too, where it would fold the start line.
+        // RFC 9112 5.2: obs-fold. Before the first field it would fold the start line.
         guard !ASCII.isBlank(line[0]) else { throw .foldedField }
         guard let colon = line.firstIndex(of: ASCII.colon), colon > 0 else { throw .malformedFieldName }
         let name = line.extracting(0..<colon)
         let id = HeaderNameTable.shared.id(of: name)
-        // A listed name is a token, and no disguise.
+        // A listed name is a token and never a disguised name.
         if id == 0 { try Self.checkUnlisted(name) }
         let value = line.trimmedRange(colon + 1..<line.count - 2)
         if line[colon + 1] == ASCII.space, value == colon + 2..<line.count - 2 {
@@ -76,7 +76,8 @@ struct FieldSectionParser: Sendable {
         if !isPlain { try checkDisguise(name) }
     }
 
-    // Servers that hand fields on as variables take `Content_Length`, and some `Content.Length`, for Content-Length.
+    // Servers that pass fields on as variables accept `Content_Length`, and some `Content.Length`, as
+    // Content-Length.
     private static func checkDisguise(_ name: Span<UInt8>) throws(ParseError) {
         var squeezed: [UInt8] = []
         for index in name.indices where ASCII.isLetter(name[index]) || ASCII.isDigit(name[index]) {
@@ -86,7 +87,7 @@ struct FieldSectionParser: Sendable {
         if span.equalsIgnoringCase("contentlength") || span.equalsIgnoringCase("transferencoding") {
             throw .disguisedFramingField
         }
-        // Those that a proxy replaces, so that nobody can claim an address.
+        // A proxy replaces these fields, so a disguised one could claim an address.
         if span.equalsIgnoringCase("xforwardedfor") || span.equalsIgnoringCase("xforwardedproto")
             || span.equalsIgnoringCase("xforwardedhost") || span.equalsIgnoringCase("forwarded")
         {

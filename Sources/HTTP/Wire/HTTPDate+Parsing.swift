@@ -1,7 +1,8 @@
 extension HTTPDate {
-    /// The Unix time of an IMF-fixdate, or of the obsolete RFC 850 and asctime forms; nil for anything else.
+    /// Returns the Unix time of an IMF-fixdate or of the obsolete RFC 850 and asctime forms; nil for other
+    /// text.
     ///
-    /// `now` places two-digit years: one that would be more than 50 years ahead is in the past. The name of the day is not
+    /// A two-digit year that would be more than 50 years after `now` is in the past. The day's name is not
     /// compared with the date.
     package static func unixSeconds(_ text: Span<UInt8>, now: Int64) -> Int64? {
         var reader = Reader(position: 0)
@@ -9,12 +10,11 @@ extension HTTPDate {
         return reader.position == text.count ? date : nil
     }
 
-    /// The same for text.
     package static func unixSeconds(_ text: String, now: Int64) -> Int64? {
         unixSeconds(text.utf8.span, now: now)
     }
 
-    /// Reads the parts of a date one after the other; nil for the first that is not as it must be.
+    /// Reads the parts of a date in order; each is nil if it is malformed.
     private struct Reader {
         var position: Int
 

@@ -1,9 +1,11 @@
-/// Writes times as HTTP has them (RFC 9110 section 5.6.7).
+/// Writes HTTP dates (RFC 9110 section 5.6.7).
 package enum HTTPDate {
-    /// The bytes of an IMF-fixdate.
+    /// The length of an IMF-fixdate.
     package static let byteCount = 29
 
-    /// The IMF-fixdate of a Unix time, such as `Sun, 06 Nov 1994 08:49:37 GMT`; years outside 0 to 9999 are clamped.
+    /// Returns a Unix time as an IMF-fixdate, such as `Sun, 06 Nov 1994 08:49:37 GMT`.
+    ///
+    /// Years outside 0 to 9999 are clamped.
     package static func bytes(unixSeconds: Int64) -> [UInt8] {
         var output: [UInt8] = []
         output.reserveCapacity(byteCount)
@@ -11,7 +13,7 @@ package enum HTTPDate {
         return output
     }
 
-    /// Appends the IMF-fixdate of a Unix time; years outside 0 to 9999 are clamped.
+    /// Appends a Unix time as an IMF-fixdate; years outside 0 to 9999 are clamped.
     package static func write(unixSeconds: Int64, into output: inout [UInt8]) {
         let seconds = min(max(unixSeconds, earliest), latest)
         let day = CivilDate(daysSinceEpoch: floorDivide(seconds, 86_400))
@@ -48,7 +50,7 @@ package enum HTTPDate {
     }
 }
 
-/// Divides towards minus infinity, as calendars count.
+/// Divides and rounds towards minus infinity.
 func floorDivide(_ number: Int64, _ divisor: Int64) -> Int64 {
     number / divisor - (number % divisor < 0 ? 1 : 0)
 }

@@ -1,9 +1,9 @@
-/// Reads the heads of requests or of responses, from bytes that may arrive in any pieces.
+/// Reads the heads of requests or responses from pieces of any size.
 ///
-/// Every call gets all bytes of the message so far, from its first one. The parser remembers how far it has read, so a head that
-/// arrives byte by byte costs no more than one that arrives whole. After an error it must be reset.
+/// Every call gets all bytes of the message so far. The parser remembers how far it has read, so a head that
+/// arrives byte by byte costs no more than a whole one. After an error it must be reset.
 package struct HeadParser: Sendable {
-    /// The bytes that the last whole head took, an empty line before it included.
+    /// The number of bytes of the last whole head, including an empty line before it.
     package private(set) var consumed = 0
     private let limits: MessageLimits
     private var requestLineParser = RequestLineParser()
@@ -12,15 +12,15 @@ package struct HeadParser: Sendable {
     private var statusLine: StatusLine?
     private var fields = FieldSectionParser(start: 0)
 
-    /// Makes a parser for one message after the other.
+    /// Makes a parser for consecutive messages.
     package init(limits: MessageLimits = MessageLimits()) { self.limits = limits }
 
-    /// Forgets a message that was begun.
+    /// Forgets an incomplete message.
     package mutating func reset() { self = HeadParser(limits: limits) }
 
-    /// Reads a request's head; nil when more bytes are needed.
+    /// Reads a request's head; nil if more bytes are needed.
     ///
-    /// Host is checked (RFC 9112 section 3.2), and where the target is absolute it is made to agree with it.
+    /// Checks Host (RFC 9112 section 3.2) and makes it agree with an absolute target.
     package mutating func parseRequest(_ bytes: Span<UInt8>) throws(ParseError) -> RequestHead? {
         if requestLine == nil {
             requestLine = try requestLineParser.parse(bytes, limits)
@@ -35,7 +35,7 @@ package struct HeadParser: Sendable {
         return head
     }
 
-    /// Reads a response's head; nil when more bytes are needed.
+    /// Reads a response's head; nil if more bytes are needed.
     package mutating func parseResponse(_ bytes: Span<UInt8>) throws(ParseError) -> ResponseHead? {
         if statusLine == nil {
             statusLine = try statusLineParser.parse(bytes, limits)
@@ -46,7 +46,7 @@ package struct HeadParser: Sendable {
             status: line.status, version: line.version, reason: line.reason, headers: headers)
     }
 
-    // When the section is whole, the parser is ready for the next message.
+    // A whole section resets the parser for the next message.
     private mutating func parseFields(
         _ bytes: Span<UInt8>, headStart: Int
     ) throws(ParseError) -> Headers? {
@@ -62,7 +62,7 @@ package struct HeadParser: Sendable {
         return headers
     }
 
-    // RFC 9112 3.2: exactly one valid Host in HTTP/1.1; HTTP/1.0 may do without.
+    // RFC 9112 3.2: exactly one valid Host in HTTP/1.1. HTTP/1.0 may omit it.
     private static func settleHost(of head: inout RequestHead) throws(ParseError) {
         let hosts = head.headers.count(of: .host)
         guard hosts <= 1 else { throw .repeatedHost }
@@ -70,7 +70,7 @@ package struct HeadParser: Sendable {
         var isValid = hosts == 0
         head.headers.forEachValue(of: .host) { isValid = Authority($0) != nil }
         guard isValid else { throw .malformedHost }
-        // RFC 9112 3.2.2: an absolute target makes the received Host void.
+        // RFC 9112 3.2.2: an absolute target replaces the received Host.
         guard let authority = head.target.authority, head.headers.first(.host) != authority else { return }
         head.headers.replace(.host, with: authority)
     }

@@ -1,6 +1,6 @@
-/// Writes heads; always as HTTP/1.1, since an intermediary sends its own version (RFC 9110 section 2.5).
+/// Writes heads, always as HTTP/1.1, because an intermediary sends its own version (RFC 9110 section 2.5).
 package enum HeadWriter {
-    /// Appends a request's head, the target in origin form (RFC 9112 section 3.2.1).
+    /// Appends a request's head with the target in origin form (RFC 9112 section 3.2.1).
     package static func write(_ head: borrowing RequestHead, into output: inout [UInt8]) {
         output.append(contentsOf: head.method.text.utf8)
         output.append(ASCII.space)
@@ -10,11 +10,10 @@ package enum HeadWriter {
         output.append("\r\n")
     }
 
-    /// Appends a response's head.
     package static func write(_ head: borrowing ResponseHead, into output: inout [UInt8]) {
         output.append("HTTP/1.1 ")
         output.append(decimal: UInt64(head.status.rawValue))
-        // RFC 9112 4: the blank stays even where the phrase is empty.
+        // RFC 9112 4: the blank stays even if the phrase is empty.
         output.append(ASCII.space)
         if let reason = head.reason {
             for byte in reason { output.append(ASCII.isFieldValue(byte) ? byte : ASCII.space) }

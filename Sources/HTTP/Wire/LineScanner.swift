@@ -1,11 +1,13 @@
-/// Finds the end of a line that may arrive in pieces, and refuses what no line may hold as soon as it is seen.
+/// Finds the end of a line that arrives in pieces, and refuses forbidden bytes as soon as it sees them.
 ///
-/// RFC 9112 section 2.2 lets a recipient take a bare LF as the end of a line; we do not, since others may not.
+/// RFC 9112 section 2.2 lets a recipient accept a bare LF as the end of a line. This one does not, because
+/// others may not either.
 struct LineScanner: Sendable {
     private var sawCarriageReturn = false
 
-    /// Scans on from `position`, where the last call stopped, to `limit`; returns the index behind the line's CRLF, or nil when the
-    /// line goes on.
+    /// Scans from `position`, where the last call stopped, to `limit`.
+    ///
+    /// Returns the index behind the line's CRLF, or nil if the line is incomplete.
     mutating func endOfLine(
         _ bytes: Span<UInt8>, from position: Int, to limit: Int
     ) throws(ParseError) -> Int? {

@@ -1,25 +1,25 @@
-/// What a PROXY protocol header says of the client behind a proxy: versions 1 and 2 of HAProxy's specification.
+/// A PROXY protocol header, version 1 or 2 of HAProxy's specification, with the client's address.
 package struct ProxyHeader: Equatable, Sendable {
-    /// Who connected to the proxy; nil where it speaks for itself or does not say.
+    /// The address of the proxy's client; nil if the proxy connects for itself or does not tell.
     package let client: Endpoint?
-    /// Whether the client's connection to the proxy was TLS; nil where the proxy does not say.
+    /// True if the client's connection to the proxy was TLS; nil if the proxy does not tell.
     package let isClientTLS: Bool?
-    /// The length of the header; what follows is the client's.
+    /// The length of the header; the bytes behind it are the client's.
     package let byteCount: Int
 
-    /// The longest header that is taken: version 2 allows 64 KiB of additions that nobody sends.
+    /// The longest header that is accepted; version 2 allows 64 KiB of additions that nobody sends.
     package static let byteCountMax = 4096
 
-    /// Reads the header that a connection must begin with; nil where more of it is needed.
+    /// Reads the header at the beginning of a connection; nil if more bytes are needed.
     ///
-    /// Strict: a listener that expects the header takes nothing else, or any client could claim an address.
+    /// Strict: a listener that expects the header accepts nothing else, or any client could claim an address.
     package static func parse(_ bytes: Span<UInt8>) throws(ProxyHeaderError) -> ProxyHeader? {
         guard bytes.count > 0 else { return nil }
         return bytes[0] == signature[0] ? try parseVersion2(bytes) : try parseVersion1(bytes)
     }
 }
 
-/// The connection does not begin with a PROXY protocol header that can be understood.
+/// The connection does not begin with a valid PROXY protocol header.
 package struct ProxyHeaderError: Error, Equatable {}
 
 // MARK: - Version 1: a line of text
@@ -41,7 +41,7 @@ extension ProxyHeader {
 
     private static func client(in line: String) throws(ProxyHeaderError) -> Endpoint? {
         let words = line.split(separator: " ", omittingEmptySubsequences: false)
-        // What follows UNKNOWN is to be ignored.
+        // The words behind UNKNOWN are to be ignored.
         if words.count >= 2, words[1] == "UNKNOWN" { return nil }
         guard words.count == 6, let address = IPAddress(String(words[2])),
             let target = IPAddress(String(words[3])), let port = self.port(words[4]),
@@ -74,7 +74,7 @@ extension ProxyHeader {
         let rest = bytes.extracting(fixedBytes..<end)
         switch bytes[12] & 0x0F {
         case 0:
-            // LOCAL: the proxy's own connection, a health check.
+            // LOCAL: the proxy's own connection, such as a health check.
             return ProxyHeader(client: nil, isClientTLS: nil, byteCount: end)
         case 1:
             let (client, used) = try client(family: bytes[13], rest)
@@ -85,7 +85,7 @@ extension ProxyHeader {
         }
     }
 
-    /// The source address, and how many bytes the addresses take.
+    /// Returns the source address, and the number of bytes of the addresses.
     private static func client(family: UInt8, _ bytes: Span<UInt8>) throws(ProxyHeaderError)
         -> (Endpoint?, Int)
     {
@@ -93,7 +93,7 @@ extension ProxyHeader {
         switch family {
         case 0x11: width = 4
         case 0x21: width = 16
-        // A Unix socket's paths say nothing of a client, and without a family there are no addresses.
+        // The paths of a Unix socket do not tell the client, and without a family there are no addresses.
         case 0x31: return (nil, try checked(216, bytes))
         case 0x00: return (nil, bytes.count)
         default: throw ProxyHeaderError()
@@ -111,7 +111,7 @@ extension ProxyHeader {
         return count
     }
 
-    /// Whether the addition PP2_TYPE_SSL says that the client used TLS; nil where there is none.
+    /// True if the addition PP2_TYPE_SSL says that the client used TLS; nil without that addition.
     private static func isTLS(_ bytes: Span<UInt8>) throws(ProxyHeaderError) -> Bool? {
         var isTLS: Bool?
         var offset = 0
@@ -125,7 +125,7 @@ extension ProxyHeader {
         return isTLS
     }
 
-    /// Whether the bytes begin like that, as far as they go.
+    /// True if the bytes agree with the prefix as far as they go.
     private static func starts(_ bytes: Span<UInt8>, with prefix: [UInt8]) -> Bool {
         (0..<min(bytes.count, prefix.count)).allSatisfy { bytes[$0] == prefix[$0] }
     }

@@ -1,21 +1,21 @@
-/// What a request line says.
+/// The parts of a request line.
 struct RequestLine: Sendable {
     let method: Method
     let target: RequestTarget
     let version: Version
 }
 
-/// Reads a request line byte by byte (RFC 9112 section 3): exactly one SP between its three parts, and nothing else.
+/// Reads a request line byte by byte (RFC 9112 section 3): exactly one SP between its three parts.
 ///
-/// A byte that cannot be right is refused at once, so that whoever speaks another protocol does not wait for an answer.
+/// Refuses a wrong byte at once, so that a peer with another protocol does not wait for a response.
 struct RequestLineParser: Sendable {
     private enum Part {
         case emptyLine, emptyLineFeed, method, target, version, carriageReturn, lineFeed
     }
 
-    /// Where the request line begins, behind an empty line if there was one.
+    /// The index of the request line, behind an empty line if there was one.
     private(set) var start = 0
-    /// Where the next byte is, and in the end the fields.
+    /// The index of the next byte; of the fields, once the line is complete.
     private(set) var position = 0
     private var part = Part.emptyLine
     private var mark = 0
@@ -26,7 +26,7 @@ struct RequestLineParser: Sendable {
 
     private static let methodBytesMax = 32
 
-    /// Reads what has arrived; returns nil when the line goes on.
+    /// Reads on; returns nil if the line is incomplete.
     mutating func parse(_ bytes: Span<UInt8>, _ limits: MessageLimits) throws(ParseError) -> RequestLine? {
         while position < bytes.count {
             guard position - start < limits.headBytes else { throw .headTooLarge }
@@ -47,7 +47,8 @@ struct RequestLineParser: Sendable {
     private mutating func take(_ byte: UInt8, _ limits: MessageLimits) throws(ParseError) {
         switch part {
         case .emptyLine:
-            // RFC 9112 2.2: ignore at least one empty line before the request line; we ignore one.
+            // RFC 9112 2.2: a server should ignore at least one empty line before the request line. This one
+            // ignores exactly one.
             if byte == ASCII.carriageReturn {
                 part = .emptyLineFeed
             } else {
@@ -87,7 +88,7 @@ struct RequestLineParser: Sendable {
         }
     }
 
-    // request-target, SP; the forms are checked when the line is complete.
+    // request-target, SP. The forms are checked once the line is complete.
     private mutating func takeTarget(_ byte: UInt8, _ bytesMax: Int) throws(ParseError) {
         if ASCII.isVisible(byte) {
             guard position - mark < bytesMax else { throw .targetTooLong }

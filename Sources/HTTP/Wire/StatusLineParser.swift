@@ -1,4 +1,4 @@
-/// What a status line says.
+/// The parts of a status line.
 struct StatusLine: Sendable {
     let status: Status
     let version: Version
@@ -7,11 +7,11 @@ struct StatusLine: Sendable {
 
 /// Reads a status line (RFC 9112 section 4): `HTTP-version SP 3DIGIT [ SP reason-phrase ]`.
 struct StatusLineParser: Sendable {
-    /// Where the next byte is, and in the end the fields.
+    /// The index of the next byte; of the fields, once the line is complete.
     private(set) var position = 0
     private var scanner = LineScanner()
 
-    /// Reads what has arrived; returns nil when the line goes on.
+    /// Reads on; returns nil if the line is incomplete.
     mutating func parse(_ bytes: Span<UInt8>, _ limits: MessageLimits) throws(ParseError) -> StatusLine? {
         let limit = min(bytes.count, limits.headBytes)
         guard let end = try scanner.endOfLine(bytes, from: position, to: limit) else {
@@ -39,7 +39,7 @@ struct StatusLineParser: Sendable {
             reason: try reason(line.extracting(12..<line.count), of: status))
     }
 
-    // The blank before an empty phrase may be missing, as some servers have it. A registered phrase needs no copy.
+    // Some servers omit the blank before an empty phrase. A registered phrase needs no copy.
     private static func reason(_ rest: Span<UInt8>, of status: Status) throws(ParseError) -> [UInt8]? {
         guard !rest.isEmpty else { return [] }
         guard rest[0] == ASCII.space else { throw .malformedStatusLine }
