@@ -1,4 +1,4 @@
-/// How long an upstream is waited for.
+/// The time limits for an upstream.
 extension ClientConnection {
     package func expired(_ core: EventLoop.Core) {
         switch state.phase {
@@ -11,9 +11,9 @@ extension ClientConnection {
         }
     }
 
-    /// Whether the upstream has taken more of its request since the last look, and more is left for it.
+    /// True if the upstream has taken more of its request since the last look, and more is left for it.
     ///
-    /// The system's buffer is large, and no event tells of how it drains: ask before anybody is blamed.
+    /// No event reports that the system's large buffer drains, so ask before the upstream is blamed.
     private func isTaking() -> Bool {
         guard let transport, transport.unacknowledgedBytes > 0 else { return false }
         let taken = output.takenBytes(from: transport)
@@ -34,9 +34,9 @@ extension ClientConnection {
         case .connecting: phaseBegan + settings.connectTimeout
         case .idle: phaseBegan + settings.keepAliveTimeout
         case .awaitingHead where state.isRequestWhole && output.isEmpty: phaseBegan + settings.responseTimeout
-        // The request's body is slow because its sender is: the other side watches over that.
+        // A slow request body is its sender's fault, which the server's side watches.
         case .awaitingHead: output.isEmpty ? nil : lastProgress + settings.idleTimeout
-        // How long a tunnel may be silent is for the client's side to say, which sees the bytes of both.
+        // The server's side limits the silence of a tunnel, because it sees the bytes of both directions.
         case .body where isTunnel: output.isEmpty ? nil : lastProgress + settings.idleTimeout
         case .body: isPaused ? nil : bodyPace?.deadline ?? lastProgress + settings.idleTimeout
         case .closed: nil

@@ -1,21 +1,18 @@
 internal import CLinux
 
-/// What the owner of an exchange calls: a request is sent, and the pace of its answer set.
+/// The sending side: the owner of an exchange calls it to send a request and to set the pace of the response.
 extension ClientConnection {
     private static let highWaterBytes = 32 * 1024
     private static let directBytes = 16 * 1024
 
-    /// Sends a request's head; its body follows with `write` and `finish`.
-    ///
-    /// `framing` says how.
+    /// Sends a request's head; its body follows with `write` and `finish`, framed by `framing`.
     package func begin(_ head: RequestHead, framing: BodyFraming, handler: any ResponseHandler) {
         start(ClientRequest(head, framing: framing), handler)
         changeOutput { $0.append { HeadWriter.write(head, into: &$0) } }
         if framing == .none || framing == .length(0) { state.requestEnded() }
     }
 
-    /// Sends a request of which `other`, which is lost, has sent nothing: its head, and what has come of its body
-    /// since.
+    /// Sends the request of a lost connection that has sent none of it: its head, and the body so far.
     package func begin(takenFrom other: ClientConnection, handler: any ResponseHandler) {
         start(other.request, handler)
         if other.state.isRequestWhole { state.requestEnded() }
@@ -39,20 +36,20 @@ extension ClientConnection {
         core.attend(token)
     }
 
-    /// Whether there is room for more of the request's body.
+    /// True while there is room for more of the request's body.
     ///
-    /// When not, `upstreamDrained` comes once there is.
+    /// After false, `upstreamDrained` is called once there is room.
     package var canWrite: Bool { !isFull }
 
     /// Sends a piece of the request's body.
     package func write(_ piece: Span<UInt8>) {
         guard state.isExchanging, let transport, !piece.isEmpty else { return }
-        // Nothing was to be taken until now.
+        // Until now there was nothing to take.
         if output.isEmpty { lastProgress = core.now }
         if request.framing == .chunked {
             changeOutput { $0.append { ChunkedWriter.writeSizeLine(piece.count, into: &$0) } }
         }
-        // On a kept connection nothing goes out before `serve` has seen that nothing lies there already.
+        // A kept connection sends nothing before `serve` has seen that it has no unread input.
         if piece.count >= Self.directBytes, state.phase != .connecting, hasBegun || !isReused {
             let outcome = output.offer(piece, to: transport)
             changeOutput { $0.took(outcome, piece) }
@@ -65,7 +62,7 @@ extension ClientConnection {
         core.attend(token)
     }
 
-    /// The request is whole.
+    /// Ends the request.
     package func finish(trailers: Headers) {
         guard state.isExchanging, !state.isRequestWhole else { return }
         if request.framing == .chunked {
@@ -76,28 +73,28 @@ extension ClientConnection {
         core.attend(token)
     }
 
-    /// Gives the exchange up; the handler hears nothing more.
+    /// Gives up the exchange; the handler receives no further call.
     package func abort() {
         handler = nil
-        // A request that breaks off must not look whole; an answer nobody wants ends at once.
+        // A request that breaks off must not look complete, and an unwanted response ends at once.
         transport?.resetOnClose()
         close()
     }
 
-    /// Acknowledges at once what has come of an answer that somebody waits for.
+    /// Acknowledges at once the part of a response that has come.
     ///
-    /// An upstream that writes head and body apart, with Nagle's algorithm on, holds the body back until then, and the kernel
-    /// the acknowledgement for up to 40 ms in the hope of something to send along with it.
+    /// With Nagle's algorithm, an upstream that writes head and body apart holds back the body until then. The
+    /// kernel delays the acknowledgement by up to 40 ms.
     package func acknowledgeNow() {
         if let transport { CLinux_acknowledge_now(transport.descriptor) }
     }
 
-    /// Stops reading the answer: its receiver is full.
+    /// Pauses reading of the response, because its receiver is full.
     package func pauseResponse() {
         isPaused = true
     }
 
-    /// Reads on, after the events of this batch.
+    /// Resumes reading after the events of this batch.
     package func resumeResponse() {
         guard isPaused else { return }
         isPaused = false
@@ -106,9 +103,9 @@ extension ClientConnection {
         core.attend(token)
     }
 
-    /// Lets `body` change what waits.
+    /// Changes the waiting output.
     ///
-    /// It is taken out for that: whatever runs in between, no check is needed of whether it looks at it.
+    /// The output is moved out for the call, so that no run-time check for overlapping access is needed.
     func changeOutput(_ body: (inout OutputBuffer) -> Void) {
         var taken = OutputBuffer()
         swap(&taken, &output)

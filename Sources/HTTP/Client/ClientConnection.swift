@@ -1,13 +1,13 @@
 internal import CLinux
 
-/// One connection to an upstream: sends a request, hands on the answer, and can be used again.
+/// One connection to an upstream: sends a request, passes on the response, and can be used again.
 ///
 /// Confined to its loop. Holds its handler only during an exchange.
 package final class ClientConnection: Handler {
-    /// Where it is kept when it is idle.
+    /// The idle list that it returns to.
     let lane: UpstreamLane
 
-    /// Which of the pool's settings it was made with.
+    /// The generation of the pool's settings that it was made with.
     let generation: Int
     let core: EventLoop.Core
     let settings: ClientSettings
@@ -22,32 +22,32 @@ package final class ClientConnection: Handler {
     private var body: BodyDecoder?
     private var pending: [UInt8] = []
     var interimCount = 0
-    /// Whether the socket is connected; what protects it may not be done yet.
+    /// True once the socket is connected; the TLS handshake may still be incomplete.
     private var isReached = false
     private var isReadable = false
-    /// Whether reading waits for room to write.
+    /// True while reading waits for room to write.
     private var readsOnceWritable = false
     private var endIsNear = false
     var isPaused = false
     var isFull = false
     private var isBroken = false
-    /// Whether the protocol has been changed: what passes is no message any more.
+    /// True once the protocol has changed: the bytes are no HTTP messages any more.
     var isTunnel = false
     private var isWritingClosed = false
-    /// Whether a byte of the request under way has gone out.
+    /// True once a byte of the current request has been sent.
     package var hasSent: Bool { hasBegun }
-    /// Whether a byte of an answer to it has come.
+    /// True once a byte of its response has come.
     package var hasReceived: Bool { hasAnswer }
     /// `hasSent` for this module alone, see `EventLoop.Core.clock`.
     var hasBegun = false
     /// `hasReceived` for this module alone.
     var hasAnswer = false
-    /// What the upstream had taken when it was last asked for.
+    /// The number of bytes that the upstream had taken at the last look.
     var takenBytes = 0
-    /// When the phase began that has a deadline of its own: connecting, awaiting the head, being idle.
+    /// The start of a phase with a deadline of its own: connecting, awaiting the head, being idle.
     var phaseBegan: Int64
     var lastProgress: Int64
-    /// How an answer of known length comes; one without may be a stream of events, and take its time.
+    /// The pace of a response of known length; one without may be a stream of events.
     var bodyPace: Pace?
 
     init(
@@ -69,7 +69,7 @@ package final class ClientConnection: Handler {
     /// The public key of the upstream's certificate (SubjectPublicKeyInfo in DER); nil without TLS.
     package var peerKey: [UInt8]? { (transport as? TLSTransport)?.peerKey }
 
-    /// Whether it has carried an exchange before, so that it may turn out stale.
+    /// True if it has carried an exchange before, so that it may be stale.
     package var isReused: Bool { state.exchanges > 0 }
 
     // MARK: Events
@@ -94,21 +94,21 @@ package final class ClientConnection: Handler {
 
     private func serve() {
         if state.phase != .connecting {
-            // What came on a kept connection before a byte of the request went out is no answer to it, be it in
-            // this very batch of events: `take` and `ended` find the connection stale.
+            // Bytes that came before the request was sent, even in this batch of events, are no response to it:
+            // `take` and `ended` find the connection stale.
             if !hasBegun, isReused { readEarly() }
             flush()
             readInput()
-            // Not before all has been read that came before the failure: it may be an answer.
+            // Only once everything before the failure has been read: it may be a response.
             if isBroken, !isReadable { lose(nil) }
         }
         updateDeadline()
     }
 
-    /// Reads what lies on a kept connection before its next request goes out.
+    /// Reads the input of a kept connection before its next request is sent.
     ///
-    /// The end may have come after the events of this batch were taken: who cannot send the request once more looks
-    /// again.
+    /// The end may have come after the events of this batch were polled, so look again before a request that
+    /// cannot be repeated.
     private func readEarly() {
         if !request.method.isIdempotent { isReadable = true }
         readInput()
@@ -162,11 +162,11 @@ package final class ClientConnection: Handler {
         case .wrote(let count):
             if count > 0 { hasBegun = true }
             lastProgress = core.now
-            // An answer may wait for the rest of its request, and that one's pace is its sender's.
+            // A response may wait for the rest of its request, whose pace depends on the client.
             if !state.isRequestWhole { bodyPace?.restart(at: core.now, idleTimeout: settings.idleTimeout) }
             if output.isEmpty, state.isRequestWhole { phaseBegan = core.now }
         case .wouldBlock: break
-        // What the upstream sent before it stopped reading may still be an answer: read first.
+        // The upstream may have responded before it stopped reading, so read first.
         case .failed:
             isBroken = true
             isReadable = true
@@ -197,7 +197,7 @@ package final class ClientConnection: Handler {
             case .end:
                 isReadable = false
                 ended()
-            // RFC 9112 section 9.8: what ends with the connection is not whole then.
+            // RFC 9112 section 9.8: a body that ends with the connection is incomplete then.
             case .cutOff, .failed:
                 isReadable = false
                 lose(nil)
@@ -208,7 +208,7 @@ package final class ClientConnection: Handler {
     private var wantsInput: Bool { transport != nil && !isPaused }
 
     private func take(_ bytes: Span<UInt8>) {
-        // Bytes that nobody asked for: the connection is of no use any more.
+        // Unexpected bytes: the connection is of no further use.
         guard state.phase != .idle else { return close() }
         guard hasBegun || !isReused else { return lose(nil) }
         hasAnswer = true
@@ -270,7 +270,7 @@ package final class ClientConnection: Handler {
 
     private func take(interim head: ResponseHead) throws(ParseError) {
         if head.status.rawValue == 101 {
-            // A change that nobody asked for is as wrong as garbage.
+            // A switch of protocols without a request for it is malformed.
             guard request.asksUpgrade, head.headers.contains(.upgrade) else { throw .unexpectedInterim }
             isTunnel = true
             request.framing = .untilClose
@@ -285,7 +285,7 @@ package final class ClientConnection: Handler {
     }
 
     private func consumeBody(_ bytes: Span<UInt8>, from offset: Int) throws(ParseError) -> Int {
-        // A copy: what the handler does to this connection meanwhile must not meet a decoder at work.
+        // A copy, because the handler may call back while the decoder is at work.
         guard var decoder = body else { return offset }
         let end = try decoder.decode(bytes, from: offset) { piece in handler?.receivedBody(piece) }
         guard transport != nil, body != nil else { return bytes.count }
@@ -300,7 +300,7 @@ package final class ClientConnection: Handler {
         let trailers = body?.trailers ?? Headers()
         body = nil
         bodyPace = nil
-        // Its reader may be full, which is nothing to the next one; and who idles must see its end.
+        // A full receiver does not concern the next request, and an idle connection must notice its end.
         isPaused = false
         let handler = handler
         self.handler = nil
@@ -315,12 +315,12 @@ package final class ClientConnection: Handler {
     }
 
     private func ended() {
-        // A failed write may have taken the reset that the read would have told of: then the end proves nothing.
+        // A failed write may have consumed the reset that a read would report, so the end proves nothing.
         if let body, body.endsWithConnection, !isBroken { return complete(hasSurplus: false) }
         lose(nil)
     }
 
-    /// The connection is lost; `error` says why where the state does not.
+    /// Ends a lost connection; `error` gives the reason if the state does not.
     func lose(_ error: UpstreamError?) {
         guard transport != nil else { return }
         let meaning = state.meaningOfLoss

@@ -1,14 +1,13 @@
-/// What a connection to an upstream must remember of the request under way.
+/// The facts of the current request that an upstream's connection needs.
 struct ClientRequest: Sendable {
     var method = Method.get
-    /// How its body goes out.
+    /// The framing of its body.
     var framing = BodyFraming.none
-    /// Whether it asks to change the protocol.
+    /// True if it asks for another protocol.
     var asksUpgrade = false
-    /// Whether it says that it is the last.
+    /// True if it announces the end of the connection.
     var isLast = false
 
-    /// Nothing yet.
     init() {}
 
     init(_ head: borrowing RequestHead, framing: BodyFraming) {

@@ -1,22 +1,23 @@
-/// What a client allows an upstream.
+/// The limits of the proxy for its upstreams.
 ///
-/// Times in milliseconds.
+/// Times are in milliseconds.
 package struct ClientSettings: Sendable {
     package var limits = MessageLimits()
     package var connectTimeout: Int64 = 2_000
     /// From the end of the request to the end of the response's head.
     package var responseTimeout: Int64 = 30_000
-    /// Between two bytes, either way.
+    /// Between two bytes, in either direction.
     package var idleTimeout: Int64 = 60_000
-    /// Bytes in a second of an answer whose length is known, below which `idleTimeout` runs out as if none came; 0 for any.
+    /// Bytes per second of a response with a known length, below which `idleTimeout` runs out; 0 for no
+    /// minimum.
     package var bodyRate = 240
-    /// How long an idle connection is kept.
+    /// The time for which an idle connection is kept.
     package var keepAliveTimeout: Int64 = 60_000
-    /// Idle connections kept by one loop.
+    /// The number of idle connections that one loop keeps.
     package var keepAliveMax = 128
-    /// What https targets are spoken to with; without it they are out of reach.
+    /// The TLS for https targets; nil makes them unreachable.
     package var tls: TLSClientContext?
-    /// Interim responses before the final one (a bound: they are free to send).
+    /// The maximum number of interim responses before the final one.
     package var interimMax = 32
 
     package init() {}

@@ -1,12 +1,12 @@
-/// Where an upstream connection stands.
+/// The state of an upstream's connection.
 ///
 /// Pure, so that a test can drive it through every order of events.
 struct ClientStateMachine: Sendable {
-    /// The way to and from the upstream.
+    /// The progress of the connection and its exchange.
     enum Phase: Equatable, Sendable {
         case connecting
         case idle
-        /// A request is under way; whether a byte of its answer has come.
+        /// A request is in progress; `hasBytes` once a byte of its response has come.
         case awaitingHead(hasBytes: Bool)
         case body
         case closed
@@ -14,12 +14,12 @@ struct ClientStateMachine: Sendable {
 
     private(set) var phase = Phase.connecting
     private(set) var isRequestWhole = false
-    /// Exchanges that ended whole on this connection.
+    /// The number of complete exchanges on this connection.
     private(set) var exchanges = 0
-    /// Whether the connection can serve another request after this one (RFC 9112 section 9.3).
+    /// True if the connection can serve another request after this one (RFC 9112 section 9.3).
     private(set) var isPersistent = true
 
-    /// Whether an exchange is under way.
+    /// True while an exchange is in progress.
     var isExchanging: Bool {
         switch phase {
         case .connecting, .awaitingHead, .body: true
@@ -31,7 +31,7 @@ struct ClientStateMachine: Sendable {
         if phase == .connecting { phase = .awaitingHead(hasBytes: false) }
     }
 
-    /// A request begins; whether another may follow it.
+    /// A request begins; `persists` if another may follow it.
     mutating func begin(persists: Bool = true) {
         if phase == .idle { phase = .awaitingHead(hasBytes: false) }
         isRequestWhole = false
@@ -51,16 +51,16 @@ struct ClientStateMachine: Sendable {
         isPersistent = isPersistent && keepsAlive && !endsWithConnection
     }
 
-    /// The connection has changed its protocol: bytes both ways from here on, until it ends.
+    /// The protocol has changed: bytes pass in both directions until the connection ends.
     mutating func protocolSwitched() {
         phase = .body
         isRequestWhole = false
         isPersistent = false
     }
 
-    /// The answer is whole; returns whether the connection may be kept for another.
+    /// The response is complete; returns whether the connection may be kept for another.
     ///
-    /// Not when the request is still on its way, nor when bytes came that nobody asked for.
+    /// It may not if the request is incomplete or unexpected bytes came.
     mutating func answerEnded(hasSurplus: Bool) -> Bool {
         exchanges += 1
         let isKept = isPersistent && isRequestWhole && !hasSurplus
@@ -68,7 +68,7 @@ struct ClientStateMachine: Sendable {
         return isKept
     }
 
-    /// What it means for the exchange if the connection ends or fails now; nil where there is none.
+    /// The meaning of a lost connection for the exchange; nil if there is none.
     var meaningOfLoss: UpstreamError? {
         switch phase {
         case .idle, .closed: return nil

@@ -1,7 +1,7 @@
 internal import CLinux
 internal import Glibc
 
-/// The connections of one loop to its upstreams: those under way and those kept alive for the next request.
+/// The connections of one loop to its upstreams: the busy ones, and the idle ones for later requests.
 ///
 /// Confined to its loop.
 package final class ConnectionPool {
@@ -9,18 +9,18 @@ package final class ConnectionPool {
     private var settings: ClientSettings
     private var lanes: [UpstreamTarget: UpstreamLane] = [:]
     private var sessions = TLSSessions()
-    /// Counts the settings that connections have been made with.
+    /// The generation of the settings, which `adopt` increments.
     private(set) var generation = 0
-    /// Idle connections, of all upstreams.
+    /// The number of idle connections, over all upstreams.
     package var idleCount: Int { idle }
-    /// Connections with an exchange under way, of all upstreams.
+    /// The number of connections with an exchange in progress, over all upstreams.
     package var activeCount: Int { active }
-    // Not to be seen from outside, see `EventLoop.Core.clock`.
+    // Private for the compiler's sake, see `EventLoop.Core.clock`.
     private var idle = 0
     private var active = 0
     private var recentPeak = RecentPeak()
 
-    /// Connections made since the start.
+    /// The number of connections made since the start.
     package private(set) var openedCount = 0
 
     package init(settings: ClientSettings, core: EventLoop.Core) {
@@ -28,7 +28,7 @@ package final class ConnectionPool {
         self.core = core
     }
 
-    /// The lane to a target; always the same one until `keep` drops it.
+    /// Returns the idle connections of a target, always the same object until `keep` drops it.
     package func lane(to target: UpstreamTarget) -> UpstreamLane {
         if let lane = lanes[target] { return lane }
         let lane = UpstreamLane(target)
@@ -36,10 +36,9 @@ package final class ConnectionPool {
         return lane
     }
 
-    /// A connection of a lane: one that was kept, the latest first, unless `fresh`; else a new one that is being
-    /// made.
+    /// Returns the most recently used idle connection, or a new one if there is none or `fresh` is set.
     ///
-    /// A failure to make one comes to the exchange's handler.
+    /// The exchange's handler learns of a failure to connect.
     package func connection(in lane: UpstreamLane, fresh: Bool = false) throws(SystemError)
         -> ClientConnection
     {
@@ -54,7 +53,7 @@ package final class ConnectionPool {
         return ClientConnection(lane: lane, transport: transport, settings: settings, pool: self, core: core)
     }
 
-    /// A connection to an address that stands for nothing else.
+    /// Returns a connection to an address that is its own authority.
     package func connection(to endpoint: Endpoint, fresh: Bool = false) throws(SystemError)
         -> ClientConnection
     {
@@ -67,19 +66,20 @@ package final class ConnectionPool {
         recentPeak.note(active, now: core.now)
     }
 
-    /// How many connections may be idle now: the setting, or as many as the load of the last seconds may need again.
+    /// The maximum number of idle connections: the setting, or as many as the recent load may need again.
     ///
-    /// Without the second part, a load of more connections than the setting would close and reopen them all the time.
+    /// Without the second part, a load of more connections than the setting would constantly close and reopen
+    /// them.
     private var idleMax: Int {
         let settled = settings.keepAliveMax
-        // The connection that asks is still counted as active.
+        // The connection that asks still counts as active.
         return settled == 0 ? 0 : max(settled, recentPeak.value(now: core.now) - active + 1)
     }
 
     private func transport(to target: UpstreamTarget) throws(SystemError) -> any Transport {
         let descriptor = try Self.connect(to: target.endpoint)
         guard target.scheme == .https else { return PlainTransport(descriptor) }
-        // Never in clear for want of it.
+        // An https target is never reached in clear.
         guard let context = settings.tls else { throw SystemError(code: EPROTONOSUPPORT) }
         let place = TLSSessions.Place(host: target.host, endpoint: target.endpoint)
         guard let transport = TLSTransport(descriptor, to: place, by: context, sessions) else {
@@ -105,18 +105,18 @@ package final class ConnectionPool {
 
     /// Makes new connections with other settings.
     ///
-    /// What is idle closes, since it has the former settings; what is under way goes on with them to its end.
+    /// Idle connections have the former settings and are closed; busy ones end their exchange with them.
     package func adopt(_ settings: ClientSettings) {
         self.settings = settings
         generation += 1
-        // They were begun under the former authorities, and so were those of which the last word is still to come.
+        // Sessions under the former authorities are not resumed, even those whose ticket is still to come.
         sessions = TLSSessions()
         closeIdle()
     }
 
     /// Keeps connections to these targets only.
     ///
-    /// What is idle of others closes; what is under way ends first.
+    /// Idle ones of other targets are closed; busy ones end their exchange first.
     package func keep(_ targets: some Sequence<UpstreamTarget>) {
         let kept = Set(targets)
         for (target, lane) in lanes where !kept.contains(target) {
@@ -126,7 +126,7 @@ package final class ConnectionPool {
         }
     }
 
-    /// Takes a connection back after a whole exchange.
+    /// Takes a connection back after a complete exchange.
     func release(_ connection: ClientConnection) {
         let lane = connection.lane
         guard connection.generation == generation, lane.isKept, idle < idleMax else {
@@ -146,7 +146,7 @@ package final class ConnectionPool {
         }
     }
 
-    /// Closes what is idle.
+    /// Closes the idle connections.
     package func closeIdle() {
         for lane in lanes.values {
             for connection in lane.idle { connection.close() }

@@ -1,12 +1,11 @@
-/// The connections of one loop to one target that are kept for the next request.
+/// The idle connections of one loop to one target.
 ///
-/// Confined to its loop. Who sends many requests to a target holds its lane: to look it up takes a hash.
+/// Confined to its loop. Hold it to send many requests to a target: to look it up costs a hash.
 package final class UpstreamLane {
-    /// Where its connections lead.
     package let target: UpstreamTarget
-    /// Kept connections, the one that was used last at the end.
+    /// The idle connections, the most recently used at the end.
     var idle: [ClientConnection] = []
-    /// Whether connections may be kept; not where the target has gone.
+    /// True while connections may be kept; false once the target is gone.
     var isKept = true
 
     init(_ target: UpstreamTarget) {

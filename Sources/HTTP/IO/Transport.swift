@@ -22,7 +22,7 @@ package protocol Transport: AnyObject {
 extension Transport {
     package func establish() -> TLSHandshakeOutcome { .done }
 
-    /// The number of bytes on the wire format that the system holds and the peer has not taken.
+    /// The number of sent bytes, as on the wire, that the peer has not acknowledged.
     var unacknowledgedBytes: Int { CLinux_unacknowledged(descriptor) }
 }
 

@@ -1,69 +1,70 @@
-/// What answers the requests of one loop's connections.
+/// The handler of all requests on one loop.
 ///
 /// Used on that loop only.
 package protocol Application: AnyObject {
-    /// Takes a request whose head has come in whole; answers through `connection`, now or later.
+    /// Takes a request with a complete head; responds through `connection`, now or later.
     ///
-    /// The request's body follows to the handler that is returned, piece by piece.
+    /// The returned handler receives the request's body piece by piece.
     func begin(
         _ head: consuming RequestHead, framing: BodyFraming, on connection: ServerConnection
     ) -> any RequestHandler
 
-    /// Answers what never became a request through `send`, which says how many bytes go out for it: none where nobody
-    /// would read them.
+    /// Responds to a connection that never became a request, through `send`, which returns the number of bytes
+    /// sent.
     ///
-    /// Without a call of `send` the connection is closed without a word. Called once for each, so that it can be accounted
-    /// for.
+    /// The number is 0 if no client would read the response. Without a call of `send` the connection is closed
+    /// silently. Called once per refusal, so that each can be counted.
     func refuse(_ refusal: Refusal, from peer: Endpoint?, send: (ResponseHead, [UInt8]) -> Int)
 }
 
 extension Application {
-    /// Accounts for what is refused without an answer.
+    /// Counts a refusal without a response.
     func refuseSilently(_ refusal: Refusal, from peer: Endpoint?) {
         refuse(refusal, from: peer) { _, _ in 0 }
     }
 }
 
-/// Why a connection gets an answer without a request.
+/// A reason to respond without a request.
 package enum Refusal: Error, Equatable, Sendable {
-    /// The bytes are no request that may be forwarded.
+    /// The bytes are not a request that may be forwarded.
     case malformed(ParseError)
-    /// The head did not come in time.
+    /// The head did not arrive in time.
     case headTimeout
-    /// There are as many connections as there may be.
+    /// The maximum number of connections is open.
     case tooManyConnections
-    /// The client has as many connections as one may have.
+    /// The client has its maximum number of connections.
     case tooManyConnectionsOfClient
-    /// The connection does not begin with the PROXY protocol header that is expected, or its peer may not send one.
+    /// The connection does not begin with the expected PROXY protocol header, or its peer may not send one.
     case badProxyHeader
 }
 
-/// One request in the hands of who answers it.
+/// The handler of one request.
 ///
-/// Called on the connection's loop, never from within its own calls to the connection.
+/// Called on the connection's loop, never from within the handler's own calls to the connection.
 package protocol RequestHandler: AnyObject {
     /// A piece of the request's body; `bytes` is valid during the call.
     func received(_ bytes: Span<UInt8>)
-    /// The request's body has come in whole.
+    /// The request's body is complete.
     func receivedEnd(trailers: Headers)
-    /// What comes as the body is none, and is thrown away from here on.
+    /// The body is malformed, and the rest of it is discarded.
     ///
-    /// The handler answers 400, or aborts if its answer has begun; the connection ends with it.
+    /// The handler responds with 400, or aborts if its response has begun. The connection ends with the
+    /// response.
     func malformed(_ error: ParseError)
-    /// The client has read on: there is room again for more of the answer.
+    /// The client has read: there is room for more of the response.
     func drained()
-    /// The client or its connection has gone before the answer was whole.
+    /// The client or its connection was lost before the response was complete.
     ///
     /// The last call.
     func aborted(_ cause: ClientLoss)
 }
 
-/// How a client was lost.
+/// A reason why a client was lost.
 package enum ClientLoss: Error, Equatable, Sendable {
     /// It closed or reset the connection.
     case closed
     /// It sent or read nothing for too long.
     case timedOut
-    /// The server ends.
+    /// The server stops.
     case stopped
 }

@@ -1,10 +1,10 @@
-/// How many connections one client may have, and who is one client.
+/// The maximum number of connections per client.
 package struct ClientConnectionLimit: Sendable {
     let countMax: Int
     let count: ClientConnectionCount
     let client: @Sendable (Endpoint?) -> UInt128?
 
-    /// - Parameter client: the client as a number, nil for whom there is no limit.
+    /// - Parameter client: returns the client's identity; nil for clients without a limit.
     package init(
         countMax: Int, count: ClientConnectionCount, client: @escaping @Sendable (Endpoint?) -> UInt128?
     ) {
@@ -14,16 +14,16 @@ package struct ClientConnectionLimit: Sendable {
     }
 }
 
-/// How many connections each client has, counted by all loops together.
+/// The number of connections of each client, over all loops.
 package final class ClientConnectionCount: Sendable {
     private let counts = Guarded<[UInt128: Int]>([:])
 
     package init() {}
 
-    /// How many clients have connections that are counted.
+    /// The number of clients with counted connections.
     package var clientCount: Int { counts.withLock { $0.count } }
 
-    /// Counts one more of a client, unless it has `limit` already.
+    /// Counts one more connection of a client; returns false if it has `limit` already.
     func enter(_ client: UInt128, limit: Int) -> Bool {
         counts.withLock { counts in
             let count = counts[client, default: 0]

@@ -1,9 +1,10 @@
 internal import Synchronization
 
-/// How many client connections are open, counted by all loops together.
+/// The number of open client connections, over all loops.
 package final class ConnectionCount: Sendable {
-    /// Connections beyond the limit that get a word before they are closed; further ones are closed at once, so that
-    /// they take no descriptors from those who are served.
+    /// The maximum number of connections that get a refusal in words.
+    ///
+    /// Further ones are closed at once, so that they take no descriptors from served clients.
     package static let refusedMax = 32
 
     private let value = Atomic<Int>(0)
@@ -13,7 +14,7 @@ package final class ConnectionCount: Sendable {
 
     package var current: Int { value.load(ordering: .relaxed) }
 
-    /// Counts one more, unless there are `limit` already.
+    /// Counts one more connection; returns false if there are `limit` already.
     func enter(limit: Int) -> Bool {
         if value.add(1, ordering: .relaxed).newValue <= limit { return true }
         leave()
@@ -24,7 +25,7 @@ package final class ConnectionCount: Sendable {
         value.subtract(1, ordering: .relaxed)
     }
 
-    /// Counts one more that is refused with a word, unless there are enough of them.
+    /// Counts one more refusal in words; returns false if there are too many.
     func enterRefused() -> Bool {
         if refused.add(1, ordering: .relaxed).newValue <= Self.refusedMax { return true }
         leaveRefused()

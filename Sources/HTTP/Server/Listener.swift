@@ -1,39 +1,39 @@
 internal import CLinux
 internal import Glibc
 
-/// One loop's share of a listening address: accepts, and keeps the connections it accepted.
+/// One loop's share of a listening address: accepts connections and keeps them.
 package final class Listener: Handler {
-    /// A place that a connection has among those of its client.
+    /// A connection's count among those of its client.
     private typealias ClientPlace = (client: UInt128, count: ClientConnectionCount)
 
-    /// None once no more is accepted: letting go closes them, so that new clients are told at once.
+    /// The sockets; none once the listener stops, so that they are closed and new clients notice at once.
     ///
-    /// More than one where the process was started with more of an address than it has loops: each has a queue of
-    /// its own, which somebody must serve.
+    /// A process that inherits more sockets than it has loops serves several on one loop, because each has its
+    /// own queue.
     package private(set) var sockets: [ListeningSocket]
     private let application: any Application
     private var settings: ServerSettings
     private let count: ConnectionCount
     private var tokens: [Token] = []
     private var connections: [ObjectIdentifier: ServerConnection] = [:]
-    /// Those of them that are beyond the limit, and so take no place from others.
+    /// The connections beyond the limit, which count towards no other limit.
     private var refused: Set<ObjectIdentifier> = []
-    /// The clients of connections that count towards their client's limit, and where.
+    /// The clients of connections that count towards their client's limit.
     private var clients: [ObjectIdentifier: ClientPlace] = [:]
-    /// Connections whose PROXY protocol header has not come yet.
+    /// The connections whose PROXY protocol header is still awaited.
     private var waiting: [ObjectIdentifier: ProxyHeaderReader] = [:]
-    /// Connections whose TLS handshake is under way.
+    /// The connections whose TLS handshake is not complete.
     private var handshakes: [ObjectIdentifier: TLSHandshake] = [:]
     private var isStopping = false
     private var onDrained: (() -> Void)?
 
-    /// Connections accepted since the start.
+    /// The number of connections accepted since the start.
     package private(set) var acceptedConnections = 0
-    /// What has become of TLS handshakes since the start.
+    /// The outcomes of TLS handshakes since the start.
     package private(set) var handshakeCounts = TLSHandshakeCounts()
-    /// Connections that are open now.
+    /// The number of open connections.
     package var openConnections: Int { connections.count + handshakes.count }
-    /// Connections with a request under way; O(n).
+    /// The number of connections with a request in progress; O(n).
     package var activeConnections: Int { connections.values.count { $0.state.isExchanging } }
 
     package init(
@@ -47,7 +47,7 @@ package final class Listener: Handler {
         for socket in sockets { socket.apply(settings.socket) }
     }
 
-    /// Accepts from now on.
+    /// Starts to accept connections.
     package func start(on core: EventLoop.Core) {
         tokens = sockets.map { core.add(self, descriptor: $0.raw, events: Readiness.level) }
     }
@@ -61,14 +61,14 @@ package final class Listener: Handler {
         tokens = []
     }
 
-    /// Serves the connections that are accepted from now on with other settings.
+    /// Uses other settings for connections that are accepted from now on.
     package func adopt(_ settings: ServerSettings) {
         self.settings = settings
         for socket in sockets { socket.apply(settings.socket) }
     }
 
     package func ready(_ events: Readiness, _ core: EventLoop.Core) {
-        // A bound on each turn: connections that are already open want theirs too.
+        // Bounded, because open connections want their turn too.
         for socket in sockets { accept(at: socket, countMax: 64, core) }
     }
 
@@ -86,8 +86,7 @@ package final class Listener: Handler {
         }
     }
 
-    /// Without descriptors or memory there is no accepting: leaves the waiting ones in the queue for a moment
-    /// instead of spinning.
+    /// Stops accepting for a moment after a lack of descriptors or memory, instead of spinning.
     private func rest(_ core: EventLoop.Core) {
         unwatch(core)
         if let token = tokens.first { core.setDeadline(token, core.now + 100) }
@@ -106,7 +105,7 @@ package final class Listener: Handler {
         let endpoint: Endpoint? =
             IPAddress(peer).map { .ip($0, port: peer.port) } ?? (peer.family == 1 ? .unix(path: "") : nil)
         if !isWithinLimit, settings.tls != nil {
-            // A word that would not reach the client without a handshake first is not worth one.
+            // A refusal in words would need a handshake first and is not worth it.
             application.refuseSilently(.tooManyConnections, from: endpoint)
             return
         }
@@ -121,7 +120,7 @@ package final class Listener: Handler {
         serve(descriptor, from: endpoint, core)
     }
 
-    /// Serves a connection that has its place, unless its client has too many others.
+    /// Serves an admitted connection unless its client has too many others.
     private func serve(
         _ descriptor: consuming Descriptor, from peer: Endpoint?, isPeerTLS: Bool? = nil,
         _ core: EventLoop.Core
@@ -147,7 +146,7 @@ package final class Listener: Handler {
         if isStopping { connection.stop() }
     }
 
-    /// Answers a connection that gets no place, and ends it.
+    /// Sends a refusal to a connection that is not admitted, and ends it.
     private func refuse(_ connection: ServerConnection, _ refusal: Refusal) {
         refused.insert(ObjectIdentifier(connection))
         connection.start()
@@ -182,7 +181,7 @@ package final class Listener: Handler {
         waiting[ObjectIdentifier(reader)] = reader
     }
 
-    /// A connection that ends before it has become one.
+    /// Ends a connection without a valid PROXY header.
     private func refuseHeader(from peer: Endpoint?) {
         count.leave()
         if !isStopping { application.refuseSilently(.badProxyHeader, from: peer) }
@@ -207,7 +206,7 @@ package final class Listener: Handler {
             }
             let connection = open(transport, peer: peer, tls: facts, core)
             if facts.isEarly {
-                // What it comes to is not known yet.
+                // The outcome of the handshake is not known yet.
                 connection.onHandshakeEnd = { [unowned self] in handshakeCounts.count($0) }
             } else {
                 handshakeCounts.count(outcome)
@@ -217,7 +216,7 @@ package final class Listener: Handler {
         if isStopping { handshake.hurry(core) }
     }
 
-    /// Gives back the places of a connection that has ended.
+    /// Releases the counts of a connection that has ended.
     private func leave(_ place: ClientPlace?) {
         count.leave()
         if let (client, count) = place { count.leave(client) }
@@ -233,16 +232,16 @@ package final class Listener: Handler {
         leave(clients.removeValue(forKey: ObjectIdentifier(connection)))
     }
 
-    /// Accepts no more, lets requests under way end, and calls `whenDrained` once all connections have closed.
+    /// Stops accepting, lets requests in progress end, and calls `whenDrained` once all connections are closed.
     ///
-    /// An idle connection may ask once more for a moment: for all the client knows its request was accepted.
+    /// An idle connection may send one more request for a moment, because its client may have sent it already.
     package func stop(_ core: EventLoop.Core, whenDrained: @escaping () -> Void) {
         guard !isStopping else { return }
-        // Who has connected before would be reset with the socket.
+        // Connections in the queue would be reset with the socket.
         for socket in sockets { accept(at: socket, countMax: Self.queueMax, core) }
         isStopping = true
         onDrained = whenDrained
-        // Another process may have the same sockets: closing alone would not end the reports of them.
+        // Another process may hold the same sockets, so closing alone would not end their reports.
         unwatch(core)
         sockets = []
         forgetTokens(core)
@@ -252,10 +251,10 @@ package final class Listener: Handler {
         finishStopping()
     }
 
-    /// As many as can wait in the queue of a socket.
+    /// The maximum length of a socket's queue.
     private static let queueMax = 4096
 
-    /// Resets what is still open: the time for draining is over.
+    /// Resets all open connections: the time for draining is over.
     package func abortAll() {
         for reader in Array(waiting.values) { reader.cancel() }
         for handshake in Array(handshakes.values) { handshake.cancel() }

@@ -1,11 +1,11 @@
 internal import CLinux
 internal import Glibc
 
-/// Reads the PROXY protocol header of one accepted connection, and not a byte more: TLS or HTTP follows.
+/// Reads the PROXY protocol header of one accepted connection, and no byte behind it.
 ///
 /// Confined to its loop. Its owner holds it until `onEnd` is called, once.
 final class ProxyHeaderReader: Handler {
-    /// Gets the socket and what the header said, or nil twice for a connection that is of no use.
+    /// Receives the socket and the header, or nil twice for an invalid connection.
     typealias Ending = (consuming Descriptor?, ProxyHeader?) -> Void
 
     private var descriptor: Descriptor?
@@ -33,7 +33,7 @@ final class ProxyHeaderReader: Handler {
         guard count > 0 else { return errno == EAGAIN || errno == EINTR ? () : end(nil) }
         do throws(ProxyHeaderError) {
             guard let header = try ProxyHeader.parse(bytes.span.extracting(0..<count)) else {
-                // The end of a connection that breaks off here comes as another event, and finds the same bytes.
+                // If the connection ends here, another event reports it and finds the same bytes.
                 return events.isDisjoint(with: [.peerClosed, .broken]) ? () : end(nil)
             }
             take(header.byteCount, into: &bytes)
@@ -45,12 +45,12 @@ final class ProxyHeaderReader: Handler {
 
     func expired(_ core: EventLoop.Core) { end(nil) }
 
-    /// The listener stops: the header must come at once.
+    /// Leaves the header only a moment, because the listener stops.
     func hurry(_ core: EventLoop.Core) {
         core.setDeadline(token, core.now + ServerSettings.lastRequestGrace)
     }
 
-    /// Gives up: the time for draining is over.
+    /// Gives up, because the time for draining is over.
     func cancel() { end(nil) }
 
     private func peek(into bytes: inout [UInt8]) -> Int {
@@ -64,7 +64,7 @@ final class ProxyHeaderReader: Handler {
 
     private func take(_ count: Int, into bytes: inout [UInt8]) {
         guard let raw = descriptor?.raw else { return }
-        // Safe: `count` bytes were just seen to be there, and the array holds more.
+        // Safe: `count` bytes were just seen, and the array holds more.
         _ = unsafe bytes.withUnsafeMutableBytes { buffer in
             guard let base = buffer.baseAddress else { return 0 }
             return unsafe CLinux_receive(raw, base, min(count, buffer.count))
@@ -74,7 +74,7 @@ final class ProxyHeaderReader: Handler {
     private func end(_ header: ProxyHeader?) {
         guard let onEnd, let descriptor = descriptor.take() else { return }
         self.onEnd = nil
-        // The socket gets a name of its own on the loop, if it goes on.
+        // If the connection goes on, its socket gets another token.
         core.unwatch(descriptor.raw)
         core.remove(token)
         if header == nil { onEnd(nil, nil) } else { onEnd(descriptor, header) }

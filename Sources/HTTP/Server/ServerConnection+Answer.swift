@@ -1,29 +1,29 @@
-/// The writing side: what a handler calls to answer.
+/// The writing side: handlers call it to respond.
 extension ServerConnection {
-    /// As much output may wait as this before the answer's source is told to stop.
+    /// The amount of waiting output at which the response's source must pause.
     ///
-    /// Slow readers are many, and behind this there is the socket's own buffer, so that fast ones miss nothing.
+    /// Slow readers are many. For fast ones the socket's own buffer bridges the pause.
     private static let highWaterBytes = 32 * 1024
-    /// With this little left the source is told to go on.
+    /// The amount of waiting output at which the source may resume.
     private static let lowWaterBytes = 16 * 1024
-    /// Pieces from here on are written at once and not copied first.
+    /// The size from which a piece is written at once instead of copied first.
     private static let directBytes = 16 * 1024
 
-    /// Whether there is room for more of the answer.
+    /// True while there is room for more of the response.
     ///
-    /// When not, `drained` comes once there is.
+    /// After false, `drained` is called once there is room.
     package var canWrite: Bool { !isFull }
 
-    /// Every byte that was ever given to this connection to send: heads and framing included.
+    /// The number of bytes ever given to this connection to send, with heads and framing.
     package var bytesSent: Int { output.totalBytes }
 
-    /// Whether the client still waits for an answer here.
+    /// True while the client can receive a response.
     package var isOpen: Bool { transport != nil }
 
-    /// Whether a client of this version takes a chunked body.
+    /// True if the client's version allows a chunked body.
     package var takesChunked: Bool { clientVersion >= .http11 }
 
-    /// Sends an interim response (RFC 9110 section 15.2); not to HTTP/1.0, which does not know them.
+    /// Sends an interim response (RFC 9110 section 15.2); HTTP/1.0 clients get none.
     package func sendInterim(_ head: ResponseHead) {
         guard transport != nil, state.output == .none, clientVersion >= .http11 else { return }
         changeOutput { $0.append { HeadWriter.write(head, into: &$0) } }
@@ -33,10 +33,10 @@ extension ServerConnection {
     private static let connectionFields: HeaderNameSet = [.connection, .transferEncoding]
     private static let framingFields: HeaderNameSet = [.connection, .transferEncoding, .contentLength]
 
-    /// Sends the answer's head.
+    /// Sends the response's head.
     ///
-    /// `body` says what follows; the head's own framing and connection fields are replaced by what is true
-    /// here, but for the Content-Length of an answer without body (HEAD, 304).
+    /// `body` is its framing. The connection's own framing and connection fields replace those of the head,
+    /// except for the Content-Length of a response without body (HEAD, 304).
     package func start(_ head: consuming ResponseHead, body: BodyFraming) {
         guard transport != nil, state.output == .none else { return }
         var framing = body
@@ -49,14 +49,14 @@ extension ServerConnection {
         case .chunked: head.headers.append(.transferEncoding, "chunked")
         case .untilClose, .none: break
         }
-        // With a 426, whose Upgrade says what is required, and ends at this hop (RFC 9110 section 15.5.22).
+        // A 426 has an Upgrade field, which applies to this hop only (RFC 9110 section 15.5.22).
         if head.headers.contains(.upgrade) { head.headers.append(.connection, "upgrade") }
         if !persists {
             head.headers.append(.connection, "close")
         } else if clientVersion < .http11 {
             head.headers.append(.connection, "keep-alive")
         }
-        // RFC 6797 section 7.2: never without TLS, and once.
+        // RFC 6797 section 7.2: only with TLS, and once.
         if tls != nil, let policy = settings.strictTransportSecurity,
             !head.headers.contains(.strictTransportSecurity)
         {
@@ -68,9 +68,9 @@ extension ServerConnection {
         core.attend(token)
     }
 
-    /// Sends a 101, from which on both sides' bytes pass as they are (RFC 9110 section 7.8).
+    /// Sends a 101, after which both sides' bytes pass unchanged (RFC 9110 section 7.8).
     ///
-    /// What the client sends comes as the pieces of a body, its end as that body's end; what is written goes out raw,
+    /// The client's bytes arrive as pieces of a body, and its end as the body's end. Writes go out unframed,
     /// and `finish` ends the connection.
     package func switchProtocols(_ head: consuming ResponseHead) {
         guard transport != nil, state.output == .none, clientVersion >= .http11 else { return }
@@ -86,7 +86,7 @@ extension ServerConnection {
         core.attend(token)
     }
 
-    /// Sends a piece of the answer's body; what the client does not take yet is kept.
+    /// Sends a piece of the response's body; keeps the bytes that the client does not take yet.
     package func write(_ piece: Span<UInt8>) {
         guard let transport, state.output == .body, answerFraming != .none, !piece.isEmpty else { return }
         if answerFraming == .chunked {
@@ -104,7 +104,7 @@ extension ServerConnection {
         core.attend(token)
     }
 
-    /// The answer is whole.
+    /// Ends the response.
     package func finish(trailers: Headers = Headers()) {
         guard transport != nil, state.output == .body else { return }
         if answerFraming == .chunked {
@@ -115,9 +115,9 @@ extension ServerConnection {
         core.attend(token)
     }
 
-    /// Takes back a response of which no byte has gone to the client yet; false where it is too late.
+    /// Withdraws a response if none of its bytes has gone to the client; otherwise returns false.
     ///
-    /// Another response may be started then.
+    /// Another response may be started afterwards.
     package func withdraw() -> Bool {
         guard transport != nil, state.output == .body, !isTunnel else { return false }
         let beginning = answerBeginning
@@ -129,7 +129,8 @@ extension ServerConnection {
         return true
     }
 
-    /// Gives the answer up so that the client cannot take it for whole: the connection is reset.
+    /// Gives up the response and resets the connection, so that the client cannot take the response for
+    /// complete.
     package func abort() {
         guard transport != nil else { return }
         transport?.resetOnClose()
@@ -150,11 +151,11 @@ extension ServerConnection {
             noteWrite(outcome)
             guard self.transport != nil else { return }
         }
-        // A connection ends with its close_notify, for which the handshake must be whole.
+        // A connection ends with its closure alert, for which the handshake must be complete.
         if output.isEmpty, let next = afterFlush, !awaitsHandshake || next == .request {
             afterFlush = nil
-            // Closing over unread input resets the connection, and that may cost the client the answer's end.
-            // Also what arrives only after the close would reset it: only the client's own end makes it safe.
+            // Closing over unread input resets the connection, which may destroy the end of the response. Bytes
+            // that arrive after the close would reset it too, so only the client's own end makes it safe.
             let isSafe = state.isPeerClosed && !hasUnreadInput
             return proceed(to: next == .close && !isSafe ? .linger : next)
         }
@@ -164,7 +165,7 @@ extension ServerConnection {
         }
     }
 
-    /// Lets what the client has taken since the last look buy it time; what the system has taken does not.
+    /// Extends the client's deadline for bytes that it has taken; those in the system's buffer do not count.
     func noteTaken() {
         guard let transport else { return }
         let taken = output.takenBytes(from: transport)
@@ -173,9 +174,9 @@ extension ServerConnection {
         takenBytes = taken
     }
 
-    /// Lets `body` change what waits.
+    /// Changes the waiting output.
     ///
-    /// It is taken out for that: whatever runs in between, no check is needed of whether it looks at it.
+    /// The output is moved out for the call, so that no run-time check for overlapping access is needed.
     func changeOutput(_ body: (inout OutputBuffer) -> Void) {
         var taken = OutputBuffer()
         swap(&taken, &output)
@@ -194,17 +195,17 @@ extension ServerConnection {
         }
     }
 
-    /// Bytes have passed either way.
+    /// Extends a pace for bytes that passed.
     func note(_ bytes: Int, in pace: inout Pace) {
         pace.passed(
             bytes, at: core.now, idleTimeout: settings.idleTimeout, bytesPerSecond: settings.bodyRate)
     }
 }
 
-/// Where a response begins in its connection's output, and what the connection was before it.
+/// The start of a response in its connection's output, and the connection's state before it.
 struct AnswerBeginning {
-    /// The bytes that the connection had been given before.
+    /// The number of bytes given to the connection before.
     var offset = 0
-    /// Whether the connection could serve another request.
+    /// True if the connection could serve another request.
     var wasPersistent = true
 }

@@ -1,9 +1,9 @@
-/// How long a client is waited for.
+/// The time limits for a client.
 extension ServerConnection {
     package func expired(_ core: EventLoop.Core) {
         if awaitsHandshake, core.now >= handshakeDeadline { return giveUpHandshake() }
         if !output.isEmpty {
-            // There is no event while the system's buffer drains, and it is large: ask before anybody is blamed.
+            // No event reports that the system's large buffer drains, so ask before the client is blamed.
             noteTaken()
             if outputPace.deadline > core.now { return updateDeadline() }
         }
@@ -15,7 +15,7 @@ extension ServerConnection {
         updateDeadline()
     }
 
-    /// The moment when waiting for the client has been long enough.
+    /// The time at which the client has been waited for long enough.
     private var deadline: Int64? {
         if case .discarded = state.input, afterFlush == nil {
             return min(lastRead + Self.lingerIdleMilliseconds, lingerUntil)
@@ -25,11 +25,11 @@ extension ServerConnection {
         case .head: return headDeadline
         case .body where isTunnel: return max(lastRead, lastWrite) + settings.tunnelTimeout
         case .body: return isPaused ? nil : bodyPace.deadline
-        // Its client has no more to say, and may listen on for as long as a tunnel may be silent.
+        // The client sends no more and may listen for as long as a tunnel may be silent.
         case .complete where isTunnel: return max(lastRead, lastWrite) + settings.tunnelTimeout
         case .complete:
-            // Half-closed or gone: only an answer could tell. A short grace serves the one without working long
-            // for the other.
+            // The client is half-closed or gone; only a response would tell. A short grace serves the first
+            // without much work for the second.
             return state.isPeerClosed ? max(peerClosedAt, lastWrite) + Self.halfCloseMilliseconds : nil
         case .discarded: return nil
         }

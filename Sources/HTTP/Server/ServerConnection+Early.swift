@@ -1,6 +1,6 @@
-/// Requests that come before the TLS handshake is whole (RFC 8446 section 2.3).
+/// Requests that come before the TLS handshake is complete (RFC 8446 section 2.3).
 extension ServerConnection {
-    /// Goes on with the handshake, beside whatever is being answered.
+    /// Continues the handshake while responses may be in progress.
     func goOnWithHandshake() {
         guard let transport else { return }
         switch transport.establish() {
@@ -9,7 +9,7 @@ extension ServerConnection {
         case .done:
             awaitsHandshake = false
             if let tls { endHandshake(.success(tls)) }
-            // What came with the end of the handshake has been read from the socket already.
+            // Bytes that came with the end of the handshake have already left the socket.
             isReadable = true
         case .failed(let failure):
             endHandshake(.failure(failure))
@@ -17,13 +17,13 @@ extension ServerConnection {
         }
     }
 
-    /// The time for it is over.
+    /// Ends the connection because the handshake's time is over.
     func giveUpHandshake() {
         endHandshake(.failure(.timedOut))
         lose(.timedOut)
     }
 
-    /// Says once what the handshake has come to.
+    /// Reports the handshake's outcome once.
     func endHandshake(_ outcome: Result<TLSFacts, TLSFailure>) {
         let onEnd = onHandshakeEnd
         onHandshakeEnd = nil

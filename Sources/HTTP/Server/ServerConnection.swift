@@ -1,25 +1,25 @@
-/// One client's connection: reads requests, hands them to the application, writes the answers.
+/// One client's connection: reads requests, passes them to the application, writes the responses.
 ///
-/// Confined to its loop. A request's handler holds the connection and the connection the handler; both let go at
-/// the end of the exchange.
+/// Confined to its loop. A request's handler and the connection hold each other; both let go at the end of the
+/// exchange.
 package final class ServerConnection: Handler {
-    /// Who connected; nil when that is not known.
+    /// The client's address; nil if it is unknown.
     ///
-    /// Behind a proxy that speaks the PROXY protocol: who connected to that.
+    /// Behind a proxy with the PROXY protocol: the address of the proxy's client.
     package let peer: Endpoint?
-    /// Whether the client's connection was TLS: to us, or by the word of such a proxy; nil where there is none.
+    /// True if the client's connection was TLS, by its own handshake or by the PROXY header; nil if neither
+    /// tells.
     package let isPeerTLS: Bool?
-    /// What its own TLS has shown; nil without.
+    /// The properties of its TLS; nil without TLS.
     package let tls: TLSFacts?
-    /// Whether its TLS handshake is not whole yet: what comes may be somebody's copy (RFC 8446 section 8).
+    /// True while the TLS handshake is incomplete, when a request may be a replay (RFC 8446 section 8).
     package var isEarly: Bool { awaitsHandshake }
-    /// The same for this module alone, see `EventLoop.Core.clock`.
+    /// `isEarly` for this module alone, see `EventLoop.Core.clock`.
     var awaitsHandshake: Bool
-    /// Who is told what a handshake that is not whole yet comes to; nil for all others.
+    /// Receives the outcome of a handshake that is not complete yet; nil for all others.
     var onHandshakeEnd: TLSHandshake.Ending?
-    /// The loop it lives on.
     package let core: EventLoop.Core
-    /// What the application wants to remember of the connection from one request to the next.
+    /// A value that the application keeps with the connection between requests.
     package var attachment: AnyObject?
     package let settings: ServerSettings
     var transport: (any Transport)?
@@ -27,26 +27,26 @@ package final class ServerConnection: Handler {
     var state = ServerStateMachine()
     var output = OutputBuffer()
     var handler: (any RequestHandler)?
-    /// How the answer under way is framed.
+    /// The framing of the response in progress.
     var answerFraming = BodyFraming.none
-    /// Where the response under way begins, so that it can be withdrawn.
+    /// The start of the response in progress, so that it can be withdrawn.
     var answerBeginning = AnswerBeginning()
     var clientVersion = Version.http11
     var isFull = false
-    /// What to do when the output has gone.
+    /// The step to take once the output is empty.
     var afterFlush: ServerStateMachine.Next?
-    /// Whether it has changed its protocol (RFC 9110 section 7.8): its bytes are no messages any more.
+    /// True once the protocol has changed (RFC 9110 section 7.8): the bytes are no HTTP messages any more.
     var isTunnel = false
-    /// What the request's body is read with; nil where none is awaited.
+    /// The decoder of the request's body; nil if none is awaited.
     var body: BodyDecoder?
     var lastRead: Int64
-    /// How the request's body comes, or passes while its answer does.
+    /// The pace of the request's body, including its exchange with the response.
     var bodyPace = Pace()
-    /// How the client takes what waits for it.
+    /// The pace at which the client takes the output.
     var outputPace = Pace()
-    /// What the client had taken when `outputPace` was told last.
+    /// The number of bytes that the client had taken at the last look.
     var takenBytes = 0
-    /// Whether something has been waiting for the client since the last event.
+    /// True while output has been waiting since the last event.
     var isOutputLate = false
 
     private let application: any Application
@@ -54,14 +54,16 @@ package final class ServerConnection: Handler {
     private var parser: HeadParser
     private var pending: [UInt8] = []
     var isReadable = false
-    /// Whether reading waits for room to write.
+    /// True while reading waits for room to write.
     private var readsOnceWritable = false
-    /// The peer's end has been reported, and is not reported again: only reading on finds it.
+    /// True once the peer's end has been reported.
+    ///
+    /// It is reported once only; reading finds it.
     private var endIsNear = false
     var isPaused = false
-    /// When the head that is awaited must be whole, or its first byte there.
+    /// The time limit for the first byte of the next head, then for its last.
     var headDeadline: Int64
-    /// When the rest of the handshake must be there.
+    /// The time limit for the rest of the handshake.
     let handshakeDeadline: Int64
     var peerClosedAt: Int64 = 0
     var lingerUntil: Int64 = 0
@@ -93,7 +95,7 @@ package final class ServerConnection: Handler {
         guard let transport else { return }
         token = core.add(self, descriptor: transport.descriptor, events: Readiness.edges)
         if tls != nil {
-            // What came with the end of the handshake has been read from the socket already.
+            // Bytes that came with the end of the handshake have already left the socket.
             isReadable = true
             core.attend(token)
         }
@@ -110,7 +112,7 @@ package final class ServerConnection: Handler {
             isReadable = true
         }
         if !state.wantsInput {
-            // What is not read now cannot tell of the end by itself.
+            // While input is not read, reading cannot find the end.
             if events.contains(.broken) { return lose(.closed) }
             if events.contains(.peerClosed) { peerClosed() }
         }
@@ -125,7 +127,7 @@ package final class ServerConnection: Handler {
         if awaitsHandshake { goOnWithHandshake() }
         flush()
         readInput()
-        // The end that was reported together with the request is not reported again while nothing is read.
+        // An end that was reported together with the request is not reported again while input is not read.
         if endIsNear, !state.wantsInput, !state.isPeerClosed { peerClosed() }
         if isBroken { lose(.closed) }
         updateDeadline()
@@ -138,7 +140,7 @@ package final class ServerConnection: Handler {
         if !pending.isEmpty, wantsInput { takePending() }
         while isReadable, wantsInput, let transport {
             rounds += 1
-            // Others want their turn: go on behind them.
+            // Other connections want their turn, so continue after them.
             guard rounds <= 16 else { return core.attend(token) }
             switch core.readBuffer.fill(transport) {
             case .bytes(let count, let mayHaveMore):
@@ -156,7 +158,7 @@ package final class ServerConnection: Handler {
                 peerClosed()
             case .cutOff:
                 isReadable = false
-                // A message has its own end; what passes after a change of protocol has none.
+                // A message shows its own end; the bytes of a tunnel do not.
                 if isTunnel { lose(.closed) } else { peerClosed() }
             case .failed:
                 lose(.closed)
@@ -188,7 +190,7 @@ package final class ServerConnection: Handler {
         pending = used == 0 ? bytes : [UInt8](bytes[used...])
     }
 
-    /// Works through `bytes` as far as the state wants them; returns how many were used.
+    /// Processes `bytes` as far as the state allows; returns the number of bytes used.
     private func consume(_ bytes: Span<UInt8>) -> Int {
         var offset = 0
         while offset < bytes.count, transport != nil {
@@ -201,7 +203,7 @@ package final class ServerConnection: Handler {
                 if isPaused { return offset }
                 offset = consumeBody(bytes, from: offset)
             case .head:
-                // RFC 9112 section 9.3.2: answers do not pile up behind one that the client has not taken.
+                // RFC 9112 section 9.3.2: a client that does not read its response gets no further ones.
                 if afterFlush != nil { return offset }
                 guard let end = consumeHead(bytes, from: offset) else { return offset }
                 offset = end
@@ -220,7 +222,7 @@ package final class ServerConnection: Handler {
                 return nil
             }
             let consumed = parser.consumed
-            // What is not begun is read again, from its first byte, once the handshake is whole.
+            // A request that is not begun now is read again from its first byte once the handshake is complete.
             guard !awaitsHandshake || head.mayBeEarly else { return nil }
             try begin(consume head)
             return offset + consumed
@@ -244,7 +246,7 @@ package final class ServerConnection: Handler {
     }
 
     private func consumeBody(_ bytes: Span<UInt8>, from offset: Int) -> Int {
-        // A copy: what the handler does to this connection meanwhile must not meet a decoder at work.
+        // A copy, because the handler may call back while the decoder is at work.
         guard var decoder = body else { return bytes.count }
         do {
             let end = try decoder.decode(bytes, from: offset) { piece in handler?.received(piece) }
@@ -256,19 +258,19 @@ package final class ServerConnection: Handler {
             }
             return end
         } catch {
-            // Without a decoder the rest is thrown away, and the connection ends with the answer.
+            // Without a decoder the rest is discarded, and the connection ends with the response.
             body = nil
             handler?.malformed(error)
             return bytes.count
         }
     }
 
-    /// Stops reading the request's body: its receiver is full.
+    /// Pauses reading of the request's body, because its receiver is full.
     package func pauseRequest() {
         isPaused = true
     }
 
-    /// Reads on, after the events of this batch.
+    /// Resumes reading after the events of this batch.
     package func resumeRequest() {
         guard isPaused else { return }
         isPaused = false
@@ -308,7 +310,7 @@ package final class ServerConnection: Handler {
     /// Ends the connection with the next response, or without one if no request comes within a grace.
     func stop() {
         state.stop()
-        // A request that has arrived is answered, though nobody has read it yet.
+        // A request that has arrived unread still gets its response.
         isReadable = true
         serve()
         guard transport != nil else { return }
@@ -317,13 +319,13 @@ package final class ServerConnection: Handler {
         updateDeadline()
     }
 
-    /// While the server stops, an idle connection waits for its last request for a moment only.
+    /// Limits the wait of an idle connection for its last request while the server stops.
     private func limitWait() {
         guard state.isStopping, case .head(isPartial: false) = state.input else { return }
         headDeadline = min(headDeadline, core.now + ServerSettings.lastRequestGrace)
     }
 
-    /// Enters the phase that follows an answer.
+    /// Enters the phase that follows a response.
     func proceed(to next: ServerStateMachine.Next) {
         switch next {
         case .request:
@@ -345,10 +347,10 @@ package final class ServerConnection: Handler {
 
     var hasUnreadInput: Bool { isReadable || !pending.isEmpty }
 
-    /// The client is lost: resets the connection and tells the handler.
+    /// Resets the connection of a lost client and tells the handler.
     func lose(_ cause: ClientLoss) {
         guard transport != nil else { return }
-        // What has not gone is missing at the end, and a clean end may be what tells that an answer is whole.
+        // Missing bytes must not look like a clean end, which may mark a response as complete.
         if state.isExchanging || !output.isEmpty { transport?.resetOnClose() }
         let handler = handler
         close()

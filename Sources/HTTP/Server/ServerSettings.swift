@@ -1,36 +1,38 @@
-/// What a server allows its clients, the same for every connection.
+/// The limits of a server for its clients, the same for every connection.
 ///
-/// Times in milliseconds.
+/// Times are in milliseconds.
 package struct ServerSettings: Sendable {
     package var limits = MessageLimits()
-    /// From the first byte of a head to its last, and from accepting a connection to its first byte.
+    /// From the first byte of a head to its last, and from the accept to the first byte.
     package var headTimeout: Int64 = 10_000
-    /// From the end of an answer to the next request.
+    /// From the end of a response to the next request.
     package var keepAliveTimeout: Int64 = 75_000
-    /// Between two bytes of a body, either way.
+    /// Between two bytes of a body, in either direction.
     package var idleTimeout: Int64 = 60_000
-    /// Bytes of a body in a second, either way, below which `idleTimeout` runs out as if none came; 0 for any.
+    /// Bytes per second of a body, in either direction, below which `idleTimeout` runs out; 0 for no minimum.
     package var bodyRate = 240
-    /// For how long a connection that has changed its protocol may be silent both ways.
+    /// The silence in both directions after which a tunnel ends.
     package var tunnelTimeout: Int64 = 600_000
-    /// Who may, and must, begin a connection with a PROXY protocol header; nil where none is expected.
+    /// Returns true for peers that must begin with a PROXY protocol header; others are refused.
+    ///
+    /// Nil if none is expected.
     package var acceptsProxyHeader: (@Sendable (Endpoint?) -> Bool)?
-    /// What connections are protected with; nil for plain ones.
+    /// The TLS of the listener; nil for plain connections.
     package var tls: TLSServer?
     /// The request field for the subject of the client's certificate; nil for none.
     package var clientSubjectField: HeaderName?
-    /// The Strict-Transport-Security of every answer by TLS (RFC 6797); nil for none.
+    /// The Strict-Transport-Security field of every response over TLS (RFC 6797); nil for none.
     package var strictTransportSecurity: String?
-    /// The port where this server speaks TLS, to which plain requests are sent on; nil where they are answered.
+    /// The TLS port to which plain requests are redirected; nil if they are served.
     package var redirectPort: UInt16?
-    /// What is set of its sockets.
     package var socket = SocketOptions()
-    /// Connections at a time, of all loops together.
+    /// The maximum number of connections, over all loops.
     package var connectionsMax = 10_000
-    /// Of one client alone; nil: as many as of all.
+    /// The limit per client; nil for none.
     package var clientLimit: ClientConnectionLimit?
 
-    /// How long an idle connection may wait with its last request, or a new one with its first, while the server drains.
+    /// The wait of an idle connection for its last request, or of a new one for its first, while the server
+    /// drains.
     static let lastRequestGrace: Int64 = 2_000
 
     package init() {}

@@ -1,46 +1,46 @@
-/// Where a client's connection stands: which part of a request may come, which part of an answer has gone.
+/// The state of a client's connection: the expected part of a request, and the sent part of a response.
 ///
 /// Pure, so that a test can drive it through every order of events. One exchange at a time (RFC 9112 section
-/// 9.3.2): a pipelined request stays unread until the answer before it is whole.
+/// 9.3.2): a pipelined request stays unread until the response before it is complete.
 struct ServerStateMachine: Sendable {
-    /// What comes in.
+    /// The expected input.
     enum Input: Sendable {
-        /// A head is awaited; whether any byte of it has come.
+        /// A head; partial once a byte of it has come.
         case head(isPartial: Bool)
         case body
-        /// The request is whole; what follows waits.
+        /// The request is complete; later bytes wait.
         case complete
-        /// Nothing more is taken; what comes is thrown away until the client closes.
+        /// Input is discarded until the client closes.
         case discarded
     }
 
-    /// What goes out.
+    /// The progress of the response.
     enum Output: Sendable {
         case none
         case body
         case complete
     }
 
-    /// What to do once an answer is whole.
+    /// The step after a complete response.
     enum Next: Equatable, Sendable {
-        /// Await the next request.
+        /// Wait for the next request.
         case request
-        /// Close, or linger if the client has more to say.
+        /// Close, or linger if the client may send more.
         case close
-        /// Close the sending side and throw away what still comes, so that the answer is not lost to a reset
-        /// (RFC 9112 section 9.6).
+        /// Close the sending side and discard input, so that a reset does not destroy the response (RFC 9112
+        /// section 9.6).
         case linger
     }
 
     private(set) var input = Input.head(isPartial: false)
     private(set) var output = Output.none
-    /// Whether the connection may serve another request after this one (RFC 9112 section 9.3).
+    /// True if the connection may serve another request after this one (RFC 9112 section 9.3).
     private(set) var isPersistent = true
-    /// Whether the client sends no more.
+    /// True once the client sends no more.
     private(set) var isPeerClosed = false
     private(set) var isStopping = false
 
-    /// Whether an exchange is under way: begun, and its answer not yet whole.
+    /// True from the beginning of a request until its response is complete.
     var isExchanging: Bool {
         switch input {
         case .head, .discarded: false
@@ -48,7 +48,7 @@ struct ServerStateMachine: Sendable {
         }
     }
 
-    /// Whether bytes of the client are of use now.
+    /// True while bytes of the client are of use.
     var wantsInput: Bool {
         switch input {
         case .head, .body, .discarded: true
@@ -70,10 +70,10 @@ struct ServerStateMachine: Sendable {
         if case .body = input { input = .complete }
     }
 
-    /// The answer's head goes out; returns whether the connection persists, which the head must say.
+    /// The response's head is sent; returns whether the connection persists, which the head must say.
     ///
-    /// An answer that overtakes its request ends the connection: the rest of that body must never be taken for a
-    /// request. One without length ends it too, being its only end.
+    /// A response that overtakes its request ends the connection, because the rest of that body must never be
+    /// taken for a request. A response without a length ends it too.
     mutating func answerStarted(endsWithConnection: Bool) -> Bool {
         output = .body
         if case .complete = input {} else { isPersistent = false }
@@ -81,21 +81,23 @@ struct ServerStateMachine: Sendable {
         return isPersistent
     }
 
-    /// The response's head is taken back: none of it has gone out.
+    /// The response is withdrawn: none of it has been sent.
     mutating func answerWithdrawn(wasPersistent: Bool) {
         output = .none
         isPersistent = wasPersistent && !isStopping
     }
 
-    /// The connection has changed its protocol: bytes both ways from here on, until it ends.
+    /// The protocol has changed: bytes pass in both directions until the connection ends.
     mutating func protocolSwitched() {
         input = .body
         output = .body
         isPersistent = false
     }
 
-    /// A response whose head promised that the connection persists is followed by another request, also while the server
-    /// stops: the client may have sent it already.
+    /// The response is complete; returns the next step.
+    ///
+    /// If its head promised that the connection persists, another request follows even while the server stops,
+    /// because the client may have sent it already.
     mutating func answerEnded() -> Next {
         output = .complete
         if isPersistent {
@@ -108,18 +110,16 @@ struct ServerStateMachine: Sendable {
         return isWhole ? .close : .linger
     }
 
-    /// The client will send no more.
-    ///
-    /// Returns whether the connection is of no use any more.
+    /// The client will send no more; returns true if the connection is of no further use.
     mutating func peerClosed() -> Bool {
         isPeerClosed = true
         return !isExchanging
     }
 
-    /// The server stops: the next response whose head goes out is the last, and says so.
+    /// The server stops: the next response is the last, and its head says so.
     ///
-    /// A connection that is idle stays open for that: the next request may be on its way, and a client may not send one
-    /// again that got no answer, unless it is idempotent (RFC 9110 section 9.2.2).
+    /// An idle connection stays open for that: the next request may be on its way, and a client must not repeat
+    /// one without a response unless it is idempotent (RFC 9110 section 9.2.2).
     mutating func stop() {
         isStopping = true
     }

@@ -1,6 +1,6 @@
 internal import CLinux
 
-/// Takes one accepted connection through its TLS handshake, within the time for it.
+/// Performs the TLS handshake of one accepted connection within its time limit.
 ///
 /// Confined to its loop. Its owner holds it until the ending is called, once.
 final class TLSHandshake: Handler {
@@ -19,7 +19,7 @@ final class TLSHandshake: Handler {
         core.setDeadline(token, deadline)
     }
 
-    /// Begins; the first event comes from the loop.
+    /// Starts the handshake; the loop sends the first event.
     func start(onEnd: @escaping Ending) {
         self.onEnd = onEnd
     }
@@ -36,18 +36,18 @@ final class TLSHandshake: Handler {
 
     func expired(_ core: EventLoop.Core) { end(.failure(.timedOut)) }
 
-    /// The listener stops: the handshake must end at once.
+    /// Leaves the handshake only a moment, because the listener stops.
     func hurry(_ core: EventLoop.Core) {
         core.setDeadline(token, core.now + ServerSettings.lastRequestGrace)
     }
 
-    /// Gives up: the time for draining is over.
+    /// Gives up, because the time for draining is over.
     func cancel() { end(.failure(.closed)) }
 
     private func end(_ result: Result<TLSFacts, TLSFailure>) {
         guard let onEnd else { return }
         self.onEnd = nil
-        // The socket gets a name of its own on the loop, if it goes on.
+        // If the connection goes on, its socket gets another token.
         core.unwatch(transport.descriptor)
         core.remove(token)
         onEnd(result)
@@ -63,20 +63,19 @@ final class TLSHandshake: Handler {
     }()
 }
 
-/// What has become of the TLS handshakes of one listener.
+/// The outcomes of one listener's TLS handshakes.
 package struct TLSHandshakeCounts: Equatable, Sendable {
     /// Handshakes with a new session.
     package var full = 0
-    /// Handshakes that went on from an earlier session.
+    /// Handshakes that resumed an earlier session.
     package var resumed = 0
-    /// Handshakes that came to nothing.
+    /// Handshakes that failed.
     package var failed = 0
-    /// Handshakes that did not end in time.
+    /// Handshakes that timed out.
     package var timedOut = 0
 
     package init() {}
 
-    /// Adds those of another listener.
     package mutating func add(_ other: TLSHandshakeCounts) {
         full += other.full
         resumed += other.resumed
