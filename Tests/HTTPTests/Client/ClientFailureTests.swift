@@ -27,7 +27,7 @@ struct ClientFailureTests {
     }
 
     @Test func `a connection that is not made in time is a failure of its own`() throws {
-        // A backlog that is full leaves further connections unanswered.
+        // A full backlog leaves further connections unanswered.
         let upstream = try TestUpstream(backlog: 0)
         let waiting = try (0..<2).map { _ in try Peer.begin(to: upstream.endpoint) }
         let client = TestClient(settings { $0.connectTimeout = 150 })
@@ -105,7 +105,7 @@ struct ClientFailureTests {
             response.connection?.finish(trailers: Headers())
         }
         #expect(peer.readHead().hasPrefix("POST / "))
-        // The system says that there is room only after a third of its buffer has gone: more than a megabyte.
+        // The system reports room only after a third of its buffer is free: more than a megabyte.
         var read = 0
         while read < 1 << 20, case let count = peer.read(8 * 1024).utf8.count, count > 0 {
             read += count

@@ -3,7 +3,7 @@ import Testing
 @testable import HTTP
 
 struct ClientResponseTests {
-    /// Sends a request, answers it with `answer` and perhaps the end, and returns what the handler was told.
+    /// Sends a request, responds with `answer` and perhaps the end, and returns the handler's calls.
     private func outcome(
         of answer: String, to method: String = "GET", closing: Bool = false, resetting: Bool = false
     ) throws -> [String] {
@@ -14,7 +14,7 @@ struct ClientResponseTests {
         #expect(peer?.readHead().hasPrefix("\(method) / HTTP/1.1\r\n") == true)
         peer?.send(answer)
         if resetting {
-            // Not before the client has read what was sent: a reset overtakes it.
+            // Only after the client has read the data, which a reset would overtake.
             exchange.journal.wait { $0.contains { $0.hasPrefix("head") } }
             peer?.resetOnEnd()
             peer = nil

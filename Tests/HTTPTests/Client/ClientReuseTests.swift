@@ -7,7 +7,7 @@ struct ClientReuseTests {
     private static let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
     private static let okLines = ["head 200 length(2)", "body ok", "end"]
 
-    /// A connection that has carried an exchange and is kept.
+    /// Returns a connection that has carried an exchange and is kept.
     private func kept(_ settings: ClientSettings = ClientSettings()) throws
         -> (upstream: TestUpstream, client: TestClient, peer: Peer)
     {
@@ -118,7 +118,8 @@ struct ClientReuseTests {
         #expect(peer.readToEnd() == ("", .closed))
     }
 
-    /// Begins a second request on a kept connection in the very batch of events that reports what `happens` there.
+    /// Begins a second request on a kept connection in the same batch of events that reports what `happens`
+    /// there.
     private func reuse(
         framing: BodyFraming = .none, _ write: @escaping @Sendable (TestResponse) -> Void = { _ in },
         happens: (Peer) -> Void

@@ -3,7 +3,7 @@ import Testing
 @testable import HTTP
 
 struct ClientStateMachineTests {
-    /// A machine whose first exchange has come so far.
+    /// Makes a machine and performs the steps of its first exchange.
     private func machine(_ steps: (inout ClientStateMachine) -> Void) -> ClientStateMachine {
         var machine = ClientStateMachine()
         machine.begin()

@@ -47,7 +47,7 @@ struct ClientStreamingTests {
         let line = try #require(lines.first { $0.hasPrefix("written ") })
         let written = try #require(Int(line.dropFirst(8)))
         #expect(written < 12 << 20)
-        // The upstream reads on: the source is told, and what follows comes behind what waited.
+        // The upstream reads: the source is told, and further pieces follow the waiting ones.
         #expect(peer.readHead().hasPrefix("POST / "))
         let chunks = written / (64 * 1024)
         #expect(peer.read(chunks * (5 + 2 + 64 * 1024 + 2)).utf8.count == chunks * 65545)
@@ -122,13 +122,13 @@ struct ClientStreamingTests {
             #expect(exchange.journal.wait { $0.count == 2 }.count == 2)
             peer.resetOnEnd()
         }
-        // The writes fail from here on; what the upstream said before is still there.
+        // From here on writes fail, but the upstream's earlier bytes are still there.
         for _ in 0..<3 {
             exchange.onLoop { $0.connection?.write([UInt8](repeating: 0x78, count: 50_000).span) }
         }
         #expect(exchange.journal.settled().count == 2)
         exchange.onLoop { $0.connection?.resumeResponse() }
-        // Without a length the reset leaves open whether it was whole.
+        // Without a length the reset leaves open whether the body was complete.
         #expect(exchange.outcome().suffix(2) == ["all", length.isEmpty ? "failed truncated" : "end"])
     }
 }

@@ -82,7 +82,7 @@ struct DeadlineWheelTests {
                 let deadline = open.removeValue(forKey: taken)
                 #expect((deadline ?? .max) <= now)
             }
-            // What is late by more than a tick has been taken.
+            // Every token that is late by more than a tick has been taken.
             #expect(open.values.allSatisfy { $0 > now - 4 })
         }
     }

@@ -91,7 +91,7 @@ struct EventLoopTests {
         let loop = EventLoop(label: "test.loop")
         loop.execute { core in
             core.attend(core.add(Sleeper(journal)))
-            // The batch takes its time before anybody is attended to.
+            // The batch takes its time before the first call of `attend`.
             usleep(200_000)
         }
         #expect(journal.wait { !$0.isEmpty } == ["in time"])
@@ -126,7 +126,7 @@ struct EventLoopTests {
         let journal = Journal()
         let loop = EventLoop(label: "test.loop")
         loop.execute { core in
-            // Other tests open descriptors as well: until the number comes back to this one.
+            // Other tests open descriptors too, so repeat until the number comes back here.
             for _ in 0..<1000 {
                 guard let ends = Self.pair() else { return }
                 let token = core.add(
@@ -153,7 +153,7 @@ struct EventLoopTests {
     }
 }
 
-/// Notes what the loop calls.
+/// Records the loop's calls.
 private final class Alarm: Handler {
     private let journal: Journal
     private let name: String
@@ -172,7 +172,7 @@ private final class Alarm: Handler {
     private func note(_ what: String) { journal.note(name.isEmpty ? what : "\(name) \(what)") }
 }
 
-/// Sets a deadline when it is attended to, and notes whether it was given the time.
+/// Sets a deadline when it is attended to, and records whether the whole time passed.
 private final class Sleeper: Handler {
     private static let wait: Int64 = 100
     private let journal: Journal
@@ -192,7 +192,7 @@ private final class Sleeper: Handler {
 
     func expired(_ core: EventLoop.Core) {
         guard let began else { return }
-        // The clock of a loop counts whole milliseconds.
+        // A loop's clock counts whole milliseconds.
         let isInTime = clock.now - began >= .milliseconds(Self.wait - 1)
         journal.note(isInTime ? "in time" : "too early")
     }

@@ -32,7 +32,7 @@ struct ListeningSocketTests {
     }
 
     @Test func `an address that is not ours cannot be listened to`() throws {
-        // TEST-NET-1 (RFC 5737): bind says no, nothing is sent.
+        // TEST-NET-1 (RFC 5737): bind refuses it, and nothing is sent.
         let elsewhere = try #require(IPAddress("192.0.2.1"))
         #expect(throws: SystemError(code: EADDRNOTAVAIL)) {
             try ListeningSocket.open(.ip(elsewhere, port: 0), count: 1)
@@ -86,7 +86,7 @@ struct ListeningSocketTests {
         address.sun_family = sa_family_t(AF_UNIX)
         // The path is shorter than the field, as `unixPath` makes it.
         unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: wire(path)) }
-        // A sockaddr_un is what AF_UNIX says it is, and `address` outlives the call.
+        // A sockaddr_un has the layout that AF_UNIX says, and `address` outlives the call.
         return unsafe withUnsafePointer(to: &address) { pointer in
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 unsafe connect(descriptor.raw, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0

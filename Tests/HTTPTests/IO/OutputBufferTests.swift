@@ -3,7 +3,7 @@ import Testing
 @testable import HTTP
 
 struct OutputBufferTests {
-    /// A transport that takes so many bytes a call, and then no more.
+    /// A transport that takes a fixed number of bytes per call, up to a total.
     private final class Narrow: Transport {
         var taken: [UInt8] = []
         var allowances: [Int]

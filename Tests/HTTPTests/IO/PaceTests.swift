@@ -19,7 +19,7 @@ struct PaceTests {
     @Test func `each byte buys its time at the rate`() {
         #expect(pace([(at: 900, bytes: 1)], rate: 100) == 1010)
         #expect(pace([(at: 300, bytes: 10), (at: 600, bytes: 10), (at: 900, bytes: 10)], rate: 100) == 1300)
-        // Less than a millisecond each counts as well.
+        // Fractions of a millisecond add up.
         #expect(pace([(Int64, Int)](repeating: (900, 1), count: 10), rate: 10_000) == 1001)
     }
 

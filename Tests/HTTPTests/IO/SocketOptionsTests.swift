@@ -4,7 +4,7 @@ import Testing
 
 @testable import HTTP
 
-/// What the kernel says of a listening socket, and of a connection that it has accepted.
+/// The options of a listening socket and of a connection that it accepted, as the kernel reports them.
 struct SocketOptionsTests {
     private func open(_ options: SocketOptions, isMultipath: Bool = false) throws -> ListeningSocket {
         let socket = try ListeningSocket.open(
@@ -19,7 +19,7 @@ struct SocketOptionsTests {
         return unsafe getsockopt(raw, level, name, &value, &size) == 0 ? value : -1
     }
 
-    /// Reads options of a connection that has been accepted.
+    /// Reads options of an accepted connection.
     private func accepted(by listener: ListeningSocket, _ read: (Int32) -> [Int32]) throws -> [Int32] {
         let peer = try Peer.connect(to: listener.endpoint)
         defer { withExtendedLifetime(peer) {} }
@@ -48,7 +48,7 @@ struct SocketOptionsTests {
         options.keepAliveSeconds = 0
         let listener = try open(options)
         #expect(try accepted(by: listener) { [option(SO_KEEPALIVE, SOL_SOCKET, of: $0)] } == [0])
-        // A later change counts for the connections from then on.
+        // A later change applies to later connections.
         options.keepAliveSeconds = 7
         listener.apply(options)
         let values = try accepted(by: listener) { raw in

@@ -4,7 +4,7 @@ import Testing
 
 @testable import HTTP
 
-/// Two of our own ends before each other.
+/// The server's and the client's transport connected to each other.
 @Suite(.timeLimit(.minutes(5))) struct TLSTransportTests {
     private let nothing: [UInt8] = []
 
@@ -13,7 +13,8 @@ import Testing
         let body = Noise.bytes(9_000_000, seed: 3)
         var (sent, got, stops) = (0, [UInt8](), 0)
         while got.count < body.count {
-            // Two pieces of odd lengths, as a head and a body; what is not taken is offered again from elsewhere.
+            // Two pieces of odd lengths, as a head and a body; bytes that are not taken are offered again from
+            // another address.
             let middle = min(body.count, sent + 700)
             let end = min(body.count, sent + 50_001)
             let (first, second) = (Array(body[sent..<middle]), Array(body[middle..<end]))
@@ -32,7 +33,7 @@ import Testing
     }
 
     @Test func `a flight that the socket has no room for goes on as the peer reads`() throws {
-        // A certificate of 90 KB: more than the 64 of the peer's window and the few of the socket's own.
+        // A certificate of 90 KB, which exceeds the peer's window of 64 KB and the socket's small buffer.
         let pair = try TLSPair(nameCount: 3600, sendBytes: 4096)
         let hello = Array("hello".utf8)
         #expect(pair.server.write(hello.span, nothing.span) == .wrote(hello.count))
@@ -47,7 +48,7 @@ import Testing
         let one: [UInt8] = [7]
         var sent = 0
         while sent < 30_000, pair.client.write(one.span, nothing.span) == .wrote(1) { sent += 1 }
-        // A record of one byte takes 23 on the way; OpenSSL reads 16 KiB and some ahead.
+        // A record of one byte takes 23 on the wire; OpenSSL reads 16 KiB and some ahead.
         let most = (TLSTransport.inputBytesMax + 17 * 1024) / 23 + 1
         try #require(sent > 2 * most)
         var outcome = ReadOutcome.wouldBlock
@@ -73,14 +74,14 @@ import Testing
         PlainEnd.close(cut.client)
         repeat { _ = cut.server.take(&outcome) } while outcome == .wouldBlock
         #expect(outcome == .cutOff)
-        // The other direction still has its own end, and an end is told once only.
+        // The other direction has its own end, and an end is reported only once.
         cut.server.closeWriting()
         _ = cut.server.take(&outcome)
         #expect(outcome == .cutOff)
     }
 }
 
-/// The end of a connection without that of its TLS.
+/// The end of a connection without TLS's closure alert.
 private enum PlainEnd {
     static func close(_ transport: TLSTransport) { shutdown(transport.descriptor, Int32(SHUT_WR)) }
 }

@@ -3,7 +3,8 @@ import Testing
 @testable import HTTP
 
 struct FieldValueScanTests {
-    // Eight bytes are looked at together: each byte at each place, among others on both sides of the bounds.
+    // The scan reads eight bytes together: try each byte at each place, among neighbours on both sides of the
+    // bounds.
     @Test(arguments: [0x20, 0x21, 0x7e, 0x80, 0xff, 0x09] as [UInt8])
     func `a value ends at the first byte that RFC 9110 section 5.5 leaves out, wherever it is`(other: UInt8) {
         for byte in UInt8.min...UInt8.max {

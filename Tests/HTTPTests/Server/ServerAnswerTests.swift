@@ -61,7 +61,7 @@ struct ServerAnswerTests {
         let large = [UInt8](repeating: 0x61, count: 20_000)
         let server = try TestServer { request in
             request.connection.start(testHead(), body: .length(UInt64(large.count)))
-            // As large a piece is written at once.
+            // A piece of this size is written at once.
             request.connection.write(large.span)
             #expect(!request.connection.withdraw())
             request.connection.finish()
@@ -166,7 +166,7 @@ struct ServerAnswerTests {
         let peer = try server.connect(receiveBuffer: 16 * 1024)
         peer.send("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
         #expect(peer.readHead().contains("Content-Length: \(total)\r\n"))
-        // The client reads no more: what it does not take stays with the source, but for the sockets' buffers.
+        // The client reads no more: except for the sockets' buffers the bytes stay with the source.
         let written = server.journal.settled().last { $0.hasPrefix("written ") }
         let accepted = try #require(written.flatMap { Int($0.dropFirst(8)) })
         #expect(accepted < 12 << 20)

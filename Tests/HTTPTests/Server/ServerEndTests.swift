@@ -109,7 +109,7 @@ struct ServerEndTests {
         #expect(server.journal.wait(for: "begin /"))
         #expect(server.awaitConnections(2))
         server.stop()
-        // It has asked for nothing: it is let go after a moment.
+        // Its client has sent no request: it is closed after a moment.
         #expect(idle.readToEnd() == ("", .closed))
         #expect(!server.journal.all.contains("drained all"))
         server.withRequest { $0.answer("ok") }

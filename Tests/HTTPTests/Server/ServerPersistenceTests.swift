@@ -61,7 +61,7 @@ struct ServerPersistenceTests {
     }
 
     @Test func `a pipelined request waits until the client has taken the answer before it`() throws {
-        // More than the sockets hold, answered at once: the second answer may not pile up behind the first.
+        // More than the sockets hold: the second response must not wait behind the first in memory.
         let large = String(repeating: "x", count: 8 << 20)
         let server = try TestServer { $0.answer(large) }
         let peer = try server.connect(receiveBuffer: 16 * 1024)

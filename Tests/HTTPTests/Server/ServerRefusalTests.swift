@@ -68,7 +68,7 @@ struct ServerRefusalTests {
         #expect(text.hasPrefix("HTTP/1.1 503 Service Unavailable\r\n"))
         #expect(ending == .closed)
         #expect(server.journal.all.filter { $0 == "refuse tooManyConnections" }.count == 1)
-        // The refused one lingers, and takes no place from those that come when one is free.
+        // The refused connection lingers, but does not count when a place is free.
         #expect(server.count.current == 2)
         served.removeLast()
         #expect(server.awaitConnections(1))

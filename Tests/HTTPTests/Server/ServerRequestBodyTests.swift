@@ -3,7 +3,7 @@ import Testing
 @testable import HTTP
 
 struct ServerRequestBodyTests {
-    /// Answers with the body once it is whole.
+    /// Makes a server that responds with the request's body once it is complete.
     private func echo() throws -> TestServer {
         try TestServer { request in request.onEnd = { $0.answer($0.text) } }
     }
@@ -106,7 +106,7 @@ struct ServerRequestBodyTests {
         let request = wire("GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n")
         for _ in 0..<2000 { peer.send(request) }
         peer.closeWriting()
-        // RFC 9112 section 9.6: the answer is not lost to a reset.
+        // RFC 9112 section 9.6: a reset must not destroy the response.
         #expect(peer.readToEnd() == ("early", .closed))
         #expect(server.journal.all == ["begin /1"])
     }

@@ -3,7 +3,7 @@ import Testing
 @testable import HTTP
 
 struct ServerStateMachineTests {
-    /// Every order of events that a connection may see, up to a length.
+    /// The events of a connection, for every order up to a length.
     private enum Event: CaseIterable {
         case partialHead, beginBodiless, beginWithBody, beginLast, requestEnded, answerStarted,
             answerStartedUntilClose
@@ -16,7 +16,7 @@ struct ServerStateMachineTests {
         var answered = 0
         var next: ServerStateMachine.Next?
 
-        /// Whether the connection would let this event happen now.
+        /// True if the connection would let this event happen now.
         func allows(_ event: Event) -> Bool {
             switch event {
             case .partialHead, .beginBodiless, .beginWithBody, .beginLast:

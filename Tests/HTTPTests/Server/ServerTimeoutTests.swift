@@ -111,7 +111,7 @@ struct ServerTimeoutTests {
         let peer = try server.connect(receiveBuffer: 16 * 1024)
         peer.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
         #expect(server.journal.wait(for: "begin /"))
-        // Some 3 MB a second: it never stops reading for long.
+        // About 3 MB per second: it never stops reading for long.
         var read = 0
         while read < 32 << 20, server.count.current == 1 {
             read += peer.read(16 * 1024).utf8.count
@@ -131,7 +131,7 @@ struct ServerTimeoutTests {
         let peer = try server.connect(receiveBuffer: 16 * 1024)
         peer.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
         #expect(peer.readHead().hasPrefix("HTTP/1.1 200 OK\r\n"))
-        // The system says that there is room only after a third of its buffer has gone: more than a megabyte.
+        // The system reports room only after a third of its buffer is free: more than a megabyte.
         var read = 0
         while read < 1 << 20, case let count = peer.read(8 * 1024).utf8.count, count > 0 {
             read += count
@@ -186,7 +186,7 @@ struct ServerTimeoutTests {
         request: String
     ) throws {
         let server = try TestServer(settings { $0.idleTimeout = 300 }) { request in
-            // All is written, and in HTTP/1.0 only the end of the connection tells that it is whole.
+            // Everything is written, and in HTTP/1.0 only the end of the connection completes the body.
             request.connection.start(testHead(), body: .chunked)
             request.connection.write([UInt8](repeating: 0x78, count: 32 << 20).span)
             request.connection.finish()

@@ -2,12 +2,12 @@ import Testing
 
 @testable import HTTP
 
-/// The fields of a response with these lines.
+/// Returns the fields of a response with these lines.
 func parsed(_ lines: String) throws -> Headers {
     try #require(try parseResponse("HTTP/1.1 200 OK\r\n\(lines)\r\n")).headers
 }
 
-/// The fields as they go on the wire.
+/// Returns the fields in wire format.
 func written(_ headers: Headers) -> String {
     var output: [UInt8] = []
     headers.write(into: &output)

@@ -2,23 +2,22 @@ internal import Dispatch
 
 @testable import HTTP
 
-/// What has happened on a loop, for a test to wait for and to look at.
+/// The events on a loop, for a test to wait for and to check.
 ///
-/// One test thread waits at a time.
+/// Only one test thread waits at a time.
 final class Journal: Sendable {
     private let lines = Guarded<[String]>([])
     private let changed = DispatchSemaphore(value: 0)
 
-    /// All lines so far.
     var all: [String] { lines.withLock { $0 } }
 
-    /// Adds a line; from any thread.
+    /// Adds a line; callable from any thread.
     func note(_ line: String) {
         lines.withLock { $0.append(line) }
         changed.signal()
     }
 
-    /// Waits until `isEnough` holds for the lines; returns them as they are then, or after a minute.
+    /// Waits until `isEnough` is true for the lines, at most a minute; returns the lines.
     @discardableResult
     func wait(until isEnough: ([String]) -> Bool) -> [String] {
         let limit = DispatchTime.now() + .seconds(60)
@@ -26,7 +25,7 @@ final class Journal: Sendable {
         return all
     }
 
-    /// Waits for a line; returns whether it came.
+    /// Waits for a line; returns true if it came.
     func wait(for line: String) -> Bool {
         wait { $0.contains(line) }.contains(line)
     }

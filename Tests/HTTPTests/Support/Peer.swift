@@ -2,9 +2,9 @@ internal import Glibc
 
 @testable import HTTP
 
-/// The other end of a connection under test: a blocking socket with a time limit on every call.
+/// The other end of a connection under test: a blocking socket with a time limit for every call.
 final class Peer {
-    /// How a connection ended, or did not.
+    /// The end of a connection, or its absence.
     enum Ending: Equatable {
         case closed
         case reset
@@ -14,14 +14,13 @@ final class Peer {
     private let descriptor: Descriptor
     private var unread: [UInt8] = []
 
-    /// Takes over a connected socket.
     init(owning raw: Int32) {
         descriptor = Descriptor(owning: raw)
         setTimeout(SO_RCVTIMEO, seconds: 60)
         setTimeout(SO_SNDTIMEO, seconds: 60)
     }
 
-    /// Connects; `receiveBuffer` bounds what the kernel takes without being read.
+    /// Connects; `receiveBuffer` limits the bytes that the kernel takes before they are read.
     static func connect(to endpoint: Endpoint, receiveBuffer: Int32? = nil) throws -> Peer {
         guard case .ip(_, let port) = endpoint else { throw SystemError(code: EINVAL) }
         let peer = Peer(
@@ -33,7 +32,7 @@ final class Peer {
         return peer
     }
 
-    /// Begins to connect, and does not wait until that is done.
+    /// Begins to connect, and does not wait for the connection.
     static func begin(to endpoint: Endpoint) throws -> Peer {
         guard case .ip(_, let port) = endpoint else { throw SystemError(code: EINVAL) }
         let type = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
@@ -45,11 +44,11 @@ final class Peer {
         return peer
     }
 
-    /// Sends all of it, unless the other side does not take it within the time limit.
+    /// Sends everything unless the other side does not take it within the time limit.
     @discardableResult
     func send(_ text: String) -> Bool { send(wire(text)) }
 
-    /// Sends all of it, unless the other side does not take it within the time limit.
+    /// Sends everything unless the other side does not take it within the time limit.
     @discardableResult
     func send(_ bytes: [UInt8]) -> Bool {
         var sent = 0
@@ -61,8 +60,8 @@ final class Peer {
         return true
     }
 
-    /// Sends `piece` over and over until nothing is taken for `quiet` milliseconds or `limit` bytes have gone;
-    /// returns how much was taken.
+    /// Sends `piece` repeatedly until none is taken for a while or `limit` bytes are gone; returns the number
+    /// taken.
     func flood(with piece: [UInt8], limit: Int, quietMilliseconds: Int) -> Int {
         setTimeout(SO_SNDTIMEO, milliseconds: quietMilliseconds)
         defer { setTimeout(SO_SNDTIMEO, seconds: 60) }
@@ -82,7 +81,7 @@ final class Peer {
         }
     }
 
-    /// The text up to and with `end`; what came instead, if the connection ends or nothing comes before it.
+    /// Reads up to and including `end`; returns what came if the connection ends or stays silent before it.
     func read(through end: String) -> String {
         while true {
             let text = String(unread.span)
@@ -95,23 +94,23 @@ final class Peer {
         }
     }
 
-    /// A head, the empty line included.
+    /// Reads a head with its empty line.
     func readHead() -> String { read(through: "\r\n\r\n") }
 
-    /// So many bytes, or fewer if no more come.
+    /// Reads this many bytes, or fewer if no more come.
     func read(_ count: Int) -> String {
         while unread.count < count, fill() == nil {}
         return take(min(count, unread.count))
     }
 
-    /// All that comes until the end, and which end it was.
+    /// Reads until the end; returns the text and the kind of end.
     func readToEnd() -> (text: String, ending: Ending) {
         while true {
             if let ending = fill() { return (take(unread.count), ending) }
         }
     }
 
-    /// Like `readToEnd`, but only counts.
+    /// Like `readToEnd`, but returns only the number of bytes.
     func countToEnd() -> (count: Int, ending: Ending) {
         var count = unread.count
         while true {
@@ -122,17 +121,16 @@ final class Peer {
         }
     }
 
-    /// Whether nothing comes, and no end, for so long.
+    /// Returns true if neither bytes nor an end come for this time.
     func isQuiet(milliseconds: Int) -> Bool {
         setTimeout(SO_RCVTIMEO, milliseconds: milliseconds)
         defer { setTimeout(SO_RCVTIMEO, seconds: 60) }
         return unread.isEmpty && fill() == .stillOpen
     }
 
-    /// Says that nothing more will be sent.
     func closeWriting() { shutdown(descriptor.raw, Int32(SHUT_WR)) }
 
-    /// Has the end of this object reset the connection.
+    /// Makes the end of this object reset the connection.
     func resetOnEnd() {
         var now = linger(l_onoff: 1, l_linger: 0)
         // `now` is local and outlives the call.
@@ -175,7 +173,7 @@ func withLoopbackAddress(port: UInt16, _ body: (UnsafePointer<sockaddr>, socklen
     address.sin_family = sa_family_t(AF_INET)
     address.sin_port = port.bigEndian
     address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-    // A sockaddr_in is what AF_INET says it is, and `address` outlives the call.
+    // A sockaddr_in has the layout that AF_INET says, and `address` outlives the call.
     return unsafe withUnsafePointer(to: &address) { pointer in
         unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
             unsafe body($0, socklen_t(MemoryLayout<sockaddr_in>.size))

@@ -10,9 +10,9 @@ final class TLSPair {
     let server: TLSTransport
     let client: TLSTransport
 
-    /// Connects, and shakes hands.
+    /// Connects and performs the handshake.
     ///
-    /// `nameCount` makes the certificate long, and `sendBytes` the server's room for what the client has not taken small.
+    /// `nameCount` makes the certificate long; `sendBytes` limits the server's send buffer.
     init(nameCount: Int = 0, sendBytes: Int32? = nil) throws {
         let certificates = try TestCertificates()
         if nameCount > 0 {
@@ -58,7 +58,7 @@ final class TLSPair {
         try #require(Bool(false), "no handshake")
     }
 
-    /// Lets the kernel pass on what is under way.
+    /// Gives the kernel time to deliver.
     static func rest() { usleep(1000) }
 
     private static func wait(for raw: Int32) throws {
@@ -69,7 +69,7 @@ final class TLSPair {
 }
 
 extension TLSTransport {
-    /// Reads once; the bytes that came.
+    /// Reads once; returns the bytes.
     func take(_ outcome: inout ReadOutcome) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: 64 * 1024)
         // Safe: the transport writes within the array.

@@ -2,12 +2,11 @@ internal import Dispatch
 
 @testable import HTTP
 
-/// A connection pool on a loop of its own, driven from a test.
+/// A connection pool on its own loop, driven from a test.
 final class TestClient: Sendable {
     private let loop = EventLoop(label: "test.client")
     private let token = Guarded(Token.none)
 
-    /// Makes an empty pool.
     init(_ settings: ClientSettings = ClientSettings()) {
         let started = DispatchSemaphore(value: 0)
         loop.execute { [token] core in
@@ -22,7 +21,7 @@ final class TestClient: Sendable {
         loop.stop()
     }
 
-    /// Begins a request; `prepare` gets the exchange on the loop before anything happens to it.
+    /// Begins a request; `prepare` gets the handler on the loop before any event.
     func begin(
         _ head: String = "GET / HTTP/1.1\r\nHost: a\r\n\r\n", framing: BodyFraming = .none,
         to endpoint: Endpoint,
@@ -46,7 +45,7 @@ final class TestClient: Sendable {
         return exchange
     }
 
-    /// Runs with the pool on its loop.
+    /// Runs `body` with the pool on its loop.
     func withPool(_ body: @escaping @Sendable (ConnectionPool, EventLoop.Core) -> Void) {
         let token = token.withLock { $0 }
         loop.execute { core in
@@ -54,7 +53,7 @@ final class TestClient: Sendable {
         }
     }
 
-    /// Idle and active connections of the pool, once the loop has come to it.
+    /// Returns the numbers of idle and active connections, after all earlier work of the loop.
     func counts() -> [Int] {
         let journal = Journal()
         withPool { pool, _ in
@@ -72,9 +71,9 @@ private final class PoolHolder: Handler {
 
 /// A test's end of an exchange that runs on a client's loop.
 final class TestExchange: Sendable {
-    /// What the response's handler was told.
+    /// The calls of the response's handler.
     let journal = Journal()
-    /// The response's handler on the loop.
+    /// The token of the response's handler on the loop.
     let token = Guarded(Token.none)
     private let loop: EventLoop
 
@@ -87,7 +86,7 @@ final class TestExchange: Sendable {
         journal.wait { $0.contains { $0 == "end" || $0.hasPrefix("failed") || $0 == "cannot connect" } }
     }
 
-    /// Runs with the handler on its loop.
+    /// Runs `body` with the handler on its loop.
     func onLoop(_ body: @escaping @Sendable (TestResponse) -> Void) {
         let token = token.withLock { $0 }
         loop.execute { core in

@@ -1,26 +1,21 @@
 @testable import HTTP
 
-/// One request that a test's server has begun; lives on the server's loop.
+/// A request that a test's server has received; lives on the server's loop.
 final class TestRequest: RequestHandler {
-    /// What the client asked for.
+    /// The path of the request target.
     let path: String
-    /// How the request's body is framed.
     let framing: BodyFraming
-    /// The request's method.
     let method: HTTP.Method
-    /// Where the answer goes.
     let connection: ServerConnection
-    /// Where all is noted.
     let journal: Journal
     /// The request's body so far.
     private(set) var body: [UInt8] = []
-    /// The request's body so far, as text.
     var text: String { String(decoding: body, as: UTF8.self) }
     /// Called for each piece of the body.
     var onBody: ((TestRequest) -> Void)?
-    /// Called when the request is whole.
+    /// Called when the request is complete.
     var onEnd: ((TestRequest) -> Void)?
-    /// Called when there is room again.
+    /// Called when there is room for more of the response.
     var onDrained: ((TestRequest) -> Void)?
 
     init(_ head: RequestHead, _ framing: BodyFraming, _ connection: ServerConnection, _ journal: Journal) {
@@ -31,7 +26,7 @@ final class TestRequest: RequestHandler {
         self.journal = journal
     }
 
-    /// Answers with a text, whole and at once.
+    /// Responds with a complete text.
     func answer(_ text: String, _ status: Status = .ok) {
         connection.start(testHead(status), body: .length(UInt64(text.utf8.count)))
         connection.write(text.utf8.span)

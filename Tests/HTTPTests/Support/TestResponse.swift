@@ -1,12 +1,12 @@
 @testable import HTTP
 
-/// Notes the answer to one request of a test; lives on the client's loop.
+/// Records the response to one request of a test; lives on the client's loop.
 final class TestResponse: ResponseHandler, Handler {
-    /// The connection, as long as the exchange goes on.
+    /// The connection during the exchange.
     var connection: ClientConnection?
     /// Called with the final head.
     var onHead: ((TestResponse) -> Void)?
-    /// Called for each piece of the body, which is then not noted.
+    /// Called for each piece of the body, which is then not recorded.
     var onBody: ((TestResponse, Int) -> Void)?
     private let journal: Journal
     private var body: [UInt8] = []
@@ -46,7 +46,7 @@ final class TestResponse: ResponseHandler, Handler {
         journal.note("failed \(error.label)")
     }
 
-    /// Notes a line of the test's own.
+    /// Adds a line of the test's own.
     func note(_ line: String) { journal.note(line) }
 
     private func noteBody() {

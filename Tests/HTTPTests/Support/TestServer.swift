@@ -3,21 +3,21 @@ internal import Glibc
 
 @testable import HTTP
 
-/// A server on a loop of its own, whose requests a test answers by a closure.
+/// A server on its own loop; a test's closure responds to its requests.
 final class TestServer: Sendable {
-    /// What a request's head sets off, on the loop.
+    /// The closure that is called on the loop with each request.
     typealias Answering = @Sendable (TestRequest) -> Void
 
-    /// Where it listens.
+    /// The listening address.
     let endpoint: Endpoint
-    /// What the handlers were told: `begin`, `body`, `end`, `malformed`, `drained`, `aborted`, `refuse`.
+    /// The calls of the handlers: `begin`, `body`, `end`, `malformed`, `drained`, `aborted`, `refuse`.
     let journal = Journal()
-    /// The connections that are open.
+    /// The number of open connections.
     let count = ConnectionCount()
     private let loop = EventLoop(label: "test.server")
     private let token = Guarded(Token.none)
 
-    /// Accepts from now on.
+    /// Starts to accept.
     init(_ settings: ServerSettings = ServerSettings(), answering: @escaping Answering) throws {
         let socket = try ListeningSocket.open(.ip(try loopback(), port: 0), count: 1)[0]
         endpoint = socket.endpoint
@@ -37,12 +37,12 @@ final class TestServer: Sendable {
         loop.stop()
     }
 
-    /// A new connection.
+    /// Opens a connection.
     func connect(receiveBuffer: Int32? = nil) throws -> Peer {
         try Peer.connect(to: endpoint, receiveBuffer: receiveBuffer)
     }
 
-    /// Drains; notes `drained all` when that is done.
+    /// Drains; records `drained all` at the end.
     func stop() {
         let token = token.withLock { $0 }
         loop.execute { [journal] core in
@@ -50,33 +50,33 @@ final class TestServer: Sendable {
         }
     }
 
-    /// Resets what is still open.
+    /// Resets all open connections.
     func abortAll() {
         let token = token.withLock { $0 }
         loop.execute { core in core.handler(token, as: Holder.self)?.listener.abortAll() }
     }
 
-    /// Waits until the loop has done what it was asked for so far.
+    /// Waits until the loop has done all earlier work.
     func sync() {
         let done = DispatchSemaphore(value: 0)
         loop.execute { _ in done.signal() }
         done.wait()
     }
 
-    /// Has the loop do nothing for a while, so that what a client does meanwhile comes as one event.
+    /// Blocks the loop for a while, so that the client's events come in one batch.
     func pause(milliseconds: UInt32) {
         sync()
         loop.execute { _ in usleep(milliseconds * 1000) }
     }
 
-    /// Waits until so many connections are open, at most a minute; whether that came to be.
+    /// Waits at most a minute for a number of open connections; returns true if it was reached.
     func awaitConnections(_ wanted: Int) -> Bool {
         let limit = DispatchTime.now() + .seconds(60)
         while count.current != wanted, DispatchTime.now() < limit { usleep(2000) }
         return count.current == wanted
     }
 
-    /// Runs on the loop with the latest request, if it is still open.
+    /// Runs `body` on the loop with the latest request if it is still open.
     func withRequest(_ body: @escaping @Sendable (TestRequest) -> Void) {
         let token = token.withLock { $0 }
         loop.execute { core in
@@ -129,7 +129,7 @@ private final class TestApplication: Application {
     }
 }
 
-/// A response's head with a Date that does not change.
+/// Returns a response's head with a fixed Date.
 func testHead(_ status: Status = .ok) -> ResponseHead {
     var head = ResponseHead(status: status)
     head.headers.append(.date, "then")

@@ -1,9 +1,9 @@
 @testable import HTTP
 
-/// The bytes of a text.
+/// Returns the bytes of a text.
 func wire(_ text: String) -> [UInt8] { Array(text.utf8) }
 
-/// What became of a message, in a form that can be compared.
+/// The result of parsing a message, in a comparable form.
 enum Outcome: Equatable {
     case needsMore
     case failed(ParseError)
@@ -26,7 +26,7 @@ func parseResponse(_ text: String, _ limits: MessageLimits = MessageLimits()) th
     return try parser.parseResponse(text.utf8.span)
 }
 
-/// The fault found in a request, nil if there is none.
+/// Returns the fault of a request, nil if there is none.
 func requestFault(_ text: String, _ limits: MessageLimits = MessageLimits()) -> ParseError? {
     do throws(ParseError) {
         _ = try parseRequest(text, limits)
@@ -36,7 +36,7 @@ func requestFault(_ text: String, _ limits: MessageLimits = MessageLimits()) -> 
     }
 }
 
-/// The fault found in a response, nil if there is none.
+/// Returns the fault of a response, nil if there is none.
 func responseFault(_ text: String, _ limits: MessageLimits = MessageLimits()) -> ParseError? {
     do throws(ParseError) {
         _ = try parseResponse(text, limits)
@@ -69,7 +69,7 @@ func outcome(ofHead bytes: [UInt8], isRequest: Bool, cuts: [Int], _ limits: Mess
     return .needsMore
 }
 
-/// A generator whose sequence is the same in every run.
+/// A generator with the same sequence in every run.
 struct SplitMix64: RandomNumberGenerator {
     var state: UInt64
 

@@ -2,7 +2,7 @@ import Testing
 
 @testable import HTTP
 
-/// Each text stands after a good start line and Host, in a request and in a response.
+/// Each text follows a valid start line and Host, in a request and in a response.
 struct FieldLineTests {
     private static let faults: [(String, ParseError)] = [
         ("A: b\n", .bareLineFeed), ("A: b\r\r\n", .bareCarriageReturn), ("A: b\rc\r\n", .bareCarriageReturn),

@@ -3,7 +3,7 @@ import Testing
 
 @testable import HTTP
 
-/// The outcome of a head may not depend on how it was cut into pieces.
+/// The result of parsing a head must not depend on the pieces in which it arrives.
 struct HeadSplitTests {
     private static let heads = [
         "GET / HTTP/1.1\r\nHost: a\r\n\r\n",
@@ -60,7 +60,7 @@ struct HeadSplitTests {
                 if case .failed = whole { failures += 1 }
             }
         }
-        // Both kinds of outcome must have been seen, or the damage was too little or too much.
+        // The damage must produce both kinds of outcome often.
         #expect(failures > 2_000 && failures < 8_000)
     }
 
@@ -98,12 +98,12 @@ struct HeadSplitTests {
     }
 
     @Test func `a head that arrives byte by byte is scanned once`() throws {
-        // Of ten times the bytes quadratic scanning would look at a hundred times as many.
+        // Quadratic scanning would take a hundred times as long for ten times the bytes.
         let (few, many) = (try nanoseconds(lines: 2_000), try nanoseconds(lines: 20_000))
         #expect(many < 40 * few)
     }
 
-    /// What this thread computes for a head that comes byte by byte.
+    /// Returns this thread's processor time for a head that arrives byte by byte.
     private func nanoseconds(lines: Int) throws -> UInt64 {
         let bytes = wire(
             "GET / HTTP/1.1\r\nHost: a\r\n" + String(repeating: "X: y\r\n", count: lines) + "\r\n")
