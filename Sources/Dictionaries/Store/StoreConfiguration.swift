@@ -1,43 +1,43 @@
-/// What a store needs to know to open; the contract's `store` settings.
+/// The parameters of a store, from the `store` settings.
 package struct StoreConfiguration: Sendable {
     /// The database file, or `:memory:`.
     package var path: String
-    /// The most that database, log and the index over it take on disk together.
+    /// The upper bound of database, log and log index on disk.
     package var maxBytes: Int
     package var maxChains: Int
-    /// The most that hot bodies and copies being admitted take in memory.
+    /// The upper bound of bodies and copies in memory.
     package var memoryBytes: Int
-    /// What becomes of the versions of private routes.
+    /// The treatment of private versions.
     package var privateRows: PrivateRows
-    /// The most that they take of `maxBytes`.
+    /// The share of `maxBytes` for private versions.
     package var privateBytesMax: Int
-    /// The most that admissions write in a second, on average.
+    /// The average rate of bytes that admissions write.
     package var writeBytesPerSecond: Int
-    /// Seconds between two attempts on a disk that takes nothing.
+    /// The seconds between two attempts to write to a failing disk.
     package var retrySeconds: Double
-    /// Whether a route of today would make the version; one that none would is kept, but not used.
+    /// Returns true if a present route would make the version; other versions are kept, but not used.
     package var isCurrent: @Sendable (Version) -> Bool
-    /// The objects of versions that are kept although nobody uses them.
+    /// The number of unused version objects that are kept.
     var versionsInUseMax = DictionaryIndex.inUseDefault
-    /// Is told what an operator should know; on any thread, and must not call the store.
+    /// Receives events for the operator, on any thread; must not call the store.
     package var log: @Sendable (StoreEvent) -> Void
 
-    /// What becomes of the versions of private routes.
+    /// The treatment of private versions on disk.
     package enum PrivateRows: Sendable {
-        /// They are not read, and stay on disk: for whoever only looks at a store.
+        /// They are not read and stay on disk, for commands that only inspect a store.
         case untouched
-        /// They leave the disk: no route makes such versions.
+        /// They are removed from disk, because no route makes any.
         case removed
-        /// They are used with these keys; what was made with another leaves the disk.
+        /// They are used with these keys; versions made with another key are removed from disk.
         case used(StoreKeys)
     }
 
-    /// The keys of private routes, where there are any.
+    /// The keys of private routes, if there are any.
     package var keys: StoreKeys? {
         if case .used(let keys) = privateRows { keys } else { nil }
     }
 
-    /// Describes a store; the defaults are the contract's.
+    /// Makes a configuration with the documented defaults.
     package init(
         path: String, maxBytes: Int = 1 << 30, maxChains: Int = 100_000, memoryBytes: Int = 256 << 20,
         writeBytesPerSecond: Int = 16 << 20, privateRows: PrivateRows = .untouched,

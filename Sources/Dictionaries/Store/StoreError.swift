@@ -1,12 +1,12 @@
-/// Why a store is refused; everything else is a `StoreEvent` and the store goes on.
+/// A reason to refuse a store; every other failure is a `StoreEvent`, and the store continues.
 package enum StoreError: Error, Equatable, CustomStringConvertible {
-    /// A later Dictum made the file: this one would lose what it does not know.
+    /// A later Dictum made the file; this one would lose data that it does not know.
     case newerSchema(path: String, found: Int, supported: Int)
-    /// An earlier Dictum made the file, which only a proxy brings up to date.
+    /// An earlier Dictum made the file; only a proxy migrates it.
     case olderSchema(path: String, found: Int, needed: Int)
     /// The file is a database of another program.
     case foreignDatabase(path: String)
-    /// The key of private routes cannot be had; the text says what to do.
+    /// The key of private routes is missing or invalid; the text says what to do.
     case key(path: String, String)
 
     package var description: String {

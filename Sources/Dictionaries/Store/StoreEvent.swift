@@ -1,4 +1,4 @@
-/// Something about the store that an operator should know, in a sentence that says what to do.
+/// An event that an operator should know, in a sentence that says what to do.
 package enum StoreEvent: Sendable, Equatable {
     case info(String)
     case warning(String)

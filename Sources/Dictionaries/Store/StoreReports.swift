@@ -1,30 +1,31 @@
 internal import Dispatch
 
-/// Events on their way to the log: the same trouble at most once a minute.
+/// The events of a store on their way to the log; the same trouble is reported at most once a minute.
 final class StoreReports: Sendable {
     private enum Topic: Hashable {
         case unwritable, unreadable, throttled, waiting
     }
 
     private let log: @Sendable (StoreEvent) -> Void
-    /// When a topic was last reported, in nanoseconds of uptime.
+    /// The time of each topic's last report, in nanoseconds of uptime.
     private let reported = Guarded<[Topic: UInt64]>([:])
 
     init(log: @escaping @Sendable (StoreEvent) -> Void) {
         self.log = log
     }
 
-    /// The disk takes nothing.
+    /// Reports that the disk cannot be written.
     func unwritable(_ text: String) {
         if isDue(.unwritable) { log(.error(text)) }
     }
 
-    /// A body is lost.
+    /// Reports that a body is lost.
     func unreadable(_ text: String) {
         if isDue(.unreadable) { log(.error(text)) }
     }
 
-    /// Admissions are refused since they would write too much; logged on the queue, as a loop must not wait.
+    /// Reports that the write rate refuses admissions; it logs on the queue, because an event loop must not
+    /// wait.
     func throttled(on queue: DispatchQueue) {
         guard isDue(.throttled) else { return }
         queue.async { [log] in
@@ -36,34 +37,34 @@ final class StoreReports: Sendable {
         }
     }
 
-    /// The file was set aside.
+    /// Reports that the file was set aside.
     func damaged(_ text: String) {
         log(.error(text))
     }
 
-    /// The file is another one.
+    /// Reports that the file was replaced.
     func replaced(_ text: String) {
         log(.error(text))
     }
 
-    /// Another process writes the store; said once until it does no longer.
+    /// Reports once that another process writes the store.
     func waiting(_ text: String) {
         let isFirst = reported.withLock { $0.updateValue(.max, forKey: .waiting) == nil }
         if isFirst { log(.warning(text)) }
     }
 
-    /// This process writes the store now, after it had to wait for long.
+    /// Reports that this process writes the store, if it had reported waiting.
     func tookOver(_ text: String) {
         let was = reported.withLock { $0.removeValue(forKey: .waiting) }
         if was != nil { log(.info(text)) }
     }
 
-    /// Versions are there that no route makes.
+    /// Reports versions that no route makes.
     func unused(_ text: String) {
         log(.info(text))
     }
 
-    /// The disk takes something again; the next trouble is reported at once.
+    /// Reports that the disk can be written again; the next trouble is reported at once.
     func recovered(_ text: String) {
         let was = reported.withLock { $0.removeValue(forKey: .unwritable) }
         if was != nil { log(.info(text)) }

@@ -1,38 +1,39 @@
-/// The newest index and what of it is not on disk: everything that an admission or an eviction decides.
+/// The index and its pending writes: the state by which admissions and evictions are decided.
 ///
-/// A value without I/O and clock; the store keeps it behind its lock.
+/// It performs no I/O and reads no clock; the store keeps it behind its lock. It is not a plain value: the
+/// index is shared with all readers, and the orders of eviction must not be copied.
 struct StoreState: Sendable {
-    /// What an admission changed.
+    /// The result of an admission.
     struct Admitted {
         let version: Version
-        /// Whether the version waits to be written, with a pin on its body.
+        /// True if the version waits to be written, with a pin on its body.
         let isNew: Bool
         let evicted: Evicted
     }
 
-    /// Versions that went.
+    /// The versions that were evicted.
     struct Evicted {
         var versions: [(version: Version, reason: StoreStatistics.Eviction)] = []
-        /// Bodies that lose a pin, as their versions went before they were written.
+        /// The bodies that lose a pin, because their versions were evicted before they were written.
         var unpinned: [BodyName] = []
     }
 
     let limits: StoreLimits
-    /// Changed only here and in the extensions of this type; shared with every copy and all readers.
+    /// The index, which all readers share; only this type and its extensions change it.
     var index: DictionaryIndex
     var pending = PendingWrites()
     var pins = Pins()
-    /// What the heads of the versions may take.
+    /// The memory for heads.
     let heads: HeadMemory
-    /// No version expires before this second.
+    /// A second before which no version expires.
     var earliestExpiry = Int.max
     var lastRank: Int64 = 0
     var chainsInProbation = 0
-    /// What the versions of chains in probation take on disk, at most.
+    /// The bytes on disk of versions in probation, estimated from above.
     var bytesInProbation = 0
-    /// Whether there have been chains in probation, which then keep their share.
+    /// True if there were ever chains in probation, for which a share is then reserved.
     var hasProbation = false
-    /// The order in which chains go, and that in which versions do.
+    /// The order in which chains are evicted.
     var order = EvictionOrder()
     var retention = Retention()
     var privateOrder = PrivateOrder()
@@ -49,16 +50,15 @@ struct StoreState: Sendable {
 
     // MARK: Admission
 
-    /// Makes a body the newest version of its URL and variant, offered to a client that came with another or with none;
-    /// of its chain at most `policy.versions` stay.
+    /// Makes a body the newest version of its URL and variant; at most `policy.versions` of its chain stay.
     ///
-    /// `clock` is the time in microseconds, which orders the versions of
-    /// several processes on one store.
+    /// If `isOffered` is set, the response offers it to a client that came with `former`, or with no version.
+    /// `clock` is the time in microseconds, which orders the versions of several processes on one store.
     mutating func admit(
         _ facts: VersionFacts, body: Body, chain key: ChainKey, policy: AdmissionPolicy, now: Int,
         clock: Int64 = 0, head: [UInt8]? = nil, isOffered: Bool = true, over former: Version? = nil
     ) -> Admitted {
-        // Taken apart at once: as long as an array of versions is held, a change copies it.
+        // Destructure at once: as long as an array of versions is held, a change copies it.
         let (chain, known, newest) = present(facts, in: key)
         let home = chain ?? Chain(key, isEstablished: !policy.startsInProbation)
         if chain == nil, case .personal = key.scope, let former { home.inheritFreshDelta(of: former.home) }
@@ -86,10 +86,10 @@ struct StoreState: Sendable {
         return Admitted(version: version, isNew: isNew, evicted: evicted)
     }
 
-    /// Removes what a chain has too many of, once a version is in it.
+    /// Removes the surplus of a chain after a version was added.
     ///
-    /// Clients hold a body whatever its URL was: other URLs' versions of the same body go first, so that a query that
-    /// changes with every request does not push out what clients hold.
+    /// Clients hold a body whatever its URL was. So other URLs' versions of the same body go first, and a
+    /// query that changes with every request does not displace the versions that clients hold.
     private mutating func removeSurplus(
         beside newest: Version, max versionsMax: Int, now: Int, into evicted: inout Evicted
     ) {
@@ -110,7 +110,7 @@ struct StoreState: Sendable {
 
     private static let twinsMax = 16
 
-    /// A chain, its version of these facts' body, and the newest of their URL and variant.
+    /// Returns a chain, its version with these facts, and the newest version of their URL and variant.
     private func present(_ facts: VersionFacts, in key: ChainKey) -> (Chain?, Version?, newest: Version?) {
         guard let chain = index.chain(key) else { return (nil, nil, nil) }
         return (
@@ -119,7 +119,7 @@ struct StoreState: Sendable {
         )
     }
 
-    /// A body that is there already becomes the newest again: no new row, no second copy.
+    /// Makes a known body the newest version again, without a new row or a second copy.
     private mutating func returned(
         _ known: Version, newest: Version?, facts: VersionFacts, head: [UInt8]?, now: Int, clock: Int64
     ) -> Version {
@@ -140,7 +140,9 @@ struct StoreState: Sendable {
         return version
     }
 
-    /// The head of a body that returned: under another entity tag the former one says nothing.
+    /// Returns the head for a known body.
+    ///
+    /// Under another entity tag the former head is void.
     private func head(of known: Version, facts: VersionFacts, _ head: [UInt8]?, now: Int) -> StoredHead? {
         guard known.had(etag: facts.etag), let kept = known.head else {
             return head.flatMap { StoredHead($0, memory: heads, now: now) }
@@ -149,14 +151,15 @@ struct StoreState: Sendable {
         return kept
     }
 
-    /// Puts a newer head in place of the one that a version has.
+    /// Replaces the head of a version with a newer one.
     mutating func keep(_ head: [UInt8], of version: Version, now: Int) {
         guard let kept = version.head, kept.replace(head, now: now) else { return }
-        // One that has left the index, or was replaced in it, must not be written over what is there now.
+        // A version that left the index, or was replaced in it, must not overwrite the present row.
         if index.holds(version) { pending.renew(version) }
     }
 
-    /// Ranks follow the clock, so that two processes on one store interleave, and always grow.
+    /// Returns the next rank: ranks follow the clock, so that two processes on one store interleave, and
+    /// always grow.
     private mutating func nextRank(_ clock: Int64) -> Int64 {
         lastRank = max(lastRank &+ 1, clock)
         return lastRank
@@ -164,7 +167,8 @@ struct StoreState: Sendable {
 
     // MARK: Writing
 
-    /// Takes what to write next, with the versions whose bodies it shares; see `PendingWrites.takeBatch`.
+    /// Takes the next batch to write, and adds the versions that share its bodies; see
+    /// `PendingWrites.takeBatch`.
     mutating func takeBatch(bytesMax: Int) -> PendingWrites.Batch {
         var batch = pending.takeBatch(bytesMax: bytesMax)
         for place in batch.insertions.indices {
@@ -175,13 +179,14 @@ struct StoreState: Sendable {
 
     // MARK: Expiry
 
-    /// The index to search for what has expired; from here on `earliestExpiry` heeds only what is admitted.
+    /// Returns the index to search for expired versions; from now on `earliestExpiry` covers only new
+    /// admissions.
     mutating func beginExpiry() -> DictionaryIndex {
         earliestExpiry = .max
         return index
     }
 
-    /// Notes the earliest expiry that the search found.
+    /// Records the earliest expiry that the search found.
     mutating func endExpiry(earliest: Int) {
         earliestExpiry = min(earliestExpiry, earliest)
     }
@@ -203,7 +208,7 @@ struct StoreState: Sendable {
         guard pins.bytes + (isPinned ? 0 : Pins.cost(of: known)) <= limits.bytes,
             pins.count - (isPinned ? 1 : 0) < limits.count
         else { return false }
-        // The former stays pinned: clients that have its URL still may fetch and use it.
+        // The former stays pinned: clients that still have its URL may fetch and use it.
         pin(known, until: until)
         return true
     }
@@ -224,7 +229,7 @@ struct StoreState: Sendable {
         reorder(version)
     }
 
-    /// Lets go of the pins beyond some limits, those that end first before the others.
+    /// Releases the pins beyond some limits, those that end first before the others.
     mutating func limitPins(bytesMax: Int, countMax: Int) {
         let ids = Set(pins.beyond(bytesMax: bytesMax, countMax: countMax))
         guard !ids.isEmpty else { return }

@@ -1,28 +1,28 @@
-/// What the store holds and has done since it was opened.
+/// The contents of a store and its activity since it was opened.
 package struct StoreStatistics: Sendable, Equatable {
-    /// Why a version left the index.
+    /// A reason why a version left the index.
     package enum Eviction: String, CaseIterable, Sendable {
-        /// Beyond the `versions` of its chain.
+        /// Its chain exceeded `versions`.
         case versions
-        /// Its holders have been offered others.
+        /// Its holders have been offered other versions.
         case unheld
-        /// Its holders have been silent for far longer than clients of its chain usually are.
+        /// Its holders have been silent for far longer than the clients of its chain usually are.
         case silent
-        /// `max_age` since it was last wanted.
+        /// It was not wanted for `max_age`.
         case age
-        /// `max_size` of the store.
+        /// The store exceeded `max_size`.
         case size
-        /// `private_max_size` of the store: of private versions, by others of them.
+        /// Private versions exceeded `private_max_size`.
         case `private`
-        /// `max_chains` of the store.
+        /// The store exceeded `max_chains`.
         case chains
-        /// The share of the store for authorities to which no client has come back.
+        /// Unproven authorities exceeded their share.
         case authority
-        /// The share of the store for chains in probation.
+        /// Chains in probation exceeded their share.
         case probation
-        /// The disk takes nothing and memory is full.
+        /// The disk could not be written and memory was full.
         case memory
-        /// Its body could not be read, or is not what its digest says.
+        /// Its body could not be read, or did not match its digest.
         case damaged
         /// An operator removed it.
         case removed
@@ -30,38 +30,38 @@ package struct StoreStatistics: Sendable, Equatable {
 
     package var versions = 0
     package var chains = 0
-    /// Those of the chains that nobody has asked for again.
+    /// The chains that were requested only once.
     package var chainsInProbation = 0
-    /// Hot bodies and reserved copies.
+    /// The bytes of bodies in memory and of reserved copies.
     package var memoryBytes = 0
-    /// Packed bodies in memory, with what they lean on.
+    /// The bytes of packed bodies in memory and their bases.
     package var packedBytes = 0
-    /// What the index takes of the same budget, within a tenth.
+    /// The bytes of the index in the same budget, within a tenth.
     package var indexBytes = 0
-    /// Database, log and the index over it; as of the last write.
+    /// The bytes of database, log and log index, as of the last write.
     package var diskBytes = 0
-    /// Changes that are not on disk yet.
+    /// The changes that are not on disk yet.
     package var pendingWrites = 0
-    /// Bodies that made a new version.
+    /// The bodies that made a new version.
     package var admissions = 0
-    /// Bodies that returned to a chain they were in.
+    /// The bodies that their chain had already.
     package var returns = 0
-    /// Notes of `lastWanted` that were due to be written.
+    /// The updates of `lastWanted` that were due to be written.
     package var touches = 0
     package var evictions: [Eviction: Int] = [:]
     package var refusals: [AdmissionRefusal: Int] = [:]
     package var loads = 0
     package var loadFailures = 0
     package var transactions = 0
-    /// What the bodies that were written have, and what they took.
+    /// The bytes of written bodies, before and after packing.
     package var bodyBytesWritten = 0
     package var bodyBytesStored = 0
     package var writeErrors = 0
-    /// Databases that were damaged and set aside.
+    /// The damaged databases that were set aside.
     package var setAsides = 0
-    /// Dictionaries that clients advertised: those that were found, and the others.
+    /// The advertised dictionaries that were found, and those that were not.
     package var advertisedFound = 0
     package var advertisedUnknown = 0
-    /// The number of versions by what is known of their holders.
+    /// The number of versions per standing.
     package var standings: [String: Int] = [:]
 }

@@ -2,22 +2,22 @@ internal import Dispatch
 internal import Glibc
 internal import Synchronization
 
-/// The one process that writes a store, and those that wait to become it; on the write queue, but for `handOver` and what
-/// `init` calls.
+/// The lock that makes one process the writer of a store, and the wait of the others for it.
 ///
-/// A process without the lock reads what is there and goes on from memory. It takes the store over as soon as the lock is
-/// free, and then knows all that the former one has written.
+/// All of this runs on the write queue, apart from `handOver` and the calls of `init`. A process without the
+/// lock reads the rows that exist and continues in memory. Once the lock is free, it takes the store over and
+/// reads everything that the former writer has written.
 extension DictionaryStore {
-    /// Between two looks of the process that writes.
+    /// The interval between two checks by the writer.
     private static let lookMilliseconds = 250
-    /// Between two looks of one that waits for the lock: what it offers must be on disk soon after a hand-over.
+    /// The interval between two checks while waiting: soon after a hand-over, offers must be on disk again.
     private static let waitMilliseconds = 25
-    /// After so many seconds it looks once a second.
+    /// The time after which a waiting process checks only once a second.
     private static let patienceSeconds: UInt64 = 120
-    /// A hand-over, or a command, takes less; from then on an operator should know.
+    /// The time that no hand-over or command takes; later, the operator is told.
     private static let waitingReportSeconds: UInt64 = 3
 
-    /// Looks from now on at regular intervals, until the store is closed or goes.
+    /// Checks at regular intervals from now on, until the store is closed or freed.
     func scheduleFollowing() {
         writeQueue.asyncAfter(deadline: .now() + .milliseconds(nextLookMilliseconds)) { [weak self] in
             guard let self, !self.disk.withLock({ $0.isClosed }) else { return }
@@ -35,10 +35,12 @@ extension DictionaryStore {
         (DispatchTime.now().uptimeNanoseconds - start) / 1_000_000_000
     }
 
-    /// Takes the store over if nobody writes it; does what commands ask of the process that does.
+    /// Takes the store over if no process writes it.
+    ///
+    /// The writer does what commands have asked for.
     func follow() {
         let disk = disk.withLock { $0 }
-        // A disk that fails is left alone until it is its turn.
+        // Leave a failing disk alone until its next attempt is due.
         if let retryAt = disk.retryAt, DispatchTime.now().uptimeNanoseconds < retryAt { return }
         if disk.isHandedOver { return }
         do {
@@ -53,7 +55,9 @@ extension DictionaryStore {
 
     // MARK: The lock
 
-    /// Takes the lock, unless this process has it; false while another one has it, or was given it.
+    /// Takes the lock, unless this process has it.
+    ///
+    /// Returns false while another process has it, or after a hand-over.
     func mayWrite() throws(StoreDatabaseError) -> Bool {
         guard configuration.path != ":memory:" else { return true }
         let disk = disk.withLock { $0 }
@@ -75,9 +79,9 @@ extension DictionaryStore {
         }
     }
 
-    /// Begins to write: reads the rows anew, under what waits to be written.
+    /// Becomes the writer: reads the rows again and applies the pending writes to them.
     private func takeOver() throws(StoreDatabaseError) {
-        // The former connection closes with the last who reads from it.
+        // The former connection closes with its last reader.
         disk.withLock { disk in
             disk.database = nil
             disk.waitingSince = nil
@@ -97,10 +101,11 @@ extension DictionaryStore {
                 + "ends; give each proxy a store.path of its own")
     }
 
-    /// Leaves the store to a successor that waits for it: all that was offered is on disk when the lock goes.
+    /// Leaves the store to a waiting successor; when the lock is released, everything that was offered is on
+    /// disk.
     ///
-    /// From here on no body is admitted but those whose offers are out; they get some seconds to come in. Blocks: never
-    /// call it on an event loop.
+    /// From now on only bodies that were already offered are admitted; they get some seconds to arrive.
+    /// Blocks: never call it on an event loop.
     package func handOver(timeoutSeconds: Double = 5) {
         isLeaving.store(true, ordering: .relaxed)
         let end = DispatchTime.now() + timeoutSeconds
@@ -116,10 +121,11 @@ extension DictionaryStore {
 
     // MARK: What commands ask for
 
-    /// What one transaction removes for a command, whose bodies are overwritten in the log and in the file.
+    /// The upper bound of bytes that one transaction removes for a command, as it overwrites them in log and
+    /// file.
     private static let eraseBytesMax = 8 << 20
     private static let eraseCountMax = 64
-    /// The steps in which the file shrinks then.
+    /// The upper bound of steps in which the file then shrinks.
     private static let shrinkRoundsMax = 64
 
     private func removeAsAsked(_ database: StoreDatabase) throws(StoreDatabaseError) {
@@ -151,10 +157,10 @@ extension DictionaryStore {
 
     // MARK: Another file
 
-    /// Somebody has moved or removed the file: a new one gets what is still in memory.
+    /// Starts a new file with what is in memory, after the file was moved or removed.
     private func goOnWithoutFile() {
         let former = disk.withLock { $0.database.take() }
-        // Where the file was only moved, its rows are still to be read.
+        // A file that was only moved can still be read.
         let names = former.map { self.names(from: $0) } ?? [:]
         former?.close()
         reports.replaced(
@@ -163,7 +169,7 @@ extension DictionaryStore {
         restart(names)
     }
 
-    /// The names of versions whose bodies are in memory, and whose names are not.
+    /// Returns the names, from disk, of versions whose bodies are in memory and whose names are not.
     func names(from database: StoreDatabase) -> [Int64: VersionNames] {
         var names: [Int64: VersionNames] = [:]
         for version in publisher.index.allVersions() where version.isLaidDown {
@@ -173,7 +179,7 @@ extension DictionaryStore {
         return names
     }
 
-    /// Begins with an empty or another file, and what is in memory; on the write queue.
+    /// Starts with an empty or another file and what is in memory.
     func restart(_ names: [Int64: VersionNames]) {
         let lost = state.withLock { state in
             hot.withLock { hot in

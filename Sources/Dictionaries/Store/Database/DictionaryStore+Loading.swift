@@ -1,15 +1,15 @@
 internal import Dispatch
 
 extension DictionaryStore {
-    /// How many different bodies may wait to be read, and how many callers for one of them.
+    /// The upper bound of different bodies that wait to be read, and of callers per body.
     private static let loadsMax = 1024
-    /// How many versions are tried for a body whose own row has not got it.
+    /// The upper bound of versions that are tried for a body that is missing in its own row.
     private static let candidatesMax = 16
 
-    /// Reads a body from disk, verified against its digest, and keeps it hot; once, however many ask for it.
+    /// Reads a body from disk, verifies its digest, and keeps it in memory; several callers share one read.
     ///
-    /// `completion` runs on the store's read queue and must be short: it gets nil if the body cannot be had. A
-    /// body that is damaged takes its versions out of the index.
+    /// `completion` runs on the store's read queue and must be short. It gets nil if the body cannot be read.
+    /// A damaged body removes its versions from the index.
     package func load(_ version: Version, completion: @escaping @Sendable (Body?) -> Void) {
         enum Turn { case first, waits, refused }
         let name = version.bodyName
@@ -42,11 +42,11 @@ extension DictionaryStore {
         for completion in waiting { completion(body) }
     }
 
-    /// What the row of a version came to.
+    /// The outcome of reading a row.
     private enum Reading {
         case sound(Body)
         case damaged(String)
-        /// Somebody has removed it by hand, or the process that writes the store now.
+        /// The row was removed, by hand or by the writing process.
         case gone
     }
 
@@ -61,14 +61,15 @@ extension DictionaryStore {
         }
     }
 
-    /// The body from another version that has it: several may share a row, or each have one.
+    /// Reads the body from other versions that have it; several may share a row, or each have one.
     ///
-    /// Those that are damaged go; where none is sound, among as many as are tried, all go that are there.
+    /// Damaged versions are removed on the way. If none of the tried ones is intact, all versions of the body
+    /// are removed.
     private func readElsewhere(_ name: BodyName, first: Int64, in database: StoreDatabase)
         throws(StoreDatabaseError) -> Body?
     {
         let versions = versions(of: name)
-        // The one that was asked for is looked at again: in the index it may be another object by now.
+        // Try the requested version again: another object may stand for it in the index by now.
         let candidates = versions.filter { $0.id == first } + versions.filter { $0.id != first }
         var (damaged, gone): ([Version], [Version]) = ([], [])
         var reason: String?
@@ -113,7 +114,9 @@ extension DictionaryStore {
         }
     }
 
-    /// The body that others lean on; what is read over it is compared with its digest, so this is not.
+    /// Returns the base of a packed body.
+    ///
+    /// Its digest is not verified, because that of the unpacked body is.
     private func base(of stored: StoredBody, in database: StoreDatabase) throws(StoreDatabaseError)
         -> PackingBase?
     {

@@ -2,16 +2,19 @@ internal import Dispatch
 internal import Glibc
 internal import Synchronization
 
-/// Everything here runs on the write queue.
+/// The space that a batch needs on disk.
+///
+/// All of this runs on the write queue.
 extension DictionaryStore {
-    /// How long a log that another process keeps from being emptied is waited for.
+    /// The time to wait for another process that keeps the log from being emptied.
     private static let crowdedSecondsMax = 2
-    /// How many rows are removed in one transaction.
+    /// The upper bound of rows that one transaction removes.
     private static let removalsMax = 500
 
     /// Makes room for a batch before it is written, so that the file stays within `maxBytes`.
     ///
-    /// False where nothing that is left can go. Throws where another process reads and the log is too long.
+    /// Returns false if nothing is left to remove. Throws if the log is too long and another process keeps it
+    /// from being emptied.
     func makeRoom(for batch: PendingWrites.Batch, in database: StoreDatabase) throws(StoreDatabaseError)
         -> Bool
     {
@@ -25,14 +28,14 @@ extension DictionaryStore {
         }
         if batch.isEmpty, room.sparePages > 0 {
             try database.vacuum(pages: room.sparePages)
-            // The file itself is only cut here.
+            // Only a checkpoint truncates the file.
             try database.checkpoint()
             room.size = try database.size()
         }
         return room.fits || batch.isEmpty
     }
 
-    /// Moves the log into the file; throws if another process reads for so long that it would grow without end.
+    /// Moves the log into the file; throws if another process prevents that for too long.
     private func emptyLog(_ database: StoreDatabase) throws(StoreDatabaseError) -> StoreDatabase.Size {
         let end = DispatchTime.now() + .seconds(Self.crowdedSecondsMax)
         while true {
@@ -47,7 +50,8 @@ extension DictionaryStore {
         }
     }
 
-    /// Removes versions of so many bytes and a few more, or every batch would come here again; false if none is left.
+    /// Removes versions of so many bytes and a reserve, so that not every batch needs this; returns false if
+    /// none is left.
     private func removeLeastWanted(_ bytes: Int, except kept: Set<Int64>, from database: StoreDatabase)
         throws(StoreDatabaseError) -> Bool
     {

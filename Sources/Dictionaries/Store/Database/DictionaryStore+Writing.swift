@@ -1,14 +1,20 @@
 internal import Dispatch
 internal import Synchronization
 
-/// Everything here runs on the write queue, but for `scheduleDrain` and what `init` calls.
+/// The transactions of the store.
+///
+/// All of this runs on the write queue, apart from `scheduleDrain` and the calls of `init`.
 extension DictionaryStore {
-    /// How long admissions are collected for one transaction: what comes and goes meanwhile is never written.
+    /// The time for which admissions are collected for one transaction.
+    ///
+    /// A version that comes and goes meanwhile is never written.
     private static let batchMilliseconds = 40
-    /// What one transaction writes, at most, unless it is for a single body: a small store is not turned over by one.
+    /// The upper bound of bytes in a transaction, unless it is for a single body.
+    ///
+    /// It keeps one batch from displacing much of a small store.
     private var batchBytesMax: Int { min(StoreRoom.batchBytesMax, configuration.maxBytes / 8) }
 
-    /// Sees to it that what waits is written soon.
+    /// Schedules a write of everything that is pending.
     func scheduleDrain() {
         guard !drainIsScheduled.exchange(true, ordering: .acquiringAndReleasing) else { return }
         writeQueue.asyncAfter(deadline: .now() + .milliseconds(Self.batchMilliseconds)) { [weak self] in
@@ -16,10 +22,10 @@ extension DictionaryStore {
         }
     }
 
-    /// Writes what waits, a transaction per batch, until the disk fails.
+    /// Writes everything that is pending, one transaction per batch, until the disk fails.
     ///
-    /// What comes meanwhile has its own time, so that under load there are not many small transactions; forced, it is
-    /// written as well.
+    /// Later changes are scheduled separately, so that a busy store does not make many small transactions. A
+    /// forced drain writes them too.
     func drain(isForced: Bool = false) {
         drainIsScheduled.store(false, ordering: .releasing)
         let indexBytes = publisher.index.memoryBytes + packer.withLock { $0.bytes }
@@ -33,7 +39,7 @@ extension DictionaryStore {
                 let isWritten = try makeRoomAndWrite(batch, to: database)
                 if batch.isEmpty { break }
                 if isLast, isWritten, !isForced {
-                    // Notes what it takes now, and gives back some of what is free.
+                    // Note the size on disk, and give back some free pages.
                     _ = try makeRoom(for: PendingWrites.Batch(), in: database)
                     break
                 }
@@ -48,7 +54,7 @@ extension DictionaryStore {
         }
     }
 
-    /// Takes what to write next, and says whether that is all.
+    /// Takes the next batch; `isLast` is true if it is everything.
     private func takeBatch() -> (batch: PendingWrites.Batch, isLast: Bool) {
         state.withLock { state in (state.takeBatch(bytesMax: batchBytesMax), state.pending.isEmpty) }
     }
@@ -65,7 +71,7 @@ extension DictionaryStore {
         }
     }
 
-    /// Writes a batch; false if it waits again, as its room was gone.
+    /// Writes a batch; returns false if it must wait because there is no room.
     private func makeRoomAndWrite(_ batch: PendingWrites.Batch, to database: StoreDatabase)
         throws(StoreDatabaseError) -> Bool
     {
@@ -85,7 +91,7 @@ extension DictionaryStore {
         hot.withLock { hot in
             for insertion in batch.insertions {
                 let name = insertion.version.bodyName
-                // What nobody has asked for again does not push others out of memory.
+                // Until it is requested again, a new chain's body must not displace others in memory.
                 if !insertion.version.home.isEstablished { hot.yield(name) }
                 if let packed = insertion.packed { hot.keep(packed, as: name) }
                 hot.unpin(name)
@@ -96,8 +102,9 @@ extension DictionaryStore {
         return true
     }
 
-    /// Puts a batch back for which nothing that is left can make room, without the bodies: what comes after them need
-    /// not wait.
+    /// Puts a batch back and drops its bodies, if no removal can make room for them.
+    ///
+    /// Later changes need not wait then.
     private func giveUp(_ batch: PendingWrites.Batch) throws(StoreDatabaseError) {
         restore(batch)
         let waiting = state.withLock { state in
@@ -108,7 +115,7 @@ extension DictionaryStore {
         }
     }
 
-    /// Counts what was written, and gives back what packing has saved of the bytes that may be.
+    /// Counts written bodies and returns the bytes saved by packing to the write budget.
     private func account(_ insertions: [PendingWrites.Insertion]) {
         let whole = insertions.reduce(0) { $0 + $1.version.bytes }
         let stored = insertions.reduce(0) { $0 + ($1.packed?.frame.count ?? $1.version.bytes) }
@@ -139,28 +146,30 @@ extension DictionaryStore {
         if wasFailing { reports.recovered("the store \(configuration.path) can be written again") }
     }
 
-    /// Puts a batch back that was not written.
+    /// Puts an unwritten batch back.
     func restore(_ batch: PendingWrites.Batch) {
         unpin(state.withLock { $0.pending.restore(batch) }.map(\.version.bodyName))
     }
 
     // MARK: A disk that fails
 
-    /// The database, opened anew if the connection was lost; nil while it rests after a failure or another process writes,
-    /// and once closed.
+    /// Returns the database, opened again if the connection was lost.
+    ///
+    /// Returns nil while the disk rests after a failure, while another process writes the store, and once it
+    /// is closed.
     private func usableDatabase(isForced: Bool) throws(StoreDatabaseError) -> StoreDatabase? {
         let disk = disk.withLock { $0 }
         guard !disk.isClosed else { return nil }
         if let retryAt = disk.retryAt, !isForced, DispatchTime.now().uptimeNanoseconds < retryAt {
             return nil
         }
-        // One that waits for its turn looks by itself, but for the last time, when it ends.
+        // A waiting process checks by itself; only before it ends does it check here.
         if disk.waitingSince != nil, isForced { follow() }
         if disk.database == nil, self.disk.withLock({ $0.database == nil }) { try open() }
         return self.disk.withLock { $0.isHandedOver || $0.waitingSince != nil ? nil : $0.database }
     }
 
-    /// Does what can be done about a failure: the store goes on from memory in every case.
+    /// Reacts to a failure; in every case the store continues in memory.
     func failed(_ error: StoreDatabaseError) {
         counters.withLock { $0.writeErrors += 1 }
         switch error {

@@ -1,34 +1,36 @@
-/// What the index knows and the disk does not yet, reduced to the least that must be written.
+/// The difference between index and disk, reduced to the least that must be written.
 ///
-/// Bounded by the versions in the index and the rows on disk, however long the disk takes nothing: a version
-/// that comes and goes in between leaves no trace. A value without I/O; the store keeps it behind a lock.
+/// Its size is bounded by the versions in the index and the rows on disk, however long the disk fails: a
+/// version that comes and goes in between leaves no trace. A value without I/O behind the store's lock.
 struct PendingWrites: Sendable {
-    /// A version whose row is to be made, and the body it needs.
+    /// A version whose row is to be made, with its body.
     struct Insertion: Sendable {
         var version: Version
         let body: Body
-        /// Versions that may have that body on disk, whose row is shared then.
+        /// Versions that may have stored the body already; the row of the body is shared then.
         var twins: [Int64] = []
-        /// The form in which the body is written, once that was tried; whole without one.
+        /// The packed form of the body; nil if it is written whole.
+        ///
+        /// Valid once `isTried` is true.
         var packed: PackedBody?
         var isTried = false
 
-        /// What version and body take on disk, estimated from above.
+        /// The bytes of version and body on disk, estimated from above.
         var storedBytes: Int {
             version.storedBytes - (packed.map { version.bytes - $0.frame.count } ?? 0)
         }
     }
 
-    /// One transaction; apply in this order, in which nothing undoes what went before.
+    /// One transaction, to be applied in the order of its members, so that none undoes a former one.
     struct Batch: Sendable {
-        /// Versions whose chains are no longer in probation.
+        /// Versions whose chains have left probation.
         var established: Set<Int64> = []
         var removals: Set<Int64> = []
         var insertions: [Insertion] = []
         var renewals: [Version] = []
         var touches: [Int64: Int] = [:]
         var pins: [Int64: Int] = [:]
-        /// Versions of which is written what is known of their holders.
+        /// Versions whose holder counts are written.
         var demands: [Int64: Version] = [:]
 
         var count: Int {
@@ -39,25 +41,26 @@ struct PendingWrites: Sendable {
     }
 
     private(set) var insertions: [Int64: Insertion] = [:]
-    /// The order in which they are written, those included that are gone again, from `firstWaiting` on.
+    /// The order of the insertions, from `firstWaiting` on; some may be gone.
     private var insertionOrder: [Int64] = []
     private var firstWaiting = 0
     private(set) var renewals: [Int64: Version] = [:]
     private(set) var removals: Set<Int64> = []
     private var touches: [Int64: Int] = [:]
     private var pins: [Int64: Int] = [:]
-    /// Versions of whose holders more is known than the disk says, and since when, in seconds since 1970.
+    /// Versions whose holder counts differ from the disk's, and the time of the first of them, in seconds
+    /// since 1970.
     private var noted: [Int64: Version] = [:]
     private var notedSince = 0
-    /// Those of them that are to be written now.
+    /// The ones among them that are due to be written.
     private var demands: [Int64: Version] = [:]
     private var established: Set<Int64> = []
-    /// Changes in batches that were taken and are neither written nor restored.
+    /// The number of changes in batches that were taken and are neither written nor restored.
     private var takenCount = 0
 
-    /// How many changes are not on disk: those that wait and those just being written.
+    /// The number of changes that are not on disk: pending ones and those that are being written.
     var count: Int { waitingCount + takenCount }
-    /// Whether nothing waits, though something may be just being written.
+    /// True if nothing is pending, although something may be in the course of being written.
     var isEmpty: Bool { waitingCount == 0 }
 
     private var waitingCount: Int {
@@ -65,19 +68,21 @@ struct PendingWrites: Sendable {
             + demands.count
     }
 
-    /// A new row.
+    /// Adds a new row.
     mutating func insert(_ version: Version, body: Body) {
         insertions[version.id] = Insertion(version: version, body: body)
         insertionOrder.append(version.id)
         forgetGone()
     }
 
-    /// The chain of a version that is no longer in probation; what waits to be inserted says so itself.
+    /// Marks the chain of a version as established.
+    ///
+    /// A pending insertion writes that itself.
     mutating func establish(_ id: Int64) {
         if insertions[id] == nil { established.insert(id) }
     }
 
-    /// A row that gets the new rank and facts of this version.
+    /// Gives a row the new rank and facts of a version.
     mutating func renew(_ version: Version) {
         touches[version.id] = nil
         forgetDemand(version.id)
@@ -88,28 +93,32 @@ struct PendingWrites: Sendable {
         }
     }
 
-    /// A row that gets a later `lastWanted`.
+    /// Gives a row a later `lastWanted`.
     mutating func touch(_ id: Int64, lastWanted: Int) {
         guard insertions[id] == nil, renewals[id] == nil else { return }
         touches[id] = lastWanted
     }
 
-    /// A row that is pinned until some second; one that is still to be made is made with it.
+    /// Pins a row until some second.
+    ///
+    /// A pending insertion writes that itself.
     mutating func pin(_ id: Int64, until second: Int) {
         if insertions[id] == nil { pins[id] = second }
     }
 
-    /// The time between two writes of what is known of holders: it changes with every request.
+    /// The interval between two writes of holder counts, which change with every request.
     private static let demandSeconds = 60
 
-    /// A version of whose holders more is known; a row that is still to be made, or renewed, says so itself.
+    /// Records that a version's holder counts changed.
+    ///
+    /// A pending insertion or renewal writes them itself.
     mutating func note(_ version: Version, now: Int) {
         guard insertions[version.id] == nil, renewals[version.id] == nil else { return }
         if noted.isEmpty { notedSince = now }
         noted[version.id] = version
     }
 
-    /// Has what was noted of holders written, once a minute; without a time at once.
+    /// Makes the recorded holder counts due, once a minute; without a time at once.
     mutating func releaseDemands(now: Int? = nil) {
         guard !noted.isEmpty else { return }
         if let now, (notedSince..<notedSince + Self.demandSeconds).contains(now) { return }
@@ -122,7 +131,7 @@ struct PendingWrites: Sendable {
         demands[id] = nil
     }
 
-    /// A row that goes; the insertion that is no longer needed, if it had not begun.
+    /// Removes a row; returns the pending insertion if the row does not exist yet.
     mutating func remove(_ version: Version) -> Insertion? {
         touches[version.id] = nil
         renewals[version.id] = nil
@@ -133,7 +142,7 @@ struct PendingWrites: Sendable {
         return nil
     }
 
-    /// Forgets what waits for a version that gets the number of another row.
+    /// Forgets the changes of a version that takes the number of another row.
     mutating func forget(_ id: Int64) {
         touches[id] = nil
         renewals[id] = nil
@@ -142,12 +151,12 @@ struct PendingWrites: Sendable {
         removals.remove(id)
     }
 
-    /// Forgets a renewal that a later return in another process makes void; when it was wanted is still written.
+    /// Drops a renewal that a later one by another process made void, but keeps the time that it was wanted.
     mutating func dropRenewal(_ id: Int64) {
         if let void = renewals.removeValue(forKey: id) { touches[id] = void.lastWanted }
     }
 
-    /// What waits to be written of a row that is there.
+    /// The pending changes of an existing row.
     struct Change: Sendable {
         var lastWanted: Int?
         var pinnedUntil: Int?
@@ -155,7 +164,7 @@ struct PendingWrites: Sendable {
         var demand: VersionDemand?
     }
 
-    /// The rows that are there and of which something waits to be written.
+    /// The existing rows that have pending changes.
     var rowsThatChange: Set<Int64> {
         established.union(removals).union(renewals.keys).union(touches.keys).union(pins.keys).union(
             noted.keys
@@ -163,33 +172,34 @@ struct PendingWrites: Sendable {
         .union(demands.keys)
     }
 
-    /// What waits of a row, but for its renewal and its removal.
+    /// Returns the pending changes of a row, without its renewal and its removal.
     func change(of id: Int64) -> Change {
         Change(
             lastWanted: touches[id], pinnedUntil: pins[id], isEstablished: established.contains(id),
             demand: (noted[id] ?? demands[id])?.demand)
     }
 
-    /// Has the object of a row that was read be the one of which counts are written.
+    /// Makes the object of a row that was read the one whose holder counts are written.
     mutating func lay(_ row: Version) {
         if noted[row.id] != nil { noted[row.id] = row }
         if demands[row.id] != nil { demands[row.id] = row }
     }
 
-    /// Has another object stand for a version that waits to be written.
+    /// Makes another object stand for a version with a pending insertion or renewal.
     mutating func replace(_ version: Version) {
         if insertions[version.id] != nil { insertions[version.id]?.version = version }
         if renewals[version.id] != nil { renewals[version.id] = version }
     }
 
-    /// Forgets an insertion whose row turned out to be there; false if there was none.
+    /// Forgets an insertion whose row exists already; returns false if there was none.
     mutating func drop(_ version: Version) -> Bool {
         insertions.removeValue(forKey: version.id) != nil
     }
 
-    /// Takes what to write next, which adds at most `bytesMax` to the log, but for a single body that has more.
+    /// Takes the next batch, which adds at most `bytesMax` to the log, or a single larger body.
     ///
-    /// Insertions come only when no removal waits: one row may take the place of another.
+    /// Insertions come only once no removal is pending, because a new row may take the place of a removed
+    /// one.
     mutating func takeBatch(bytesMax: Int) -> Batch {
         var batch = Batch()
         var left = bytesMax
@@ -241,16 +251,17 @@ struct PendingWrites: Sendable {
         firstWaiting = 0
     }
 
-    /// Keeps the order of insertions as short as what waits, within a factor; O(1) on average.
+    /// Drops vanished insertions from the order once they are the majority; O(1) on average.
     private mutating func forgetGone() {
         guard insertionOrder.count > 2 * insertions.count + 64 else { return }
         insertionOrder = insertionOrder[firstWaiting...].filter { insertions[$0] != nil }
         firstWaiting = 0
     }
 
-    /// Takes rows that go, to make room before a batch is written.
+    /// Takes removals only, to make room before a batch is written.
     ///
-    /// Not those that the batch itself makes: they went after it was taken, and are removed after it is written.
+    /// Rows of the batch itself are left out: they were removed after it was taken, and are removed after it
+    /// is written.
     mutating func takeRemovals(max count: Int, except batch: Set<Int64>) -> Batch {
         let batch = Batch(removals: Set(removals.lazy.filter { !batch.contains($0) }.prefix(count)))
         removals.subtract(batch.removals)
@@ -258,12 +269,12 @@ struct PendingWrites: Sendable {
         return batch
     }
 
-    /// Notes that a batch is on disk.
+    /// Records that a batch is on disk.
     mutating func written(_ batch: Batch) {
         takenCount -= batch.count
     }
 
-    /// Puts a batch that was not written back, under what has changed since; the insertions no longer needed.
+    /// Puts an unwritten batch back under later changes; returns the insertions that are no longer needed.
     mutating func restore(_ batch: Batch) -> [Insertion] {
         takenCount -= batch.count
         established.formUnion(batch.established)

@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// The clock that orders versions.
+/// The clock by which versions are ordered.
 enum StoreClock {
-    /// Microseconds since 1970: fine enough for the admissions of two processes to fall into their order.
+    /// Microseconds since 1970, fine enough to order the admissions of two processes.
     static var microseconds: Int64 {
         var time = timespec()
         // Safe: `time` is local and of the size that the call fills.

@@ -5,11 +5,13 @@ extension StoreDatabase {
     /// Closes the connections; every later call fails as unavailable.
     func close() {
         if isReplaced { keepLog() }
-        // An error says that a statement is still running; the connection then closes with its last reference.
+        // An error means that a statement is still running; the connection then closes with its last
+        // reference.
         try? connection.close()
     }
 
-    /// Has SQLite leave the log where it is: it removes it by its name, which is that of the new file's log by now.
+    /// Keeps SQLite from removing the log: it would remove it by name, and the name is that of the new file's
+    /// log by now.
     private func keepLog() {
         connection.writeWithoutTransaction { database in
             var isKept: Int32 = 1

@@ -1,24 +1,26 @@
 internal import GRDB
 
-/// What the store can do about a failure of its database.
+/// A failure of the database, classified by how the store reacts to it.
 enum StoreDatabaseError: Error {
-    /// The file is not what it should be: it is set aside.
+    /// The file is invalid; it is set aside.
     case damaged(String)
-    /// The disk takes nothing for now: tried again.
-    ///
-    /// A lost connection is opened anew.
+    /// The disk cannot be written for now; the store tries again, on a new connection if this one is lost.
     case unavailable(String, connectionLost: Bool)
-    /// Another process holds the lock: tried again.
+    /// Another process holds a lock; the store tries again.
     case locked(String)
-    /// The disk itself fails: a body that cannot be read is given up, a write is tried again on a new connection.
+    /// The disk itself fails.
+    ///
+    /// A body that cannot be read is given up; a write is tried again on a new connection.
     case failing(String)
-    /// These rows cannot be written, now or later: they are dropped.
+    /// These rows can never be written; they are dropped.
     case rejected(String)
-    /// The file is none of this program's.
+    /// The file does not belong to this program.
     case refused(StoreError)
 
-    /// Sorts an error from connecting: only a file that SQLite cannot read is taken for damaged, as a file system
-    /// without support for the log gives SQLITE_ERROR too.
+    /// Classifies an error of opening a file.
+    ///
+    /// Only an unreadable file counts as damaged, because SQLite also reports SQLITE_ERROR for a file system
+    /// that cannot hold its log.
     init(opening error: any Error) {
         if let error = error as? StoreError {
             self = .refused(error)
@@ -32,8 +34,7 @@ enum StoreDatabaseError: Error {
         }
     }
 
-    /// Sorts an error of SQLite or of the file system on an open database, where SQLITE_ERROR means that a table
-    /// is missing or is another.
+    /// Classifies an error on an open database, where SQLITE_ERROR means a missing or different table.
     init(_ error: any Error) {
         guard let error = error as? DatabaseError else {
             self = .unavailable("\(error)", connectionLost: true)

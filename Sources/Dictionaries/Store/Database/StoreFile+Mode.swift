@@ -1,9 +1,9 @@
 internal import Glibc
 
 extension StoreFile {
-    /// Takes the rights of everybody else from the files of a database.
+    /// Removes the rights of other users from the files of a database.
     ///
-    /// Returns whether there were any; nil where there are some, and they cannot be taken.
+    /// Returns true if there were any, and nil if they cannot be removed.
     static func restrict(_ path: String) -> Bool? {
         var wasOpen = false
         for file in [path, path + "-wal", path + "-shm"] {

@@ -1,33 +1,34 @@
 internal import FoundationEssentials
 internal import Glibc
 
-/// The files of a database, as the file system sees them.
+/// The files of a database in the file system.
 enum StoreFile {
-    /// Which file a path leads to; another one after it was removed or renamed and made anew.
+    /// The identity of a file; it changes when the file is removed or renamed and made again.
     struct Identity: Equatable, Sendable {
         let device: UInt64
         let node: UInt64
     }
 
-    /// What became of a file that was to be set aside.
+    /// The outcome of setting a file aside.
     enum SetAside: Equatable {
-        /// It is there now.
+        /// The file has this path now.
         case moved(to: String)
-        /// Another process has done so before.
+        /// Another process has set it aside before.
         case alreadyGone
-        /// The file system did not let us.
+        /// The file system refused.
         case failed
     }
 
-    /// How many damaged databases are kept; beyond it the oldest go, as each may be as large as the store.
+    /// The number of damaged databases that are kept; the oldest are removed, as each may be as large as the
+    /// store.
     static let damagedMax = 3
 
-    /// The file that a path leads to; nil if there is none.
+    /// Returns the identity of the file at a path; nil if there is none.
     static func identity(of path: String) -> Identity? {
         status(of: path).map { Identity(device: UInt64($0.st_dev), node: UInt64($0.st_ino)) }
     }
 
-    /// How long a file is; 0 if there is none.
+    /// Returns the length of a file; 0 if there is none.
     static func bytes(of path: String) -> Int {
         status(of: path).map { Int($0.st_size) } ?? 0
     }
@@ -38,17 +39,17 @@ enum StoreFile {
         return unsafe stat(path, &status) == 0 ? status : nil
     }
 
-    /// Makes an empty file for its owner only, unless there is one, which another process may just have made.
+    /// Makes an empty file for its owner only, unless it exists: another process may just have made it.
     static func create(_ path: String) {
-        // Safe: the path is read during the call only. An existing file is not opened: to close it would drop the
-        // locks that SQLite holds on it.
+        // Safe: the path is read during the call only. An existing file is not opened, because closing it
+        // would drop the locks that SQLite holds on it.
         let raw = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         if raw >= 0 { close(raw) }
     }
 
     /// Renames database and log to a name with the date, if the path still leads to that file.
     ///
-    /// The log goes first: an empty database would take a log that was left for its own.
+    /// The log is renamed first: an empty database would take a remaining log for its own.
     static func setAside(_ path: String, ifStill identity: Identity?) -> SetAside {
         guard let identity, self.identity(of: path) == identity else { return .alreadyGone }
         let target = freeName(for: path)
@@ -66,7 +67,7 @@ enum StoreFile {
     private static func freeName(for path: String) -> String {
         let date = Date.now.formatted(.iso8601.timeSeparator(.omitted))
         let wanted = "\(path).damaged-\(date)"
-        // Behind all of the same second: the number of one that is gone already would make this one the oldest.
+        // Number it after all others of the same second. A free lower number would make this one the oldest.
         let numbers = damaged(path).names.map(age).filter { $0.date.hasSuffix(".damaged-\(date)") }.map(
             \.number)
         var attempt = (numbers.max() ?? 0) + 1
@@ -87,7 +88,7 @@ enum StoreFile {
         }
     }
 
-    /// The files of a database that were set aside, their logs left out, and the folder that they are in.
+    /// Returns the folder of a database, and the files in it that were set aside, without their logs.
     private static func damaged(_ path: String) -> (folder: String, names: [String]) {
         let slash = path.lastIndex(of: "/")
         let folder = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
@@ -98,7 +99,7 @@ enum StoreFile {
         )
     }
 
-    /// The place of a name among others of its kind: the date sorts as text, and ends in a Z; then comes the number.
+    /// Returns the sort key of a name: the date, which sorts as text and ends in a Z, then the number.
     private static func age(_ name: String) -> (date: String, number: Int) {
         guard let end = name.lastIndex(of: "Z") else { return (name, 0) }
         return (String(name[...end]), Int(name[end...].dropFirst(2)) ?? 1)

@@ -1,14 +1,14 @@
 internal import Glibc
 
-/// The right to write a store: an `flock` on `PATH.lock`, which the kernel frees when its holder ends.
+/// The right to write a store: an `flock` on `PATH.lock`, which the kernel releases when the process ends.
 ///
-/// The file stays when the lock goes: to remove it would let two processes hold two files of that name. It has the
+/// The file remains, since removing it would let two processes hold two files of that name. It contains the
 /// number of the process that took the lock last.
 final class StoreLock: Sendable {
-    /// The outcome of an attempt.
+    /// The outcome of an attempt to take the lock.
     enum Attempt {
         case taken(StoreLock)
-        /// Another process holds it; its number, where the file has one.
+        /// Another process holds it; its number, if the file has one.
         case held(by: Int32?)
         /// The file cannot be made or locked.
         case failed(String)
@@ -26,13 +26,13 @@ final class StoreLock: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Gives the lock away now, whoever still refers to it.
+    /// Releases the lock now, whatever still refers to this object.
     func release() { _ = flock(descriptor, LOCK_UN) }
 
-    /// False once somebody has removed or replaced the file, so that another process may hold the lock too.
+    /// False once the file was removed or replaced, so that another process may hold the lock too.
     var isInForce: Bool { identity != nil && StoreFile.identity(of: path) == identity }
 
-    /// Takes the lock of a database without waiting for it.
+    /// Takes the lock of a database without waiting.
     static func take(for database: String) -> Attempt {
         let path = database + ".lock"
         // Safe: the path is read during the call only.
@@ -52,7 +52,8 @@ final class StoreLock: Sendable {
     /// Writes the number of this process, for the messages of others.
     private func sign() {
         let text = Array("\(getpid())\n".utf8)
-        // Safe: the array is read during the call only. Without effect on a full disk, where the lock counts all the same.
+        // Safe: the array is read during the call only. A full disk does no harm, because the lock alone
+        // counts.
         unsafe text.withUnsafeBytes { bytes in
             _ = ftruncate(descriptor, 0)
             _ = unsafe pwrite(descriptor, bytes.baseAddress, bytes.count, 0)

@@ -1,37 +1,38 @@
-/// What `max_size` leaves for a transaction; pure.
+/// The space that `max_size` leaves for a transaction; pure.
 ///
-/// The limit bounds the pages in use, and so the file, which fills its free pages before it grows. The log has a limit of
-/// its own: a batch is in it first, and in the file once the log is emptied.
+/// The limit bounds the pages in use, and so the file, which fills its free pages before it grows. The log
+/// has a separate limit: a batch is in the log first, and in the file once the log is emptied.
 struct StoreRoom {
-    /// What the log may take beside the file, unless a single body is larger.
+    /// The upper bound of the log, unless a single body is larger.
     static let logBytesMax = 32 << 20
-    /// What one transaction writes, at most, unless it is for a single body.
+    /// The upper bound of bytes in one transaction, unless it is for a single body.
     static let batchBytesMax = 8 << 20
 
     let limit: Int
-    /// What the files take now.
+    /// The size of the files now.
     var size: StoreDatabase.Size
-    /// What the file needs for the batch, estimated from above: a large body begins a page, and ends within one.
+    /// The bytes that the batch adds to the file, estimated from above: a large body begins and ends within a
+    /// page.
     private let growth: Int
 
-    /// For a batch that is to be written.
     init(_ size: StoreDatabase.Size, batch: PendingWrites.Batch, limit: Int) {
         self.limit = limit
         self.size = size
         growth = batch.insertions.reduce(0) { $0 + $1.storedBytes + size.page }
     }
 
-    /// True if the batch has its place in the file.
+    /// True if the batch fits into the file.
     var fits: Bool { missingBytes <= 0 }
 
-    /// How many bytes of versions must go.
+    /// The bytes of versions that must be removed first.
     var missingBytes: Int { size.used + growth - limit }
 
-    /// True if the log must be emptied before anything else is written.
+    /// True if the log must be emptied before the next write.
     var isLogFull: Bool { size.log > Self.logBytesMax / 2 }
 
-    /// How many free pages to give back where nothing is to be written: those of a file that is larger than it may be,
-    /// or very much larger than what is in it.
+    /// The number of free pages to give back when nothing else is to be written.
+    ///
+    /// There are some if the file is larger than allowed, or much larger than its content.
     var sparePages: Int {
         let isTooLarge = size.file > limit || size.free > max(size.file / 4, 8 << 20)
         return isTooLarge ? min(size.free / size.page, 1024) : 0
@@ -39,7 +40,7 @@ struct StoreRoom {
 }
 
 extension PendingWrites {
-    /// What a change writes to the log, which gets each changed page once; estimated, and for the most part from above.
+    /// The bytes that changes add to the log, which gets each changed page once; mostly estimated from above.
     enum LogBytes {
         static let removal = 32 << 10
         static let update = 8 << 10

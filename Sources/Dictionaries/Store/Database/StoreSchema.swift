@@ -1,17 +1,18 @@
-/// The tables of the store: numbered steps that only ever lead forward.
+/// The tables of the store: numbered steps that only lead forward.
 enum StoreSchema {
     /// `PRAGMA application_id` of a store: "DICT".
     static let applicationID = 0x4449_4354
 
-    /// Step n makes schema n + 1 of schema n; never change one that was released.
+    /// The steps; step n leads from schema n to schema n + 1.
     ///
-    /// `PRAGMA user_version` tells how many were taken. During a hand-over a process of the release before reads the
-    /// same file until it ends, so a step leaves every table and column that it reads.
+    /// Never change a released one.
+    ///
+    /// `PRAGMA user_version` counts the steps taken. During a hand-over a process of the release before reads
+    /// the same file until it ends, so a step keeps every table and column that this release reads.
     static let steps = [
-        // Bodies have a table of their own, so that reading the versions reads no body. Nothing is ordered by a
-        // digest alone: such an index takes each new row on a page of its own, anywhere in it, where the other
-        // trees take a whole batch on a few. The triggers remove what nothing refers to, also when rows are
-        // deleted by hand.
+        // Bodies have a table of their own, so that reading the versions reads no body. No index is ordered
+        // by a digest alone: it would place each new row on a different page, where the other trees take a
+        // whole batch on a few. The triggers remove unreferenced rows, also when rows are deleted by hand.
         """
         CREATE TABLE chain (
             id INTEGER PRIMARY KEY,
@@ -51,8 +52,8 @@ enum StoreSchema {
         """
         ALTER TABLE version ADD COLUMN pinned_until INTEGER NOT NULL DEFAULT 0; -- seconds since 1970
         """,
-        // What a process reads to follow the others on the file: the rows that were made, changed or removed,
-        // by whomever. Kept short by whoever writes; a reader that has missed the beginning reads everything.
+        // The log of changed rows that a process reads to follow the others on the file. The writer keeps it
+        // short; a reader that has missed the beginning reads everything.
         """
         CREATE TABLE change (
             sequence INTEGER PRIMARY KEY, -- one more than the last
@@ -70,8 +71,8 @@ enum StoreSchema {
         -- Whether the upstream itself said what the body is a dictionary for, in its own Use-As-Dictionary.
         ALTER TABLE version ADD COLUMN is_upstream_match INTEGER NOT NULL DEFAULT 0;
         """,
-        // Private routes, in tables of their own, so that nothing that reads the public ones can come upon them.
-        // Names are HMACs, `facts` and `sealed` are AES-256-GCM, all under the key of `store.key_file`.
+        // Private routes have tables of their own, so that no query of public rows can reach them. Names are
+        // HMACs, `facts` and `sealed` are AES-256-GCM, all under the key of `store.key_file`.
         """
         CREATE TABLE private_chain (
             id INTEGER PRIMARY KEY,
@@ -105,14 +106,15 @@ enum StoreSchema {
                 AND NOT EXISTS (SELECT 1 FROM private_version WHERE chain = old.chain);
         END;
         """,
-        // The answer's head in wire form, where the upstream may be asked whether it still holds.
+        // The response head in wire form, with which the upstream can be asked to revalidate.
         "ALTER TABLE version ADD COLUMN head BLOB",
-        // Of a chain in probation it is 0; what an older version has kept is not thrown away for that.
+        // A chain in probation has 0. The chains of an older store keep their versions.
         """
         ALTER TABLE chain ADD COLUMN established INTEGER NOT NULL DEFAULT 1;
         """,
-        // Private versions are followed as public ones are: no number is in both tables. A process of the release
-        // before takes such a number for that of a row that is gone: it stops using that version, and no other.
+        // Private versions are followed as public ones are; a number is in one of the tables only. A process
+        // of the release before takes such a number for a removed row: it stops using that version, and no
+        // other.
         """
         CREATE TRIGGER private_version_made_change AFTER INSERT ON private_version BEGIN
             INSERT INTO change (version) VALUES (new.id);
@@ -125,8 +127,8 @@ enum StoreSchema {
         END;
         ALTER TABLE private_version ADD COLUMN is_upstream_match INTEGER NOT NULL DEFAULT 0; -- as of a public one
         """,
-        // One process writes: nobody follows the changes of others. The table stays, empty, for a process of the release
-        // before, which looks into it during a hand-over.
+        // One process writes, so nobody follows changes any more. The table stays, empty, for a process of
+        // the release before, which reads it during a hand-over.
         """
         DROP TRIGGER version_made_change;
         DROP TRIGGER version_renewed_change;
@@ -142,8 +144,8 @@ enum StoreSchema {
             pinned_until INTEGER
         ) STRICT;
         """,
-        // Bodies as Zstandard frames, most of them over another body, which stays as long as one leans on it; and what is
-        // known of those who hold a version.
+        // Bodies as Zstandard frames, most of them over another body, which stays as long as a frame needs
+        // it; and the holder counts of the versions.
         """
         ALTER TABLE body ADD COLUMN size INTEGER; -- of the whole body, where `bytes` are a frame
         ALTER TABLE body ADD COLUMN base INTEGER REFERENCES body; -- a body with no base of its own
@@ -168,7 +170,7 @@ enum StoreSchema {
         ALTER TABLE private_version ADD COLUMN last_advertised INTEGER NOT NULL DEFAULT 0;
         ALTER TABLE private_version ADD COLUMN is_proven INTEGER NOT NULL DEFAULT 1;
         """,
-        // What a private body takes, which cannot be read without reading the bodies.
+        // The stored size of a private body, which could otherwise only be found by reading the bodies.
         "ALTER TABLE private_version ADD COLUMN stored INTEGER",  // NULL: about `size`
     ]
 }

@@ -1,11 +1,11 @@
-/// What is known of the authorities that have chains: a Host is free to make up.
+/// The authorities that have chains; clients can invent Host fields.
 ///
-/// An authority is proven once a client has come back with a version of one of its chains. As long as none is, all are
-/// alike. A value, O(1) in everything.
+/// An authority is proven once a client has come back with a version of one of its chains. While none is
+/// proven, all are alike. A value; every operation is O(1).
 struct Authorities: Sendable {
     private struct Record: Sendable {
         var chains = 0
-        /// Those that take no place of others.
+        /// The private chains, which do not count in the limit.
         var privateChains = 0
         var bytes = 0
         var isProven = false
@@ -20,17 +20,17 @@ struct Authorities: Sendable {
 
     private var records: [String: Record] = [:]
     private var provenCount = 0
-    /// What those that are not proven have together.
+    /// The chains and bytes of all unproven authorities.
     private(set) var unprovenChains = 0
     private(set) var unprovenBytes = 0
 
-    /// Whether any is proven.
+    /// True if any authority is proven.
     var hasProven: Bool { provenCount > 0 }
 
-    /// Whether a client has come back to it.
+    /// True if a client has come back to the authority.
     func isProven(_ authority: String) -> Bool { records[authority]?.isProven == true }
 
-    /// Notes that a client has come back to it.
+    /// Records that a client has come back to the authority.
     mutating func prove(_ authority: String) {
         guard let record = records[authority], !record.isProven else { return }
         records[authority]?.isProven = true
@@ -39,9 +39,9 @@ struct Authorities: Sendable {
         unprovenBytes -= record.bytes
     }
 
-    /// Counts chains and bytes that came or went; without chains it is forgotten.
+    /// Counts chains and bytes that came or went; an authority without chains is forgotten.
     ///
-    /// Private chains keep it in mind and are not counted: they have a budget of their own.
+    /// Private chains only keep it known: they have a budget of their own.
     mutating func count(_ authority: String, chains: Int, bytes: Int, isPrivate: Bool = false) {
         var record = Record()
         if let place = records.index(forKey: authority) {

@@ -1,15 +1,16 @@
-/// Things by when they were last wanted, the least wanted first; a step costs O(log n), and hardly more than O(1) for
-/// what was wanted lately.
+/// A priority queue by the time of the last demand, the least wanted first.
 ///
-/// What is wanted again is not moved at once, which would cost a lock for each request: its entry is put right when
-/// it comes to the front. That keeps the order exact, since nothing is ever wanted earlier than before.
+/// A renewed demand does not move an entry at once, which would cost a lock per request: the entry is
+/// corrected when it comes to the front. The order stays exact, because demand never moves to an earlier
+/// time. Operations cost O(log n), and nearly O(1) for elements wanted lately.
 ///
-/// A binary heap of our own, for the sake of `remove`: with the library's, which cannot do that, what had gone stayed
-/// until most entries were such, and then an event loop that held the store's lock read 200,000 of them in 0.13 s.
+/// This is a binary heap of our own, because it needs `remove`. The library's heap cannot do that: removed
+/// entries stayed until they were the majority, and then an event loop that held the store's lock read
+/// 200,000 of them in 0.13 s.
 struct DemandQueue<Element: DemandQueueElement>: Sendable {
     private struct Entry: Sendable {
         var lastWanted: Int
-        /// Among those that were wanted in the same second the older goes first.
+        /// The tie breaker within a second: the older goes first.
         let rank: Int64
         let element: Element
 
@@ -18,19 +19,19 @@ struct DemandQueue<Element: DemandQueueElement>: Sendable {
         }
     }
 
-    /// No entry precedes its parent, which is at `(place - 1) / 2`.
+    /// The heap: no entry precedes its parent at `(place - 1) / 2`.
     private var entries = BlockList<Entry>()
 
     var count: Int { entries.count }
 
-    /// Puts a thing into its place; one that is here already moves.
+    /// Inserts an element; moves one that is here already.
     mutating func insert(_ element: Element, lastWanted: Int, rank: Int64) {
         remove(element)
         entries.append(Entry(lastWanted: lastWanted, rank: rank, element: element))
         rise(from: entries.count - 1)
     }
 
-    /// Takes a thing out, wherever it stands; false if it is not here.
+    /// Removes an element wherever it stands; returns false if it is not here.
     @discardableResult
     mutating func remove(_ element: Element) -> Bool {
         let place = element.queuePlace
@@ -43,7 +44,7 @@ struct DemandQueue<Element: DemandQueueElement>: Sendable {
         return true
     }
 
-    /// Takes the least wanted; `lastWanted` says when that was by now.
+    /// Removes and returns the least wanted element; `lastWanted` returns the current time of its demand.
     mutating func popFirst(lastWanted: (Element) -> Int) -> Element? {
         while !entries.indices.isEmpty {
             let first = entries[0]
@@ -60,7 +61,7 @@ struct DemandQueue<Element: DemandQueueElement>: Sendable {
 
     // MARK: The heap
 
-    /// Moves an entry towards the front; returns where it is then.
+    /// Moves an entry towards the front; returns its new place.
     @discardableResult
     private mutating func rise(from start: Int) -> Int {
         let entry = entries[start]

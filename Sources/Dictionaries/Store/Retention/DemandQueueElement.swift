@@ -1,6 +1,6 @@
-/// What a `DemandQueue` holds: it remembers where it stands, so that it can be taken out of the middle.
+/// An element of a `DemandQueue`, which remembers its place so that it can be removed from the middle.
 ///
-/// In one queue at a time, whose own note this is; touched by whoever changes the queue alone.
+/// It is in one queue at a time. Only the owner of the queue changes the place.
 protocol DemandQueueElement: AnyObject, Sendable {
     var queuePlace: Int { get set }
 }

@@ -2,9 +2,11 @@ internal import Dispatch
 internal import Synchronization
 
 extension DictionaryStore {
-    /// Removes what was not wanted for its `max_age`; call it every second or so, not on an event loop.
+    /// Removes versions that were not wanted for their `max_age`.
     ///
-    /// Costs nothing until the earliest expiry is reached; a version is not found after the sweep at its time.
+    /// Call it about every second, not on an event loop.
+    ///
+    /// It costs nothing until the earliest expiry is reached. No expired version is found after the sweep.
     package func sweep(now: Int) {
         let now = min(now, Version.secondsMax)
         turnBack(to: now)
@@ -25,10 +27,11 @@ extension DictionaryStore {
         if isWaiting { scheduleDrain() }
     }
 
-    /// Loops read the clock at different times: only beyond so many seconds it was set back.
+    /// The difference above which the clock was set back; smaller ones come from loops that read it at
+    /// different times.
     private static let clockSecondsMax = 5
 
-    /// Forgets what a clock that was ahead has told, if it was set back since.
+    /// Forgets future times if the clock was set back.
     private func turnBack(to now: Int) {
         guard now < latestSecond.load(ordering: .relaxed) - Self.clockSecondsMax else { return }
         latestSecond.store(now, ordering: .relaxed)
@@ -39,7 +42,7 @@ extension DictionaryStore {
         }
     }
 
-    /// Removes what nobody seems to hold any more, a part of it at a time.
+    /// Removes versions that seem to have no holder any more, a part at a time.
     private func removeOverdue(now: Int) {
         for _ in 0..<Self.overdueRounds {
             let (evicted, count) = state.withLock { state in
@@ -54,9 +57,10 @@ extension DictionaryStore {
 
     private static let overdueRounds = 256
 
-    /// Takes versions out of the index, for every reader at once, and queues their removal from disk.
+    /// Removes versions from the index, for every reader at once, and queues their removal from disk.
     ///
-    /// In small groups, so that an admission on an event loop never waits long. Returns how many were still there.
+    /// It works in small groups, so that an admission on an event loop never waits long. Returns the number
+    /// of versions that were still there.
     @discardableResult
     func evict(_ versions: [Version], reason: StoreStatistics.Eviction) -> Int {
         var count = 0
@@ -73,7 +77,7 @@ extension DictionaryStore {
         return count
     }
 
-    /// Brings an index that was read from disk within its limits; admissions keep it there.
+    /// Evicts until an index that was read from disk is within its limits; admissions keep it there.
     func keepBounded() {
         let now = latestSecond.load(ordering: .relaxed)
         var isWithin = false
@@ -88,11 +92,11 @@ extension DictionaryStore {
         }
     }
 
-    /// Counts versions that went, and lets their bodies go before others.
+    /// Counts evicted versions and makes their bodies the first to leave memory.
     func account(_ evicted: StoreState.Evicted) {
         guard !evicted.versions.isEmpty else { return }
         hot.withLock { hot in
-            // Yielding first: to take a pin back frees bodies from the end that goes first.
+            // First of all, as unpinning frees bodies from that end of the order.
             for (version, _) in evicted.versions { hot.yield(version.bodyName) }
             for name in evicted.unpinned { hot.unpin(name) }
         }
@@ -102,7 +106,7 @@ extension DictionaryStore {
         scheduleDrain()
     }
 
-    /// While the disk takes nothing, bodies that wait for it take at most half of the memory.
+    /// Bounds the bodies that wait for a failing disk to half of the memory.
     func keepPendingBounded() {
         let names = Set(hot.withLock { $0.pinnedBeyond($0.bytesMax / 2) })
         guard !names.isEmpty else { return }

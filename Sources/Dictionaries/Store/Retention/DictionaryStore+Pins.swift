@@ -1,17 +1,19 @@
 internal import Synchronization
 
 extension DictionaryStore {
-    /// The longest life that a pin may have; a row that says more is nonsense.
+    /// The longest life of a pin; a row that claims more is invalid.
     package static let pinSecondsMax = 366 * 86_400
 
-    /// Pinned bodies and rows take at most half of the store, so that there is always room for what is new.
+    /// The upper bound of pinned bodies and rows: half of the store, so that new versions always have room.
     var pinnedBytesMax: Int { configuration.maxBytes / 2 }
     private var pinnedCountMax: Int { max(1, configuration.maxChains / 2) }
 
-    /// Names a version of a public chain in Links until some second: until then nothing but damage or a full memory evicts it.
+    /// Names a version of a public chain in Links until some second; until then only damage or full memory
+    /// evicts it.
     ///
-    /// `former` is the version of the chain and variant that is named now. It keeps its own time, or gets more if it is the
-    /// same. False, and nothing changed, if another one is named, if pins take what they may, or if the version is gone.
+    /// `former` is the version of the chain and variant that is named now. It keeps its own end, or gets a
+    /// later one if it is the same version. Returns false, without a change, if another version is named, if
+    /// the pins' limits are reached, or if the version is gone.
     package func name(_ version: Version, replacing former: Version? = nil, until: Int, now: Int) -> Bool {
         let until = min(until, now + Self.pinSecondsMax)
         noteTime(now)
@@ -24,20 +26,20 @@ extension DictionaryStore {
         return isNamed
     }
 
-    /// What pins take now, in bytes.
+    /// The bytes of all pinned bodies and rows.
     var pinnedBytes: Int { state.withLock { $0.pins.bytes } }
 
-    /// Lets go of pins that a store of this size cannot have.
+    /// Releases pins that exceed the limits of this store.
     func keepPinsBounded() {
         state.withLock { $0.limitPins(bytesMax: pinnedBytesMax, countMax: pinnedCountMax) }
     }
 
-    /// Whether a version must stay; by the latest second that the store was told.
+    /// True if a version must stay, by the latest second that the store was told.
     func isPinned(_ version: Version) -> Bool {
         version.isPinned(at: latestSecond.load(ordering: .relaxed))
     }
 
-    /// Notes the time, for decisions that are made where no clock is.
+    /// Records the time for decisions that are made without a clock.
     func noteTime(_ now: Int) {
         latestSecond.max(now, ordering: .relaxed)
     }

@@ -1,17 +1,18 @@
 extension DictionaryStore {
-    /// From now on only versions that this says are current are used; the others stay and may become so again.
+    /// Uses only versions that are current by this rule from now on; the others stay and may become current
+    /// again.
     ///
-    /// Call it when the routes have changed, not on an event loop: it looks at every version. When it returns, no
-    /// reader finds any other.
+    /// Call it when the routes have changed, not on an event loop: it examines every version. When it
+    /// returns, no reader finds any other.
     package func restrict(to isCurrent: @escaping @Sendable (Version) -> Bool) {
         currency.withLock { $0 = CurrencyRule(isCurrent: isCurrent, number: $0.number + 1) }
         judgeAll()
         reportUnused()
     }
 
-    /// Notes of every version whether it may be used, by the rule of now, unless that is the one of this number.
+    /// Applies the present rule to every version, unless it is the rule with this number.
     ///
-    /// Nor does a former rule have the last word: one that changes while it judges is asked anew.
+    /// If the rule changes meanwhile, the new one is applied too.
     func judgeAll(unless number: Int? = nil) {
         var judged = number
         while true {
@@ -24,21 +25,23 @@ extension DictionaryStore {
         }
     }
 
-    /// Judges versions whose URLs are on disk alone; those that cannot be read there are not used.
+    /// Applies a rule to versions whose URLs are on disk only.
+    ///
+    /// Versions whose URL cannot be read are not used.
     private func judge(_ unsure: Set<Int64>, in index: DictionaryIndex, by rule: CurrencyRule) {
         var left = unsure
         try? disk.withLock { $0.database }?.forEachURL { row, url in
             if left.remove(row) != nil { index.judge(row: row, url: url, rule.isCurrent) }
         }
         for row in left {
-            // One that was written since the rows were read knows its URL.
+            // A version written after the rows were read knows its URL.
             if let version = index.version(row: row) {
                 index.judge(version) { $0.hasOwnURL && rule.isCurrent($0) }
             }
         }
     }
 
-    /// Notes of a version that is in the index whether it may be used.
+    /// Applies the present rule to a version in the index.
     func judge(_ version: Version) {
         var judged: Int?
         while true {
@@ -49,7 +52,7 @@ extension DictionaryStore {
         }
     }
 
-    /// Says how many versions are not used.
+    /// Reports the number of unused versions.
     func reportUnused() {
         let (count, all) = publisher.index.unusedCount()
         guard count > 0 else { return }

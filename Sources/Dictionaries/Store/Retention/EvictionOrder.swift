@@ -1,11 +1,11 @@
-/// The chains of an index in the order in which they go.
+/// The chains of an index in the order in which they are evicted.
 ///
-/// A value beside the index, which it does not hold: who changes the index tells it. Each chain is in one place, which
-/// it notes itself, so a copy must not go on where the original does.
+/// The owner of the index keeps it up to date. Every chain stores its own place in it, so this order exists
+/// once: a copy would corrupt it.
 struct EvictionOrder: Sendable {
-    /// What is known of a chain; those of the first go first.
+    /// The class of a chain; the first class goes first.
     enum Class: Int, CaseIterable, Sendable {
-        /// Nobody has asked for it again, and its route is the implied one.
+        /// No request has come for it since the first, and its route is the implied one.
         case inProbation
         /// No client has come back to its authority.
         case unproven
@@ -16,21 +16,20 @@ struct EvictionOrder: Sendable {
 
     private var queues = InlineArray<4, DemandQueue<Chain>> { _ in DemandQueue() }
 
-    /// The number of chains in it.
+    /// The number of chains.
     var count: Int { queues.indices.reduce(0) { $0 + queues[$1].count } }
 
-    /// Gives a chain its place in a class; it leaves the one that it had.
+    /// Puts a chain into a class and takes it out of any other.
     mutating func insert(_ chain: Chain, _ place: Class) {
         remove(chain)
         queues[place.rawValue].insert(chain, lastWanted: chain.wantedUntil, rank: chain.firstRank)
     }
 
-    /// Forgets a chain.
     mutating func remove(_ chain: Chain) {
         for place in queues.indices where queues[place].remove(chain) { return }
     }
 
-    /// Takes the chain of a class that goes first; nil where Links name versions of all that are left.
+    /// Takes the first chain of a class; nil if Links name versions of all that are left.
     mutating func pop(_ place: Class, now: Int) -> Chain? {
         let chain = queues[place.rawValue].popFirst { $0.wantedUntil }
         guard let chain, now < chain.pinnedUntil else { return chain }

@@ -1,6 +1,6 @@
-/// The versions that Links name, and what they take: bounded, so that they never fill the store.
+/// The versions that Links name, bounded so that they never fill the store.
 ///
-/// A value; the store keeps it behind its lock. All but `prune` and `beyond` are O(1).
+/// A value behind the store's lock. All operations but `prune` and `beyond` are O(1).
 struct Pins: Sendable {
     private struct Pin {
         let until: Int
@@ -8,7 +8,7 @@ struct Pins: Sendable {
     }
 
     private var pins: [Int64: Pin] = [:]
-    /// What the pinned bodies take, with a little for the row of each.
+    /// The bytes of the pinned bodies, with an allowance for each row.
     private(set) var bytes = 0
     private var earliestEnd = Int.max
 
@@ -16,13 +16,13 @@ struct Pins: Sendable {
 
     var count: Int { pins.count }
 
-    /// Whether the version of a row is noted.
+    /// True if the version of a row is pinned.
     func contains(_ id: Int64) -> Bool { pins[id] != nil }
 
-    /// What a version would add.
+    /// Returns the bytes that a version would add.
     static func cost(of version: Version) -> Int { version.bytes + overheadBytes }
 
-    /// Notes a version that is pinned until some second.
+    /// Adds a version that is pinned until some second.
     mutating func insert(_ version: Version) {
         remove(version.id)
         let pin = Pin(until: version.pinnedUntil, bytes: Self.cost(of: version))
@@ -31,19 +31,18 @@ struct Pins: Sendable {
         earliestEnd = min(earliestEnd, pin.until)
     }
 
-    /// Forgets a version, if it is there.
     mutating func remove(_ id: Int64) {
         if let pin = pins.removeValue(forKey: id) { bytes -= pin.bytes }
     }
 
-    /// Forgets those whose time is over; costs nothing until one is.
+    /// Removes the pins that have ended; costs nothing until the first end.
     mutating func prune(now: Int) {
         guard now >= earliestEnd else { return }
         for (id, pin) in pins where pin.until <= now { remove(id) }
         earliestEnd = pins.values.map(\.until).min() ?? .max
     }
 
-    /// The ids that must go for the rest to fit, those that end first before the others.
+    /// Returns the pins that must go for the rest to fit, those that end first before the others.
     func beyond(bytesMax: Int, countMax: Int) -> [Int64] {
         var (bytes, count) = (bytes, count)
         guard bytes > bytesMax || count > countMax else { return [] }

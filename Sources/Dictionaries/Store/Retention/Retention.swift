@@ -1,22 +1,22 @@
-/// The versions of a store in the order in which they go.
+/// The versions of a store in the order in which they are evicted.
 ///
-/// Each version has a standing. In each standing those come first that nobody has been offered and nobody has
-/// advertised for the longest time, over the store and within each chain. Every step is O(1), however many there are.
-/// A value beside the index, by the same places; each chain notes its own place in it, so a copy must not go on where
-/// the original does.
+/// Each version has a standing. Within a standing, the version goes first that was neither offered nor
+/// advertised for the longest time; there is one such order for the store and one per chain. Every step is
+/// O(1). Nodes have the places of the index, and every chain stores its own place here, so this order exists
+/// once: a copy would corrupt it.
 struct Retention: Sendable {
-    /// What is known of the clients that hold a version; those of the first go first when room is short.
+    /// The standing of a version by the clients that hold it; the first standing goes first.
     enum Standing: Int, CaseIterable, Sendable {
-        /// It was offered to clients that had nothing of the chain, and none of them has come back.
+        /// It was offered to clients without a version of the chain, and none of them has come back.
         case newcomer
         /// Its only holder has been offered another version.
         case unheld
-        /// It had several holders, and others have been offered in its place as often.
+        /// It had several holders, and others were offered in its place as often.
         case spent
         /// Clients that have come back hold it.
         case held
 
-        /// Its label in metrics.
+        /// The label in metrics.
         var name: String { "\(self)" }
     }
 
@@ -30,9 +30,10 @@ struct Retention: Sendable {
         var standing = Standing.newcomer
         /// The place of the chain; -1 in a node without a version.
         var chain: Int32 = -1
-        /// A part of the row: the object of a version that is gone may say a place that is another's by now.
+        /// 32 bits of the row: the object of a removed version may name a place that another version has by
+        /// now.
         var row: UInt32 = 0
-        /// In the list of the store, and in that of the chain.
+        /// The neighbours in the list of the store, and in that of the chain.
         var links = InlineArray<2, Links>(repeating: Links())
     }
 
@@ -45,11 +46,11 @@ struct Retention: Sendable {
         var chain: Chain?
         var ends = InlineArray<4, Ends>(repeating: Ends())
         var count: Int32 = 0
-        /// Only of chains to which clients have come back.
+        /// The return times; nil for chains to which no client has come back.
         var returns: Returns?
     }
 
-    /// How long the clients of a chain take, and what follows from it.
+    /// The return times of a chain's clients, and the times to stay that follow from them.
     private final class Returns: Sendable {
         let times: ReturnTimes
         let stay: RetentionTimes?
@@ -59,32 +60,32 @@ struct Retention: Sendable {
 
     private static let ofStore = 0
     private static let ofChain = 1
-    /// How many versions are passed over before a search gives up.
+    /// The number of versions that a search examines before it gives up.
     private static let passedOverMax = 256
 
     private var nodes = BlockList<Node>()
     private var chains = BlockList<ChainNode>()
     private var freeChains: [Int32] = []
     private var ends = InlineArray<4, Ends>(repeating: Ends())
-    /// Of all chains, for those of which little is known.
+    /// The return times of all chains, for chains without enough of their own.
     private var returns = ReturnTimes()
     private var times: RetentionTimes?
     /// The place of the chain that the next sweep begins with.
     private var swept = 0
     private(set) var counts = InlineArray<4, Int>(repeating: 0)
 
-    /// The number of versions in it.
+    /// The number of versions.
     var count: Int { counts[0] + counts[1] + counts[2] + counts[3] }
 
-    /// The number of versions of a chain.
+    /// Returns the number of versions of a chain.
     func count(of chain: Chain) -> Int { place(of: chain).map { Int(chains[Int($0)].count) } ?? 0 }
 
-    /// The standing of a version; nil where it is not here.
+    /// Returns the standing of a version; nil if it is not here.
     func standing(of version: Version) -> Standing? { place(of: version).map { nodes[Int($0)].standing } }
 
     // MARK: Changes
 
-    /// Adds a version as the one of its standing that is to go last; one that is here already moves.
+    /// Adds a version as the last of its standing to go; moves one that is here already.
     mutating func insert(_ version: Version, _ standing: Standing, of chain: Chain) {
         remove(version)
         insert(version.place, row: version.id, standing, of: chain)
@@ -98,7 +99,7 @@ struct Retention: Sendable {
         link(place)
     }
 
-    /// Lets a version go last among those of its standing, which may be another than before.
+    /// Makes a version the last of its standing to go; the standing may be a new one.
     mutating func renew(_ version: Version, _ standing: Standing) {
         guard let place = place(of: version) else { return }
         unlink(place)
@@ -106,7 +107,7 @@ struct Retention: Sendable {
         link(place)
     }
 
-    /// Takes a version out; false if it is not here.
+    /// Removes a version; returns false if it is not here.
     @discardableResult
     mutating func remove(_ version: Version) -> Bool {
         guard let place = place(of: version) else { return false }
@@ -127,14 +128,14 @@ struct Retention: Sendable {
         let chain = Int(nodes[Int(place)].chain)
         var ofChain = chains[chain].returns?.times ?? ReturnTimes()
         ofChain.note(seconds: seconds)
-        // The quantiles are looked up now and then: they move slowly.
+        // The quantiles move slowly, so recompute them now and then.
         let stay = ofChain.count % 16 == 0 ? RetentionTimes(ofChain) : chains[chain].returns?.stay
         chains[chain].returns = Returns(ofChain, stay: stay)
         returns.note(seconds: seconds)
         if returns.count % 16 == 0 { times = RetentionTimes(returns) }
     }
 
-    /// For how long the versions of a chain stay.
+    /// Returns the times for which the versions of a chain stay.
     func times(of chain: Chain) -> RetentionTimes { place(of: chain).map(timesOfPlace) ?? times ?? .unknown }
 
     private func timesOfPlace(_ chain: Int32) -> RetentionTimes {
@@ -143,7 +144,8 @@ struct Retention: Sendable {
 
     // MARK: Who goes
 
-    /// The version that goes first, of a chain or of the whole store, of those that may; nil where none is found.
+    /// Returns the first version to go, of a chain or of the whole store, that `mayGo` accepts; nil if none
+    /// is found.
     mutating func first(
         of chain: Chain? = nil, in index: DictionaryIndex, where mayGo: (Version) -> Bool
     ) -> Version? {
@@ -167,7 +169,7 @@ struct Retention: Sendable {
             if mayGo(version) { return version }
             next = nodes[Int(next)].links[list].newer
         }
-        // The next search begins with others.
+        // Let the next search begin with others.
         next = oldest
         for _ in 0..<Self.passedOverMax {
             let place = next
@@ -178,9 +180,10 @@ struct Retention: Sendable {
         return nil
     }
 
-    /// Versions of some chains that nobody seems to hold any more; the next call goes on with the next chains.
+    /// Returns versions of some chains that seem to have no holder any more; the next call continues with the
+    /// next chains.
     ///
-    /// - Returns: at most so many versions, and whether every one of these chains was looked at to its end.
+    /// - Returns: At most `versionsMax` versions with their standings.
     mutating func overdue(
         now: Int, in index: DictionaryIndex, chains chainsMax: Int, versions versionsMax: Int
     ) -> [(Version, Standing)] {
@@ -237,7 +240,7 @@ struct Retention: Sendable {
 
     // MARK: Chains
 
-    /// The versions of a chain, in no order; linear in them.
+    /// Returns the versions of a chain, in no order; linear in their number.
     func versions(of chain: Chain, in index: DictionaryIndex) -> [Version] {
         guard let chain = place(of: chain) else { return [] }
         return Standing.allCases.flatMap { standing in
@@ -251,7 +254,7 @@ struct Retention: Sendable {
         }
     }
 
-    /// Puts all versions into the order of their last contacts, as those are where rows were read in another.
+    /// Sorts all versions by their last contacts, after rows were read in another order.
     mutating func sort(in index: DictionaryIndex) {
         var order: [UInt64] = []
         order.reserveCapacity(nodes.count)

@@ -1,16 +1,16 @@
-/// How long the clients of a chain take to come back: a histogram of the time between two contacts, whose past fades.
+/// A histogram of the seconds after which the clients of a chain come back; its past fades.
 ///
-/// Each bucket spans a power of two. A client that comes back every second leaves 3,600 times as many notes as one that
-/// comes every hour; `ofClients` gives each note the weight of its own length, so that both count alike. A client
-/// cannot shorten the times of others by coming back quickly many times. A value, O(1) in everything.
+/// Each bucket spans a power of two. A client that comes back every second leaves 3,600 times as many notes
+/// as one that comes every hour. `ofClients` weights each note by its length, so that both count alike, and
+/// no client can shorten the times of others by coming back often. A value; every operation is O(1).
 struct ReturnTimes: Sendable {
-    /// The share of returns, or of clients, that are not later.
+    /// The population of a quantile: returns, or clients.
     enum Weight {
         case ofReturns
         case ofClients
     }
 
-    /// The number of notes after which quantiles say something.
+    /// The number of notes from which on quantiles are meaningful.
     static let notesMin = 32
     private static let notesMax = 8192
     private static var bucketCount: Int { 24 }
@@ -34,7 +34,8 @@ struct ReturnTimes: Sendable {
         }
     }
 
-    /// The seconds within which this share of returns, or of clients, comes back; nil as long as too little is known.
+    /// Returns the seconds within which this share of returns or clients comes back; nil while too little is
+    /// known.
     func quantile(permille: Int, _ weight: Weight) -> Int? {
         guard count >= Self.notesMin else { return nil }
         let total = (0..<Self.bucketCount).reduce(0) { $0 + self.weight(of: $1, weight) }
@@ -42,7 +43,7 @@ struct ReturnTimes: Sendable {
         for bucket in 0..<Self.bucketCount {
             let share = self.weight(of: bucket, weight)
             if wanted <= share, share > 0 {
-                // Inside a bucket by a straight line.
+                // Interpolate linearly within a bucket.
                 return (1 << bucket) - 1 + (1 << bucket) * wanted / share
             }
             wanted -= share
@@ -56,18 +57,18 @@ struct ReturnTimes: Sendable {
     }
 }
 
-/// For how long the versions of a chain stay without being offered or advertised, in seconds.
+/// The seconds that the versions of a chain stay without being offered or advertised.
 struct RetentionTimes: Sendable, Equatable {
-    /// Versions whose only holder has been offered another.
+    /// The time for versions whose only holder has been offered another.
     ///
-    /// Parallel requests, second tabs and lost responses miscount, so that they do not go at once.
+    /// It is never 0, because parallel requests, second tabs and lost responses lead to wrong counts.
     var unheld: Int
-    /// Versions that several clients held, as far as known all of which have been offered another.
+    /// The time for versions whose several holders, as far as known, have all been offered another.
     var spent: Int
-    /// Versions that clients hold, who have long been silent.
+    /// The time for versions whose holders are silent.
     var held: Int
 
-    /// As long as nobody has come back.
+    /// The times while no client has come back.
     static let unknown = RetentionTimes(unheld: 3600, spent: Version.secondsMax, held: Version.secondsMax)
 
     init(unheld: Int, spent: Int, held: Int) {
@@ -76,7 +77,7 @@ struct RetentionTimes: Sendable, Equatable {
         self.held = held
     }
 
-    /// By the times after which clients have come back; nil as long as too little is known of them.
+    /// Derives the times from the return times; nil while too little is known.
     init?(_ returns: ReturnTimes) {
         guard let usual = returns.quantile(permille: 780, .ofReturns),
             let most = returns.quantile(permille: 800, .ofClients),

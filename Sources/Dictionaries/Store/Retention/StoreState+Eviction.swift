@@ -1,15 +1,15 @@
-/// What goes when there is not room for all, and the counts that tell.
+/// The choice of versions to evict when room is short, and the counts that it is based on.
 extension StoreState {
-    /// How many chains, or versions in probation, go at a time: the lock is never held for long.
+    /// The upper bound of evictions per call, so that the lock is held briefly.
     private static let evictionsMax = 64
 
-    /// Puts a chain where it belongs after a version of it was named for another time.
+    /// Moves a chain to its place after a version of it was pinned or unpinned.
     mutating func reorder(_ version: Version) {
         index.noteName(of: version)
         if let chain = index.chain(version.chain) { setPlace(of: chain) }
     }
 
-    /// Ends the probation of a version's chain, if it is still in one; linear in the versions of the chain.
+    /// Ends the probation of a version's chain; linear in the versions of the chain.
     mutating func establish(_ version: Version) {
         guard let chain = index.chain(version.chain), !chain.isEstablished else { return }
         chain.establish()
@@ -19,9 +19,9 @@ extension StoreState {
         pending.establish(version.id)
     }
 
-    /// Notes that a client has come back with a version, or with the one that it follows.
+    /// Records that a client has come back with a version, or with its predecessor.
     ///
-    /// The other chains of the authority leave the share of those that are not proven as they come to the front.
+    /// The other chains of the authority leave the unproven class when they come to its front.
     mutating func prove(_ version: Version) {
         version.isProven = true
         guard !version.home.isProven else { return }
@@ -33,7 +33,7 @@ extension StoreState {
         setPlace(of: chain)
     }
 
-    /// Puts a chain where it belongs in the order in which chains go; private ones have no place there.
+    /// Moves a chain to its place in the order of eviction; private chains have none there.
     mutating func setPlace(of chain: Chain) {
         guard !chain.key.scope.isPrivate else { return }
         order.insert(chain, place(of: chain))
@@ -47,7 +47,7 @@ extension StoreState {
 
     // MARK: The index and the order of eviction
 
-    /// Adds a version, and counts it.
+    /// Adds a version to the index and to all counts and orders.
     mutating func insert(_ version: Version) {
         if version.pinnedUntil > 0 { pins.insert(version) }
         let left = index.insert(version)
@@ -67,7 +67,7 @@ extension StoreState {
             left.chain.prove()
             authorities.prove(version.chain.authority)
         }
-        // Private chains have a budget in bytes, and take no place of others.
+        // Private chains have a budget in bytes and take no place of others.
         if version.chain.scope.isPrivate { privateOrder.insert(version) }
         if left.count == 1 || isNewlyProven { setPlace(of: left.chain) }
         left.chain.want(at: version.lastWanted)
@@ -75,7 +75,7 @@ extension StoreState {
         if isInProbation, version.home.isEstablished { establish(version) }
     }
 
-    /// Puts a version in the place of another with the same body; every reader finds one of them at any time.
+    /// Replaces a version by another with the same body; every reader finds one of them at any time.
     mutating func replace(_ former: Version, by version: Version) {
         guard index.holds(former) else { return insert(version) }
         retention.remove(former)
@@ -93,11 +93,11 @@ extension StoreState {
         if version.home.isEstablished { establish(version) }
     }
 
-    /// Takes a version out of the index and all that counts it; false if it is not there.
+    /// Removes a version from the index and from all counts and orders; returns false if it is not there.
     @discardableResult
     mutating func take(_ version: Version) -> Bool {
         guard let left = index.remove(version) else { return false }
-        // Hardly any is pinned, and the table of all rows is in no cache.
+        // Check the pins first: hardly any version is pinned, and a look-up by row misses the CPU's caches.
         if pins.contains(version.id), index.version(row: version.id) == nil { pins.remove(version.id) }
         retention.remove(version)
         privateOrder.remove(version)
@@ -110,7 +110,7 @@ extension StoreState {
         return true
     }
 
-    /// Counts a version for its authority, where it takes the place of others.
+    /// Counts a version for its authority if it takes the place of others.
     private mutating func count(_ version: Version, chains: Int, sign: Int) {
         let bytes = version.chain.scope.isPrivate ? 0 : sign * version.storedBytes
         authorities.count(
@@ -119,9 +119,9 @@ extension StoreState {
 
     // MARK: Eviction
 
-    /// Keeps private versions to their own budget; true if more of them are to go.
+    /// Evicts private versions beyond their own budget; returns true if there are more.
     mutating func keepPrivateBounded(bytesMax: Int, into evicted: inout Evicted) -> Bool {
-        // Each of them looks at every network.
+        // Each choice examines every network.
         for _ in 0..<Self.evictionsMax / 8 {
             guard privateOrder.bytes > bytesMax, let version = privateOrder.first(in: index) else {
                 return false
@@ -131,7 +131,7 @@ extension StoreState {
         return privateOrder.bytes > bytesMax
     }
 
-    /// Removes versions, as far as they are still there.
+    /// Removes those of the versions that are still there.
     mutating func remove(
         _ versions: some Sequence<Version>, reason: StoreStatistics.Eviction, into evicted: inout Evicted
     ) {
@@ -141,11 +141,11 @@ extension StoreState {
         }
     }
 
-    /// Keeps to the limits of the index; if very much is beyond them, only some of it goes at a time.
+    /// Evicts until the limits of the index are kept, or a bounded number of times.
     ///
-    /// What Links name stays.
+    /// Versions that Links name stay.
     mutating func keepBounded(now: Int, into evicted: inout Evicted) {
-        // At least one, or nothing could ever begin.
+        // At least one, or no chain could ever begin.
         let inProbation = max(limits.chainsInProbation, 1)
         let established = limits.chains - (hasProbation ? limits.chainsInProbation : 0)
         for _ in 0..<Self.evictionsMax {
@@ -173,7 +173,7 @@ extension StoreState {
         }
     }
 
-    /// The chains that the limit is for.
+    /// The number of chains that the limit applies to.
     private var chainsThatCount: Int { index.chainCount - index.privateChainCount }
 
     private mutating func remove(
@@ -182,7 +182,7 @@ extension StoreState {
         remove(retention.versions(of: chain, in: index), reason: reason, into: &evicted)
     }
 
-    /// The version that goes first of the chain that goes first among those in probation.
+    /// Returns the first version to go of the first chain in probation.
     private mutating func firstInProbation(
         now: Int, except isKept: (Version) -> Bool = { _ in false }
     ) -> Version? {
@@ -191,9 +191,9 @@ extension StoreState {
         return retention.first(of: chain, in: index) { !$0.isPinned(at: now) && !isKept($0) }
     }
 
-    /// Takes the chain that goes first of the authorities to which no client has come back.
+    /// Takes the first chain of the unproven authorities.
     ///
-    /// Those that have been proven since get another place.
+    /// Chains whose authority was proven since then move to their new place.
     private mutating func popUnproven(now: Int) -> Chain? {
         for _ in 0..<Self.evictionsMax {
             guard let chain = order.pop(.unproven, now: now) else { return nil }
@@ -203,7 +203,7 @@ extension StoreState {
         return nil
     }
 
-    /// The version that goes first of that chain, where other authorities are proven.
+    /// Returns the first version to go of the first unproven chain, if another authority is proven.
     private mutating func firstUnproven(
         now: Int, except isKept: (Version) -> Bool = { _ in false }
     ) -> Version? {
@@ -212,9 +212,9 @@ extension StoreState {
         return retention.first(of: chain, in: index) { !$0.isPinned(at: now) && !isKept($0) }
     }
 
-    /// Evicts versions on disk that go first, until they have so many bytes; those whose rows are in `kept` stay.
+    /// Evicts the versions on disk that go first, until they have so many bytes; rows in `kept` stay.
     ///
-    /// Some of them at a time: fewer bytes than were asked for mean only that there may be more.
+    /// One call evicts a bounded number. If they have fewer bytes than requested, there may be more.
     mutating func evictLeastWanted(bytes: Int, now: Int, except kept: Set<Int64>) -> Evicted {
         var evicted = Evicted()
         remove(leastWanted(bytes: bytes, now: now, except: kept), reason: .size, into: &evicted)
@@ -226,10 +226,10 @@ extension StoreState {
         return popLeastWanted(bytes: bytes, now: now) { kept.contains($0.id) || waiting[$0.id] != nil }
     }
 
-    /// Takes the versions that go first, until they have so many bytes; those in `kept` stay.
+    /// Takes the versions that go first, until they have so many bytes; versions that `isKept` accepts stay.
     ///
-    /// They are in the index until they are removed from it. Some of them at a time: fewer bytes than were asked for mean
-    /// only that there may be more.
+    /// They remain in the index until they are removed from it. One call takes a bounded number. If they have
+    /// fewer bytes than requested, there may be more.
     mutating func popLeastWanted(bytes: Int, now: Int, except isKept: (Version) -> Bool) -> [Version] {
         var victims: [Version] = []
         var found = 0

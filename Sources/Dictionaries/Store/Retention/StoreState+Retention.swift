@@ -1,9 +1,12 @@
-/// What requests tell of the clients that hold versions; nothing is kept per client, and each step is O(1).
+/// Holder counts: what requests reveal about the clients that hold versions.
+///
+/// Nothing is kept per client, and each step is O(1).
 extension StoreState {
-    /// Notes that a client has come back with a version.
+    /// Records that a client has come back with a version.
     mutating func advertised(_ version: Version, now: Int) {
         guard let standing = retention.standing(of: version) else { return }
-        // Among several holders it is not known whose silence ends: that of the last offer is the longest it can be.
+        // With several holders it is unknown whose silence ends. The time since the last offer is the longest
+        // possible.
         let since = version.holders > 1 ? version.lastOffered : version.lastContact
         // Requests that come together are one return.
         if now > since + 1 { retention.noteReturn(to: version, after: now - since) }
@@ -14,17 +17,18 @@ extension StoreState {
         pending.note(version, now: now)
     }
 
-    /// Notes that a version was asked for, by whomever.
+    /// Records that a version was requested by any client.
     mutating func touched(_ version: Version, now: Int) {
         version.noteContact(at: now)
         if let standing = retention.standing(of: version) { retention.renew(version, standing) }
         privateOrder.renew(version)
     }
 
-    /// Notes that a client was offered a version, which it holds from now on in place of the one it came with.
+    /// Records that a client was offered a version, which it holds from now on in place of the one it came
+    /// with.
     ///
-    /// A version is passed on from at most as often as it has holders: what a client that names a popular digest a
-    /// thousand times is offered counts as a newcomer's.
+    /// A version passes trust on at most as often as it has holders. If a client advertises a popular digest
+    /// a thousand times, most of its offers count as a newcomer's.
     mutating func offered(_ version: Version, over former: Version?, now: Int) {
         guard retention.standing(of: version) != nil else { return }
         version.noteContact(at: now)
@@ -41,7 +45,7 @@ extension StoreState {
         pending.note(version, now: now)
     }
 
-    /// Takes a holder from a version; false where it has none that could have come.
+    /// Takes a holder from a version; returns false if no holder of it could have come.
     private mutating func passOn(from former: Version, now: Int) -> Bool {
         guard retention.standing(of: former) != nil else { return false }
         former.handedOnAt = now
@@ -52,7 +56,7 @@ extension StoreState {
             privateOrder.renew(former)
             return true
         }
-        // Its only holder is here again: what it was offered last time has not arrived.
+        // Its only holder is here again, so the last offer to it has not arrived.
         guard !former.isShared, let lost = index.version(row: former.successor), !lost.isShared,
             lost.holders > 0,
             lost.lastOffered == lost.lastContact
@@ -64,7 +68,7 @@ extension StoreState {
         return true
     }
 
-    /// Removes versions that nobody seems to hold any more, of some chains; returns how many.
+    /// Removes versions of some chains that seem to have no holder any more; returns their number.
     mutating func removeOverdue(now: Int, into evicted: inout Evicted) -> Int {
         let overdue = retention.overdue(now: now, in: index, chains: 1024, versions: Self.overdueMax)
         for (version, standing) in overdue {
@@ -74,7 +78,7 @@ extension StoreState {
         return overdue.count
     }
 
-    /// Forgets seconds that have not come, as the clock was ahead: nothing may look wanted until then.
+    /// Forgets future times after the clock was ahead; no version may look wanted until then.
     mutating func turnBack(_ versions: some Sequence<Version>, to now: Int) {
         for version in versions.compactMap({ index.version(row: $0.id) }) {
             if version.turnBack(to: now) { pending.touch(version.id, lastWanted: now) }
@@ -87,6 +91,6 @@ extension StoreState {
         }
     }
 
-    /// How many versions go at a time: the lock is never held for long.
+    /// The upper bound of removals per call, so that the lock is held briefly.
     static let overdueMax = 64
 }
