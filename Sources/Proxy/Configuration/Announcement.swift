@@ -1,17 +1,16 @@
 internal import Dictionaries
 
-/// Which dictionaries of other paths the documents of a route announce: the setting `announce`.
+/// The dictionaries of other paths that the documents of a route announce: the setting `announce`.
 package enum Announcement: Sendable, Equatable {
-    /// Those that the documents' clients fetch afterwards, once that is known.
+    /// Those that the documents' clients turn out to fetch.
     case auto
-    /// None.
     case off
-    /// Those of these paths.
+    /// Those of the listed paths.
     case paths([Target])
 
-    /// A path, with a query if one was written.
+    /// A path with an optional query.
     package struct Target: Sendable, Equatable {
-        /// As it was written.
+        /// The text as written.
         package let text: String
         let path: String
         let query: String?
@@ -30,7 +29,7 @@ package enum Announcement: Sendable, Equatable {
 }
 
 extension RouteConfiguration {
-    /// The announcement in use: a route that is off announces only what it names.
+    /// The announcement in effect: routes without dictionaries announce only what they list.
     var announcementInUse: Announcement { announcement ?? (dictionary == nil ? .off : .auto) }
 }
 
@@ -63,7 +62,7 @@ extension SettingType where Value == Announcement? {
 }
 
 extension Configuration {
-    /// Warns of announced paths whose responses never become public dictionaries.
+    /// Warns about announced paths whose responses never become public dictionaries.
     mutating func warnOfAnnouncements(_ reader: SettingsReader) {
         for (place, route) in routes.enumerated() {
             guard case .paths(let targets)? = route.announcement,

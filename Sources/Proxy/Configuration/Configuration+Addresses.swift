@@ -1,5 +1,5 @@
 extension Configuration {
-    /// Looks for an address that is given twice, once all settings are read; port 0 is another each time.
+    /// Reports addresses that are given twice; port 0 stands for a different port each time.
     func checkAddresses(_ reader: inout SettingsReader) {
         var takers: [ListenAddress: String] = [:]
         var names = listeners.enumerated().map { ("listeners[\($0)]", ListenAddress?.some($1.address)) }
@@ -8,7 +8,8 @@ extension Configuration {
             guard let address else { continue }
             if case .tcp(_, port: 0) = address { continue }
             let node = reader.node(of: name + ".address")
-            // In place of one that cannot be read there is the default, which nobody has written.
+            // The default stands in for an address that could not be read; that address has been reported
+            // already.
             if let node, reader.hasProblem(inLine: node.position.line) { continue }
             guard let taker = takers.updateValue(name, forKey: address) else { continue }
             let text = node?.kind ?? "\"\(String(describing: address).shortened)\" unless another is given"

@@ -1,40 +1,38 @@
 extension Configuration {
-    /// What one client may ask for.
+    /// The limits of one client.
     package struct ClientLimits: Sendable, Equatable {
-        /// Who is one client.
+        /// The way to tell clients apart.
         package var by = Key.address
-        /// How often it may ask; nil: as often as it likes.
+        /// The maximum request rate; nil for no limit.
         package var rate: Rate?
-        /// How many requests may come at once; nil: those of a second.
+        /// The number of requests that may come at once; nil for those of one second.
         package var burst: Int?
-        /// How many connections it may have; nil: as many as there are.
+        /// The maximum number of connections; nil for no limit.
         package var connections: Int?
-        /// How many bits of an IPv6 address are one client.
+        /// The length of the IPv6 prefix that identifies a client.
         package var ipv6Prefix = 64
 
-        /// Who is one client.
+        /// The way to tell clients apart.
         package enum Key: Sendable, Equatable {
-            /// Whoever has the address.
+            /// By address.
             case address
-            /// Whoever sends the value of a field.
+            /// By the value of a request field.
             case header(String)
         }
     }
 
-    /// So many in a time.
+    /// A number of requests per unit of time.
     package struct Rate: Sendable, Equatable {
-        /// How many.
         package let count: Int
-        /// In a second, a minute or an hour.
         package let unit: Unit
 
-        /// The times that a rate may be for.
+        /// The units of time.
         package enum Unit: String, Sendable, CaseIterable {
             case second = "s"
             case minute = "m"
             case hour = "h"
 
-            /// How long it is.
+            /// The length of the unit.
             var seconds: Int {
                 switch self {
                 case .second: 1
@@ -44,7 +42,7 @@ extension Configuration {
             }
         }
 
-        /// Reads `100/s`, `600/m` or `1000/h`; nil for anything else.
+        /// Parses `100/s`, `600/m` or `1000/h`.
         init?(_ text: String) {
             let parts = text.split(separator: "/", omittingEmptySubsequences: false)
             guard parts.count == 2, let unit = Unit(rawValue: String(parts[1])),
@@ -53,15 +51,15 @@ extension Configuration {
             (self.count, self.unit) = (count, unit)
         }
 
-        /// The nanoseconds between two.
+        /// The nanoseconds between two requests.
         var interval: Int64 { Int64(unit.seconds) * 1_000_000_000 / Int64(count) }
-        /// How many there are in a second, at least one.
+        /// The number of requests per second, at least one.
         var countPerSecond: Int { max(1, count / unit.seconds) }
     }
 }
 
 extension SettingType where Value == Configuration.Rate {
-    /// So many in a time.
+    /// A number of requests per unit of time.
     static let rate = scalar(
         "a rate of 1 to 1000000, such as 100/s, 600/m or 1000/h",
         write: { "\($0.count)/\($0.unit.rawValue)" },
@@ -69,7 +67,7 @@ extension SettingType where Value == Configuration.Rate {
 }
 
 extension SettingType where Value == Configuration.ClientLimits.Key {
-    /// What tells clients apart.
+    /// The way to tell clients apart.
     static let clientKey = scalar(
         "address, or header:NAME",
         write: { key in

@@ -1,7 +1,7 @@
 internal import Dictionaries
 
 extension Configuration {
-    /// Looks at the key of the store, where it is needed, as the start will; one that is missing is made by that.
+    /// Checks the key file of the store, if one is needed; a missing one is created at the start.
     mutating func checkKeyFile(_ reader: inout SettingsReader) {
         guard needsKeys, let file = store.keyFileInUse else { return }
         let node = ["store.key_file", "store.path", "store"].compactMap { reader.node(of: $0) }.first

@@ -1,10 +1,10 @@
 internal import Foundation
 
 extension Configuration {
-    /// Reads the configuration in `file`, with `${NAME}` taken from `environment`; throws all mistakes at once.
+    /// Reads a configuration file, with `${NAME}` from `environment`; throws all errors at once.
     ///
-    /// `looksAround` also has it look at what only a start needs: the key of private routes, the names of the upstreams,
-    /// the folder of the store. That blocks.
+    /// With `looksAround` it also checks what a start needs: the key file, the upstreams' names and the folder of
+    /// the store. That blocks.
     package static func load(
         file: String, environment: [String: String], looksAround: Bool = false
     ) throws(ConfigurationError) -> Configuration {
@@ -20,7 +20,7 @@ extension Configuration {
         return try parse([UInt8](data), environment: environment, looksAround: looksAround)
     }
 
-    /// Reads the configuration from the bytes of a file; throws all mistakes at once.
+    /// Parses the bytes of a configuration file; throws all errors at once.
     package static func parse(
         _ bytes: [UInt8], environment: [String: String] = [:], looksAround: Bool = false
     ) throws(ConfigurationError) -> Configuration {
@@ -42,9 +42,9 @@ extension Configuration {
         return configuration
     }
 
-    /// The configuration of `dictum serve --upstream`: one implied route, and the defaults for the rest.
+    /// Returns the configuration of `dictum serve --upstream`: one implied route, and otherwise the defaults.
     ///
-    /// A mistake has the number of the argument as its line: 1 `upstream`, 2 `listen`, 3 `store`.
+    /// The line of an error stands for the option: 1 `upstream`, 2 `listen`, 3 `store`.
     package static func implied(
         upstream: String, listen: String? = nil, store: String? = nil
     ) throws(ConfigurationError) -> Configuration {
@@ -68,7 +68,7 @@ extension Configuration {
 }
 
 extension ConfigurationError {
-    /// One mistake about the file as a whole.
+    /// Makes one error about the whole file.
     fileprivate init(_ text: String) {
         self.init([Problem(line: 1, column: 1, text: text)])
     }

@@ -1,23 +1,24 @@
 package import Dictionaries
 
 extension Configuration {
-    /// Whether a route has dictionaries, for whose ids the store needs its key.
+    /// True if a route has dictionaries, whose ids are made with the store's key.
     package var needsKeys: Bool { routes.contains { $0.dictionary != nil } }
 
-    /// Whether a route has dictionaries of one user each.
+    /// True if a route has private dictionaries.
     package var hasPrivateRoutes: Bool { routes.contains { $0.dictionary?.scope == .private } }
 
-    /// What makes a request personal on a route, or on none; made anew each time, so keep it.
+    /// Returns the rules for personal requests on a route, or outside all routes; keep the result, since each
+    /// call rebuilds it.
     package func personal(on route: RouteConfiguration?) -> PersonalPolicy {
         PersonalPolicy(
             fieldPatterns: personalFields, queryNames: personalQuery,
             cookiesIgnored: route?.dictionary?.cookiesIgnored ?? false,
-            // Each item was looked at when it was read.
+            // Each item was validated when it was read.
             ignoredCookies: IgnoredCookies(ignoreCookies) ?? IgnoredCookies(),
             ignoredSetCookies: route?.dictionary?.ignoreSetCookie ?? [])
     }
 
-    /// What the decisions heed on a route; made anew each time, so keep it.
+    /// Returns the facts about a route that decisions depend on; keep the result, since each call rebuilds it.
     package func policy(of route: RouteConfiguration) -> RoutePolicy {
         RoutePolicy(
             areDictionariesOn: dictionariesOn, hasDictionary: route.dictionary != nil,
@@ -31,7 +32,7 @@ extension Configuration {
 }
 
 extension RouteConfiguration {
-    /// What the store heeds when an answer of the route becomes a version.
+    /// The rules for versions that the store admits from this route.
     var admission: AdmissionPolicy {
         let dictionary = dictionary ?? DictionaryPolicy()
         return AdmissionPolicy(

@@ -2,9 +2,10 @@ internal import Foundation
 internal import HTTP
 
 extension Configuration {
-    /// Looks at what a start needs besides the file: the key of private routes, the upstreams' names, the store's folder.
+    /// Checks what a start needs besides the file: the key file, the upstreams' names and the folder of the
+    /// store.
     ///
-    /// Names and folders are warnings: the service may run elsewhere, or later, or as another user.
+    /// Names and folders only give warnings: the service may run elsewhere, later, or as another user.
     mutating func checkSurroundings(_ reader: inout SettingsReader) {
         checkKeyFile(&reader)
         checkUpstreams(&reader)
@@ -46,7 +47,7 @@ extension Configuration {
         }
     }
 
-    /// Without its folder there is no store: `serve` logs an error and keeps dictionaries in memory.
+    /// Warns if the store's folder is missing: `serve` then logs an error and keeps dictionaries in memory.
     private mutating func checkStoreFolder(_ reader: SettingsReader) {
         guard store.path != ":memory:" else { return }
         let position = (reader.node(of: "store.path") ?? reader.node(of: "store"))?.position

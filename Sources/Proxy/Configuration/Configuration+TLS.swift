@@ -1,39 +1,37 @@
 package import HTTP
 
 extension Configuration {
-    /// How a listener speaks TLS.
+    /// The TLS settings of a listener.
     package struct TLS: Sendable, Equatable {
         /// The files of one certificate.
         package struct Certificate: Sendable, Equatable {
-            /// The certificate and those that lead from it to the root, in PEM.
+            /// The certificate chain without the root, in PEM.
             package var certificate = ""
-            /// Its key, in PEM.
+            /// The private key, in PEM.
             package var privateKey = ""
             /// An OCSP response in DER; nil for none.
             package var ocsp: String?
         }
 
-        /// The certificate of a listener that has one.
+        /// The certificate chain of the first certificate.
         package var certificate: String?
-        /// Its key.
         package var privateKey: String?
-        /// Its OCSP response.
         package var ocsp: String?
-        /// Further certificates, chosen by the name that the client asks for.
+        /// Further certificates, chosen by the server name that a client sends.
         package var certificates: [Certificate] = []
-        /// The oldest version that is spoken.
+        /// The oldest TLS version to accept.
         package var minVersion = TLSServerSettings.Version.tls12
 
-        /// The authorities whose certificates clients may show, in PEM; nil where they are not asked.
+        /// The authorities for client certificates, in PEM; nil if clients are not asked for one.
         package var clientAuthority: String?
-        /// Whether clients must show one.
+        /// Requires or merely accepts client certificates.
         package var clientAuthentication = TLSServerSettings.ClientAuthentication.required
-        /// The request field in which the upstream finds the subject of the client's certificate.
+        /// The request field that tells the upstream the subject of the client's certificate.
         package var clientSubjectField: String?
-        /// Whether requests that ask for no change are answered before the handshake is whole (RFC 8446 section 2.3).
+        /// True if safe requests may arrive as early data (RFC 8446 section 2.3).
         package var takesEarlyData = false
 
-        /// All of that for OpenSSL.
+        /// The settings in the form that `TLSServerContext` takes.
         package var settings: TLSServerSettings {
             var all = certificates
             if let certificate, let privateKey {
@@ -53,10 +51,10 @@ extension Configuration {
 }
 
 extension Configuration {
-    /// How the upstream is spoken to by TLS.
+    /// The TLS settings for upstreams.
     package typealias UpstreamTLS = TLSClientSettings
 
-    /// Looks at the files of the upstream's TLS, once all settings are read.
+    /// Checks the upstream's TLS files after all settings have been read.
     func checkUpstreamTLS(_ reader: inout SettingsReader) {
         let tls = upstream.tls
         guard tls != UpstreamTLS(), let section = reader.node(of: "upstream.tls") else { return }
@@ -78,7 +76,7 @@ extension Configuration {
 }
 
 extension Configuration.Listener {
-    /// Looks at what its settings say together, once all are read, and at the files that they name.
+    /// Checks how the listener's settings fit together after all have been read, and the files that they name.
     mutating func check(_ reader: inout SettingsReader) {
         if tls != nil, let node = reader.node(of: "redirect"), redirectPort != nil {
             reader.report("redirect has no use beside tls: expected one of them", at: node.position)
@@ -110,14 +108,14 @@ extension Configuration.Listener {
 }
 
 extension Configuration.TLS {
-    /// Whether there is a certificate at all, and none without its key.
+    /// True if there is a certificate, and every certificate has its key.
     fileprivate var hasWholePairs: Bool {
         (certificate == nil) == (privateKey == nil) && (certificate != nil || !certificates.isEmpty)
             && (ocsp == nil || certificate != nil)
             && certificates.allSatisfy { !$0.certificate.isEmpty && !$0.privateKey.isEmpty }
     }
 
-    /// The settings that name files, with what they name.
+    /// The file settings with their values.
     fileprivate var keys: [(key: String, path: String?)] {
         [
             ("certificate", certificate), ("private_key", privateKey), ("ocsp", ocsp),

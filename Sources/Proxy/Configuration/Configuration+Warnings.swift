@@ -1,7 +1,7 @@
 internal import Dictionaries
 
 extension Configuration {
-    /// Looks for what is valid and cannot be meant, once all settings are read.
+    /// Warns about settings that are valid but probably a mistake, after all have been read.
     mutating func findWarnings(_ reader: SettingsReader) {
         warnOfAnnouncements(reader)
         for (place, route) in routes.enumerated() {
@@ -30,14 +30,15 @@ extension Configuration {
         warnings.append(.init(line: position.line, column: position.column, text: text))
     }
 
-    /// One line a warning, `FILE:LINE:COLUMN: warning: what`.
+    /// Returns the warnings as lines of the form `FILE:LINE:COLUMN: warning: TEXT`.
     package func warningLines(file: String) -> [String] {
         warnings.map { "\(file):\($0.line):\($0.column): warning: \($0.text)" }
     }
 }
 
 extension String {
-    /// Whether the text of a match has what only a regular expression needs; one in parentheses is meant.
+    /// True if the text contains what only regular expressions need; parentheses are a legitimate part of
+    /// patterns.
     fileprivate var readsLikeRegularExpression: Bool {
         !contains("(") && (contains("/.*") || hasSuffix("$"))
     }

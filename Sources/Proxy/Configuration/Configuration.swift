@@ -1,27 +1,27 @@
 package import Dictionaries
 internal import HTTP
 
-/// Everything an operator can set, with the defaults; `Settings` is the table that reads it.
+/// All settings with their defaults; the table `Settings` reads them.
 ///
 /// Durations are in milliseconds, sizes in bytes.
 package struct Configuration: Sendable {
-    /// Where connections are accepted.
+    /// The addresses that accept connections.
     package var listeners = [Listener.standard]
-    /// The peers whose word about the client counts.
+    /// The peers whose statements about the client are trusted.
     package var trustedProxies: [TrustedNetwork] = [.loopback, .unix]
-    /// How it is known that the client's transport is secure (RFC 9842 section 8).
+    /// The rule that decides if the client's transport is secure (RFC 9842 section 8).
     package var secureTransport = SecureTransport.auto
-    /// Where answers come from.
+    /// The upstreams and how to reach them.
     package var upstream = Upstream()
-    /// Where dictionaries are kept.
+    /// The store of dictionaries.
     package var store = Store()
-    /// What is compressed, and how.
+    /// The rules of compression.
     package var compression = Compression()
-    /// Whether dictionaries are used and offered at all.
+    /// False if no dictionary is used or offered.
     package var dictionariesOn = true
-    /// The routes, of which the first that matches counts.
+    /// The routes; the first match counts.
     package var routes: [RouteConfiguration] = [.implied]
-    /// The authorities whose responses become dictionaries, patterns among them; none: all.
+    /// The authorities that have dictionaries, possibly as patterns; empty for all.
     package var authorities: [String] = []
     /// The request fields that make a response personal; a `*` at either end stands for any characters.
     package var personalFields = [
@@ -29,7 +29,7 @@ package struct Configuration: Sendable {
         "proxy-authorization", "*-authorization", "*token*", "*session*", "*api-key*", "*apikey*", "*secret*",
         "*password*", "*credential*", "*jwt*", "*-assertion", "*-signature", "*subscription-key",
         "x-functions-key", "dpop",
-        // What gateways and identity proxies say of a user.
+        // Fields in which gateways and identity proxies describe the user.
         "x-auth-*", "x-authenticated-*", "x-forwarded-user", "x-forwarded-email", "x-forwarded-groups",
         "x-forwarded-preferred-username", "x-forwarded-access-*", "cf-access-*", "x-amzn-oidc-*",
         "x-ms-client-principal*", "x-goog-iap-*", "x-goog-authenticated-user-*", "x-webauth-*", "oidc-*",
@@ -44,22 +44,22 @@ package struct Configuration: Sendable {
         "*signature", "hmac", "auth", "*authorization", "*credential*", "ticket", "*assertion",
         "samlresponse",
     ]
-    /// What becomes of personal responses.
+    /// The use of personal responses.
     package var personal = RoutePolicy.PersonalUse.capability
-    /// The cookies of requests that do not make a response personal.
+    /// The cookies that do not make a response personal.
     package var ignoreCookies = IgnoredCookies.defaults
-    /// The field that identifies a request to the upstream and in the log; nil for none.
+    /// The field that carries a request's identifier, also in the log; nil for none.
     package var requestID: String? = "X-Request-ID"
-    /// What a client may ask for.
+    /// The limits for clients.
     package var limits = Limits()
-    /// Where health and metrics are served, if anywhere.
+    /// The admin listener; nil for none.
     package var admin: Admin? = Admin()
-    /// What is logged, and how.
+    /// The rules of logging.
     package var log = Log()
-    /// Whether every answer carries `Dictum-Explain`.
+    /// True if every response carries `Dictum-Explain`.
     package var explain = false
 
-    /// What is valid in the file that it was read from, and cannot be meant.
+    /// Settings of the file that are valid but probably a mistake.
     package var warnings: [ConfigurationError.Problem] = []
 
     /// The defaults.
@@ -67,202 +67,199 @@ package struct Configuration: Sendable {
 }
 
 extension Configuration {
-    /// One place where connections are accepted.
+    /// A listener.
     package struct Listener: Sendable, Equatable {
-        /// Where it listens.
         package var address: ListenAddress
 
-        /// Whether connections begin with a PROXY protocol header.
+        /// True if connections begin with a PROXY protocol header.
         package var proxyProtocol = false
-        /// How it speaks TLS; nil where it does not.
+        /// The TLS settings; nil for plain HTTP.
         package var tls: TLS?
-        /// The port to which plain requests are sent on by https; nil where they are answered.
+        /// The https port that plain requests are redirected to; nil for no redirect.
         package var redirectPort: UInt16?
-        /// The Strict-Transport-Security of its answers by TLS.
+        /// The Strict-Transport-Security of responses over TLS.
         package var strictTransportSecurity: String?
 
-        /// Whether another process may listen at the same address beside this one.
+        /// True if another process may listen at the same address.
         package var reusesPort = false
-        /// Whether its connections may use several paths (RFC 8684).
+        /// True for Multipath TCP (RFC 8684).
         package var isMultipath = false
-        /// For how long a connection may be silent before the kernel asks for its peer; 0: for ever.
+        /// The silence after which the kernel probes a connection; 0 for no probes.
         package var keepAlive = 60_000
-        /// How many connections may bring data before their handshake is whole (RFC 7413).
+        /// The number of pending TCP Fast Open connections (RFC 7413).
         package var fastOpenQueue = 0
 
         /// Makes a listener.
         package init(address: ListenAddress) { self.address = address }
 
-        /// Where clients are served unless something else is said.
+        /// The default listener.
         static let standard = Listener(address: .tcp(host: "127.0.0.1", port: 8080))
     }
 
-    /// Where health and metrics are served.
+    /// The admin listener.
     package struct Admin: Sendable, Equatable {
-        /// Where it listens; nil where it does not.
+        /// The address; nil for no listener.
         package var address: ListenAddress?
-        /// What allows changes from other machines, or under other names.
+        /// The token that permits changes from other machines or under other host names.
         package var token: String?
 
-        /// An admin listener at the usual address, or at another.
+        /// Makes an admin listener, by default at its default address.
         package init(address: ListenAddress? = .tcp(host: "127.0.0.1", port: 9901)) { self.address = address }
     }
 
-    /// How it is known that the client's transport is secure.
+    /// A rule that decides if the client's transport is secure.
     package enum SecureTransport: Sendable, Equatable {
-        /// By TLS here, by the word of a trusted peer, or by a loopback peer that forwards for nobody.
+        /// Secure is TLS to a listener, https reported by a trusted peer, or a loopback peer that forwards for
+        /// nobody.
         case auto
-        /// It always is.
+        /// The transport is always secure.
         case assume
-        /// It never is.
+        /// The transport is never secure.
         case never
     }
 
-    /// Where answers come from.
+    /// The upstreams and how to reach them.
     package struct Upstream: Sendable, Equatable {
-        /// The upstreams; in a configuration that was read, at least one.
+        /// The upstreams; at least one in a configuration that was read.
         package var urls: [UpstreamURL] = []
-        /// How it is spoken to by TLS, where its URL says https.
+        /// The TLS settings for https URLs.
         package var tls = UpstreamTLS()
-        /// What the upstream is told about codings.
+        /// The Accept-Encoding that the upstream gets.
         package var acceptEncoding = AcceptEncoding.identity
-        /// The time to connect.
+        /// The time limit for connecting.
         package var connectTimeout = 2_000
-        /// The time to the whole head.
+        /// The time limit for the whole response head.
         package var responseTimeout = 30_000
-        /// The time between two bytes.
+        /// The time limit between two bytes of a body.
         package var idleTimeout = 60_000
-        /// How many idle connections are kept.
+        /// The number of idle connections to keep.
         package var keepAlive = 256
-        /// How requests are spread over several.
+        /// The distribution of requests among several upstreams.
         package var balance = Balance.roundRobin
-        /// After so many failures in a row an upstream is passed over; 0: never.
+        /// The number of failures in a row that eject an upstream; 0 to never eject.
         package var maxFailures = 3
-        /// For so long at first.
+        /// The first ejection time.
         package var failTimeout = 10_000
-        /// How often a request is sent once more, at most.
+        /// The maximum number of retries per request.
         package var retries = 2
-        /// How often names are resolved again.
+        /// The time between two resolutions of a name.
         package var resolveInterval = 30_000
-        /// How it is found out whether they are well, besides by the requests.
+        /// The health checks; nil for none.
         package var health: Health?
 
-        /// How requests are spread over several upstreams.
+        /// A distribution of requests among several upstreams.
         package enum Balance: Sendable, Equatable {
-            /// To one after the other.
+            /// Each upstream in turn.
             case roundRobin
-            /// To the one with the fewest under way.
+            /// The upstream with the fewest requests in progress.
             case leastConnections
         }
 
-        /// A request that is sent to every upstream again and again.
+        /// A request that is regularly sent to each upstream.
         package struct Health: Sendable, Equatable {
-            /// Its target.
             package var path = "/"
-            /// The time from one to the next.
+            /// The time between two checks.
             package var interval = 10_000
-            /// The time to connect and to the whole head.
+            /// The time limit for connecting and the whole head.
             package var timeout = 2_000
-            /// The statuses that are as they should be.
+            /// The statuses of a healthy upstream.
             package var status = ExpectedStatus.success
         }
 
-        /// What the upstream is told about codings.
+        /// The Accept-Encoding that the upstream gets.
         package enum AcceptEncoding: Sendable, Equatable {
-            /// Nothing but identity.
+            /// Identity only.
             case identity
-            /// What the client said, without dcz and dcb.
+            /// The client's, without dcz and dcb.
             case pass
         }
     }
 
-    /// Where dictionaries are kept.
+    /// The store of dictionaries.
     package struct Store: Sendable, Equatable {
-        /// The file of the database, or `:memory:`.
+        /// The database file, or `:memory:`.
         package var path = "./dictum.sqlite"
-        /// Bodies, rows and log together.
+        /// The size of bodies, rows and log together.
         package var maxSize = 1 << 30
-        /// How many chains are kept.
+        /// The maximum number of chains.
         package var maxChains = 100_000
-        /// Hot bodies and copies being admitted.
+        /// The memory for hot bodies, copies being admitted, and the index.
         package var memory = 256 << 20
-        /// What admissions write in a second.
+        /// The bytes that admissions may write per second.
         package var writeRate = 16 << 20
-        /// The file with the key of private routes; nil: beside the database.
+        /// The key file; nil for the default beside the database.
         package var keyFile: String?
-        /// What versions of private routes take of `maxSize`; nil: a quarter.
+        /// The part of `maxSize` for private versions; nil for a quarter.
         package var privateMaxSize: Int?
 
-        /// The file that is used for the key, if it is one: a store in memory without a file named has a key of its own.
+        /// The key file in use; nil for a store in memory, whose key is not kept.
         package var keyFileInUse: String? { keyFile ?? (path == ":memory:" ? nil : path + ".key") }
     }
 
-    /// What is compressed, and how.
+    /// The rules of compression.
     package struct Compression: Sendable {
-        /// The codings, in the server's preference among equals.
+        /// The codings in the server's order of preference.
         package var codings = [ContentCoding.dcz, .dcb, .zstd, .br, .gzip]
-        /// The levels of the codings without a dictionary, where they are not to follow the length of the body.
+        /// Fixed levels for codings without a dictionary; the others follow the length of the body.
         package var levels = CodingLevels()
-        /// The smallest body that is compressed.
+        /// The size of the smallest body to compress.
         package var minSize = 256
-        /// The media types that are compressed.
+        /// The media types to compress.
         package var typeNames = [
             "application/json", "application/*+json", "application/xml", "application/*+xml", "text/*",
             "application/javascript", "application/wasm", "image/svg+xml",
         ]
-        /// What live encoders and held bodies may take together.
+        /// The memory for live encoders and held bodies together.
         package var memory = 512 << 20
-        /// What indexed dictionaries may take, the bodies they refer to included.
+        /// The memory for indexed dictionaries, including their bodies.
         package var preparedMemory = 256 << 20
-        /// What deltas that were made may take.
+        /// The memory for cached deltas.
         package var deltaMemory = 256 << 20
-        /// Which deltas are decoded again before they are sent.
+        /// The choice of deltas to decode again before they are sent.
         package var verify = Verification.Mode.sampled
 
-        /// The codings and when gzip comes before them.
+        /// The codings in order, and the lengths below which gzip comes first.
         var preference: CodingPreference { CodingPreference(codings, levels: levels) }
 
-        /// The media types in their matching form; made anew each time, so keep it.
+        /// The media types in their matching form; keep the result, since each call rebuilds it.
         package var types: MediaTypes { MediaTypes(typeNames) }
     }
 
-    /// What a client may ask for.
+    /// The limits for clients.
     package struct Limits: Sendable, Equatable {
-        /// The bytes of a request's head.
+        /// The maximum size of a request head.
         package var requestHead = 32 << 10
-        /// The bytes of a request's body.
+        /// The maximum size of a request body.
         package var requestBody = 64 << 20
-        /// The clients' connections at a time.
+        /// The maximum number of client connections.
         package var connections = 10_000
-        /// The time from a connection's or request's first byte to the whole head.
+        /// The time limit from the first byte of a connection or request to the whole head.
         package var headTimeout = 10_000
-        /// How long an idle connection is kept.
+        /// The time to keep an idle connection.
         package var keepAliveTimeout = 75_000
-        /// The bytes of a body in a second below which the idle timeout runs out.
+        /// The body rate, in bytes per second, below which the idle time-out runs.
         package var bodyRate = 240
-        /// How long an upgraded connection may be silent.
+        /// The maximum silence of an upgraded connection.
         package var tunnelTimeout = 600_000
-        /// How long requests under way may take to end when the program does.
+        /// The time for requests in progress to finish when the program ends.
         package var drainTimeout = 10_000
-        /// What each client may ask for.
+        /// The limits per client.
         package var client = ClientLimits()
     }
 
-    /// What is logged, and how.
+    /// The rules of logging.
     package struct Log: Sendable, Equatable {
-        /// The least level that is logged.
+        /// The minimum level.
         package var level = Level.info
         /// The form of each line.
         package var format = Format.auto
-        /// The share of requests that are logged, from 0 to 1.
+        /// The share of requests in the access log, from 0 to 1.
         package var accessShare = 1.0
 
-        /// The least level that is logged.
         package enum Level: Sendable, Equatable {
             case debug, info, warning, error
         }
 
-        /// The form of each line.
         package enum Format: Sendable, Equatable {
             /// Text on a terminal, else JSON.
             case auto

@@ -1,9 +1,8 @@
 internal import Dictionaries
 internal import Foundation
 
-/// What `dictum check` says of a valid configuration: its routes, and for each template which chains URLs join.
+/// The output of `dictum check` for a valid configuration: its routes, and examples for templates.
 package struct ConfigurationCheck: Sendable, Encodable {
-    /// One route.
     struct Route: Sendable, Encodable {
         let match: String
         let covers: String
@@ -14,13 +13,13 @@ package struct ConfigurationCheck: Sendable, Encodable {
         let examples: [Example]
     }
 
-    /// A URL that a route matches, and the `match` of the chain that its answers join.
+    /// A URL that a route matches, and the `match` of the chain that its responses join.
     struct Example: Sendable, Encodable, Equatable {
         let url: String
         let chain: String
     }
 
-    /// A mistake, or what is valid but cannot be meant, with its place in the file.
+    /// An error or warning with its position in the file.
     struct Problem: Sendable, Encodable, Equatable {
         let line: Int
         let column: Int
@@ -39,7 +38,7 @@ package struct ConfigurationCheck: Sendable, Encodable {
         case valid, routes, warnings
     }
 
-    /// Looks at the routes of a configuration.
+    /// Examines the routes of a configuration.
     package init(_ configuration: Configuration) {
         warnings = configuration.warnings.map(Problem.init)
         routes = configuration.routes.map { route in
@@ -73,7 +72,7 @@ package struct ConfigurationCheck: Sendable, Encodable {
         }
     }
 
-    /// The result for people, one fact a line.
+    /// The result for people, one fact per line.
     package var lines: [String] {
         ["the configuration is valid"]
             + routes.flatMap { route in
@@ -92,7 +91,7 @@ package struct ConfigurationCheck: Sendable, Encodable {
     /// The result for programs.
     package var json: String { Self.json(of: self) }
 
-    /// The mistakes of an invalid configuration for programs.
+    /// Returns the errors of an invalid configuration for programs.
     package static func json(of error: ConfigurationError) -> String {
         struct Report: Encodable {
             let valid = false
@@ -108,7 +107,7 @@ package struct ConfigurationCheck: Sendable, Encodable {
     private static func json(of value: some Encodable) -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Strings, numbers and switches are all there is, and those cannot fail to encode.
+        // Strings, numbers and Booleans cannot fail to encode.
         guard let data = try? encoder.encode(value) else { return "{}" }
         return String(decoding: data, as: UTF8.self)
     }

@@ -1,6 +1,6 @@
-/// One value of the configuration's text, and where it stands.
+/// A value in the configuration's text, with its position.
 struct ConfigurationNode: Sendable {
-    /// A place in the text; both numbers count from 1, columns in Unicode scalars.
+    /// A position in the text; lines and columns (Unicode scalars) count from 1.
     struct Position: Sendable, Equatable {
         var line: Int
         var column: Int
@@ -13,7 +13,7 @@ struct ConfigurationNode: Sendable {
         let value: ConfigurationNode
     }
 
-    /// What YAML says the value is.
+    /// The kind of YAML value.
     enum Content: Sendable {
         case nothing
         case scalar(String)
@@ -21,14 +21,13 @@ struct ConfigurationNode: Sendable {
         case mapping([Entry])
     }
 
-    /// Where the value begins.
+    /// The position of its first character.
     let position: Position
-    /// The value.
     let content: Content
-    /// The column of a scalar's first character, or nil where text and source do not run side by side.
+    /// The column of a scalar's first character; nil if the text differs from its source, as with folded blocks.
     let textColumn: Int?
 
-    /// What the value is, for error texts.
+    /// The value as error texts quote it.
     var kind: String {
         switch content {
         case .nothing: "nothing"
@@ -40,14 +39,14 @@ struct ConfigurationNode: Sendable {
 }
 
 extension String {
-    /// The text on one line and at most 60 characters long, for error texts.
+    /// The text on one line, at most 60 characters long, for error texts.
     var shortened: String { shortened(to: 60) }
 
-    /// The text on one line and at most so many characters long, for error texts.
+    /// Returns the text on one line, at most `lengthMax` characters long.
     func shortened(to lengthMax: Int) -> String {
         var line = ""
         for scalar in unicodeScalars {
-            // Nothing that ends a line, or that a terminal obeys.
+            // This covers line ends and everything that terminals interpret.
             let isControl =
                 scalar.properties.generalCategory == .control
                 || "\u{2028}\u{2029}".unicodeScalars.contains(scalar)

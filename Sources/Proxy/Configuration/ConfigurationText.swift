@@ -1,24 +1,24 @@
 internal import Yams
 
-/// Turns YAML text into nodes with positions; the only file that knows Yams.
+/// Parses YAML into nodes with positions; the only file that uses Yams.
 ///
-/// Anchors and aliases are refused, so the number of nodes is bounded by the size of the text.
+/// Anchors and aliases are refused, so the size of the text bounds the number of nodes.
 struct ConfigurationText {
-    /// The largest text that is read, in bytes.
+    /// The maximum size of the text, in bytes.
     static let sizeMax = 1 << 20
-    /// How deep lists and mappings may nest; the settings need five.
+    /// The maximum nesting depth; the settings need five.
     private static let depthMax = 32
-    /// How many repeated keys are reported in one go.
+    /// The maximum number of repeated keys to report.
     private static let repeatedKeysMax = 64
 
     private static let noAliases =
         "anchors and aliases are not supported: write the value out, or in quotes if it begins with * itself"
 
     private(set) var problems: [ConfigurationError.Problem] = []
-    /// Repeated keys that were masked, and what they are in the file.
+    /// Maps the masked forms of repeated keys to the keys.
     private var masked: [String: String] = [:]
 
-    /// The root of the document, or nil after reporting why there is none.
+    /// Returns the root of the document, or nil after reporting why there is none.
     mutating func parse(_ text: String) -> ConfigurationNode? {
         guard text.utf8.count <= Self.sizeMax else {
             report(1, 1, "the file is larger than 1MiB: expected a configuration file")
@@ -43,12 +43,12 @@ struct ConfigurationText {
 
     // MARK: Composing
 
-    /// Composes the text, masking one repeated key after the other, because Yams stops at the first.
+    /// Composes the text and masks one repeated key after another, since Yams stops at the first.
     private mutating func compose(_ source: String) -> Node? {
         var text = source
         for attempt in 0...Self.repeatedKeysMax {
             do {
-                // Without a resolver every scalar stays the text it is: `off`, `1.0` and `5m` alike.
+                // Without a resolver, every scalar keeps its text: `off`, `1.0` and `5m` alike.
                 guard let node = try Yams.compose(yaml: text, .basic, .default, .utf8) else {
                     report(1, 1, "the file is empty: expected at least upstream.urls")
                     return nil
@@ -75,7 +75,7 @@ struct ConfigurationText {
         "\(key.shortened) is given twice: expected each key once"
     }
 
-    /// The text with the key at `mark` replaced by private-use characters of the same number.
+    /// Returns the text with the key at `mark` replaced by as many private-use characters.
     private mutating func mask(_ key: String, at mark: Mark, in text: String, _ attempt: Int) -> String? {
         var scalars = Array(text.unicodeScalars)
         var start = 0
@@ -117,7 +117,7 @@ struct ConfigurationText {
         }
     }
 
-    /// What to write where YAML takes a character for something else than is meant.
+    /// Returns the advice for a character that YAML interprets in an unintended way.
     private static func remedy(_ words: String, _ mark: Mark, _ text: String) -> String {
         if words.contains("alias") {
             return "quotes around a value that begins with *, which begins an alias in YAML"
@@ -193,9 +193,9 @@ struct ConfigurationText {
 
     // MARK: Aliases
 
-    /// Where the first alias stands, if the text has anchors as well.
+    /// Returns the position of the first alias if the text has anchors too.
     ///
-    /// It is looked for in the bytes, before Yams hashes a key that may be an alias for a billion others.
+    /// This looks at the characters before Yams hashes a key, which may expand to a billion aliases.
     private static func firstAlias(in text: String) -> ConfigurationNode.Position? {
         var position = ConfigurationNode.Position(line: 1, column: 0)
         var alias: ConfigurationNode.Position?

@@ -1,75 +1,74 @@
 package import Dictionaries
 
-/// How a route uses dictionaries.
+/// The use of dictionaries on a route.
 package struct DictionaryPolicy: Sendable {
-    /// What an answer is a dictionary for.
+    /// The URLs that a response is a dictionary for.
     package var covers = Covers.path
-    /// The same as it was written.
+    /// The text of `covers`.
     package var coversText = "path"
-    /// How many past answers a chain keeps.
+    /// The maximum number of versions in a chain.
     package var versions = 1_000_000
-    /// How long a version is kept after it was last wanted, in milliseconds.
+    /// The time to keep a version after it was last wanted, in milliseconds.
     package var maxAge = 30 * 86_400_000
-    /// The largest answer that becomes a dictionary, in bytes.
+    /// The maximum size of a response that becomes a dictionary, in bytes.
     package var maxBody = 8 << 20
-    /// The destinations that the dictionary is for (RFC 9842 section 2.1.2).
+    /// The request destinations that the dictionary is for (RFC 9842 section 2.1.2); empty for all.
     package var matchDest: [String] = []
-    /// How long a client is told to keep its dictionary whatever the answer's freshness, in milliseconds.
+    /// The `ttl` member, in milliseconds; nil to send none.
     package var ttl: Int?
-    /// The Cache-Control that is sent in place of the upstream's.
+    /// The Cache-Control to send in place of the upstream's.
     package var cacheControl: String?
-    /// How the client comes by the dictionary.
+    /// The way clients obtain the dictionary.
     package var delivery = Delivery.auto
-    /// How long a Link names the same version, in milliseconds.
+    /// The time for which Links name the same version, in milliseconds.
     package var linkMaxAge = 86_400_000
-    /// Whose dictionaries the route has.
+    /// Public or private dictionaries.
     package var scope = RoutePolicy.Scope.public
-    /// What tells one user from another, on a private route.
+    /// The request properties that identify a user, on a private route.
     package var identity: [IdentityItem] = []
-    /// What becomes of personal responses; nil: as the configuration says for all routes.
+    /// The use of personal responses; nil for the configuration's default.
     package var personal: RoutePolicy.PersonalUse?
-    /// What a response may say and become a version all the same.
+    /// The response directives that do not prevent admission.
     package var storeDespite: [StoreDespite] = []
-    /// How many past answers a chain of a private route keeps.
+    /// The maximum number of versions in a private chain.
     package var privateVersions = 1
-    /// Whether the request's cookies do not personalise the answer.
+    /// True if cookies of requests do not make responses personal.
     package var cookiesIgnored = false
-    /// The names of cookies whose Set-Cookie does not bar admission.
+    /// The names of cookies whose Set-Cookie does not prevent admission.
     package var ignoreSetCookie = IgnoredCookies.ofBalancers
-    /// Whether caches on the way may store dictionary-coded answers.
+    /// Permits or forbids shared caches to store dictionary-coded responses.
     package var sharedCaches = SharedCaches.avoid
 
-    /// Whether the upstream is asked if the stored answer still holds, instead of for a whole one.
+    /// True if the upstream is asked to revalidate the stored response.
     package var revalidate = false
 
-    /// The defaults of a route that is written.
+    /// Makes the defaults of a configured route.
     package init() {}
 
-    /// How the client comes by the dictionary.
+    /// A way to obtain the dictionary.
     package enum Delivery: Sendable, Equatable {
-        /// By what the answer's freshness allows.
+        /// In-band or by Link, as the response's freshness allows.
         case auto
-        /// The answer itself is the dictionary.
+        /// The response itself is the dictionary.
         case inBand
-        /// A Link names a version that has a URL of its own.
+        /// A Link names a version that has its own URL.
         case link
     }
 
-    /// A directive of the upstream's that the operator overrules.
+    /// A directive of the upstream that the operator overrides.
     package enum StoreDespite: Sendable, Equatable {
-        /// `no-store`.
         case noStore
     }
 
-    /// What a personal response covers, on a route without identity: nobody carries it to another path.
+    /// The URLs that a personal response covers without `identity`: only its own path, since the id binds it to
+    /// that.
     var personalCovers: Covers {
         if case .path = covers { .path } else { .url }
     }
 
-    /// The `ttl` member, in seconds.
     var ttlSeconds: Int? { ttl.map { $0 / 1000 } }
 
-    /// Whether caches on the way may store dictionary-coded answers.
+    /// The treatment of shared caches.
     package enum SharedCaches: Sendable, Equatable {
         case avoid, trust
     }

@@ -1,15 +1,14 @@
-/// The statuses of an answer that are as they should be: `200`, `2xx` or `200-399`.
+/// The expected statuses of a response: `200`, `2xx` or `200-399`.
 package struct ExpectedStatus: Sendable, Equatable, CustomStringConvertible {
     private let range: ClosedRange<Int>
 
-    /// Any success.
     package static let success = ExpectedStatus(range: 200...299)
 
     private init(range: ClosedRange<Int>) {
         self.range = range
     }
 
-    /// Reads one status, a class or a range.
+    /// Parses a status, a class or a range.
     init?(_ text: String) {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false).map { Self.status($0) }
         if text.utf8.count == 3, text.hasSuffix("xx"), let first = text.first?.wholeNumberValue,
@@ -25,7 +24,7 @@ package struct ExpectedStatus: Sendable, Equatable, CustomStringConvertible {
         }
     }
 
-    /// A status that ends an exchange.
+    /// Returns a final status.
     private static func status(_ text: Substring) -> Int? {
         guard text.utf8.count == 3, text.utf8.allSatisfy({ 0x30...0x39 ~= $0 }), let status = Int(text),
             200...599 ~= status
@@ -33,10 +32,9 @@ package struct ExpectedStatus: Sendable, Equatable, CustomStringConvertible {
         return status
     }
 
-    /// Whether the status is among them.
     package func contains(_ status: Int) -> Bool { range ~= status }
 
-    /// As it is written in a configuration.
+    /// The form in the configuration.
     package var description: String {
         if range.lowerBound == range.upperBound { return String(range.lowerBound) }
         let isClass = range.lowerBound % 100 == 0 && range.upperBound == range.lowerBound + 99

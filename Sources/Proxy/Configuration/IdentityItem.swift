@@ -1,17 +1,16 @@
 package import HTTP
 
-/// One thing that tells a user from others: an item of the setting `identity`.
+/// A property of a request or response that identifies a user: an item of the setting `identity`.
 package enum IdentityItem: Hashable, Sendable {
-    /// The request's Authorization.
     case authorization
-    /// The request's cookie of this name.
+    /// The request's cookie with this name.
     case cookie(String)
     /// A field of the request.
     case header(HeaderName)
-    /// A field of the upstream's answer, which is not passed on.
+    /// A field of the upstream's response, which clients do not get.
     case response(HeaderName)
 
-    /// Reads an item as the setting has it; nil where it is none.
+    /// Parses an item of the setting.
     init?(_ text: String) {
         guard text != "authorization" else {
             self = .authorization
@@ -31,7 +30,7 @@ package enum IdentityItem: Hashable, Sendable {
         }
     }
 
-    /// The item as the setting has it.
+    /// The form in the configuration.
     package var text: String {
         switch self {
         case .authorization: "authorization"
@@ -41,7 +40,7 @@ package enum IdentityItem: Hashable, Sendable {
         }
     }
 
-    /// What a client needs of an answer, and so cannot be taken from it.
+    /// Response fields that clients need.
     private static let meaningful: Set<HeaderName> = [
         .cacheControl, .connection, .contentEncoding, .contentLength, .contentRange, .contentType, .date,
         .etag,
@@ -50,7 +49,7 @@ package enum IdentityItem: Hashable, Sendable {
 }
 
 extension SettingType where Value == [IdentityItem] {
-    /// One item, or a list of them.
+    /// An item, or a list of items.
     static let identity = {
         let item = SettingType<IdentityItem>.scalar(
             "authorization, cookie:NAME, header:NAME, or response:NAME for a field of the upstream's own",

@@ -1,17 +1,17 @@
 internal import HTTP
 
-/// Where a listener accepts connections.
+/// The address of a listener.
 package enum ListenAddress: Sendable, Hashable, CustomStringConvertible {
-    /// A host (an IPv4 address, an IPv6 address without brackets, or a name) and a port; port 0 takes a free one.
+    /// A host (an IPv4 address, an IPv6 address without brackets, or a name) and a port; 0 stands for any free
+    /// port.
     case tcp(host: String, port: UInt16)
-    /// The path of a Unix socket.
     case unix(path: String)
 
-    /// Reads `host:port`, `[::1]:port`, `unix:/path`, or `:port`, which is every IPv4 address of this machine.
+    /// Parses `host:port`, `[::1]:port`, `unix:/path`, or `:port`, which stands for all IPv4 addresses.
     package init?(_ text: String) {
         if text.hasPrefix("unix:") {
             let path = text.dropFirst(5)
-            // sun_path has 108 bytes with its NUL (unix(7)).
+            // sun_path has 108 bytes including the NUL (unix(7)).
             guard path.hasPrefix("/"), path.utf8.count <= 107, !path.contains("\0") else { return nil }
             self = .unix(path: String(path))
             return
@@ -22,7 +22,7 @@ package enum ListenAddress: Sendable, Hashable, CustomStringConvertible {
         self = .tcp(host: authority.host, port: port)
     }
 
-    /// As it is written in a configuration.
+    /// The form in the configuration.
     package var description: String {
         switch self {
         case .tcp(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
@@ -31,14 +31,14 @@ package enum ListenAddress: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// The host and the port of an authority (RFC 3986 section 3.2), without user information.
+/// The host and port of an authority (RFC 3986 section 3.2), without user information.
 struct HostAndPort {
-    /// The host; an IPv6 address without its brackets.
+    /// The host; IPv6 addresses are without brackets.
     let host: String
-    /// The port, nil if none is written.
+    /// The port; nil without one.
     let port: UInt16?
 
-    /// Reads `host`, `host:port`, `[v6]` or `[v6]:port`.
+    /// Parses `host`, `host:port`, `[v6]` or `[v6]:port`.
     init?(_ text: some StringProtocol) {
         let name: Substring
         let tail: Substring
@@ -63,7 +63,7 @@ struct HostAndPort {
         host = String(name)
     }
 
-    /// Whether the text is an IPv4 address or may be the name of a host (RFC 1123 section 2.1, and `_`).
+    /// Returns true for IPv4 addresses and possible host names (RFC 1123 section 2.1, and `_`).
     private static func isName(_ text: Substring) -> Bool {
         let looksNumeric = text.unicodeScalars.allSatisfy { $0 == "." || "0"..."9" ~= $0 }
         if looksNumeric { return IPAddress(String(text)) != nil }

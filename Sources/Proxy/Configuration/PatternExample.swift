@@ -1,6 +1,7 @@
-/// Makes URLs that a URL Pattern matches, by writing its parts out.
+/// Makes example URLs that a URL Pattern matches.
 enum PatternExample {
-    /// Three URLs: two that differ only in parts that `isKept` does not name, and one that differs in the others.
+    /// Returns three URLs: two that differ only in the parts that `isKept` rejects, and one that differs in the
+    /// others.
     static func urls(of pattern: String, varying isKept: (String) -> Bool) -> [String] {
         let kept = ["one", "one", "two"]
         let others = ["1a2b", "3c4d", "1a2b"]
@@ -50,7 +51,7 @@ enum PatternExample {
         scalar == "$" || scalar.properties.isIDContinue
     }
 
-    /// Behind the group in parentheses that begins at the index, if one does.
+    /// Returns the index after the group in parentheses at `start`, or `start` without one.
     private static func groupEnd(_ start: Int, in scalars: [Unicode.Scalar]) -> Int {
         guard start < scalars.count, scalars[start] == "(" else { return start }
         var depth = 0

@@ -1,20 +1,20 @@
-/// A number with a unit, as the configuration writes durations and sizes.
+/// A kind of number with a unit: the durations and sizes of the configuration.
 struct Quantity: Sendable {
-    /// The units and what each is worth, largest first.
+    /// The units with their factors, largest first.
     private let units: [(suffix: String, worth: Int)]
 
-    /// Without a unit.
+    /// Plain numbers.
     static let count = Quantity(units: [("", 1)])
-    /// In milliseconds; a unit is required.
+    /// Durations in milliseconds; the unit is required.
     static let duration = Quantity(units: [
         ("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1),
     ])
-    /// In bytes; a plain number is bytes.
+    /// Sizes in bytes; a number without a unit is bytes.
     static let size = Quantity(units: [
         ("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10), ("", 1),
     ])
 
-    /// What a text says, or nil if it is no such quantity or not within `bounds`.
+    /// Parses a text; nil if it is invalid or outside `bounds`.
     func value(of text: String, in bounds: ClosedRange<Int>) -> Int? {
         let digits = text.prefix { $0.isASCII && $0.isWholeNumber }
         let suffix = text.dropFirst(digits.count)
@@ -25,7 +25,7 @@ struct Quantity: Sendable {
         return !overflow && bounds ~= value ? value : nil
     }
 
-    /// The value with the largest unit that divides it.
+    /// Returns the value in the largest unit that divides it.
     func text(of value: Int) -> String {
         guard value != 0, let unit = units.first(where: { value % $0.worth == 0 }) else {
             return "0\(units.last?.suffix ?? "")"

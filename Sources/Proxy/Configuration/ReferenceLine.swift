@@ -1,4 +1,4 @@
-/// One setting as the reference shows it: its prose, its key and its default.
+/// A setting in the reference: its prose, key and default.
 struct ReferenceLine: Sendable {
     private let key: String
     private let prose: String
@@ -10,7 +10,7 @@ struct ReferenceLine: Sendable {
         case lines([ReferenceLine], isItem: Bool, isGiven: Bool)
     }
 
-    /// The lines of a table, with the values that `target` has.
+    /// Returns the lines for a table of settings, with the values of `target`.
     static func lines<Target>(of settings: [Setting<Target>], in target: Target) -> [ReferenceLine] {
         settings.map { setting in
             let value: Value =
@@ -24,7 +24,7 @@ struct ReferenceLine: Sendable {
         }
     }
 
-    /// The YAML of some lines, `indent` levels deep, separated by empty lines at the top.
+    /// Returns the YAML of the lines, `indent` levels deep; empty lines separate them at the top level.
     static func yaml(_ lines: [ReferenceLine], indent: Int = 0) -> [String] {
         lines.flatMap { line in line.yaml(indent: indent) + (indent == 0 ? [""] : []) }
     }
@@ -40,7 +40,7 @@ struct ReferenceLine: Sendable {
         case .lines(let lines, let isItem, let isGiven):
             var inner = Self.yaml(lines, indent: indent + (isItem ? 2 : 1)).filter { !$0.isEmpty }
             if isItem, let first = inner.firstIndex(where: { !$0.trimmed.hasPrefix("#") }) {
-                // The dash goes before the item's first key; the comments above it stay where they are.
+                // The dash goes before the item's first key; the comments above that stay.
                 inner[first] = margin + "  - " + inner[first].trimmed
             }
             guard isGiven else {
@@ -50,7 +50,7 @@ struct ReferenceLine: Sendable {
         }
     }
 
-    /// The text as comment lines of at most 100 columns.
+    /// Wraps a text into comment lines of at most 100 columns.
     private static func comment(_ text: String, _ margin: String) -> [String] {
         var lines: [String] = []
         var line = ""

@@ -1,7 +1,7 @@
 internal import Dictionaries
 
 extension RouteConfiguration {
-    /// Looks at what its settings say together, once all are read.
+    /// Checks how the route's settings fit together after all have been read.
     mutating func check(_ reader: inout SettingsReader) {
         readCovers(&reader)
         checkScope(&reader)
@@ -48,7 +48,7 @@ extension RouteConfiguration {
         }
     }
 
-    /// Makes `covers` of its text, for which the match must be known.
+    /// Derives `covers` from its text, which requires the match.
     mutating func readCovers(_ reader: inout SettingsReader) {
         guard !match.patterns.isEmpty, let covers = dictionary?.coversText else { return }
         do throws(PatternError) {
@@ -61,7 +61,7 @@ extension RouteConfiguration {
 }
 
 extension SettingType where Value == RouteMatch {
-    /// The match of a route: a pattern, or a list of them.
+    /// The match of a route: a pattern or a list of patterns.
     static let routeMatch = {
         let several = SettingType<[URLPattern]>.list(.urlPattern, 1...RouteMatch.countMax)
         return SettingType(
@@ -77,12 +77,13 @@ extension SettingType where Value == RouteMatch {
 }
 
 extension SettingType where Value == URLPattern {
-    /// A pattern of paths, and of queries where it has a search.
+    /// A pattern for paths and, if it has a search part, queries.
     fileprivate static let urlPattern = SettingType(
         expectation: expectedPattern,
         read: { node, reader in
             guard let text = reader.text(node, expected: expectedPattern) else { return nil }
-            // Else it would be another path for each URL that it is resolved against, or, as a location of nginx, none.
+            // A relative pattern would depend on the URL it is resolved against; it often comes from a location
+            // of nginx.
             guard beginsAtRoot(text) else {
                 let expected = relativeText(of: node).map { "\"/\($0)\"" } ?? expectedPattern
                 reader.reportUnexpected(node, expected: expected, because: "it does not begin with /")
@@ -102,15 +103,15 @@ private let expectedPattern = """
     list of patterns
     """
 
-/// Whether a pattern begins with a slash, which may be escaped or in braces.
+/// Returns true if a pattern begins with a slash, which may be escaped or in braces.
 private func beginsAtRoot(_ text: String) -> Bool {
     ["/", "\\/", "{/"].contains(where: text.hasPrefix)
 }
 
-/// The text of a pattern that lacks nothing but the slash before it; nil where it may be meant for something else.
+/// Returns the text of a pattern that lacks only its leading slash; nil if it may have another meaning.
 private func relativeText(of node: ConfigurationNode) -> String? {
     guard case .scalar(let text) = node.content, text.utf8.count <= 60,
-        // What begins an operator of nginx, a regular expression or a variable is no path.
+        // A path does not begin with an operator of nginx, a regular expression or a variable.
         text.utf8.first.map({ !"=~^@$(\\/ ".utf8.contains($0) }) == true, !text.contains("${"),
         (try? URLPattern("/" + text)) != nil
     else { return nil }

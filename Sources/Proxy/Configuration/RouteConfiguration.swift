@@ -1,16 +1,16 @@
 internal import Dictionaries
 
-/// One route: which requests it is for, and how dictionaries are used there.
+/// A route: the requests it is for, and its use of dictionaries.
 package struct RouteConfiguration: Sendable {
-    /// The requests it is for; no pattern at all where none has been read.
+    /// The requests it is for; without patterns until it has been read.
     package var match: RouteMatch
-    /// The match as metrics, logs and reports name it.
+    /// The name of the route in metrics, logs and reports.
     package var text: String { match.text }
-    /// Which dictionaries of other paths its documents announce; nil where nothing is said.
+    /// The dictionaries of other paths that its documents announce; nil for the default.
     package var announcement: Announcement?
-    /// How dictionaries are used; nil where they are off.
+    /// The use of dictionaries; nil if they are off.
     package var dictionary: DictionaryPolicy?
-    /// Whether nobody has written it: it takes whatever comes, so its chains begin in probation.
+    /// True for the default route: it accepts any path, so its chains start on probation.
     var isImplied = false
 
     /// Makes a route.
@@ -19,7 +19,7 @@ package struct RouteConfiguration: Sendable {
         self.dictionary = dictionary
     }
 
-    /// The route that stands when none is written: everything, each path a dictionary for itself.
+    /// The default route: everything, with each path a dictionary for itself.
     package static let implied = {
         var policy = DictionaryPolicy()
         policy.delivery = .inBand
@@ -29,7 +29,7 @@ package struct RouteConfiguration: Sendable {
         return route
     }()
 
-    /// What a route in a file begins from.
+    /// The starting point of a configured route.
     static let fresh = RouteConfiguration(match: RouteMatch([]), dictionary: DictionaryPolicy())
 
     private static let everything: URLPattern = {

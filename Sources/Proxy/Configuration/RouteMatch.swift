@@ -1,19 +1,19 @@
 package import Dictionaries
 
-/// The requests that a route is for: one pattern, or several of which any may match.
+/// The requests of a route: those that any of its patterns match.
 package struct RouteMatch: Sendable {
-    /// The most patterns of one route.
+    /// The maximum number of patterns per route.
     static let countMax = 64
 
-    /// The patterns as they were written, in order.
+    /// The patterns in their order.
     package let patterns: [URLPattern]
 
     init(_ patterns: [URLPattern]) { self.patterns = patterns }
 
-    /// The patterns as metrics, logs and reports name the route.
+    /// The name of the route in metrics, logs and reports.
     var text: String { patterns.map(\.text).joined(separator: ", ") }
 
-    /// The names of the groups that every pattern has.
+    /// The names of the groups that all patterns have in common.
     var groupNames: [String] {
         let others = patterns.dropFirst().map { Set($0.groupNames) }
         return patterns.first?.groupNames.filter { name in others.allSatisfy { $0.contains(name) } } ?? []
@@ -24,7 +24,7 @@ package struct RouteMatch: Sendable {
         patterns.first { $0.matches(path: path, query: query) }
     }
 
-    /// Returns true if it is plain that these patterns match all that the other ones do.
+    /// Returns true if these patterns certainly match everything that the others match.
     func covers(_ other: RouteMatch) -> Bool {
         other.patterns.allSatisfy { pattern in patterns.contains { $0.covers(pattern) } }
     }

@@ -1,14 +1,13 @@
 internal import Dictionaries
 
-/// What a route's settings come to for clients: how it offers dictionaries, to whom, for how long.
+/// The effect of a route's settings on clients, as far as it is known in advance.
 struct RouteOutlook: Sendable {
-    /// How dictionaries are offered.
+    /// The delivery in effect.
     let delivery: String
-    /// Whose dictionaries there are.
     let scope: String
-    /// For how long a client may use a dictionary.
+    /// The time for which clients may use a dictionary.
     let life: String
-    /// What Chromium does with it, as far as the settings alone decide.
+    /// The behaviour of Chromium, as far as the settings determine it.
     let browsers: String
 
     init(_ policy: DictionaryPolicy) {
@@ -19,7 +18,7 @@ struct RouteOutlook: Sendable {
     }
 
     private static func delivery(_ policy: DictionaryPolicy) -> String {
-        // A private chain is never named in a Link.
+        // Links never name private chains.
         guard policy.scope == .public else { return "in_band" }
         return switch policy.delivery {
         case .auto: "auto"

@@ -1,32 +1,30 @@
-/// One line of the table of settings: a key, where its value goes, what it takes and what it is for.
+/// A row of the settings table: its key, target property, type and description.
 ///
-/// The default is what a fresh `Target` has, so it is written once, beside the property.
+/// The default is the value in a fresh `Target`, so it is written once, beside the property.
 struct Setting<Target>: Sendable {
-    /// What a file that gives every default shows for a setting.
+    /// The form of a setting in the reference.
     enum Sample: Sendable {
         /// `key: text`, commented out if `isGiven` is false.
         case value(String, isGiven: Bool)
-        /// The lines of a section, one level deeper; `isItem` makes them the first item of a list, and without
+        /// The lines of a section, one level deeper. `isItem` makes them the first item of a list; without
         /// `isGiven` they are commented out.
         case section([ReferenceLine], isItem: Bool, isGiven: Bool = true)
     }
 
-    /// The name in the file.
     let key: String
-    /// What it is for, in sentences.
+    /// The description, in sentences.
     let prose: String
-    /// What it takes, as error texts say it.
+    /// The accepted values, in the words of error texts.
     let expectation: String
-    /// Whether leaving it out is an error.
+    /// True if the setting may not be left out.
     let isRequired: Bool
-    /// Reads the value.
     let read: @Sendable (ConfigurationNode.Entry, inout SettingsReader, inout Target) -> Void
-    /// What the reference shows, given a fresh target.
+    /// Returns the form in the reference for a fresh target.
     let sample: @Sendable (Target) -> Sample
 
-    /// A setting with one value.
+    /// Makes a setting with one value.
     ///
-    /// - Parameter example: what the reference shows instead of the default.
+    /// - Parameter example: The value in the reference, in place of the default.
     static func value<Value>(
         _ key: String, _ path: any WritableKeyPath<Target, Value> & Sendable, _ type: SettingType<Value>,
         required: Bool = false, example: String? = nil, _ prose: String
@@ -42,7 +40,7 @@ struct Setting<Target>: Sendable {
             })
     }
 
-    /// A mapping of settings of its own.
+    /// Makes a section of further settings.
     static func section<Value: Sendable>(
         _ key: String, _ path: any WritableKeyPath<Target, Value> & Sendable, _ settings: [Setting<Value>],
         required: Bool = false, _ prose: String
@@ -56,9 +54,9 @@ struct Setting<Target>: Sendable {
             sample: { .section(ReferenceLine.lines(of: settings, in: $0[keyPath: path]), isItem: false) })
     }
 
-    /// A mapping of settings of its own, or `off`, which is nil, or `on`, which is a mapping of nothing.
+    /// Makes a section of further settings that may also be `off` (nil) or `on` (all defaults).
     ///
-    /// - Parameter fresh: what the mapping begins from.
+    /// - Parameter fresh: The defaults of the section.
     static func sectionOrOff<Value: Sendable>(
         _ key: String, _ path: any WritableKeyPath<Target, Value?> & Sendable, _ settings: [Setting<Value>],
         fresh: Value, _ prose: String
@@ -87,9 +85,9 @@ struct Setting<Target>: Sendable {
             })
     }
 
-    /// A list of mappings, which replaces the default as a whole.
+    /// Makes a list of sections, which replaces the default list.
     ///
-    /// - Parameter check: looks at each item when all its settings are read.
+    /// - Parameter check: Checks each item after its settings have been read.
     static func list<Item: Sendable>(
         _ key: String, _ path: any WritableKeyPath<Target, [Item]> & Sendable, _ settings: [Setting<Item>],
         fresh: Item, countMax: Int, _ prose: String,

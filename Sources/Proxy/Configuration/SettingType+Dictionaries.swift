@@ -1,7 +1,7 @@
 internal import Dictionaries
 
 extension SettingType where Value == [ContentCoding] {
-    /// The codings in the server's preference, each once.
+    /// The codings in order of preference, each once.
     static let codings = {
         let words: KeyValuePairs<String, ContentCoding> = [
             "dcz": .dcz, "dcb": .dcb, "zstd": .zstd, "br": .br, "gzip": .gzip,

@@ -1,14 +1,14 @@
 internal import HTTP
 
 extension SettingType where Value == ListenAddress {
-    /// Where a listener accepts connections.
+    /// The address of a listener.
     static let listenAddress = scalar(
         "an address such as 127.0.0.1:8080, [::1]:8080 or unix:/run/dictum.sock",
         write: { String(describing: $0).inYAML }, read: { ListenAddress($0) })
 }
 
 extension SettingType where Value == ListenAddress? {
-    /// Where a listener accepts connections, if there is one.
+    /// The address of a listener, or `off`.
     static let listenAddressOrOff = scalar(
         "an address such as 127.0.0.1:9901 or unix:/run/dictum.sock, or off",
         write: { $0.map { String(describing: $0).inYAML } ?? "off" },
@@ -16,14 +16,14 @@ extension SettingType where Value == ListenAddress? {
 }
 
 extension SettingType where Value == TrustedNetwork {
-    /// Peers whose word about the client counts.
+    /// Trusted peers.
     static let network = scalar(
         "loopback, unix, an address, or a block such as 10.0.0.0/8", write: { $0.text },
         read: { TrustedNetwork($0) })
 }
 
 extension TrustedNetwork {
-    /// As the reference shows it, which has no blocks.
+    /// The form in the reference, whose default has no blocks.
     fileprivate var text: String {
         switch self {
         case .loopback: "loopback"
@@ -34,7 +34,7 @@ extension TrustedNetwork {
 }
 
 extension SettingType where Value == UpstreamURL {
-    /// One upstream.
+    /// The URL of an upstream.
     static let upstreamURL = SettingType(
         expectation: expectedURL,
         read: { node, reader in
@@ -58,7 +58,7 @@ extension SettingType where Value == UpstreamURL {
 private let expectedURL = "a URL such as http://127.0.0.1:9000 or unix:/run/app.sock"
 
 extension SettingType where Value == String {
-    /// A path, with a query if one is written, as a request line has it.
+    /// A path with an optional query, as in a request line.
     static let requestTarget = word("a path such as /healthz") { text in
         guard text.hasPrefix("/"), text.utf8.count <= 2048 else { return false }
         return (try? RequestTarget(text)) != nil
@@ -66,7 +66,7 @@ extension SettingType where Value == String {
 }
 
 extension SettingType where Value == ExpectedStatus {
-    /// What an answer may say.
+    /// Expected statuses.
     static let expectedStatus = scalar(
         "a status such as 200, a class such as 2xx, or a range such as 200-399",
         write: { $0.description }, read: { ExpectedStatus($0) })

@@ -1,14 +1,14 @@
 internal import Dictionaries
 
 extension SettingType where Value == String {
-    /// The name of a request field, or the beginning of several with a `*` at the end.
+    /// The name of a request field, with an optional `*` at either end.
     static let fieldPattern = word("the name of a field, such as x-api-key, x-auth-request-* or *-token") {
         text in
         let word = text.hasPrefix("*") ? text.dropFirst() : text[...]
         return (word.hasSuffix("*") ? word.dropLast() : word).isToken
     }
 
-    /// A host with or without a port, or a pattern of such.
+    /// A host with an optional port, or a pattern of hosts.
     static let authority = word("a host, such as api.example.com, *.example.com or localhost:8080") {
         AuthorityNames.isItem($0)
     }
@@ -19,17 +19,16 @@ extension SettingType where Value == String {
         return parts.count == 2 && parts.allSatisfy(\.isToken)
     }
 
-    /// The name of a query parameter.
     static let queryName = word("the name of a query parameter, such as access_token") { text in
         1...256 ~= text.utf8.count && text.utf8.allSatisfy { 0x21...0x7E ~= $0 && !"&=#".utf8.contains($0) }
     }
 
-    /// What an answer is a dictionary for; whether a template fits its match is seen when the route is whole.
+    /// The URLs that a response covers; templates are checked once the route has been read.
     static let covers = word("path, url, pattern, or a template such as /app/<name>.*.js") { text in
         ["path", "url", "pattern"].contains(text) || text.hasPrefix("/")
     }
 
-    /// A value of Cache-Control (RFC 9111 section 5.2).
+    /// A Cache-Control value (RFC 9111 section 5.2).
     static let cacheControl = word("a value of Cache-Control, such as \"public, max-age=60\"") { text in
         text.utf8.count <= 1024 && CacheControl.isWellFormed(text)
     }
@@ -37,19 +36,19 @@ extension SettingType where Value == String {
     /// The name of a cookie (RFC 6265 section 4.1.1).
     static let cookieName = word("the name of a cookie, such as AWSALB") { $0[...].isToken }
 
-    /// A cookie that tells nothing of a login.
+    /// A cookie that does not identify a user.
     static let ignoredCookie = word(
         "the exact name of a cookie, or a pattern with the shape of its value, such as _ga_*=GS#.*"
     ) { IgnoredCookies.isItem($0) }
 
-    /// A request destination (Fetch standard), as Sec-Fetch-Dest sends it.
+    /// A request destination (Fetch standard), as in Sec-Fetch-Dest.
     static let destination = word("a request destination, such as script or document") { text in
         1...32 ~= text.utf8.count && text.utf8.allSatisfy { 0x61...0x7A ~= $0 || $0 == 0x2D }
     }
 }
 
 extension SettingType where Value == String? {
-    /// The name of a field that a request is given; the fields that carry a message are none to choose from.
+    /// The name of a field to add to requests; fields that frame or describe the message are not allowed.
     static let requestField = scalar(
         "the name of a field such as X-Request-ID, or off", write: { $0 ?? "off" },
         read: { text in
@@ -68,7 +67,7 @@ extension SettingType where Value == String? {
         "x-forwarded-proto", "x-forwarded-host", "accept-encoding", "available-dictionary", "traceparent",
     ]
 
-    /// A text of visible ASCII that must not be guessed; no error text repeats it.
+    /// A secret of visible ASCII characters; error texts never quote it.
     static func secret(bytes: ClosedRange<Int>) -> SettingType {
         let expectation = "\(bytes.lowerBound) to \(bytes.upperBound) visible ASCII characters"
         return SettingType(
@@ -89,7 +88,7 @@ extension SettingType where Value == String? {
 }
 
 extension Substring {
-    /// Whether the text is a token of at most 256 bytes (RFC 9110 section 5.6.2).
+    /// True for tokens of at most 256 bytes (RFC 9110 section 5.6.2).
     var isToken: Bool {
         1...256 ~= utf8.count
             && utf8.allSatisfy { byte in
@@ -102,12 +101,12 @@ extension Substring {
 }
 
 extension SettingType where Value == String? {
-    /// The name of a field, or none where nothing is said.
+    /// The name of a field; nil without one.
     static let fieldNameOrNone = scalar(
         "the name of a field, such as x-client-subject", write: { $0 ?? "" },
         read: { $0[...].isToken ? .some($0.lowercased()) : nil })
 
-    /// A value of Strict-Transport-Security (RFC 6797 section 6.1), or none where nothing is said.
+    /// A Strict-Transport-Security value (RFC 6797 section 6.1); nil without one.
     static let strictTransportSecurity = scalar(
         "a value of Strict-Transport-Security, such as \"max-age=31536000; includeSubDomains\"",
         write: { $0?.inYAML ?? "" },
@@ -128,7 +127,7 @@ extension SettingType where Value == String? {
 }
 
 extension SettingType where Value == UInt16? {
-    /// Where plain requests are sent on to.
+    /// The target of the redirect to https.
     static let redirectOrOff = scalar(
         "off, https or https:PORT", write: { $0.map { $0 == 443 ? "https" : "https:\($0)" } ?? "off" },
         read: { text in

@@ -1,15 +1,15 @@
-/// What a setting takes: how its text is read, and how a value is written as text again.
+/// The type of a setting's value: how to read it from text, and how to write it.
 struct SettingType<Value>: Sendable {
-    /// What is expected, as error texts say it: "a duration from 1ms to 10m, such as 5s".
+    /// The accepted values, in the words of error texts: "a duration from 1ms to 10m, such as 5s".
     let expectation: String
-    /// The value of a node, or nil after reporting why it has none.
+    /// Returns the value of a node, or nil after reporting an error.
     let read: @Sendable (ConfigurationNode, inout SettingsReader) -> Value?
-    /// The value as YAML.
+    /// Returns the value as YAML.
     let write: @Sendable (Value) -> String
 }
 
 extension SettingType where Value: Sendable {
-    /// A scalar, read by a function that says nil for what it does not take.
+    /// Makes a type for scalars; `read` returns nil for invalid texts.
     static func scalar(
         _ expectation: String, write: @escaping @Sendable (Value) -> String,
         read: @escaping @Sendable (String) -> Value?
@@ -26,7 +26,7 @@ extension SettingType where Value: Sendable {
             }, write: write)
     }
 
-    /// A value that may be left out, which is nil.
+    /// Makes a type for a value that is nil by default.
     static func optional<Wrapped>(_ type: SettingType<Wrapped>) -> SettingType where Value == Wrapped? {
         SettingType(
             expectation: type.expectation,
@@ -34,7 +34,7 @@ extension SettingType where Value: Sendable {
             write: { $0.map(type.write) ?? "" })
     }
 
-    /// One of some words.
+    /// Makes a type for a fixed set of words.
     static func choice(_ words: KeyValuePairs<String, Value>) -> SettingType where Value: Equatable {
         let names = words.map(\.key)
         let values = words.map(\.value)
@@ -55,14 +55,13 @@ extension SettingType where Value: Sendable {
 }
 
 extension SettingType where Value == Bool {
-    /// A switch.
     static let flag = scalar(
         "on or off", write: { $0 ? "on" : "off" },
         read: { ["on": true, "true": true, "off": false, "false": false][$0] })
 }
 
 extension SettingType where Value == String {
-    /// A path of a file.
+    /// The path of a file.
     static let path = scalar(
         "a path", write: \.self, read: readPath)
 
@@ -70,19 +69,19 @@ extension SettingType where Value == String {
         $0.isEmpty || $0.utf8.count > 4096 || $0.contains("\0") ? nil : $0
     }
 
-    /// A text of at most `lengthMax` bytes that `accepts`.
+    /// Makes a type for texts that `accepts` returns true for.
     static func word(_ expectation: String, accepts: @escaping @Sendable (String) -> Bool) -> SettingType {
         scalar(expectation, write: { $0.inYAML }, read: { accepts($0) ? $0 : nil })
     }
 }
 
 extension SettingType where Value == String? {
-    /// A path of a file, or none where nothing is said.
+    /// The path of a file; nil by default.
     static let pathOrNone = scalar("a path", write: { $0 ?? "" }, read: SettingType<String>.readPath)
 }
 
 extension SettingType where Value == Int? {
-    /// A size in bytes, or none where nothing is said.
+    /// Makes a type for a size in bytes that is nil by default.
     static func sizeOrNone(_ bounds: ClosedRange<Int>) -> SettingType {
         let size = SettingType<Int>.size(bounds)
         return SettingType(
@@ -91,7 +90,7 @@ extension SettingType where Value == Int? {
 }
 
 extension SettingType where Value == Int? {
-    /// A level of compression, or none for the one that suits the body.
+    /// Makes a type for a compression level; `auto` is nil.
     static func level(_ bounds: ClosedRange<Int>) -> SettingType {
         scalar(
             "auto, or a number from \(bounds.lowerBound) to \(bounds.upperBound)",
@@ -101,7 +100,7 @@ extension SettingType where Value == Int? {
 }
 
 extension SettingType where Value == Double {
-    /// A share of all: a switch, or a percentage.
+    /// A share: a switch or a percentage.
     static let share = scalar(
         "true, false, or a share such as 1%",
         write: { $0 == 1 ? "true" : $0 == 0 ? "false" : "\($0 * 100)%" },
@@ -116,19 +115,19 @@ extension SettingType where Value == Double {
 }
 
 extension SettingType where Value == Int {
-    /// A plain number.
+    /// Makes a type for plain numbers.
     static func count(_ bounds: ClosedRange<Int>) -> SettingType {
         scalar(
             "a number from \(bounds.lowerBound) to \(bounds.upperBound)", write: { String($0) },
             read: { Quantity.count.value(of: $0, in: bounds) })
     }
 
-    /// A duration, in milliseconds.
+    /// Makes a type for durations, in milliseconds.
     static func duration(_ bounds: ClosedRange<Int>) -> SettingType {
         quantity(.duration, "a duration", bounds, "such as 250ms, 10s, 5m or 7d")
     }
 
-    /// A duration, in milliseconds; 0 for off.
+    /// Makes a type for durations, in milliseconds; 0 for `off`.
     static func durationOrOff(_ bounds: ClosedRange<Int>, on: Int) -> SettingType {
         let duration = duration(bounds)
         return scalar(
@@ -139,7 +138,7 @@ extension SettingType where Value == Int {
             })
     }
 
-    /// A plain number; 0 for off.
+    /// Makes a type for plain numbers; 0 for `off`.
     static func countOrOff(_ bounds: ClosedRange<Int>) -> SettingType {
         let count = count(bounds)
         return scalar(
@@ -147,7 +146,7 @@ extension SettingType where Value == Int {
             read: { $0.saysOff ? 0 : Quantity.count.value(of: $0, in: bounds) })
     }
 
-    /// A size, in bytes.
+    /// Makes a type for sizes, in bytes.
     static func size(_ bounds: ClosedRange<Int>) -> SettingType {
         quantity(.size, "a size", bounds, "such as 64KiB, 8MiB or 1GiB")
     }
@@ -163,7 +162,7 @@ extension SettingType where Value == Int {
 }
 
 extension SettingType {
-    /// A list of scalars, each read by `element`.
+    /// Makes a type for lists.
     static func list<Element: Sendable>(_ element: SettingType<Element>, _ counts: ClosedRange<Int>)
         -> SettingType
     where Value == [Element] {
@@ -187,12 +186,12 @@ extension SettingType {
 }
 
 extension String {
-    /// Whether the text says no: `off` and `false` mean the same everywhere.
+    /// True for `off` and `false`, which mean the same everywhere.
     var saysOff: Bool { self == "off" || self == "false" }
-    /// Whether it is the word for on, in either spelling.
+    /// True for `on` and `true`.
     var saysOn: Bool { self == "on" || self == "true" }
 
-    /// The text as a YAML scalar inside a list, quoted where it must be.
+    /// The text as a YAML scalar inside a list, quoted if necessary.
     var inYAML: String {
         let plain =
             !isEmpty

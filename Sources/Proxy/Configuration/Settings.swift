@@ -1,7 +1,7 @@
 internal import Dictionaries
 internal import HTTP
 
-/// The one table of all settings: it reads files, bounds values, words the errors and makes the reference.
+/// The table of all settings, which drives reading, bounds, error texts and the reference.
 ///
 /// The defaults are those of a fresh `Configuration`.
 enum Settings {

@@ -1,32 +1,31 @@
-/// Collects what is wrong while settings are read from nodes, and expands `${NAME}`.
+/// Reads settings from nodes, expands `${NAME}` and collects errors.
 struct SettingsReader {
-    /// What `${NAME}` stands for.
+    /// The values of `${NAME}`.
     let environment: [String: String]
-    /// The mistakes found so far.
     private(set) var problems: [ConfigurationError.Problem] = []
-    /// The keys above the value being read, such as `routes[1].dictionary`.
+    /// The keys that lead to the current value, such as `routes[1].dictionary`.
     private var path: [String] = []
-    /// Where each setting that was given has its value.
+    /// The nodes of the settings that were given, by dotted path.
     private var nodes: [String: ConfigurationNode] = [:]
 
     init(environment: [String: String]) {
         self.environment = environment
     }
 
-    /// The dotted path of `key` below the value being read.
+    /// Returns the dotted path of `key` below the current value.
     private func name(of key: String) -> String {
         (path + (key.isEmpty ? [] : [key])).joined(separator: ".").replacing(".[", with: "[")
     }
 
-    /// Whether there is a mistake in a line.
+    /// Returns true if a line has an error.
     func hasProblem(inLine line: Int) -> Bool { problems.contains { $0.line == line } }
 
-    /// Reports a mistake at a position.
+    /// Reports an error at a position.
     mutating func report(_ text: String, at position: ConfigurationNode.Position) {
         problems.append(.init(line: position.line, column: position.column, text: text))
     }
 
-    /// Reports that a value is not what its setting takes.
+    /// Reports a value that its setting does not accept.
     mutating func reportUnexpected(_ node: ConfigurationNode, expected: String, because reason: String? = nil)
     {
         let what = node.kind
@@ -36,28 +35,28 @@ struct SettingsReader {
             at: node.position)
     }
 
-    /// Reports a mistake within a text, `offset` characters in.
+    /// Reports an error within a text, `offset` characters in.
     mutating func report(_ text: String, in node: ConfigurationNode, offset: Int) {
         var position = node.position
         if let column = node.textColumn { position.column = column + offset }
         report("\(name(of: "")): \(text)", at: position)
     }
 
-    /// Reads what is below `key`.
+    /// Runs `body` with `key` as the current value.
     mutating func descend<Result>(_ key: String, _ body: (inout SettingsReader) -> Result) -> Result {
         path.append(key)
         defer { path.removeLast() }
         return body(&self)
     }
 
-    /// The node given for `key` below the value being read, if it was given.
+    /// Returns the node of `key` below the current value, if it was given.
     func node(of key: String) -> ConfigurationNode? {
         nodes[name(of: key)]
     }
 
-    /// Reads the keys of a mapping by the table of its settings into `target`.
+    /// Reads a mapping into `target` according to a table of settings.
     ///
-    /// Nothing at all is taken as an empty mapping, since a section may have all its lines commented out.
+    /// An empty value counts as an empty mapping, since all lines of a section may be commented out.
     mutating func read<Target>(
         _ node: ConfigurationNode, by settings: [Setting<Target>], into target: inout Target,
         expected: String? = nil
@@ -90,7 +89,7 @@ struct SettingsReader {
         report("unknown key \"\(name(of: entry.key).shortened)\": \(help)", at: entry.position)
     }
 
-    /// The text of a scalar with its `${NAME}` expanded, or nil after reporting why there is none.
+    /// Returns a scalar's text with `${NAME}` expanded, or nil after reporting an error.
     mutating func text(_ node: ConfigurationNode, expected: String) -> String? {
         guard case .scalar(let raw) = node.content else {
             reportUnexpected(node, expected: expected)
@@ -131,12 +130,12 @@ extension Substring {
 }
 
 extension [String] {
-    /// The words as a list for an error text.
+    /// The words as a list for error texts.
     var listed: String { joined(separator: ", ") }
 }
 
 extension String {
-    /// The word of `candidates` that is a slip of the pen away, if one is.
+    /// Returns the candidate that differs by a typing error, if there is one.
     package func nearest(in candidates: [String]) -> String? {
         guard count <= 64 else { return nil }
         let ranked = candidates.map { (word: $0, distance: editDistance(to: $0)) }
@@ -144,7 +143,7 @@ extension String {
         return best.distance <= Swift.max(1, Swift.min(3, best.word.count / 3)) ? best.word : nil
     }
 
-    /// How many characters must be put in, left out or replaced to make `other`.
+    /// Returns the number of characters to insert, delete or replace.
     private func editDistance(to other: String) -> Int {
         let target = Array(other)
         var row = Array(0...target.count)

@@ -1,15 +1,15 @@
 package import HTTP
 
-/// Peers whose word about the client counts: X-Forwarded-For and the like.
+/// Peers whose statements about the client are trusted, in X-Forwarded-For for example.
 package enum TrustedNetwork: Sendable, Equatable {
     /// 127.0.0.0/8 and ::1.
     case loopback
-    /// Whoever can connect to a Unix socket.
+    /// Every peer on a Unix socket.
     case unix
-    /// The addresses that begin with the first `prefix` bits of `address`.
+    /// The addresses that share the first `prefix` bits of `address`.
     case block(address: IPAddress, prefix: Int)
 
-    /// Reads `loopback`, `unix`, an address, or a CIDR block such as `10.0.0.0/8` (RFC 4632 section 3.1).
+    /// Parses `loopback`, `unix`, an address, or a CIDR block such as `10.0.0.0/8` (RFC 4632 section 3.1).
     package init?(_ text: String) {
         switch text {
         case "loopback": self = .loopback
@@ -22,7 +22,7 @@ package enum TrustedNetwork: Sendable, Equatable {
                 self = .block(address: address, prefix: width)
                 return
             }
-            // A mapped address would need another count of its prefix: write it as IPv4.
+            // The prefix of an IPv4-mapped address would count differently, so it must be written as IPv4.
             guard let prefix = Quantity.count.value(of: String(parts[1]), in: 0...width),
                 !(address.isIPv4 && first.contains(":"))
             else { return nil }
@@ -30,7 +30,7 @@ package enum TrustedNetwork: Sendable, Equatable {
         }
     }
 
-    /// Whether a peer belongs to the network: 4 or 16 bytes of its address, or none for a Unix socket.
+    /// Returns true for peers of the network: 4 or 16 bytes of an address, or none for a Unix socket.
     package func contains(_ peer: [UInt8]) -> Bool {
         guard let address = IPAddress(bytes: peer) else { return self == .unix && peer.isEmpty }
         switch self {
@@ -44,12 +44,12 @@ package enum TrustedNetwork: Sendable, Equatable {
 }
 
 extension [TrustedNetwork] {
-    /// Whether a peer belongs to any of the networks: 4 or 16 bytes of its address, or none for a Unix socket.
+    /// Returns true for peers of any of the networks: 4 or 16 bytes of an address, or none for a Unix socket.
     package func contains(peer: [UInt8]) -> Bool {
         contains { $0.contains(peer) }
     }
 
-    /// Whether a peer belongs to one of them; one of which nothing is known does not.
+    /// Returns true for peers of any of the networks; false for an unknown peer.
     package func contains(_ peer: Endpoint?) -> Bool {
         switch peer {
         case .ip(let address, _)?: contains(peer: address.bytes)

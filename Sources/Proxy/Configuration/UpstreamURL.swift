@@ -3,27 +3,24 @@ package import HTTP
 /// The URL of an upstream: `http://host:port`, `https://host:port` or `unix:/path`, with no path, query or user
 /// information.
 package struct UpstreamURL: Sendable, Equatable, CustomStringConvertible {
-    /// Where it leads.
+    /// The address of the upstream.
     package enum Place: Sendable, Equatable {
-        /// A host, an IPv6 address without its brackets, and a port, that of the scheme if none was written.
+        /// A host (IPv6 without brackets) and a port, by default that of the scheme.
         case host(String, port: UInt16)
-        /// The path of a Unix socket.
         case unix(path: String)
     }
 
-    /// What is spoken there.
     package let scheme: UpstreamTarget.Scheme
-    /// Where it leads.
     package let place: Place
 
-    /// Why a text is no URL that Dictum can use as upstream.
+    /// A reason why a text is not the URL of an upstream.
     enum Mistake: Error, Equatable {
         case notAURL
         case hasMore
         case badPath
     }
 
-    /// Reads `http://host`, `http://host:port`, the same with https, with or without a slash at the end, or
+    /// Parses `http://host`, `http://host:port`, the same with https, each with an optional trailing slash, or
     /// `unix:/path`.
     init(_ text: String) throws(Mistake) {
         if text.hasPrefix("unix:") {
@@ -41,7 +38,7 @@ package struct UpstreamURL: Sendable, Equatable, CustomStringConvertible {
         place = .host(parts.host, port: parts.port ?? (isTLS ? 443 : 80))
     }
 
-    /// The host and the port; for a Unix socket, which has none, `localhost`.
+    /// The host and port; `localhost` for a Unix socket.
     package var authority: String {
         switch place {
         case .host(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
@@ -49,7 +46,7 @@ package struct UpstreamURL: Sendable, Equatable, CustomStringConvertible {
         }
     }
 
-    /// The URL without a slash at the end.
+    /// The URL without a trailing slash.
     package var description: String {
         switch place {
         case .host: "\(scheme.rawValue)://\(authority)"
