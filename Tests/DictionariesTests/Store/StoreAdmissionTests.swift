@@ -153,12 +153,14 @@ import Testing
             for _ in 0..<2 {
                 group.addTask { [store] in
                     let reader = store.reader()
-                    while true {
+                    let end = ContinuousClock.now + .seconds(300)
+                    while .now < end {
                         // What was admitted before its name could be read here must be found.
                         guard let digest = published.withLock({ $0 }) else { continue }
                         if !reader.contains(chain: feedChain, digest: digest) { return false }
                         if digest == bodies.last?.digest { return true }
                     }
+                    return false
                 }
             }
             for body in bodies {

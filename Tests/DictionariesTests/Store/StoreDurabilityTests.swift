@@ -64,6 +64,7 @@ import Testing
         var rows = 0
         for _ in 0..<5 {
             await #expect(processExitsWith: .signal(SIGKILL)) {
+                alarm(60)
                 let store = try DictionaryStore.open(StoreFolder.sharedDatabase("writing"), maxBytes: 8 << 20)
                 DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(.random(in: 30...300))) {
                     kill(getpid(), SIGKILL)

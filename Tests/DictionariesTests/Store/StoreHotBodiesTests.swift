@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Dictionaries
@@ -114,7 +115,9 @@ import Testing
         var hot = HotBodies(bytesMax: 20_000)
         let bodies = (0..<40).map { sampleBody($0, count: 100 + $0 * 37) }
         var pins: [Int: Int] = [:]
-        var random = SystemRandomNumberGenerator()
+        let randomSeed = UInt64.random(in: 0...UInt64.max)
+        print("StoreHotBodiesTests seed \(randomSeed)")
+        var random = SplitMix(seed: randomSeed)
         for _ in 0..<1000 {
             let choice = Int.random(in: 0..<40, using: &random)
             let body = bodies[choice]

@@ -69,6 +69,7 @@ import Testing
         try folder.sqlite(Self.first)
         let before = try folder.sqlite("SELECT sql FROM sqlite_schema")
         await #expect(processExitsWith: .signal(SIGKILL)) {
+            alarm(120)
             let path = StoreFolder.sharedDatabase("migration")
             Thread.detachNewThread {
                 // Once the step's rows stand in the log it is in its middle: they are more than the cache holds.

@@ -16,7 +16,9 @@ import Testing
         let store = try DictionaryStore.open(
             folder.database, maxBytes: maxBytes, memoryBytes: maxBytes, log: events.log)
         let sampler = FileSizeSampler(folder.database)
-        var random = SystemRandomNumberGenerator()
+        let randomSeed = UInt64.random(in: 0...UInt64.max)
+        print("StoreSizeTests seed \(randomSeed)")
+        var random = SplitMix(seed: randomSeed)
         var (admitted, bytes, seed) = (0, 0, 0)
         // Several times what fits.
         while bytes < 3 * maxBytes, admitted < 1500 {

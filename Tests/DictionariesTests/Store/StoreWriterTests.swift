@@ -190,7 +190,7 @@ import Testing
             store.handOver(timeoutSeconds: 60)
             done.signal()
         }
-        while !first.isLeaving.load(ordering: .relaxed) { usleep(1000) }
+        try waitUntil("the hand-over begins") { first.isLeaving.load(ordering: .relaxed) }
         guard case .failure(.leaving) = first.slot(url: "/feed?2", bytes: 1000) else {
             Issue.record("a slot was given during a hand-over")
             return

@@ -53,8 +53,9 @@ internal import Testing
         }
         let link = try #require(try before.curl("/feed").head["Link"])
         #expect(try before.curl("/feed").head["Link"] == link)
-        while try before.sqlite("SELECT count(*) FROM version WHERE pinned_until > 0") != "1" {}
-        while try before.sqlite("SELECT count(*) FROM version") != "3" {}
+        try waitUntil("one of three versions is pinned on disk") {
+            try before.sqlite("SELECT count(*), sum(pinned_until > 0) FROM version") == "3|1"
+        }
         before.process.stop()
         #expect(try before.process.result().status == 128 + 9)
 

@@ -106,7 +106,9 @@ private func answer(_ body: [UInt8], _ fields: String...) -> [UInt8] {
         try run("UPDATE version SET max_age = 1, last_wanted = 1000 WHERE admitted = 1000", in: folder)
         let later = try ServedProxy(Origin(answer(new)), in: folder)
         // The sweep comes within a second or so.
-        while try later.sqlite("SELECT count(*) FROM version WHERE admitted = 1000") != "0" {}
+        try waitUntil("the sweep has removed the version") {
+            try later.sqlite("SELECT count(*) FROM version WHERE admitted = 1000") == "0"
+        }
         #expect(try later.curl("/feed", "dcz", over: "old").head["Content-Encoding"] == nil)
     }
 

@@ -43,7 +43,9 @@ private let routes = """
     private func servedOnce(_ folder: TemporaryFolder) throws -> ServedProxy {
         let proxy = try served(in: folder)
         try fetchFirst(proxy, ann)
-        while try proxy.sqlite("SELECT count(*) FROM private_body") != "1" {}
+        try waitUntil("the sealed body is on disk") {
+            try proxy.sqlite("SELECT count(*) FROM private_body") == "1"
+        }
         try folder.write(first, to: "old")
         return proxy
     }
@@ -98,7 +100,9 @@ private let routes = """
         let folder = try TemporaryFolder()
         let before = try served(in: folder, "explain: true")
         try fetchFirst(before, ann)
-        while try before.sqlite("SELECT count(*) FROM private_body") != "1" {}
+        try waitUntil("the sealed body is on disk") {
+            try before.sqlite("SELECT count(*) FROM private_body") == "1"
+        }
         #expect(try before.process.terminate().status == 0)
         try folder.write(first, to: "old")
         let proxy = try served(in: folder, "explain: true")
@@ -138,7 +142,9 @@ private let routes = """
         let folder = try TemporaryFolder()
         let proxy = try servedOnce(folder)
         #expect(try delta(proxy, "dcz", ann).head["Content-Encoding"] == "dcz")
-        while try proxy.sqlite("SELECT count(*) FROM private_version") != "1" {}
+        try waitUntil("the sealed version is on disk") {
+            try proxy.sqlite("SELECT count(*) FROM private_version") == "1"
+        }
         let digests = [first, second].map { Digest(of: $0.span) }
         let item = Array(first[100..<160])
         let secrets =

@@ -15,7 +15,7 @@ private func answer(_ body: [UInt8]) -> [UInt8] {
     private func servedOnce(_ folder: TemporaryFolder) throws -> ServedProxy {
         let proxy = try ServedProxy(Origin(answer(old)), in: folder)
         #expect(try proxy.curl("/feed").carries(old))
-        while try proxy.sqlite("SELECT count(*) FROM version") != "1" {}
+        try waitUntil("the version is on disk") { try proxy.sqlite("SELECT count(*) FROM version") == "1" }
         try folder.write(old, to: "old")
         return proxy
     }

@@ -22,7 +22,9 @@ private func answer(_ body: [UInt8]) -> [UInt8] {
 
     /// Asks until the answer is coded over `old`, or is not.
     private func wait(_ proxy: ServedProxy, untilDelta isDelta: Bool) throws {
-        while try (proxy.curl("/feed", "dcz", over: "old").head["Content-Encoding"] == "dcz") != isDelta {}
+        try waitUntil(isDelta ? "a delta over the old version" : "no delta over the old version") {
+            try (proxy.curl("/feed", "dcz", over: "old").head["Content-Encoding"] == "dcz") == isDelta
+        }
     }
 
     private func store(_ arguments: String...) throws -> ProcessResult {
@@ -81,7 +83,7 @@ private func answer(_ body: [UInt8]) -> [UInt8] {
         try wait(proxy, untilDelta: true)
         let digest = Body(old).digest.hex
         // What is in memory may be a moment ahead of the disk.
-        while try store("show", digest).status != 0 {}
+        try waitUntil("the version is on disk") { try store("show", digest).status == 0 }
         #expect(try store("rm", digest).status == 0)
         try wait(proxy, untilDelta: false)
         #expect(try proxy.curl("/feed").carries(new), "and all else goes on")
@@ -93,7 +95,7 @@ private func answer(_ body: [UInt8]) -> [UInt8] {
         let proxy = try ServedProxy(Origin(answer(old)), in: folder)
         #expect(try proxy.curl("/feed").carries(old))
         let digest = Body(old).digest.hex
-        while try store("show", digest).status != 0 {}
+        try waitUntil("the version is on disk") { try store("show", digest).status == 0 }
         #expect(try store("export", digest).output == old)
         #expect(try store("list").text.contains("1 chain, 1 version"))
         #expect(try store("prune").text.contains("0 versions removed"))

@@ -18,9 +18,9 @@ private func answer(_ body: [UInt8], _ field: String = "X-Nothing: 1") -> [UInt8
     private func isUsed(_ settings: String, in folder: TemporaryFolder) throws -> Bool {
         let proxy = try ServedProxy(Origin(answer(new)), in: folder, "\(settings)\nexplain: true")
         var delta = try proxy.curl("/api/feed", "dcz", over: "old")
-        // While it is read from disk the answer does without: that says nothing yet.
-        while try #require(delta.head["Dictum-Explain"]).contains("dictionary-cold") {
+        try waitUntil("the dictionary is read from disk") {
             delta = try proxy.curl("/api/feed", "dcz", over: "old")
+            return try #require(delta.head["Dictum-Explain"]).contains("dictionary-cold") == false
         }
         #expect(try proxy.process.terminate().status == 0)
         return delta.head["Content-Encoding"] == "dcz"

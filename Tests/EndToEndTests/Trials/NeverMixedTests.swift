@@ -80,7 +80,11 @@ internal import Testing
             return try socket.get(client.path + "?once", fields + client.fields, host: client.host)
         }
         var answer = try ask()
-        while answer["Dictum-Explain"]?.contains("dictionary-cold") == true { answer = try ask() }
+        try waitUntil("the dictionary is read from disk") {
+            guard answer["Dictum-Explain"]?.contains("dictionary-cold") == true else { return true }
+            answer = try ask()
+            return false
+        }
         return answer
     }
 

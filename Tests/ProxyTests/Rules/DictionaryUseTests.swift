@@ -57,6 +57,18 @@ private func changed(_ settings: String = "", fields: String = "X-Origin: 1") th
         #expect(try answer.carriesDecoded(second))
     }
 
+    @Test(arguments: ["/a/x/../feed", "/a//feed", "/a/%66eed", "/a/./feed"])
+    func `a dictionary is never used for a path outside the normal form`(path: String) throws {
+        let proxy = try TestProxy(
+            Origin([json(first), json(second)]), #"routes: [{match: "/a/*"}]"#)
+        _ = try proxy.fetch("/a/feed")
+        #expect(try proxy.fetch("/a/feed", over: first).coding == "dcz", "the pattern's dictionary is usable")
+        let response = try proxy.fetch(path, over: first)
+        #expect(!response.coding.hasPrefix("dc"))
+        #expect(response["Use-As-Dictionary"] == nil)
+        #expect(try response.carriesDecoded(second))
+    }
+
     @Test func `Dictionary-ID is a hint that changes nothing`() throws {
         let proxy = try changed()
         #expect(try proxy.fetch("/feed", over: first, #"Dictionary-ID: "wrong""#).coding == "dcz")

@@ -128,9 +128,15 @@ func deadURL() throws -> String {
         #expect(try proxy.fetch("/").text == "well")
         #expect(one.count == 1)
         // Trials that fail are sent to the other.
-        while one.count < 3 { #expect(try proxy.fetch("/").text == "well") }
+        try waitUntil("the ejected upstream is tried twice more") { () throws -> Bool in
+            #expect(try proxy.fetch("/").text == "well")
+            return one.count >= 3
+        }
         one.become(.well)
-        while try !proxy.isHealthy(one.url) { #expect(try proxy.fetch("/").text == "well") }
+        try waitUntil("the upstream is healthy again") { () throws -> Bool in
+            #expect(try proxy.fetch("/").text == "well")
+            return try proxy.isHealthy(one.url)
+        }
         #expect(
             proxy.told(of: one.url).map { "\($0)".contains("answers again") } == [false, true],
             "out and in again are told once each")

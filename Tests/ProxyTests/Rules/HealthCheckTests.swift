@@ -41,7 +41,9 @@ extension TestProxy {
     }
 
     fileprivate func untilHealthy(_ isHealthy: Bool, _ origin: CheckedOrigin) throws {
-        while try self.isHealthy(origin.url) != isHealthy { usleep(1_000) }
+        try waitUntil("\(origin.url) is \(isHealthy ? "healthy" : "unhealthy")") {
+            try self.isHealthy(origin.url) == isHealthy
+        }
     }
 
     fileprivate func readiness() throws -> WireMessage { try admin("GET /readyz HTTP/1.1", "Host: admin") }

@@ -127,7 +127,10 @@ extension TestProxy {
         let (sick, well) = (try MoodyOrigin(.closing), try MoodyOrigin())
         let names = Names([sick.origin.port, well.origin.port])
         let proxy = try TestProxy(sick, names, upstream: "{max_failures: 1, fail_timeout: 1h}".unbraced)
-        while sick.count == 0 { #expect(try proxy.fetch("/").text == "well") }
+        try waitUntil("the sick address gets a request") { () throws -> Bool in
+            #expect(try proxy.fetch("/").text == "well")
+            return sick.count > 0
+        }
         try names.become([well.origin.port, sick.origin.port])
         for _ in 0..<8 { #expect(try proxy.fetch("/").text == "well") }
         #expect(sick.count == 1)

@@ -142,7 +142,7 @@ private func twoPieces(_ gate: Gate, head: String..., ending: @escaping Origin.S
         let origin = try Origin { _, connection in
             connection.send(
                 wire("HTTP/1.1 200 OK", "Content-Type: text/event-stream", "Transfer-Encoding: chunked"))
-            for number in 0..<3 {
+            for number in 0..<Self.codedEvents {
                 connection.send(chunk(Array("data: \(number)\n\n".utf8)))
                 gate.wait()
             }
@@ -154,7 +154,8 @@ private func twoPieces(_ gate: Gate, head: String..., ending: @escaping Origin.S
         let answer = try client.receiveHead()
         #expect(answer.coding == "gzip")
         let decoder = try Codec.decoder(for: .gzip, limits: DecoderLimits(maxBytes: .max))
-        for number in 0..<3 {
+        let began = ContinuousClock.now
+        for number in 0..<Self.codedEvents {
             var text: [UInt8] = []
             while text.isEmpty, let piece = client.receivePiece(of: answer), !piece.isEmpty {
                 try decoder.decode(piece.span, into: &text)
@@ -162,7 +163,11 @@ private func twoPieces(_ gate: Gate, head: String..., ending: @escaping Origin.S
             #expect(text == Array("data: \(number)\n\n".utf8))
             gate.open()
         }
+        // An encoder that is flushed after 10 ms takes a second for all of them; one that waits for seconds, minutes.
+        #expect(.now - began < .seconds(120), "each event is flushed soon, although the next has not come")
     }
+
+    private static let codedEvents = 100
 
     @Test(arguments: ["identity", "gzip"])
     func `a client that does not read makes the upstream wait`(coding: String) throws {

@@ -1,0 +1,43 @@
+internal import Dispatch
+internal import HTTP
+internal import TestSupport
+internal import Testing
+
+@testable import Proxy
+
+/// What waits for a thread is bounded in bytes, whatever the number of jobs.
+@Suite(.timeLimit(.minutes(10))) struct CompressionPoolTests {
+    private let pool = CompressionPool(width: 1)
+    private let gate = Gate()
+
+    /// Submits a job that ends when the gate opens; returns whether it was accepted.
+    private func submitBlocking(bytes: Int) -> Bool {
+        pool.submit(bytes: bytes) { [gate] in _ = gate.wait() }
+    }
+
+    @Test func `a job is refused when the bytes that wait would pass 16 MiB`() throws {
+        #expect(submitBlocking(bytes: 1))
+        #expect(pool.submit(bytes: 8 << 20) {})
+        #expect(!pool.submit(bytes: 8 << 20) {}, "64 KiB of the running job count too")
+        #expect(pool.submit(bytes: (8 << 20) - (64 << 10)) {}, "the bound itself is allowed")
+        #expect(!pool.submit(bytes: 1) {})
+        gate.open()
+        try waitUntil("everything has run") { pool.waitingBytes == 0 }
+    }
+
+    @Test func `a small job counts 64 KiB, so that their number is bounded too`() throws {
+        #expect(submitBlocking(bytes: 1))
+        let accepted = (0..<1000).filter { _ in pool.submit(bytes: 1) {} }.count
+        #expect(accepted == 255)
+        gate.open()
+        try waitUntil("everything has run") { pool.waitingBytes == 0 }
+    }
+
+    @Test func `a larger job finds a place where nothing waits, and a promised one always`() throws {
+        #expect(submitBlocking(bytes: 32 << 20))
+        #expect(!pool.submit(bytes: 1) {})
+        #expect(pool.submit(bytes: 1, isPromised: true) {})
+        gate.open()
+        try waitUntil("everything has run") { pool.waitingBytes == 0 }
+    }
+}
