@@ -1,6 +1,7 @@
-/// The access log of one loop: formats lines into a buffer and hands it to the sink in batches.
+/// The access log of one loop.
 ///
-/// The loop flushes it when it has nothing else to do, and at least ten times a second.
+/// It formats lines into a buffer and hands them to the sink in batches. The loop flushes it when idle, and at
+/// least ten times a second.
 package final class AccessLog {
     private static let batchBytes = 32 << 10
 
@@ -9,20 +10,20 @@ package final class AccessLog {
     private let sink: LogSink
     private var buffer: [UInt8] = []
     private var lines = 0
-    /// What the share has come to since the last line; at 1 the next request is logged.
+    /// The sum of shares since the last line; a request is logged when it reaches 1.
     private var due = 0.0
 
-    /// A log of a share of all requests, from 0 to 1.
+    /// Creates a log of a share of all requests, from 0 to 1.
     package init(format: AccessLogFormat, share: Double, sink: LogSink) {
         self.format = format
         self.share = share
         self.sink = sink
     }
 
-    /// Whether there are lines to flush.
+    /// True while no line waits to be flushed.
     package var isEmpty: Bool { lines == 0 }
 
-    /// Logs a request, if it is one of the share.
+    /// Logs a request if it falls into the share.
     package func log(_ record: RequestRecord) {
         due += share
         guard due >= 1 else { return }
@@ -32,7 +33,7 @@ package final class AccessLog {
         if buffer.count >= Self.batchBytes { flush() }
     }
 
-    /// Hands what there is to the sink.
+    /// Hands the waiting lines to the sink.
     package func flush() {
         guard lines > 0 else { return }
         sink.submit(buffer, lines: lines)

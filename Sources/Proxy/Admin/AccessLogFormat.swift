@@ -1,18 +1,18 @@
 internal import Dictionaries
 
-/// Writes a request's record as one line, JSON or text, into a buffer that is used again.
+/// Writes a request's record as one line of JSON or text into a reused buffer.
 package struct AccessLogFormat: Sendable {
     private let isJSON: Bool
-    /// The text of each route's match, escaped for the line.
+    /// The text of each route's match, already escaped.
     private let routes: [[UInt8]]
     private let redaction: TargetRedaction
 
-    /// A format for the routes and personal query names of a configuration.
+    /// Creates a format for the routes and personal query names of a configuration.
     package init(isJSON: Bool, configuration: Configuration) {
         self.init(isJSON: isJSON, configuration: configuration, routes: RouteNames(configuration))
     }
 
-    /// The same, for the routes of former configurations too.
+    /// Creates a format that also knows the routes of former configurations.
     init(isJSON: Bool, configuration: Configuration, routes names: RouteNames) {
         self.isJSON = isJSON
         routes = names.texts.map { text in
@@ -23,7 +23,7 @@ package struct AccessLogFormat: Sendable {
         redaction = TargetRedaction(configuration.personal(on: nil))
     }
 
-    /// Appends the record's line with its line feed.
+    /// Appends the record's line, with its line feed.
     package func append(_ record: RequestRecord, to buffer: inout [UInt8]) {
         if isJSON { appendJSON(record, to: &buffer) } else { appendText(record, to: &buffer) }
         buffer.append(UInt8(ascii: "\n"))
@@ -33,7 +33,7 @@ package struct AccessLogFormat: Sendable {
         record.routeIndex.flatMap { routes.indices.contains($0) ? routes[$0] : nil }
     }
 
-    /// The target without what is personal in its query; on a private route without all of it.
+    /// Returns the target without personal query values, or on a private route without its query.
     private func target(of record: RequestRecord) -> [UInt8] {
         record.isPrivate ? redaction.redactQuery(record.target) : redaction.redact(record.target)
     }

@@ -1,11 +1,11 @@
 internal import HTTP
 
-/// One answer of the admin listener.
+/// A response of the admin listener.
 struct AdminAnswer: Sendable {
     let head: ResponseHead
     let body: [UInt8]
 
-    /// A line of text.
+    /// Creates a response of one line of text.
     init(_ status: Status, _ line: String) {
         self.init(status, line + "\n", contentType: "text/plain; charset=utf-8")
     }
@@ -18,7 +18,7 @@ struct AdminAnswer: Sendable {
         body = Array(text.utf8)
     }
 
-    /// A refusal, in the form that the client accepts, with the fields that say what would be accepted.
+    /// Creates the response to a refused request, in the media type that the client accepts.
     init(_ refusal: AdminRefusal, accept: String?) {
         let rendered = ProblemAnswer(status: refusal.status, detail: refusal.detail).rendered(accept: accept)
         var head = rendered.head
@@ -28,11 +28,11 @@ struct AdminAnswer: Sendable {
     }
 }
 
-/// Why the admin listener does not do what it was asked.
+/// The reason why the admin listener refuses a request.
 struct AdminRefusal: Error {
     let status: Status
     let detail: String
-    /// The field that goes with the status: Allow, WWW-Authenticate, Accept.
+    /// A field that the status requires: Allow, WWW-Authenticate or Accept.
     var field: (HeaderName, String)?
 
     init(_ status: Status, _ detail: String, _ field: (HeaderName, String)? = nil) {

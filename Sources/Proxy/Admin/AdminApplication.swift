@@ -1,13 +1,12 @@
 internal import Dispatch
 internal import HTTP
 
-/// The admin listener, for the operator alone: `/healthz`, `/readyz`, `/metrics`, and the switch under
-/// `/dictionaries`.
+/// The admin listener: `/healthz`, `/readyz`, `/metrics`, and the switch under `/dictionaries`.
 ///
-/// On a loop of its own, so that it answers while another is stuck. Probes are answered under any Host; who may read or
-/// change anything else, `AdminGuard` says.
+/// It has its own loop, so that it responds while another loop is stuck. Probes need no credentials; `AdminGuard`
+/// checks all other requests.
 final class AdminApplication: Application {
-    /// What there is, and by which methods.
+    /// The resources of the listener.
     private enum Resource: String {
         case health = "/healthz"
         case readiness = "/readyz"
@@ -23,7 +22,7 @@ final class AdminApplication: Application {
     private let status: AdminStatus
     private let core: EventLoop.Core
     private let pulse: LoopPulse
-    /// Reading counters of all loops and files of the system waits, so not here.
+    /// Runs scrapes, because they wait for all loops and read system files.
     private let queue = DispatchQueue(label: "dictum.admin")
 
     init(status: AdminStatus, pulse: LoopPulse, core: EventLoop.Core) {
@@ -101,7 +100,7 @@ final class AdminApplication: Application {
         return state(status)
     }
 
-    /// What the switch says, and what the configuration.
+    /// Returns the state of the switch and of the configuration.
     private static func state(_ status: AdminStatus) -> AdminAnswer {
         let isOn = status.areDictionariesOn
         let isConfigured = status.areDictionariesConfigured

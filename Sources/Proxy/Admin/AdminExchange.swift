@@ -4,13 +4,13 @@ internal import HTTP
 final class AdminExchange: Handler, RequestHandler {
     private let connection: ServerConnection
     private let isHead: Bool
-    /// Given out while an answer is awaited from another thread.
+    /// The registration on the loop while another thread prepares the response.
     var token: Token?
-    /// What is to be done once the request's body, which says nothing, has come.
+    /// The change to make once the request's body, which is ignored, has arrived.
     private var work: (() -> AdminAnswer)?
     private var bodyBytes = 0
 
-    /// A longer body than any that says nothing.
+    /// The largest body that is read and ignored.
     private static let bodyBytesMax = 64 * 1024
 
     init(_ connection: ServerConnection, isHead: Bool) {
@@ -18,7 +18,7 @@ final class AdminExchange: Handler, RequestHandler {
         self.isHead = isHead
     }
 
-    /// Does the work once the request is whole, and answers.
+    /// Does the work and responds once the request is complete.
     func whenWhole(_ framing: BodyFraming, _ head: RequestHead, work: @escaping () -> AdminAnswer) {
         if framing == .none || framing == .length(0) { return answer(work()) }
         self.work = work

@@ -1,13 +1,13 @@
 internal import Dictionaries
 internal import HTTP
 
-/// Who may read or change something through the admin listener: pure functions of a request's head.
+/// Decides who may read or change something through the admin listener, as pure functions of a request's head.
 ///
-/// A page in the operator's browser can send requests to 127.0.0.1, under a name that it had resolve to it even as
-/// its own origin. So both need a Host that is this machine's own, from this machine, or the token. A change also needs what
-/// no page of another origin can send: no foreign Origin, and a JSON content type (which asks for leave first).
+/// A page in the operator's browser can send requests to 127.0.0.1, even as its own origin after DNS rebinding.
+/// Therefore every request needs a loopback Host from a loopback peer, or the token. A change also needs headers that
+/// no page of another origin can send: no foreign Origin, and a JSON content type, which triggers a preflight.
 enum AdminGuard {
-    /// Why the request is refused; nil where it may read, or change something.
+    /// Returns the reason to refuse the request, or nil.
     static func refusal(
         _ head: RequestHead, peer: Endpoint?, token: String?, isChange: Bool
     ) -> AdminRefusal? {
@@ -34,7 +34,7 @@ enum AdminGuard {
         return origins.count > 1 || !isSame(origin, head.authority)
     }
 
-    /// RFC 6454 section 7: `scheme://host[:port]`, or `null`, which is nobody's own.
+    /// RFC 6454 section 7: `scheme://host[:port]`, or `null`, which equals no origin.
     private static func isSame(_ origin: String, _ authority: String?) -> Bool {
         let origin = origin.lowercased()
         for (prefix, port) in [("http://", UInt16(80)), ("https://", 443)] where origin.hasPrefix(prefix) {
@@ -67,23 +67,23 @@ enum AdminGuard {
             (.wwwAuthenticate, #"Bearer realm="dictum""#))
     }
 
-    /// RFC 6750 section 2.1; compared in a time that does not tell how much of it is right.
+    /// Compares the digests of the tokens in constant time (RFC 6750 section 2.1).
     private static func isBearer(_ value: String, of token: String) -> Bool {
         let scheme = "bearer "
         guard value.lowercased().hasPrefix(scheme) else { return false }
         let given = Digest(of: Array(value.dropFirst(scheme.count).utf8).span).bytes
         let expected = Digest(of: Array(token.utf8).span).bytes
-        // `|` and `^` bind alike in Swift: without the parentheses one wrong token in 256 would do.
+        // In Swift `|` and `^` have the same precedence: without the parentheses one wrong token in 256 would pass.
         return zip(given, expected).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
     }
 
-    /// A name that no page can have resolve to this machine: it is so everywhere.
+    /// Returns true for names that DNS rebinding cannot point at this machine.
     private static func isOwnHost(_ authority: String?) -> Bool {
         guard let host = authority.flatMap({ HostAndPort($0) })?.host.lowercased() else { return false }
         return host == "localhost" || IPAddress(host)?.isLoopback == true
     }
 
-    /// Whoever is elsewhere can write any Host.
+    /// A remote client can write any Host, so the peer's address counts too.
     private static func isThisMachine(_ peer: Endpoint?) -> Bool {
         switch peer {
         case .ip(let address, _)?: address.isLoopback

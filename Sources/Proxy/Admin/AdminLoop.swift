@@ -1,11 +1,11 @@
 internal import HTTP
 
-/// The admin listener on its loop, through all its addresses.
+/// The admin listener on its own loop.
 final class AdminLoop: Handler {
     private let status: AdminStatus
     private let pulse: LoopPulse
     private var listener: Listener?
-    /// Those that accept no more, and answer what they were asked.
+    /// Listeners that no longer accept but still finish their requests.
     private var leaving: [Listener] = []
 
     init(status: AdminStatus, core: EventLoop.Core) {
@@ -13,10 +13,10 @@ final class AdminLoop: Handler {
         pulse = LoopPulse(status.loops, core: core)
     }
 
-    /// Where it accepts.
+    /// The sockets at which it accepts.
     var sockets: [ListeningSocket] { listener?.sockets ?? [] }
 
-    /// Listens at the socket from now on, and no more at the one before; nil: nowhere.
+    /// Listens at another socket from now on, or at none if it is nil, and stops accepting at the former one.
     func listen(at socket: ListeningSocket?, _ core: EventLoop.Core) {
         if let former = listener {
             leaving.append(former)

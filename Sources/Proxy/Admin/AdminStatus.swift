@@ -4,9 +4,9 @@ internal import Dispatch
 internal import HTTP
 internal import Synchronization
 
-/// What the admin listener tells of a running proxy.
+/// The state of a running proxy, as the admin listener reports it.
 ///
-/// From any thread but a loop.
+/// Safe from any thread except a loop of the proxy.
 final class AdminStatus: Sendable {
     private let current: Guarded<ProxyContext>
     private let parts: [ProxyServer.LoopPart]
@@ -22,10 +22,11 @@ final class AdminStatus: Sendable {
         self.sink = sink
     }
 
-    /// Why new requests are not welcome; nil where they are.
+    /// The reason why the proxy wants no new requests, or nil.
     var unreadiness: String? {
         if draining.load(ordering: .relaxed) { return "draining" }
-        // Only checks may say so. What requests found out would have no request come that finds out better.
+        // Only health checks count here. If failed requests counted, no request would arrive to find the upstream
+        // recovered.
         let servers = context.upstreams.servers
         return servers.allSatisfy(\.isCheckedOut) ? "no upstream passes its health check" : nil
     }
@@ -41,12 +42,12 @@ final class AdminStatus: Sendable {
 
     private var context: ProxyContext { current.withLock { $0 } }
 
-    /// Tells of another configuration from now on.
+    /// Reports another configuration from now on.
     func adopt(_ context: ProxyContext) {
         current.withLock { $0 = context }
     }
 
-    /// Counts a reload.
+    /// Counts a reload that was done or refused.
     func countReload(isDone: Bool) {
         if isDone {
             reloads.wrappingAdd(1, ordering: .relaxed)
@@ -55,18 +56,18 @@ final class AdminStatus: Sendable {
         }
     }
 
-    /// What allows changes from elsewhere.
+    /// The bearer token, if the configuration has one.
     var token: String? { context.configuration.admin?.token }
 
     // MARK: The switch
 
-    /// Whether the configuration has dictionaries on.
+    /// True if the configuration enables dictionaries.
     var areDictionariesConfigured: Bool { context.configuration.dictionariesOn }
 
-    /// Whether dictionaries are used and offered now.
+    /// True while dictionaries are used and offered.
     var areDictionariesOn: Bool { areDictionariesConfigured && !context.dictionarySwitch.isOff }
 
-    /// Turns all use, offers and Links off or on, at once and until the next reload or start.
+    /// Turns use, offers and Links off or on, until the next reload or start.
     func switchDictionaries(off isOff: Bool) {
         let context = context
         guard context.dictionarySwitch.turn(off: isOff) else { return }
@@ -78,9 +79,9 @@ final class AdminStatus: Sendable {
 
     // MARK: Metrics
 
-    /// Every metric now: the loops' counters summed, and what the store, the log and the system say.
+    /// Returns every metric: the counters of all loops summed, and samples of the store, the log and the system.
     ///
-    /// Blocks.
+    /// Blocks for at most two seconds.
     func samples() -> [MetricSample] {
         let context = context
         let routes = context.routeNames.texts
@@ -95,7 +96,7 @@ final class AdminStatus: Sendable {
                 asked.leave()
             }
         }
-        // A loop that does not answer is left out: numbers of the others are better than none.
+        // A stuck loop is left out: numbers of the other loops are better than none.
         _ = asked.wait(timeout: .now() + .seconds(2))
         var samples = sum.withLock { $0 }.samples(routes: routes)
         samples += upstreamSamples

@@ -1,12 +1,10 @@
-/// What a line of the access log is made of, appended without a `String` in between.
+/// Appends the parts of a log line without an intermediate `String`.
 extension [UInt8] {
-    /// Appends a literal.
     mutating func append(_ literal: StaticString) {
         // Safe: the pointer is used within the call.
         literal.withUTF8Buffer { unsafe append(contentsOf: $0) }
     }
 
-    /// Appends a number in decimal.
     mutating func append(decimal number: Int) {
         if number < 0 { append(UInt8(ascii: "-")) }
         let start = count
@@ -18,10 +16,11 @@ extension [UInt8] {
         self[start...].reverse()
     }
 
-    /// Appends bytes that come from outside so that they stay one word of a line, whatever they are.
+    /// Appends untrusted bytes so that they stay one word of the line.
     ///
-    /// In JSON a byte that is no printable ASCII is written as the character of its number, `\u00NN`. In text what could
-    /// end a word or a line, or steer a terminal, is `\xNN`, and no bytes at all are `-`.
+    /// JSON gets `\u00NN` for every byte that is not printable ASCII. Text gets `\xNN` for bytes that end a word or
+    /// line
+    /// or control a terminal, and `-` for an empty value.
     mutating func append(escaping bytes: [UInt8], asJSON: Bool) {
         if bytes.isEmpty, !asJSON { append(UInt8(ascii: "-")) }
         if bytes.allSatisfy({ Self.isPlain($0, inJSON: asJSON) }) {

@@ -2,9 +2,9 @@ internal import Dispatch
 internal import Glibc
 internal import Synchronization
 
-/// Writes batches of log lines to a descriptor, on a queue of its own so that no loop waits for it.
+/// Writes batches of log lines to a descriptor on its own queue, so that no loop waits.
 ///
-/// What a slow reader does not take is kept up to a bound; beyond it batches are dropped and their lines counted.
+/// A bounded number of bytes waits for a slow reader; beyond that, batches are dropped and their lines counted.
 package final class LogSink: Sendable {
     private let descriptor: Int32
     private let pendingBytesMax: Int
@@ -12,19 +12,19 @@ package final class LogSink: Sendable {
     private let dropped = Atomic(0)
     private let queue = DispatchQueue(label: "dictum.log")
 
-    /// Writes to a descriptor that stays the caller's, standard output unless another is given.
+    /// Creates a sink for a descriptor that stays open as long as the sink, by default standard output.
     package init(descriptor: Int32 = STDOUT_FILENO, pendingBytesMax: Int = 4 << 20) {
         self.descriptor = descriptor
         self.pendingBytesMax = pendingBytesMax
     }
 
-    /// The lines that were lost.
+    /// The number of lines that were dropped.
     package var linesDropped: Int { dropped.load(ordering: .relaxed) }
 
-    /// The loss as a sample.
+    /// The number of dropped lines as a sample.
     package var samples: [MetricSample] { [.init(MetricsTable.logLinesDropped, [], linesDropped)] }
 
-    /// Takes whole lines to write, from any thread; never waits.
+    /// Queues whole lines, from any thread; never waits.
     package func submit(_ bytes: [UInt8], lines: Int) {
         let pending = pendingBytes.wrappingAdd(bytes.count, ordering: .relaxed).newValue
         guard pending <= pendingBytesMax else {
@@ -38,14 +38,14 @@ package final class LogSink: Sendable {
         }
     }
 
-    /// Waits until what was submitted is written, at most so long; says whether it is.
+    /// Waits until all queued lines are written; returns false after the time-out.
     package func drain(timeoutMilliseconds: Int) -> Bool {
         let done = DispatchSemaphore(value: 0)
         queue.async { done.signal() }
         return done.wait(timeout: .now() + .milliseconds(timeoutMilliseconds)) == .success
     }
 
-    /// Writes all bytes, waiting where the descriptor is full; false if it takes no more.
+    /// Writes all bytes, waiting while the descriptor is full; returns false on an error.
     private func write(_ bytes: [UInt8]) -> Bool {
         var start = 0
         while start < bytes.count {
@@ -56,7 +56,7 @@ package final class LogSink: Sendable {
             if count > 0 {
                 start += count
             } else if count < 0, errno == EAGAIN {
-                // A terminal or pipe may be non-blocking for the sake of another process.
+                // Another process may have made this terminal or pipe non-blocking.
                 var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                 // Safe: one entry, used within the call.
                 _ = unsafe poll(&entry, 1, -1)

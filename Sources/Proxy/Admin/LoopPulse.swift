@@ -1,17 +1,17 @@
 internal import HTTP
 
-/// Asks every loop of the proxy for a sign of life on behalf of probes.
+/// Asks every loop of the proxy for a sign of life.
 ///
-/// Confined to the loop of the admin listener, which is none of them and waits for none of them. A loop that has not
-/// answered is not asked again, so that probes of a stuck loop pile up nothing.
+/// Confined to the admin listener's own loop, so that it never waits for a loop that it asks. A loop that has not
+/// responded is not asked again, so that probes of a stuck loop do not pile up.
 final class LoopPulse: Handler {
-    /// A loop that takes longer is stuck: a turn takes milliseconds, and a busy machine lets it wait for some more.
+    /// A loop that is silent for longer is stuck: a turn takes milliseconds.
     static let patienceMilliseconds: Int64 = 2_000
 
     private struct Probe {
         let deadline: Int64
         let answer: (_ stuck: [Int]) -> Void
-        /// The loops that have not answered.
+        /// The numbers of the loops that have not responded.
         var silent: Set<Int>
     }
 
@@ -27,7 +27,7 @@ final class LoopPulse: Handler {
         token = core.add(self)
     }
 
-    /// Calls `answer` with the numbers of the loops that are stuck: at once when all are known to live, else in time.
+    /// Calls `answer` with the numbers of the stuck loops, as soon as all loops have responded or time is up.
     func probe(_ answer: @escaping (_ stuck: [Int]) -> Void) {
         let deadline = core.now + Self.patienceMilliseconds
         probes.append(Probe(deadline: deadline, answer: answer, silent: Set(loops.indices)))
@@ -40,7 +40,7 @@ final class LoopPulse: Handler {
         setDeadline()
     }
 
-    /// The probes that nobody waits for any more are answered all the same: at most one for each connection.
+    /// Probes of closed connections are completed too: there is at most one per connection.
     private func heard(_ number: Int) {
         asked.remove(number)
         for index in probes.indices { probes[index].silent.remove(number) }

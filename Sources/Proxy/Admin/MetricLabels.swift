@@ -3,7 +3,7 @@ package enum ConnectionSide: String, Sendable {
     case client, upstream
 }
 
-/// Why Dictum refused a request, or gave it up for its client's sake.
+/// The reason for which Dictum refused or gave up a request.
 package enum RejectionReason: String, Sendable, CaseIterable {
     case malformed
     case headTooLarge = "head-too-large"
@@ -11,7 +11,7 @@ package enum RejectionReason: String, Sendable, CaseIterable {
     case bodyTooLarge = "body-too-large"
     /// The request's body came too slowly.
     case bodyTimeout = "body-timeout"
-    /// The client took the answer too slowly.
+    /// The client took the response too slowly.
     case answerTimeout = "answer-timeout"
     case unsupported
     case tooManyConnections = "too-many-connections"
@@ -23,17 +23,17 @@ package enum RejectionReason: String, Sendable, CaseIterable {
     case loop
 }
 
-/// Why a request was sent to an upstream once more.
+/// The reason for a retry.
 package enum RetryReason: String, Sendable, CaseIterable {
-    /// A kept connection had been closed.
+    /// The upstream had closed the idle connection.
     case stale
-    /// There was no connection.
+    /// No connection could be made.
     case connect
-    /// No answer came.
+    /// No response came.
     case noAnswer = "no-answer"
 }
 
-/// What went wrong with an upstream.
+/// The kind of an upstream's failure.
 package enum UpstreamErrorKind: String, Sendable, CaseIterable {
     case connect
     case tls

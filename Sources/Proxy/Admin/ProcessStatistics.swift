@@ -1,18 +1,20 @@
 internal import Foundation
 internal import Glibc
 
-/// What the operating system says of this process, and what it is a build of.
+/// Metrics of this process and its build.
 package struct ProcessStatistics: Sendable {
     private let version: String
     private let startSeconds: Double
 
-    /// Begins now; make one when the process starts.
+    /// Creates the statistics of a process that starts now.
     package init(version: String) {
         self.version = version
         startSeconds = Date().timeIntervalSince1970
     }
 
-    /// The values now, read from files, so not on a loop; what the system does not say is left out.
+    /// Reads the values from system files, so it may not run on a loop.
+    ///
+    /// Values that the system lacks are left out.
     package func samples() -> [MetricSample] {
         var samples = [
             MetricSample(MetricsTable.buildInfo, [version], 1),
@@ -24,7 +26,7 @@ package struct ProcessStatistics: Sendable {
             samples.append(.init(MetricsTable.processMemory, [], resident * Int(getpagesize())))
         }
         if let entries = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd") {
-            // One of them is the directory being read.
+            // One entry is the directory being read.
             samples.append(.init(MetricsTable.processDescriptors, [], entries.count - 1))
         }
         return samples

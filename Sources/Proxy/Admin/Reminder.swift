@@ -1,17 +1,17 @@
 internal import Synchronization
 
-/// Limits how often something is said: the first time at once, and then once a minute.
+/// Limits how often a message is logged: at once the first time, then once a minute.
 ///
 /// Safe from any thread.
 final class Reminder: Sendable {
     private static let milliseconds: Int64 = 60_000
 
-    /// When it may be said again.
+    /// The time from which the message may be logged again.
     private let next = Atomic<Int64>(.min)
 
-    /// Returns true if it is time to say it, and takes it as said.
+    /// Returns true, and starts the next minute, if the message is due.
     ///
-    /// `now` is in milliseconds of a clock that only grows.
+    /// - Parameter now: milliseconds of a monotonic clock.
     func take(now: Int64) -> Bool {
         let due = next.load(ordering: .relaxed)
         guard now >= due else { return false }

@@ -1,52 +1,50 @@
 package import Dictionaries
 
-/// What is known of a request once its answer is over: the line of the access log, and what the counters take.
+/// The facts of a finished request, for the access log and the counters.
 package struct RequestRecord: Sendable {
-    /// When the head had arrived, in microseconds since 1970.
+    /// The arrival time of the head, in microseconds since 1970.
     package var timeMicroseconds = 0
     /// The client's address in text form.
     package var client: [UInt8] = []
-    /// The address of the trusted proxy that named the client; nil where the client itself is connected.
+    /// The address of the trusted proxy that named the client, or nil if the client is connected directly.
     package var forwarder: [UInt8]?
-    /// The method.
     package var method: [UInt8] = []
-    /// The request target as it arrived, with its query.
+    /// The request target as received, including its query.
     package var target: [UInt8] = []
-    /// The status that was sent; 0 if none was.
+    /// The status sent, or 0 if none was sent.
     package var status = 0
-    /// The bytes of the answer's body as they went to the client, without framing.
+    /// The bytes of the response body as sent, without framing.
     package var bodyBytesSent = 0
-    /// The bytes of the answer's body before coding.
+    /// The bytes of the response body before coding.
     package var bodyBytesBefore = 0
-    /// Everything written to the client, heads and framing included.
+    /// All bytes written to the client, including heads and framing.
     package var wireBytesSent = 0
-    /// The coding of the answer.
+    /// The coding of the response.
     package var coding = ContentCoding.identity
-    /// Why it is that one.
+    /// The reason for that coding.
     package var reason: Reason?
-    /// The place of the route's match among `RouteNames`; nil if the request came to none.
+    /// The position of the route's match in `RouteNames`, or nil if no route matched.
     package var routeIndex: Int?
-    /// Whether its route is private, so that what is asked for there is the user's own.
+    /// True if the route is private, so that the target may be personal.
     package var isPrivate = false
-    /// From the head to the last byte of the answer.
+    /// The time from the request's head to the last byte of the response.
     package var durationMicroseconds = 0
-    /// From the request to the upstream to the head of its answer.
+    /// The time from the upstream request to the head of its response.
     package var upstreamMicroseconds: Int?
-    /// The status of the upstream's answer.
+    /// The status of the upstream's response.
     package var upstreamStatus: Int?
-    /// The upstream that the request went to, or went to last.
+    /// The upstream that was asked last.
     package var upstream: [UInt8]?
-    /// Why Dictum could not pass on a whole response.
+    /// The reason why Dictum could not forward a complete response.
     package var error: [UInt8]?
-    /// What came of asking the upstream about a stored answer.
+    /// The result of revalidating a stored response with the upstream.
     package var revalidation: RevalidationResult?
-    /// Whether the answer went out whole.
+    /// True if the client got the complete response.
     package var isComplete = true
-    /// The request's identifier, if it has one.
+    /// The request's identifier, if any.
     package var requestID: [UInt8]?
-    /// The identifier of the trace it belongs to, if its traceparent names one.
+    /// The trace identifier from the request's traceparent, if any.
     package var traceID: [UInt8]?
 
-    /// An empty record.
     package init() {}
 }

@@ -1,6 +1,6 @@
 internal import Dictionaries
 
-/// Takes the values of personal query names out of a request target before it is logged.
+/// Removes the values of personal query parameters from logged request targets.
 struct TargetRedaction: Sendable {
     private let policy: PersonalPolicy
 
@@ -8,7 +8,7 @@ struct TargetRedaction: Sendable {
         self.policy = policy
     }
 
-    /// The target with `-` for the value of each personal name: `/a?token=s3cret&b=1` becomes `/a?token=-&b=1`.
+    /// Returns the target with `-` for each personal value: `/a?token=s3cret&b=1` becomes `/a?token=-&b=1`.
     func redact(_ target: [UInt8]) -> [UInt8] {
         guard let mark = target.firstIndex(of: UInt8(ascii: "?")) else { return target }
         let query = target[(mark + 1)...]
@@ -17,15 +17,15 @@ struct TargetRedaction: Sendable {
         return Array(target[...mark]) + parameters.map(redact).joined(separator: [UInt8(ascii: "&")])
     }
 
-    /// The target with `-` for its query: `/a?b=1` becomes `/a?-`.
+    /// Returns the target with `-` for its query: `/a?b=1` becomes `/a?-`.
     func redactQuery(_ target: [UInt8]) -> [UInt8] {
         guard let mark = target.firstIndex(of: UInt8(ascii: "?")) else { return target }
         return target[...mark] + [UInt8(ascii: "-")]
     }
 
-    /// The parameter up to its first personal name.
+    /// Returns the parameter up to its first personal name.
     ///
-    /// Nothing after that is kept: where `;` does not separate, it belongs to the value.
+    /// The rest is dropped: where `;` is no separator, it belongs to the value.
     private func redact(_ parameter: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         var start = parameter.startIndex
         for piece in parameter.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false) {

@@ -1,6 +1,6 @@
-/// Points in time as text: `2026-01-31T23:59:59.123Z` (RFC 3339).
+/// Formats points in time as `2026-01-31T23:59:59.123Z` (RFC 3339).
 enum Timestamp {
-    /// Appends the text of a time, given in microseconds since 1970.
+    /// Appends a time, given in microseconds since 1970.
     static func append(_ microseconds: Int, to buffer: inout [UInt8]) {
         let seconds = microseconds.quotientFloored(1_000_000)
         let days = seconds.quotientFloored(86_400)
@@ -22,10 +22,10 @@ enum Timestamp {
         buffer.append(UInt8(ascii: "Z"))
     }
 
-    /// The date of the Gregorian calendar so many days after 1970-01-01.
+    /// Returns the Gregorian date that is `days` days after 1970-01-01.
     ///
-    /// Years are counted from the first of March, so that a leap day is the last of its year; 400 years have
-    /// 146,097 days, and the months from March on have 153 days in every five.
+    /// Years begin on the first of March, so that a leap day is the last of its year. 400 years have 146,097 days, and
+    /// five months from March on have 153 days.
     private static func civilDate(days: Int) -> (year: Int, month: Int, day: Int) {
         let shifted = days + 719_468
         let era = shifted.quotientFloored(146_097)
@@ -38,7 +38,7 @@ enum Timestamp {
         return (year, month, dayOfYear - (153 * monthFromMarch + 2) / 5 + 1)
     }
 
-    /// Appends the last `width` decimal digits of a number that is not negative.
+    /// Appends the last `width` decimal digits of a non-negative number.
     private static func digits(_ number: Int, _ width: Int, to buffer: inout [UInt8]) {
         let end = buffer.count + width
         var rest = number.magnitude

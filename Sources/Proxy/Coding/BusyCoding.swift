@@ -1,13 +1,13 @@
 internal import Dictionaries
 
-/// How an answer goes out when there is no place to code it as decided.
+/// Chooses the coding of a response when the pool has no place for the intended one.
 enum BusyCoding {
-    /// Level 1 of zstd takes 3 µs a KiB, so this long on the loop: 0.2 ms.
+    /// Level 1 of zstd takes 3 µs per KiB: at most 0.2 ms on the loop.
     static let zstdBytesMax = 64 << 10
-    /// Level 1 of gzip takes 10 µs a KiB.
+    /// Level 1 of gzip takes 10 µs per KiB.
     static let gzipBytesMax = 16 << 10
 
-    /// The best coding that the loop itself can make in no time; identity where there is none.
+    /// Returns the best coding that the loop can make quickly, or identity.
     static func quick(
         accept: AcceptEncoding, codings: [ContentCoding], bodyBytes: Int
     ) -> ContentCoding {

@@ -1,24 +1,24 @@
 internal import Dictionaries
 internal import HTTP
 
-/// The work on a whole body: find out what it is, and code it.
+/// The work on a complete body: identify it and code it.
 ///
-/// It begins on the exchange's loop, which does what costs it no more than a hop to another thread; the rest is for the
-/// pool. Whoever wants a delta that is being made waits for that one, and takes no place.
+/// It starts on the exchange's loop, which does everything that is cheaper than a hop to another thread. The pool does
+/// the rest. A job whose delta another job is making waits for that delta and takes no place in the pool.
 struct CodingJob: Sendable {
-    /// Bodies up to this size are hashed and coded by the loop itself.
+    /// Bodies up to this size are hashed and coded on the loop.
     static let inlineBytesMax = 16 << 10
-    /// The same over an index that is there, which takes dcz a tenth of the time.
+    /// The same limit when the dictionary's index exists, which makes dcz ten times faster.
     static let inlineDeltaBytesMax = 64 << 10
-    /// Bodies up to this size are compared by the loop: 15 µs for 800 KB, where a hop costs 10.
+    /// Bodies up to this size are compared on the loop: 800 KB take 15 µs, and a hop takes 10.
     static let comparedBytesMax = 1 << 20
 
     let bytes: [UInt8]
-    /// The newest version of the same URL and variant, to compare with before hashing.
+    /// The newest version of the same URL and variant, which is compared before hashing.
     let newest: Body?
-    /// Whether the body's digest is needed: to admit it, or to make its entity tag.
+    /// True if admission or the entity tag needs the body's digest.
     ///
-    /// It is not found out for the delta cache alone: that takes longer than a delta over an index.
+    /// The delta cache alone does not justify it: hashing takes longer than a delta over an index.
     let needsDigest: Bool
     let coding: ContentCoding
     let dictionary: Body?
@@ -26,41 +26,42 @@ struct CodingJob: Sendable {
     let route: Route
     let context: ProxyContext
     let startNanoseconds = Clock.monotonicNanoseconds
-    /// Whether it is done however late, as the answer has offered the body: `store.memory` bounds how many there are.
+    /// True if the response has already offered the body, so that the pool must accept the job; `store.memory` bounds
+    /// the number of such jobs.
     var isPromised = false
     private var identity = Identity.open
 
-    /// What a body is.
+    /// The identity of the body.
     private enum Identity {
-        /// It has not been compared or hashed yet.
+        /// Neither compared nor hashed yet.
         case open
-        /// It is not the newest version, and nobody needs to know more.
+        /// Not the newest version; the digest is not needed.
         case none
         case known(Body, isNewest: Bool)
     }
 
-    /// What the beginning of a job came to.
+    /// The outcome of starting a job.
     enum Start {
         case done(Result)
-        /// The reply will come.
+        /// The reply follows.
         case underWay
-        /// There is no place in the pool; with what is known of the body.
+        /// The pool is full; the result holds the body's identity.
         case busy(Result)
     }
 
-    /// What came of it.
+    /// The result of a job.
     struct Result: Sendable {
-        /// The body with its digest, where that is known.
+        /// The body with its digest, if that is known.
         let body: Body?
-        /// Whether it is the newest version once more.
+        /// True if it equals the newest version.
         let isNewest: Bool
-        /// The coded bytes; nil for identity and where there is an obstacle.
+        /// The coded bytes, or nil for identity or after an obstacle.
         let coded: [UInt8]?
-        /// Why nothing was coded.
+        /// The reason why nothing was coded.
         let obstacle: Reason?
-        /// Whether the delta was made for another request.
+        /// True if another request made the delta.
         let isShared: Bool
-        /// The name of a delta that may still become stronger.
+        /// The key of a delta that the strongest pass may still improve.
         let key: DeltaKey?
         let nanoseconds: Int
     }
@@ -83,7 +84,7 @@ struct CodingJob: Sendable {
 // MARK: - On the loop
 
 extension CodingJob {
-    /// Does the work here or has it done.
+    /// Does the work on the loop, or submits it to the pool.
     mutating func start(reply: () -> CodingReply) -> Start {
         identifyHere()
         if case .open = identity { return submit(nil, reply()) }
@@ -95,7 +96,7 @@ extension CodingJob {
             if let outcome = makeHere(isCached: false) { return .done(result(outcome)) }
             return submit(nil, reply())
         }
-        // Asked first, for a hit needs no way back.
+        // Look up the cache first: a hit needs no reply closure.
         if let hit = context.deltas.cache.find(key) { return .done(result(hit)) }
         return join(key, reply)
     }
@@ -120,7 +121,7 @@ extension CodingJob {
         return .busy(result(.failed(.busy)))
     }
 
-    /// The bytes that are worked on: indexing a dictionary takes longer than coding a body of its length.
+    /// Indexing a dictionary takes longer than coding a body of its length, so its bytes count too.
     private var workBytes: Int {
         guard let dictionary else { return bytes.count }
         let isReady = context.deltas.prepared.isReady(dictionary, for: coding, in: scope)
@@ -138,7 +139,7 @@ extension CodingJob {
         }
     }
 
-    /// Makes the delta, if that is quick.
+    /// Makes the delta on the loop if that is quick.
     private func makeHere(isCached: Bool) -> DeltaOutcome? {
         guard let dictionary, bytes.count <= Self.inlineDeltaBytesMax else { return nil }
         let prepared = context.deltas.prepared
@@ -154,13 +155,11 @@ extension CodingJob {
 // MARK: - On any thread
 
 extension CodingJob {
-    /// Finds out what the body is, whatever its length.
-    ///
-    /// Off the loop if it is long.
+    /// Identifies a body of any length; runs off the loop if the body is long.
     func identified() -> CodingJob {
         guard case .open = identity else { return self }
         var job = self
-        // Comparing costs a fifth of hashing, and most answers are what they were. Up to a length the loop has done it.
+        // Comparing costs a fifth of hashing, and most bodies are unchanged. The loop has compared the shorter ones.
         if bytes.count > Self.comparedBytesMax, let newest, newest.hasBytes(bytes) {
             job.identity = .known(newest, isNewest: true)
         } else {
@@ -198,16 +197,16 @@ extension CodingJob {
         return checked(made ?? .failed(.busy))
     }
 
-    /// Runs an encoder with its memory taken from what all share; nil, and nothing done, where that is used up.
+    /// Runs an encoder with memory from the shared budget; returns nil, without running it, if the budget is used up.
     ///
-    /// What a loop codes itself is small, and one at a time.
+    /// Bodies coded on the loop are small and need no budget.
     private func withMemory<Made>(_ work: () -> Made) -> Made? {
         var options = EncoderOptions(bodyBytes: bytes.count, level: levels.given(for: coding))
         options.dictionary = dictionary.map(DictionaryUse.reference)
         return context.compressionMemory.lend(Codec.memoryEstimate(for: coding, options: options), to: work)
     }
 
-    /// Reports a delta that is not exact; here, for the exchange may be over.
+    /// Reports an inexact delta, because the exchange may have ended.
     private func checked(_ outcome: DeltaOutcome) -> DeltaOutcome {
         if case .failed(.inexact) = outcome, let dictionary {
             context.reportInexact(key, coding, dictionary: dictionary.digest, in: scope, on: route)
@@ -221,7 +220,7 @@ extension CodingJob {
         { outcome in reply.send(result(outcome, isShared: true)) }
     }
 
-    /// The body without a dictionary, in the coding of the job.
+    /// Codes the body without a dictionary.
     private func codedPlain() -> Result {
         guard coding != .identity else { return result(coded: nil) }
         let options = EncoderOptions(bodyBytes: bytes.count, level: levels.given(for: coding))
@@ -235,7 +234,7 @@ extension CodingJob {
 // MARK: - Results
 
 extension CodingJob {
-    /// The name of the delta; nil where the body's digest is not known.
+    /// The cache key of the delta, or nil while the body's digest is unknown.
     private var key: DeltaKey? {
         guard let dictionary, case .known(let body, _) = identity else { return nil }
         return DeltaKey(body: body.digest, dictionary: dictionary.digest, coding: coding, scope: scope)

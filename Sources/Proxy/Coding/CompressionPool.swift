@@ -1,15 +1,15 @@
 internal import Dispatch
 internal import Synchronization
 
-/// Where large bodies are compared, hashed and compressed: lanes beside the loops, one a core.
+/// Compares, hashes and compresses large bodies on one serial queue per core.
 ///
-/// A lane is a serial queue, since a blocked concurrent queue makes Dispatch start thread after thread. Bounded in
-/// the bytes that wait: a job that finds no place is refused at once, and its answer goes out in a cheaper way
-/// instead of late.
+/// The queues are serial because Dispatch starts more and more threads for a blocked concurrent queue. The bytes that
+/// wait are bounded: a job without a place is refused at once, and its response gets a cheaper coding instead of a
+/// delay.
 package final class CompressionPool: Sendable {
     fileprivate final class Lane: Sendable {
         let queue: DispatchQueue
-        /// The bytes of the bodies that wait or are worked on.
+        /// The bytes of the bodies that wait or are in work.
         let bytes = Atomic<Int>(0)
 
         init(_ index: Int) {
@@ -17,27 +17,27 @@ package final class CompressionPool: Sendable {
         }
     }
 
-    /// What may wait in one lane: a fifth of a second for the slowest of the usual codings.
+    /// The bound of one queue: a fifth of a second for the slowest usual coding.
     ///
-    /// A single larger body finds a place where nothing else waits.
+    /// An empty queue accepts a single larger body.
     private static let laneBytesMax = 16 << 20
 
-    /// What a job counts at least, so that the number of those that wait is bounded, too.
+    /// The least size that a job counts as, so that the number of jobs is bounded too.
     private static let jobBytesMin = 64 << 10
 
     private let lanes: [Lane]
 
-    /// A pool of so many lanes.
+    /// Creates a pool of `width` queues.
     package init(width: Int) {
         lanes = (0..<max(1, width)).map(Lane.init)
     }
 
-    /// The bytes of all that waits or is worked on.
+    /// The bytes of all bodies that wait or are in work.
     var waitingBytes: Int { lanes.reduce(0) { $0 + $1.waitingBytes } }
 
-    /// Runs `job`, which works on a body of so many bytes (those of a dictionary that is
-    /// to be indexed included), in the lane with the least to do; false when there is
-    /// no place for it, unless it `isPromised`.
+    /// Runs `job` on the queue with the least work; returns false if the pool is full and the job not promised.
+    ///
+    /// - Parameter bytes: the size of the body, plus that of a dictionary to be indexed.
     func submit(bytes: Int, isPromised: Bool = false, _ job: @escaping @Sendable () -> Void) -> Bool {
         let bytes = max(bytes, Self.jobBytesMin)
         guard let lane = lanes.min(by: { $0.waitingBytes < $1.waitingBytes }) else { return false }

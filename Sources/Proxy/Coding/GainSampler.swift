@@ -3,33 +3,33 @@ internal import Dispatch
 internal import HTTP
 internal import Synchronization
 
-/// Finds out what deltas save: codes about 1 in 64 of their bodies without a dictionary too, beside everything else.
+/// Measures how much deltas save, by coding about 1 in 64 of their bodies without a dictionary too.
 ///
-/// One body at a time at the lowest priority, for at most a hundredth of one core's time. Safe from any thread.
+/// It codes one body at a time at the lowest priority and uses at most a hundredth of one core. Safe from any thread.
 final class GainSampler: Sendable {
-    /// One delta that went out.
+    /// A delta that was sent.
     struct Sample: Sendable {
         let route: String
         let body: [UInt8]
         let deltaBytes: Int
-        /// The codings that the client accepts, without those over a dictionary.
+        /// The codings that the client accepts, except those over a dictionary.
         let codings: [ContentCoding]
         /// True if the dictionary is the body of another URL.
         let isAcrossURLs: Bool
     }
 
-    /// Larger bodies are not compared.
+    /// Larger bodies are not measured.
     static let bodyBytesMax = 1 << 20
-    /// One delta of so many is sampled.
+    /// The average number of deltas per sample.
     static let interval = 64
-    /// A sample that took a millisecond is followed by so many without another.
+    /// The pause after a sample, in multiples of its duration.
     private static let restFactor: Int64 = 99
 
     private let memory: MemoryBudget
     private let report: @Sendable (StoreEvent) -> Void
     private let queue = DispatchQueue(label: "dictum.gain", qos: .background)
     private let isBusy = Atomic<Bool>(false)
-    // The deltas up to the next sample; the first is one, so that a route that is new says something soon.
+    // The number of deltas up to the next sample. The first delta is sampled, so that new routes report soon.
     private let countdown = Atomic<Int>(1)
     private let restsUntil = Atomic<Int64>(0)
     private let gains = Guarded<[String: RouteGain]>([:])
@@ -39,19 +39,19 @@ final class GainSampler: Sendable {
         self.report = report
     }
 
-    /// What was found for each route so far.
+    /// The totals of each route.
     var totals: [String: RouteGain.Sum] { gains.withLock { $0.mapValues(\.total) } }
 
-    /// What was found for one route; nil as long as nothing was.
+    /// The total of one route, or nil without samples.
     func total(of route: String) -> RouteGain.Sum? { gains.withLock { $0[route]?.total } }
 
     /// True while no sample is being measured.
     var isIdle: Bool { !isBusy.load(ordering: .acquiring) }
 
-    /// Counts a delta; true if it is to be sampled.
+    /// Counts a delta; returns true if it is to be sampled.
     func isTurn() -> Bool {
         guard countdown.wrappingSubtract(1, ordering: .relaxed).newValue == 0 else { return false }
-        // Not every 64th: what repeats in that rhythm would always or never be sampled.
+        // A random interval, because a fixed one would sample periodic traffic always or never.
         countdown.store(.random(in: 1..<2 * Self.interval), ordering: .relaxed)
         return true
     }
@@ -83,11 +83,11 @@ final class GainSampler: Sendable {
         report(due.advice == nil ? .info(text) : .warning(text))
     }
 
-    /// The bytes that the client would have got without dictionaries, at best; nil where there is no memory to find out.
+    /// Returns the size in the best coding without a dictionary, or nil if there is no memory to encode.
     private func plainBytes(of sample: Sample, _ levels: CodingLevels) -> Int? {
         var best = sample.body.count
         for coding in sample.codings {
-            // The slowest levels would take the queue for seconds.
+            // The slowest levels would occupy the queue for seconds.
             let options = EncoderOptions(
                 bodyBytes: sample.body.count, level: levels.givenForStream(coding))
             let size = memory.lend(Codec.memoryEstimate(for: coding, options: options)) {
@@ -101,7 +101,7 @@ final class GainSampler: Sendable {
 }
 
 extension GainSampler {
-    /// What was found, as samples of the metrics.
+    /// The totals as samples of the metrics.
     var samples: [MetricSample] {
         totals.sorted { $0.key < $1.key }.flatMap { route, sum in
             [

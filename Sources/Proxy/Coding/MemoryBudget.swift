@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// A number of bytes that all loops together may take; never waits.
+/// A byte budget that all loops share; never waits.
 final class MemoryBudget: Sendable {
     private let limit: Atomic<Int>
     private let taken = Atomic<Int>(0)
@@ -9,9 +9,9 @@ final class MemoryBudget: Sendable {
         limit = Atomic(bytes)
     }
 
-    /// Takes so many bytes, or none if that is more than there is.
+    /// Takes bytes; returns false, and takes none, if fewer are left.
     func reserve(_ bytes: Int) -> Bool {
-        // Some estimates say "never" by the largest number there is.
+        // Some estimates use the largest integer for "never".
         let limit = limit.load(ordering: .relaxed)
         guard bytes <= limit else { return false }
         if taken.wrappingAdd(bytes, ordering: .relaxed).newValue <= limit { return true }
@@ -19,17 +19,17 @@ final class MemoryBudget: Sendable {
         return false
     }
 
-    /// Takes so many bytes while the work is done; nil, and nothing done, where there are fewer.
+    /// Takes bytes while `work` runs; returns nil without running it if fewer are left.
     func lend<Made>(_ bytes: Int, to work: () -> Made) -> Made? {
         guard reserve(bytes) else { return nil }
         defer { release(bytes) }
         return work()
     }
 
-    /// What is taken now.
+    /// The bytes in use.
     var takenBytes: Int { taken.load(ordering: .relaxed) }
 
-    /// Sets another limit; what is taken beyond it stays until it is given back.
+    /// Sets another limit; bytes taken beyond it stay in use until they are released.
     func resize(to bytes: Int) {
         limit.store(bytes, ordering: .relaxed)
     }

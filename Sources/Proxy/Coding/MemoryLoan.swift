@@ -1,9 +1,9 @@
-/// Bytes taken from a budget, which go back when this goes.
+/// Bytes taken from a budget, which are released at the end of the loan's life.
 struct MemoryLoan: ~Copyable {
     private let budget: MemoryBudget
     private(set) var bytes: Int
 
-    /// Takes so many bytes; nil where there are fewer.
+    /// Takes bytes; returns nil if fewer are left.
     init?(_ bytes: Int, from budget: MemoryBudget) {
         guard budget.reserve(bytes) else { return nil }
         (self.budget, self.bytes) = (budget, bytes)
@@ -11,7 +11,7 @@ struct MemoryLoan: ~Copyable {
 
     deinit { budget.release(bytes) }
 
-    /// Makes it as large as that; false, and nothing changed, where there is not so much more.
+    /// Changes the size of the loan; returns false, and changes nothing, if the budget is used up.
     mutating func resize(to bytes: Int) -> Bool {
         if bytes > self.bytes {
             guard budget.reserve(bytes - self.bytes) else { return false }

@@ -1,22 +1,22 @@
 internal import Dictionaries
 internal import HTTP
 
-/// An encoder that another thread has made, with what it has coded so far, on its way to the loop.
+/// An encoder made on another thread, with its output so far, for the loop.
 ///
-// @unchecked proof: the thread that makes it hands it over and keeps nothing; from then on the loop alone uses it.
+// @unchecked proof: the thread that creates it hands it over and keeps no reference; afterwards only the loop uses it.
 final class OpenedEncoder: @unchecked Sendable {
-    /// Nil where it could not be made, or failed.
+    /// The encoder, or nil if it failed.
     let encoder: (any Encoder)?
-    /// Why there is none.
+    /// The failure.
     let error: CodingError?
     let output: [UInt8]
     let nanoseconds: Int
-    /// The memory of its check, where the loop did not take that before.
+    /// The memory of its check, unless the loop has reserved that before.
     private var checkMemory: MemoryLoan?
 
-    /// Makes an encoder, indexing its dictionary if that is due, and codes what has come of the body.
+    /// Creates an encoder, indexing its dictionary if necessary, and codes the body received so far.
     ///
-    /// Takes milliseconds, so not on an event loop.
+    /// Takes milliseconds, so it may not run on a loop.
     init(
         _ coding: ContentCoding, bodyBytes: Int?, level: Int?, dictionary: Body?, scope: DeltaScope,
         held: [UInt8], isChecked: Bool, deltas: Deltas, memory: MemoryBudget
@@ -30,7 +30,7 @@ final class OpenedEncoder: @unchecked Sendable {
             if let dictionary {
                 let use = try deltas.prepared.use(dictionary, for: coding, in: scope)
                 options.dictionary = use.dictionary
-                // The first over an index is always checked, if there is memory for it.
+                // The first delta over a new index is always checked if there is memory.
                 if !isChecked, use.isFirst, deltas.isStreamCheckDue(isFirstOfIndex: true) {
                     checkMemory = MemoryLoan(Deltas.streamCheckBytes, from: memory)
                     isChecked = checkMemory != nil
@@ -38,7 +38,7 @@ final class OpenedEncoder: @unchecked Sendable {
             }
             var encoder = try Codec.encoder(for: coding, options: options)
             if isChecked, let dictionary { encoder = try deltas.checked(encoder, over: dictionary) }
-            // Also of nothing: the first call is the one that indexes a dictionary given by reference.
+            // Required even without input: the first call indexes a dictionary given by reference.
             try encoder.encode(held.span, .more, into: &output)
             self.encoder = encoder
             error = nil
@@ -51,6 +51,6 @@ final class OpenedEncoder: @unchecked Sendable {
         nanoseconds = Int(Clock.monotonicNanoseconds - begin)
     }
 
-    /// The memory of the check, for who keeps the encoder.
+    /// Moves the memory of the check to the owner of the encoder.
     func takeCheckMemory() -> MemoryLoan? { checkMemory.take() }
 }

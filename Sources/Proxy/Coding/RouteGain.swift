@@ -1,8 +1,8 @@
-/// What a sample of a route's deltas saved, against the best coding that their clients accept without a dictionary.
+/// The savings of a route's sampled deltas, against the best coding without a dictionary.
 ///
-/// A value without a clock; `GainSampler` keeps one for each route.
+/// A value without a clock; `GainSampler` keeps one per route.
 struct RouteGain: Sendable {
-    /// The bytes of sampled deltas, and of the same bodies in the best other coding.
+    /// Totals of sampled deltas and of the same bodies without a dictionary.
     struct Sum: Sendable, Equatable {
         private(set) var samples = 0
         private(set) var deltaBytes = 0
@@ -14,7 +14,7 @@ struct RouteGain: Sendable {
             self.plainBytes += plainBytes
         }
 
-        /// The share that was saved, in hundredths rounded down; below zero where deltas are larger.
+        /// The percentage saved, rounded down; negative if deltas are larger.
         var percent: Int {
             guard plainBytes > 0 else { return 0 }
             let saved = (plainBytes - deltaBytes) * 100
@@ -22,31 +22,31 @@ struct RouteGain: Sendable {
         }
     }
 
-    /// What the log says of a route at intervals.
+    /// A report of a route for the log.
     struct Report: Sendable, Equatable {
         let sum: Sum
-        /// The setting that would help; nil where the gain is good.
+        /// The setting that would help, or nil if the gain is good.
         let advice: Advice?
     }
 
-    /// The settings that help where deltas save little.
+    /// Settings that help if deltas save little.
     enum Advice: Sendable, Equatable {
-        /// Deltas are made over bodies of other URLs that have too little in common.
+        /// Most deltas are made over bodies of other URLs that have too little in common.
         case coversURL
         case dictionaryOff
     }
 
-    /// The log hears of a route at most this often.
+    /// The least time between two reports of a route.
     static let reportSeconds = 3600
-    /// Fewer samples are too few to judge a route by.
+    /// The least number of samples that a report needs.
     static let reportSamplesMin = 16
-    /// What deltas should save at least: they also take memory and time.
+    /// The percentage that deltas should save, because they also cost memory and time.
     static let goodPercent = 20
 
-    /// All samples since the start.
+    /// The samples since the start.
     private(set) var total = Sum()
     private var sinceReport = Sum()
-    /// Those whose dictionary is the body of another URL.
+    /// The samples whose dictionary is the body of another URL.
     private var acrossURLs = Sum()
     private var reportedAt: Int?
 
@@ -72,7 +72,7 @@ struct RouteGain: Sendable {
 }
 
 extension RouteGain.Report {
-    /// What an operator reads.
+    /// Returns the message for the log.
     func text(of route: String) -> String {
         let sizes = "\(sum.deltaBytes) bytes instead of \(sum.plainBytes) in \(sum.samples) samples"
         let gain =

@@ -1,11 +1,11 @@
 internal import Dictionaries
 
-/// The buckets of the clients that asked last, shared by all loops.
+/// The token buckets of recent clients, shared by all loops.
 ///
-/// Bounded: of more clients than it has places for, those that have not asked for longest are forgotten, whose buckets are
-/// mostly full again. In parts with a lock each, so that loops seldom meet.
+/// The number of clients is bounded: the longest idle clients are forgotten first, whose buckets are mostly full
+/// again. The table has parts with a lock each, so that loops seldom contend.
 final class ClientRates: Sendable {
-    /// One part: the clients of now, and those of before, who come over when they ask again.
+    /// A part with two generations: a client moves to the recent one when it sends a request.
     private struct Part: Sendable {
         var recent: [UInt128: TokenBucket] = [:]
         var former: [UInt128: TokenBucket] = [:]
@@ -24,19 +24,19 @@ final class ClientRates: Sendable {
     private let parts: [Guarded<Part>]
     private let partMax: Int
 
-    /// Places for so many clients.
+    /// Creates a table for at most `clientsMax` clients.
     init(clientsMax: Int = 262_144) {
         parts = (0..<Self.partCount).map { _ in Guarded(Part()) }
         partMax = max(1, clientsMax / Self.partCount / 2)
     }
 
-    /// Takes one request of a client; the nanoseconds until it may ask again, where it may not now.
+    /// Counts a request of a client; returns the nanoseconds to wait if the client is over its rate.
     func take(_ client: UInt128, _ bucket: RateLimit.Bucket, now: Int64) -> Int64? {
         let part = parts[Int(UInt(bitPattern: client.hashValue) % UInt(Self.partCount))]
         return part.withLock { $0.take(client, bucket, now: now, countMax: partMax) }
     }
 
-    /// How many clients are remembered.
+    /// The number of remembered clients.
     var count: Int {
         parts.reduce(0) { sum, part in sum + part.withLock { $0.recent.count + $0.former.count } }
     }

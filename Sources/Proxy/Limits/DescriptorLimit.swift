@@ -1,12 +1,12 @@
 internal import Glibc
 internal import HTTP
 
-/// How many descriptors this process may have, and what part of them clients get.
+/// The process's descriptor limit, and the share of it that clients may use.
 ///
-/// Clients never take the last: where none is left to connect to the upstream or to read the store, those who are served
-/// already would fail with those who come.
+/// Some descriptors are reserved for upstream connections and the store; without them the current clients would fail
+/// together with new ones.
 package enum DescriptorLimit {
-    /// Takes what the system allows, instead of what a program begins with.
+    /// Raises the soft limit to the hard limit.
     package static func raise() {
         var limit = rlimit()
         // Safe: `limit` is local and outlives the calls.
@@ -15,7 +15,7 @@ package enum DescriptorLimit {
         _ = unsafe setrlimit(resource, &limit)
     }
 
-    /// What to tell an operator whose limits are beyond the system's; nil where they are not.
+    /// Returns a warning if the configured limits exceed the system's, or nil.
     package static func shortage(of configuration: Configuration) -> String? {
         let wanted = configuration.limits.connections
         let possible = clientsMax(descriptors: current)
@@ -25,12 +25,12 @@ package enum DescriptorLimit {
             + "LimitNOFILE in the unit, or ulimit -n"
     }
 
-    /// How many clients may connect, each with a connection to the upstream, and something left for all else.
+    /// Returns the number of clients that fit, each with an upstream connection, besides a reserve.
     static func clientsMax(descriptors: Int) -> Int {
         max(16, (descriptors - 64 - ConnectionCount.refusedMax) / 2)
     }
 
-    /// How many the process may have now.
+    /// The current descriptor limit.
     static var current: Int {
         var limit = rlimit()
         // Safe: `limit` is local and outlives the call.

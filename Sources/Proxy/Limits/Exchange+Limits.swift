@@ -3,14 +3,14 @@ internal import HTTP
 // MARK: - What one client may ask for
 
 extension Exchange {
-    /// The answer to a client that asks too often; nil for all others.
+    /// Returns the response to a client over its rate, or nil.
     func rateRefusal() -> ProblemAnswer? {
         guard let limit = context.rateLimit,
             let client = limit.client(request.headers, peer),
             let wait = context.shared.clientRates.take(
                 client, limit.bucket, now: Clock.monotonicNanoseconds)
         else { return nil }
-        // RFC 9110 section 10.2.3: whole seconds, so the next one.
+        // RFC 9110 section 10.2.3: Retry-After is in whole seconds; round up.
         let seconds = Int(wait / 1_000_000_000) + 1
         return ProblemAnswer(
             status: .tooManyRequests, detail: "There were too many requests; try again in \(seconds) s.",

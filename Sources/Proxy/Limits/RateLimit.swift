@@ -1,33 +1,33 @@
 internal import HTTP
 
-/// How many requests each client may send, and who is one client.
+/// The rate limit per client, and the rule that tells clients apart.
 struct RateLimit: Sendable {
     /// The shape of a client's bucket.
     struct Bucket: Equatable, Sendable {
-        /// The nanoseconds in which a token comes.
+        /// The nanoseconds per token.
         let interval: Int64
-        /// How many tokens there are at most.
+        /// The capacity.
         let burst: Int64
     }
 
     let bucket: Bucket
-    /// The field that tells clients apart; nil: their addresses do.
+    /// The field that identifies clients, or nil for their addresses.
     let field: HeaderName?
-    /// How many bits of an IPv6 address are one client.
+    /// The length of the IPv6 prefix that identifies a client.
     let ipv6Prefix: Int
 
-    /// Nil where nothing is limited.
+    /// Returns nil if nothing is limited.
     init?(_ settings: Configuration.ClientLimits) {
         guard let rate = settings.rate else { return nil }
-        // Within the bounds of the settings an hour of tokens, a million times, is far from the end of the type.
+        // Within the bounds of the settings, an hour per token and a million tokens do not overflow.
         bucket = Bucket(interval: rate.interval, burst: Int64(settings.burst ?? rate.countPerSecond))
         if case .header(let name) = settings.by { field = HeaderName(name) } else { field = nil }
         ipv6Prefix = settings.ipv6Prefix
     }
 
-    /// Who asks, as a number; nil for whom no limit holds.
+    /// Returns a number that identifies the client, or nil if no limit applies.
     ///
-    /// Without the field it is the address. A trusted peer that names no client speaks for itself, and is not limited.
+    /// Without the field the address counts. A trusted peer that names no client is not limited.
     func client(_ headers: borrowing Headers, _ peer: ClientPeer) -> UInt128? {
         if let field, headers.contains(field) {
             var hasher = Hasher()

@@ -1,14 +1,14 @@
-/// What is left of one client's requests: a bucket that fills at a steady rate, as one number.
+/// A client's token bucket, stored as one number.
 ///
-/// The generic cell rate algorithm (ITU-T I.371): instead of tokens it keeps the time at which the bucket will be full
-/// again, so that time alone fills it.
+/// The generic cell rate algorithm (ITU-T I.371): it stores the time at which the bucket will be full again, so that
+/// no timer has to fill it.
 struct TokenBucket: Equatable, Sendable {
     private var fullAt: Int64 = .min
 
-    /// A full one.
+    /// Creates a full bucket.
     init() {}
 
-    /// Takes a token at `now`, or says in how many nanoseconds there will be one.
+    /// Takes a token; returns the nanoseconds until the next token if the bucket is empty.
     mutating func take(_ limit: RateLimit.Bucket, now: Int64) -> Int64? {
         let next = max(fullAt, now) + limit.interval
         let wait = next - now - limit.interval * limit.burst
@@ -17,6 +17,6 @@ struct TokenBucket: Equatable, Sendable {
         return nil
     }
 
-    /// Whether it is as full as a new one.
+    /// Returns true if the bucket is full.
     func isFull(at now: Int64) -> Bool { fullAt <= now }
 }

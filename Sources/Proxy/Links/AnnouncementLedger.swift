@@ -1,7 +1,7 @@
-/// What an announced dictionary cost the clients that downloaded it, and what it saved them.
+/// Costs and savings of an announced dictionary, per client.
 ///
-/// An announcement that Dictum has learned by itself must pay. Each client's account is bounded, so that nobody can spoil or
-/// praise a dictionary alone. A value without clock.
+/// Learned announcements must save more than they cost. Each client's account is bounded, so that no client can
+/// decide alone. A value without clock.
 struct AnnouncementLedger: Sendable {
     private struct Account {
         let client: UInt128
@@ -10,11 +10,11 @@ struct AnnouncementLedger: Sendable {
         var saved = 0
     }
 
-    /// Clients that came most recently; more tell nothing new.
+    /// The number of most recent clients whose accounts are kept.
     private static let accountsMax = 32
-    /// Fewer clients tell nothing.
+    /// The least number of clients for a judgement.
     private static let judgesMin = 8
-    /// A client needs time to save what a download has cost.
+    /// The time a client gets to save as much as the download cost.
     private static let secondsMin = 600
     private static let restSeconds = 3600
     private static let doublingsMax = 4
@@ -29,7 +29,7 @@ struct AnnouncementLedger: Sendable {
     /// Returns true if the dictionary may be announced.
     func pays(at now: Int) -> Bool { now >= restsUntil }
 
-    /// Notes a download.
+    /// Records a download.
     mutating func noteCost(_ bytes: Int, of client: UInt128, at now: Int) {
         if let place = accounts.firstIndex(where: { $0.client == client }) {
             accounts[place].cost = max(accounts[place].cost, bytes)
@@ -39,10 +39,10 @@ struct AnnouncementLedger: Sendable {
         judge(at: now)
     }
 
-    /// Notes a delta over the dictionary.
+    /// Records a delta over the dictionary.
     mutating func noteSaving(_ bytes: Int, of client: UInt128) {
         guard let place = accounts.firstIndex(where: { $0.client == client }) else { return }
-        // Four times the cost at most: one client must not outvote four others.
+        // At most four times the cost, so that one client cannot outvote four others.
         accounts[place].saved = min(accounts[place].saved + max(0, bytes), 4 * accounts[place].cost)
     }
 

@@ -1,8 +1,9 @@
-/// A table of bounded size in which no client can push out much of what others have brought.
+/// A table of bounded size in which one client cannot evict much of what others have added.
 ///
-/// Each entry lies in a bucket that the address of the client picks which opened it. A full bucket drops its oldest entry. A
-/// flood of made-up keys from one address therefore costs the entries of one bucket, and an entry that is lost is opened
-/// again by the next client that asks. Every operation is O(1).
+/// The address of the client that adds an entry picks the entry's bucket. A full bucket drops its oldest entry. A
+/// flood
+/// of invented keys from one address therefore costs the entries of one bucket, and the next client that needs a lost
+/// entry adds it again. Every operation is O(1).
 struct FairTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private struct Bucket {
         var keys: [Key] = []
@@ -24,7 +25,7 @@ struct FairTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// Returns the value of a key.
     subscript(key: Key) -> Value? { values[key] }
 
-    /// Changes the value of a key in place; the table makes one with `fresh` for `client` if there is none.
+    /// Changes the value of a key in place; adds `fresh` on behalf of `client` if the key is missing.
     mutating func change<Result>(
         _ key: Key, openedBy client: UInt128, fresh: @autoclosure () -> Value,
         _ change: (inout Value) -> Result
@@ -36,14 +37,14 @@ struct FairTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         return result
     }
 
-    /// Changes the value of a key in place, if there is one.
+    /// Changes the value of a key in place if there is one.
     mutating func changeIfPresent<Result>(_ key: Key, _ change: (inout Value) -> Result) -> Result? {
         guard let index = values.index(forKey: key) else { return nil }
         return change(&values.values[index])
     }
 
     private mutating func insert(_ value: Value, _ key: Key, openedBy client: UInt128) {
-        // Swift's hashes have a seed of the process, so that nobody can choose addresses that share a bucket.
+        // Swift seeds its hashes per process, so that clients cannot choose addresses by bucket.
         let bucket = Int(UInt(bitPattern: client.hashValue) % UInt(buckets.count))
         values[key] = value
         guard buckets[bucket].keys.count >= slotCount else { return buckets[bucket].keys.append(key) }

@@ -1,11 +1,11 @@
 internal import Dictionaries
 
-/// Which public chains clients fetch after a page: what `announce: auto` goes by.
+/// Learns which public chains clients fetch after a page, for `announce: auto`.
 ///
-/// Clients count by address, so that one alone can neither bring an announcement about nor push another out. Memory is
-/// bounded: see `FairTable`.
+/// Clients count by address, so that one client can neither cause an announcement nor displace one. `FairTable` bounds
+/// the memory.
 struct LearnedPages: Sendable {
-    /// The pages that one entry stands for: those that the chain of a document covers.
+    /// The key of an entry: the pages that a document's chain covers.
     struct Key: Hashable, Sendable {
         private let hash: Int
 
@@ -26,18 +26,18 @@ struct LearnedPages: Sendable {
         var begunAt: Int
         var viewers = ClientSketch()
         var fetched: [Fetched] = []
-        /// What was learned in the period before.
+        /// The chains learned in the previous period.
         var former: [ChainKey] = []
     }
 
-    /// An announcement that three clients have had no use for is no proof of anything.
+    /// The least number of clients that makes a chain worth announcing.
     private static let clientsMin = 3
-    /// The chains of a page that are counted.
+    /// The number of chains counted per page.
     private static let chainsMax = 8
-    /// What a page announces.
+    /// The number of chains that a page announces.
     static let announcedMax = 4
     private static let periodSeconds = 6 * 3600
-    /// Longer patterns are not worth their place here.
+    /// Longer patterns are not kept.
     private static let matchBytesMax = 512
     private static let bucketCount = 256
     private static let slotCount = 8
@@ -46,7 +46,7 @@ struct LearnedPages: Sendable {
 
     init() {}
 
-    /// Notes that a client fetched a response of a chain after a page.
+    /// Records that a client fetched a response of a chain after a page.
     mutating func noteFetch(of chain: ChainKey, after page: Key, by client: UInt128, now: Int) {
         guard chain.match.utf8.count <= Self.matchBytesMax else { return }
         pages.change(page, openedBy: client, fresh: Page(begunAt: now)) { page in
@@ -59,14 +59,14 @@ struct LearnedPages: Sendable {
             var fetched = Fetched(chain: chain)
             fetched.clients.insert(client)
             if page.fetched.count < Self.chainsMax { return page.fetched.append(fetched) }
-            // One that several clients fetch stays.
+            // Replace only a chain that a single client has fetched.
             if let place = page.fetched.firstIndex(where: { $0.clients.count < 2 }) {
                 page.fetched[place] = fetched
             }
         }
     }
 
-    /// Notes that a client was sent a page.
+    /// Records that a client received a page.
     mutating func noteView(of page: Key, by client: UInt128, now: Int) {
         _ = pages.changeIfPresent(page) { page in
             Self.renew(&page, now: now)
@@ -86,7 +86,7 @@ struct LearnedPages: Sendable {
             .sorted { $0.clients.count > $1.clients.count }.map(\.chain)
     }
 
-    /// Begins to count anew after a while, so that a page that has changed is learned again.
+    /// Starts a new period when the current one is over, so that changed pages are learned again.
     private static func renew(_ page: inout Page, now: Int) {
         guard now - page.begunAt >= periodSeconds else { return }
         let isRecent = now - page.begunAt < 2 * periodSeconds

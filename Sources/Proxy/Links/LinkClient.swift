@@ -1,10 +1,10 @@
 internal import HTTP
 
-/// A client as proofs and counts tell it from others: an IPv4 address, or the /64 of an IPv6 address.
+/// A client's identity for proofs and counts: its IPv4 address, or the /64 of its IPv6 address.
 struct LinkClient: Sendable, Equatable {
-    /// Nil if a trusted peer forwards for somebody that it does not name.
+    /// The address, or nil if a trusted peer forwards for an unnamed client.
     let address: UInt128?
-    /// Whether a trusted peer has named it, and it is not the peer itself, which may be a balancer.
+    /// True if a trusted peer has named the client; false for a peer that may be a balancer.
     let isNamed: Bool
 
     init(address: UInt128?, isNamed: Bool) {
@@ -13,10 +13,10 @@ struct LinkClient: Sendable, Equatable {
 }
 
 extension ClientPeer {
-    /// The client of a request on this connection.
+    /// Returns the client of a request on this connection.
     ///
-    /// Several proxies of the operator's that name no client are not several clients. Only a peer on this machine that forwards
-    /// for nobody is taken for a client of its own.
+    /// Several proxies of the operator that name no client do not count as several clients. Only a local peer that
+    /// forwards for nobody counts as a client.
     func linkClient(_ headers: borrowing Headers) -> LinkClient {
         let bits = { (address: IPAddress) in address.clientBits(ipv6Prefix: 64) }
         guard isTrusted else { return LinkClient(address: address.map(bits), isNamed: false) }

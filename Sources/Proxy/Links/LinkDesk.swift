@@ -1,9 +1,9 @@
 internal import Dictionaries
 internal import Synchronization
 
-/// Which stored versions Links name: proven public ones, and another as soon as that pays.
+/// Chooses the stored versions that Links name: proven public ones, replaced as soon as that pays.
 ///
-/// The names themselves are in the store, where they survive a restart. Safe from any thread.
+/// The store keeps the names over restarts. Safe from any thread.
 final class LinkDesk: Sendable {
     /// A public body on its way to a client.
     struct Sighting {
@@ -11,18 +11,18 @@ final class LinkDesk: Sendable {
         let chain: ChainKey
         let variant: String
         let url: String
-        /// For how long a browser keeps the response as a dictionary.
+        /// The time that browsers keep the response as a dictionary.
         let keptSeconds: Int
-        /// The client, if the request says nothing else of its user.
+        /// The client, if the request carries no personal fields.
         let client: LinkClient?
-        /// The page whose script asked, and the client that it runs at.
+        /// The page whose script sent the request, and its client.
         let source: (page: LearnedPages.Key, client: UInt128)?
     }
 
-    /// What is known of a chain that may be named.
+    /// The knowledge about a chain that may be named.
     private struct ChainNote {
         var keptSeconds = 0
-        /// The body that was proven last, and its variant.
+        /// The last proven body and its variant.
         var proven: (body: Digest, variant: String)?
         var ledger = AnnouncementLedger()
     }
@@ -31,20 +31,20 @@ final class LinkDesk: Sendable {
         var proof = PublicProof()
         var soleClient = SoleClient()
         var pages = LearnedPages()
-        /// By a hash of the chain with a seed of the process.
+        /// By a seeded hash of the chain.
         var chains = FairTable<Int, ChainNote>(buckets: 256, slots: 16)
         /// By the row of the named version.
         var worths: [Int64: NamedWorth] = [:]
     }
 
-    /// Names whose worth is watched; further names are kept for their whole life.
+    /// The number of names whose worth is watched; further names last their whole life.
     private static let watchedMax = 10_000
 
     private let store: DictionaryStore
     private let pool: CompressionPool
     private let terms: LinkTerms
     private let notes = Guarded(Notes())
-    /// One measurement at a time: it is worth little, and so may cost little.
+    /// One measurement at a time, because it is of little value.
     private let isMeasuring = Atomic<Bool>(false)
 
     init(store: DictionaryStore, pool: CompressionPool, terms: LinkTerms = .init()) {
@@ -53,9 +53,9 @@ final class LinkDesk: Sendable {
         self.terms = terms
     }
 
-    // MARK: What responses tell
+    // MARK: Responses
 
-    /// Notes a public body on its way to a client; true if it is time to ask whether that client is a balancer.
+    /// Records a public body on its way to a client; returns true if the client may be a balancer.
     func note(_ sighting: Sighting, now: Int) -> Bool {
         notes.withLock { notes in
             var isTimeToAsk = false
@@ -80,12 +80,12 @@ final class LinkDesk: Sendable {
         }
     }
 
-    /// Notes a client that advertised a named version.
+    /// Records a client that advertised a named version.
     func noteUser(of version: Version, client: UInt128) {
         notes.withLock { $0.worths[version.id]?.noteUser(client) }
     }
 
-    /// Notes a response of `bodyBytes` that went out as a delta over a named version.
+    /// Records a response of `bodyBytes` sent as a delta over a named version.
     func noteSaving(over version: Version, bodyBytes: Int, sentBytes: Int, client: UInt128) {
         notes.withLock { notes in
             guard let worth = notes.worths[version.id] else { return }
@@ -96,7 +96,7 @@ final class LinkDesk: Sendable {
         }
     }
 
-    /// Notes a client that downloaded a named version.
+    /// Records a client that downloaded a named version.
     func noteDownload(of version: Version, sentBytes: Int, client: UInt128, now: Int) {
         notes.withLock { notes in
             notes.worths[version.id]?.noteHolder(client)
@@ -108,7 +108,7 @@ final class LinkDesk: Sendable {
 
     // MARK: Pages
 
-    /// Notes that a client was sent a page, and returns the chains that such clients fetch afterwards.
+    /// Records that a client received a page; returns the chains that such clients fetch next.
     func chains(after page: LearnedPages.Key, client: UInt128?, now: Int) -> [ChainKey] {
         notes.withLock { notes in
             if let client { notes.pages.noteView(of: page, by: client, now: now) }
@@ -116,16 +116,16 @@ final class LinkDesk: Sendable {
         }
     }
 
-    /// Returns the version that a page announces for a chain; nil if there is none, or if it would be of no use.
+    /// Returns the version that a page announces for a chain, or nil if that is of no use.
     ///
-    /// A dictionary that comes with the responses themselves and outlives the announced one is the better one. What was only
-    /// learned must also pay.
+    /// A dictionary that responses carry themselves is better if it lives longer than the announced one. Learned
+    /// announcements must also pay.
     func announced(
         _ chain: ChainKey, variant: String, isLearned: Bool, index: DictionaryIndex.Reader, lifeSeconds: Int,
         now: Int
     ) -> Version? {
         let isOfUse = notes.withLock { notes in
-            // After a restart nothing is known of a chain, but the name of before still stands.
+            // After a restart nothing is known of a chain, but its name is still valid.
             guard let note = notes.chains[chain.hashValue] else { return !isLearned }
             return note.keptSeconds < lifeSeconds && (!isLearned || note.ledger.pays(at: now))
         }
@@ -150,16 +150,16 @@ final class LinkDesk: Sendable {
         return fresh
     }
 
-    /// For how long responses advertise a named version.
+    /// Returns the life that responses advertise for a named version.
     func life(of version: Version, atMost lifeSeconds: Int) -> Int {
         min(notes.withLock { $0.worths[version.id]?.lifeSeconds } ?? lifeSeconds, lifeSeconds)
     }
 
-    /// The newest version whose body is proven to be public; the named one has been proven before.
+    /// Returns the newest proven version; the named one was proven before.
     private func proven(
         _ chain: ChainKey, variant: String, named: Version?, _ index: DictionaryIndex.Reader
     ) -> Version? {
-        // The one proven last is found however many others a client makes up.
+        // Include the last proven version, however many other versions a client causes.
         let last = notes.withLock { $0.chains[chain.hashValue]?.proven }
         let lastProven = last.flatMap {
             $0.variant == variant ? index.version(chain: chain, digest: $0.body) : nil
@@ -175,7 +175,7 @@ final class LinkDesk: Sendable {
         }
     }
 
-    /// Names a version for twice the time that it is advertised for, so that whoever got it last can use it to the end.
+    /// Names a version for twice its advertised life, so that the last client can use it to the end.
     private func name(_ version: Version, replacing former: Version?, lifeSeconds: Int, now: Int) -> Bool {
         let formerWorth = former.flatMap { former in notes.withLock { $0.worths[former.id] } }
         let worth = NamedWorth(namedAt: now, lifeSeconds: lifeSeconds, replacing: formerWorth)
@@ -191,7 +191,7 @@ final class LinkDesk: Sendable {
 
     // MARK: The worth of a name
 
-    /// Has the worth of a chain's name measured with its current body beside the loop, if it is time for that.
+    /// Measures the worth of a chain's name with its current body beside the loop, if due.
     func consider(_ sighting: Sighting, index: DictionaryIndex.Reader, lifeSeconds: Int, now: Int) {
         let (chain, variant, body) = (sighting.chain, sighting.variant, sighting.body)
         guard !isMeasuring.load(ordering: .relaxed),
@@ -219,7 +219,7 @@ final class LinkDesk: Sendable {
         store.load(named, completion: measure)
     }
 
-    /// A name that was made before a restart is watched from its first use on.
+    /// Names made before a restart are watched from their first use.
     private func isDue(_ named: Version, _ body: Body, lifeSeconds: Int, now: Int) -> Bool {
         notes.withLock { notes in
             if notes.worths[named.id] == nil, notes.worths.count < Self.watchedMax {
@@ -229,7 +229,7 @@ final class LinkDesk: Sendable {
         }
     }
 
-    /// The same library with each dictionary and without, so that the difference is the dictionary's.
+    /// Uses the same library with both dictionaries and without, so that only the dictionary differs.
     private static func sample(_ body: Body, named: Body, fresh: Body) -> NamedWorth.Sample? {
         let dictionaryBytes = max(named.count, fresh.count)
         let fits = DictionaryFit.dczIsPossible(dictionaryBytes: dictionaryBytes, bodyBytes: body.count)

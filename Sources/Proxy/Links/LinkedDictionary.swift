@@ -1,12 +1,12 @@
 internal import Dictionaries
 internal import HTTP
 
-/// A stored version that a request asks for by the URL that a Link gave it.
+/// A stored version that a request addresses by the URL of a Link.
 ///
-/// A class, so that a request for anything else holds one empty reference.
+/// A class, so that all other requests hold one nil reference.
 final class LinkedDictionary: Sendable {
     let version: Dictionaries.Version
-    /// The route of the URL that the body is from, whose settings hold for it.
+    /// The route of the body's own URL, whose settings apply.
     let route: Route
     private let lifeSeconds: Int
 
@@ -16,7 +16,7 @@ final class LinkedDictionary: Sendable {
         self.lifeSeconds = lifeSeconds
     }
 
-    /// The version that a request is for; nil where there is none that a Link of this authority may name now.
+    /// Returns the version that a request addresses, or nil if no Link of this authority may name it now.
     static func find(_ head: RequestHead, of proxy: ReverseProxy) -> LinkedDictionary? {
         guard head.method == .get || head.method == .head, head.target.query == nil,
             let authority = head.authority, proxy.context.authorities.contains(authority),
@@ -29,19 +29,20 @@ final class LinkedDictionary: Sendable {
         return LinkedDictionary(version: version, route: route, lifeSeconds: lifeSeconds)
     }
 
-    /// Its life, or what is left of the time for which the store keeps it.
+    /// The advertised life, but not more than the store guarantees.
     private func cacheControl(now: Int) -> String {
         "public, max-age=\(max(1, min(version.pinnedUntil - now, lifeSeconds))), immutable"
     }
 
-    /// The head of its answer.
+    /// Returns the response head.
     func head(now: Int) -> ResponseHead {
         var headers = Headers()
         headers.append(.contentType, "application/octet-stream")
         headers.append(.contentLength, String(version.bytes))
         headers.append(.cacheControl, cacheControl(now: now))
         headers.append(.etag, Delivery.entityTag(of: version.digest))
-        // A body of the origin's, under a path where nobody expects it: nothing may run, be embedded or be read elsewhere.
+        // The body comes from the origin but under an unexpected path: forbid execution, embedding and cross-origin
+        // reads.
         headers.append(.xContentTypeOptions, "nosniff")
         headers.append(.contentSecurityPolicy, "sandbox; default-src 'none'")
         headers.append(.contentDisposition, "attachment; filename=\"dictionary\"")
@@ -49,18 +50,18 @@ final class LinkedDictionary: Sendable {
         return ResponseHead(status: .ok, headers: headers)
     }
 
-    /// What the decisions need to know of it: the type is the one that it was admitted with.
+    /// Returns the facts for the negotiation, with the content type recorded at admission.
     func facts(now: Int) -> ResponseFacts {
         ResponseFacts(
             contentType: version.contentType, cacheControl: CacheControl([cacheControl(now: now)]),
             bodyBytes: version.bytes, isBodyWhole: true)
     }
 
-    /// What the body is a dictionary for.
+    /// The offer that the response carries.
     ///
-    /// The responses of an API offer themselves under the same match. RFC 9842 section 2.2.3 prefers a dictionary whose
-    /// match-dest matches, so that one for `fetch()` alone, whose destination is empty, is not replaced by such an offer with a
-    /// shorter life.
+    /// Responses of an API offer themselves under the same match. RFC 9842 section 2.2.3 prefers a matching
+    /// match-dest, so
+    /// the empty destination of `fetch()` keeps such an offer, with its shorter life, from replacing this dictionary.
     var offer: UseAsDictionary? {
         let chain = version.chain
         let isForFetch = chain.matchDest.isEmpty && !MediaTypes.isDocument(version.contentType)

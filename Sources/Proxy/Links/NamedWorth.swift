@@ -1,8 +1,8 @@
 package import Dictionaries
 
-/// The limits of renaming; others than these are for tests.
+/// The limits of renaming; only tests change them.
 package struct LinkTerms: Sendable {
-    /// The shortest time that a name stays.
+    /// The shortest time that a name lasts.
     package var renameSeconds = 60
     /// The least time between two measurements of a name.
     package var sampleSeconds = 1
@@ -11,17 +11,18 @@ package struct LinkTerms: Sendable {
     package init() {}
 }
 
-/// What a named version is still worth, and when another should be named in its place.
+/// The current worth of a named version, which decides when another version should be named instead.
 ///
-/// To keep an old name wastes bytes: each delta over it is longer than one over a fresh version. To change it costs every
-/// client another download. The name changes when the waste has reached that cost, which spends at most twice what the
-/// best choice would have. Clients count once an interval, so that none can force a change alone. A value without clock.
+/// An old name wastes bytes, because deltas over it are longer than over a fresh version. A new name costs every
+/// client
+/// another download. The name changes when the waste reaches that cost, which spends at most twice the optimum. Each
+/// client counts once per interval, so that none can force a change alone. A value without clock.
 package struct NamedWorth: Sendable {
     /// The bytes of one body in three codings.
     package struct Sample: Sendable {
         /// Over the named version.
         let named: Int
-        /// Over the version before the current one, which a client with a fresh name would hold.
+        /// Over the version before the current one, which clients of a fresh name would hold.
         let fresh: Int
         /// Without a dictionary.
         let plain: Int
@@ -31,15 +32,16 @@ package struct NamedWorth: Sendable {
         }
     }
 
-    /// Each name in a row that is replaced early stays at least twice as long, up to 16 minutes: two servers that disagree must
-    /// not have clients download dictionaries without end.
+    /// Each early replacement doubles the least life of the next name, up to 16 minutes, so that two servers that
+    /// disagree
+    /// do not cause endless downloads.
     private static let doublingsMax = 4
-    /// A name is advertised for so many times the age at which its predecessor had to go.
+    /// The advertised life, in multiples of the age at which the previous name was replaced.
     private static let lifePerAge = 8
     private static let lifeSecondsMin = 600
 
     let namedAt: Int
-    /// For how long responses advertise it from any moment on while it is named.
+    /// The life that responses advertise while this name is current.
     package let lifeSeconds: Int
     private let earlyReplacements: Int
     private var holders = ClientSketch()
@@ -47,10 +49,10 @@ package struct NamedWorth: Sendable {
     private var wastedBytes = 0
     private var measured: Digest?
     private var measuredAt: Int?
-    /// The last plain size for each 1,000 bytes of body.
+    /// The last plain size per 1,000 bytes of body.
     private(set) var plainPerMille = 200
 
-    /// A version that is named now for at most `lifeSeconds`; `former` is the name that it replaces.
+    /// Creates the worth of a version named now.
     package init(namedAt: Int, lifeSeconds: Int, replacing former: NamedWorth? = nil) {
         self.namedAt = namedAt
         guard let former, namedAt - former.namedAt < former.lifeSeconds / 2 else {
@@ -64,28 +66,28 @@ package struct NamedWorth: Sendable {
         plainPerMille = former.plainPerMille
     }
 
-    /// Notes a client that downloaded the dictionary.
+    /// Records a client that downloaded the dictionary.
     package mutating func noteHolder(_ client: UInt128) { holders.insert(client) }
 
-    /// Notes a client that advertised the dictionary.
+    /// Records a client that advertised the dictionary.
     package mutating func noteUser(_ client: UInt128) { users.insert(client) }
 
-    /// Returns true if it should be measured with this body, which is not the one of the last time.
+    /// Returns true if a measurement with this body is due.
     package func isDue(with body: Digest, at now: Int, _ terms: LinkTerms) -> Bool {
         measured != body && measuredAt.map { now - $0 >= terms.sampleSeconds } ?? true
     }
 
-    /// Notes that it is being measured.
+    /// Records the start of a measurement.
     package mutating func begin(with body: Digest, at now: Int) {
         measured = body
         measuredAt = now
     }
 
-    /// Notes a measurement; true if another version should be named.
+    /// Records a measurement; returns true if another version should be named.
     package mutating func note(_ sample: Sample, of bodyBytes: Int, at now: Int, _ terms: LinkTerms) -> Bool {
         guard bodyBytes > 0 else { return false }
         plainPerMille = sample.plain * 1000 / bodyBytes
-        // A delta longer than plain coding is not sent.
+        // Deltas longer than the plain coding are not sent.
         let named = min(sample.named, sample.plain)
         wastedBytes += users.count * max(0, named - sample.fresh)
         users = ClientSketch()

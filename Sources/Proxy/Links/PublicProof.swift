@@ -1,14 +1,14 @@
 package import Dictionaries
 
-/// The bodies that went to clients of several addresses, byte for byte the same, in requests that say nothing of their user.
+/// Proves that bodies are public: clients of several addresses got the same bytes from impersonal requests.
 ///
-/// A response that says `public` may still be one user's own, because many APIs say so by mistake. A body that three clients
-/// got alike is nobody's own. Memory is fixed: see `FairTable`.
+/// Many APIs mark personal responses `public` by mistake. A body that three clients got alike is not personal.
+/// `FairTable` bounds the memory.
 package struct PublicProof: Sendable {
-    /// A body in a variant of a chain.
+    /// The key of a body in a variant of a chain.
     package struct Key: Hashable, Sendable {
         private let body: Digest
-        /// A hash with a seed of the process stands for the names, whose length clients choose.
+        /// A seeded hash stands for the names, because clients choose their length.
         private let place: Int
 
         package init(_ body: Digest, chain: ChainKey, variant: String) {
@@ -20,7 +20,7 @@ package struct PublicProof: Sendable {
         }
     }
 
-    /// Three addresses: a user who roams has two in a day, and seldom three for the same bytes.
+    /// A roaming user has two addresses in a day, but seldom three for the same bytes.
     static let clientsMin = 3
     /// About 65,536 bodies, 8 MiB.
     private static let bucketCount = 1024
@@ -30,13 +30,13 @@ package struct PublicProof: Sendable {
 
     package init() {}
 
-    /// The number of bodies that it knows.
+    /// The number of known bodies.
     var count: Int { clients.count }
 
     /// Returns true if the body has gone to enough clients.
     package func isProven(_ key: Key) -> Bool { clients[key].map { $0.count >= Self.clientsMin } ?? false }
 
-    /// Notes that a body went to a client.
+    /// Records that a body went to a client.
     package mutating func note(_ key: Key, to client: UInt128) {
         clients.change(key, openedBy: client, fresh: []) { known in
             if known.count < Self.clientsMin, !known.contains(client) { known.append(client) }
@@ -44,9 +44,9 @@ package struct PublicProof: Sendable {
     }
 }
 
-/// Notices that all clients seem to have one address, which then is likely a balancer's.
+/// Detects that all clients seem to have one address, which then probably belongs to a balancer.
 struct SoleClient: Sendable {
-    /// Fewer responses, or a shorter time, may be one busy client.
+    /// Fewer responses or less time may be one busy client.
     private static let countMin = 100
     private static let secondsMin = 60
     private static let reminderSeconds = 3600
@@ -58,7 +58,7 @@ struct SoleClient: Sendable {
 
     init() {}
 
-    /// Notes a response that could be a proof; true if it is time to ask about its client, once an hour.
+    /// Records a response; returns true, once an hour, if the client may be a balancer.
     mutating func note(_ client: LinkClient, now: Int) -> Bool {
         guard client == self.client, !client.isNamed else {
             (self.client, count, begunAt) = (client, 1, now)

@@ -1,12 +1,13 @@
 package import Dictionaries
 
-/// The routes of a configuration, as they judge versions that were made under earlier ones.
+/// Judges stored versions by the routes of the current configuration.
 ///
-/// The switch `dictionaries` does not count here: it bars every use by itself, and turned on again it finds all.
+/// The setting `dictionaries` does not count: it prevents all use by itself, and all versions are usable once it is
+/// on again.
 package struct CurrentRoutes: Sendable {
     private let routes: RouteTable
 
-    /// The routes of a configuration that was read.
+    /// Creates the rules of a configuration.
     package init(_ configuration: Configuration) {
         routes = RouteTable(configuration, names: RouteNames(configuration))
     }
@@ -15,7 +16,7 @@ package struct CurrentRoutes: Sendable {
         self.routes = routes
     }
 
-    /// Whether the answer that made the version would make it again, as far as that is known.
+    /// Returns true if the current routes could still make this version.
     package func makes(_ version: Version) -> Bool {
         guard !version.chain.scope.isPrivate else {
             return routes.withPersonal.contains { isPrivateChain(version.chain, of: version, $0) }
@@ -23,7 +24,7 @@ package struct CurrentRoutes: Sendable {
         return policy(for: version) != nil
     }
 
-    /// How the route that would make a public version uses dictionaries; nil where none would.
+    /// Returns the dictionary settings of the route that would make a public version, or nil.
     package func policy(for version: Version) -> DictionaryPolicy? {
         let parts = version.url.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         let path = parts.first.map(String.init) ?? ""
@@ -36,9 +37,9 @@ package struct CurrentRoutes: Sendable {
         return dictionary
     }
 
-    /// Of a private version nothing tells the path but what its chain may: one route must be able to name it.
+    /// Returns true if a route can make this private chain.
     ///
-    /// Whoever asks for it has the identity, or the id, that this route makes: others never find it.
+    /// A private version stores no path. Only requests with the same identity or capability find it.
     private func isPrivateChain(_ chain: ChainKey, of version: Version, _ route: Route) -> Bool {
         guard let dictionary = route.dictionary, route.policy.admits(version) else { return false }
         let covers = route.policy.scope == .private ? dictionary.covers : dictionary.personalCovers
@@ -50,7 +51,7 @@ package struct CurrentRoutes: Sendable {
         _ chain: ChainKey, of version: Version, path: String, query: String?, _ dictionary: DictionaryPolicy,
         _ route: Route
     ) -> Bool {
-        // What the upstream names is the upstream's: it would name it again.
+        // The upstream chose this match, and would choose it again.
         if version.isUpstreamMatch { return true }
         return route.matchValue(path: path, query: query) == chain.match
             && dictionary.matchDest == chain.matchDest
@@ -58,7 +59,7 @@ package struct CurrentRoutes: Sendable {
 }
 
 extension RoutePolicy {
-    /// Whether type and size of the body are such as are admitted.
+    /// Returns true if the route admits bodies of this type and size.
     fileprivate func admits(_ version: Version) -> Bool {
         types.contains(version.contentType) && version.bytes >= max(1, bodyBytesMin)
             && version.bytes <= bodyBytesMax

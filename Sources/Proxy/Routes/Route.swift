@@ -2,37 +2,36 @@ internal import Dictionaries
 internal import HTTP
 internal import Synchronization
 
-/// One route, ready to decide: its pattern and everything that holds for the requests it matches.
+/// A route, prepared for decisions: its pattern and the settings of the requests that it matches.
 ///
-/// A class, so that a request holds one reference and not a copy of all its lists.
+/// A class, so that a request holds one reference instead of copies of many lists.
 final class Route: Sendable {
-    /// Its place in the counters; nil for requests that no route matches.
+    /// The position in the counters, or nil for requests that match no route.
     let index: Int?
     let match: RouteMatch
-    /// The match as it was written.
+    /// The match as configured.
     let text: String
-    /// How dictionaries are used; nil where they are off.
+    /// The dictionary settings, or nil if dictionaries are off.
     let dictionary: DictionaryPolicy?
-    /// Whether caches on the way may store its deltas; nil where dictionaries are off, so that answers do not vary
-    /// by them.
+    /// The rule for shared caches, or nil if dictionaries are off, so that responses do not vary by them.
     let sharedCaches: DictionaryPolicy.SharedCaches?
-    /// Which dictionaries of other paths its documents announce.
+    /// The announcements of other paths' dictionaries by this route's documents.
     let announcement: Announcement
-    /// How offers are delivered; nil where dictionaries are off.
+    /// The way offers are delivered, or nil if dictionaries are off.
     let delivery: DictionaryPolicy.Delivery?
-    /// The Cache-Control that answers carry in place of the upstream's, if any.
+    /// The Cache-Control that replaces the upstream's, if any.
     let cacheControl: CacheControlOverride?
-    /// What tells users apart; nil on a public route.
+    /// The rule that tells users apart, or nil on a public route.
     let identity: Identity?
-    /// Whether the upstream is asked if a stored answer still holds.
+    /// True if the proxy revalidates stored responses with the upstream.
     let revalidates: Bool
-    /// What the pure decisions need to know of it.
+    /// The settings for the pure decisions of `Negotiation`.
     let policy: RoutePolicy
-    /// The well-known fields that are not personal: of these no name needs to be compared.
+    /// The well-known fields that are not personal, so that their names need no comparison.
     let impersonalFields: HeaderNameSet
-    /// Whether a delta of this route was not exact; until a reload makes another object.
+    /// True after an inexact delta, until a reload creates another route.
     private let isDistrusted = Atomic<Bool>(false)
-    /// What the store needs to know of it.
+    /// The settings for admissions.
     let admission: AdmissionPolicy
 
     private let unkeptWarnedAt = Atomic<Int>(-RouteReminders.seconds)
@@ -62,28 +61,28 @@ final class Route: Sendable {
         admission = route.admission
     }
 
-    /// The `match` to send with an answer; nil where dictionaries are off or it cannot be expressed.
+    /// Returns the `match` of an offer, or nil if dictionaries are off or a pattern cannot express it.
     func matchValue(path: String, query: String?) -> String? {
         dictionary?.covers.matchValue(
             forPath: path, query: query, route: match.first(path: path, query: query))
     }
 
-    /// Whether this route may use and offer dictionaries at all.
+    /// True if the route may use and offer dictionaries.
     var usesDictionaries: Bool { policy.areDictionariesOn && policy.hasDictionary }
 
-    /// What the pages at such paths have in common, as far as the route says: the match of their chain.
+    /// Returns the match that the pages at such paths share.
     func pageMatch(path: String, query: String?) -> String {
         matchValue(path: path, query: query) ?? text
     }
 
-    /// Whether it is time to say again that clients do not keep what this route offers: once an hour.
+    /// Returns true once per hour, when the log may warn that clients do not keep the route's offers.
     ///
-    /// `reminders` know when it was said before the last reload; they are asked once an hour as well.
+    /// `reminders` remember the last warning over reloads and also allow one per hour.
     func shouldWarnOfUnkept(now: Int, _ reminders: RouteReminders) -> Bool {
         isDue(since: unkeptWarnedAt, now: now, reminders)
     }
 
-    /// Whether it is time to say again what keeps responses from deltas: once an hour, as above.
+    /// Returns true once per hour, when the log may hint at the obstacle to deltas.
     func shouldHint(now: Int, _ reminders: RouteReminders) -> Bool {
         isDue(since: hintedAt, now: now, reminders)
     }
@@ -95,21 +94,21 @@ final class Route: Sendable {
             && reminders.isDue(text, now: now)
     }
 
-    /// Why no dictionary may be used or offered here for now.
+    /// The reason why dictionaries are off after an inexact delta, or nil.
     var dictionarySwitch: Reason? { isDistrusted.load(ordering: .relaxed) ? .verifyFailed : nil }
 
-    /// Turns the use and the offer of dictionaries off; says whether they were on.
+    /// Turns dictionaries off; returns true if they were on.
     func distrust() -> Bool { !isDistrusted.exchange(true, ordering: .relaxed) }
 }
 
-/// The routes in the order of the configuration, of which the first that matches counts.
+/// The routes in the order of the configuration; the first match wins.
 struct RouteTable: Sendable {
     private let routes: [Route]
     private let matches: PatternIndex
-    /// The place of the route of each pattern.
+    /// The route's position for each pattern.
     private let places: [Int]
     private let unmatched: Route
-    /// Whether a route's documents announce dictionaries of others.
+    /// True if any route announces dictionaries.
     let announces: Bool
 
     init(_ configuration: Configuration, names: RouteNames) {
@@ -127,23 +126,23 @@ struct RouteTable: Sendable {
         announces = routes.contains { $0.announcement != .off }
     }
 
-    /// The routes with dictionaries of one user each, or of personal responses.
+    /// The routes with private dictionaries or personal responses.
     var withPersonal: [Route] {
         routes.filter { $0.policy.scope == .private || $0.policy.personalUse == .capability }
     }
 
-    /// The route of the URL that a version is from.
+    /// Returns the route of the URL of a version.
     func route(of version: Dictionaries.Version) -> Route {
         let parts = version.url.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         return route(path: String(parts[0]), query: parts.count > 1 ? String(parts[1]) : nil)
     }
 
-    /// Whether bodies of a route may have URLs of their own.
+    /// Returns true if bodies of the route may have URLs of their own.
     func mayName(_ route: Route) -> Bool {
         route.usesDictionaries && route.policy.scope == .public && (announces || route.delivery != .inBand)
     }
 
-    /// The route of a request; one without dictionaries where none matches.
+    /// Returns the route of a request, or a route without dictionaries.
     func route(path: String, query: String?) -> Route {
         matches.first(path: path, query: query).map { routes[places[$0]] } ?? unmatched
     }

@@ -1,12 +1,12 @@
-/// The matches under which requests are counted and logged, each in a place of its own for the life of the process.
+/// The matches that label counters and log lines; each keeps its position for the life of the process.
 ///
-/// A reload only appends: what is counted of a route goes on if the same match is there again, and requests that are
-/// still under way count where they began.
+/// A reload only appends. Counters continue if the same match is still configured, and requests in progress keep their
+/// label.
 struct RouteNames: Sendable {
-    /// What all reloads together may bring; further matches are counted as requests without a route.
+    /// The bound over all reloads; requests of further matches count as requests without a route.
     private static let countMax = 4_000
 
-    /// The matches in the order of their places.
+    /// The matches in the order of their positions.
     private(set) var texts: [String] = []
     private var places: [String: Int] = [:]
 
@@ -18,6 +18,6 @@ struct RouteNames: Sendable {
         }
     }
 
-    /// The place of a match.
+    /// Returns the position of a match.
     func place(of text: String) -> Int? { places[text] }
 }

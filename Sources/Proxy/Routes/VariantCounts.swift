@@ -1,16 +1,16 @@
 internal import Dictionaries
 
-/// The variants of the responses of each route, counted as far as it takes to tell that there are many.
+/// Detects routes whose responses have many variants.
 ///
-/// Safe from any thread, and bounded: a client can make up variants as it likes.
+/// Safe from any thread. Memory is bounded, because clients can invent variants.
 final class VariantCounts: Sendable {
-    /// With more of them hardly any is shared.
+    /// From this number on, responses hardly share dictionaries.
     static let many = 64
     private static let routesMax = 1_000
 
     private let variants = Guarded<[String: Set<Int>]>([:])
 
-    /// Notes the variant of a version, and returns true where its route has many.
+    /// Counts the variant of a version; returns true if its route has many.
     func note(_ variant: String, route: String) -> Bool {
         variants.withLock { variants in
             guard variants[route] != nil || variants.count < Self.routesMax else { return false }

@@ -1,4 +1,4 @@
-/// Where the access log goes, and in which form.
+/// The destination and format of the access log.
 package struct AccessLogOutput: Sendable {
     package let sink: LogSink
     package let isJSON: Bool
@@ -8,7 +8,7 @@ package struct AccessLogOutput: Sendable {
         self.isJSON = isJSON
     }
 
-    /// The log of one loop under a configuration; nil where it asks for none.
+    /// Returns the log of one loop, or nil if the configuration disables it.
     func log(for context: ProxyContext) -> AccessLog? {
         let configuration = context.configuration
         guard configuration.log.accessShare > 0 else { return nil }

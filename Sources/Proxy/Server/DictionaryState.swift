@@ -1,18 +1,18 @@
 internal import Dictionaries
 
-/// What became of the dictionary that a request offers.
+/// The state of the dictionary that a request offers.
 enum DictionaryState {
-    /// The request offers none, or may not use any.
+    /// The request offers no dictionary, or may not use one.
     case none
-    /// The digest names nothing that this request may use.
+    /// No version that the request may use has this digest.
     case unknown
-    /// It is being read from disk.
+    /// The body is being read from disk.
     case loading(Version)
-    /// It could not be read, or not in time.
+    /// The body could not be read in time.
     case cold(Version)
     case ready(Version, Body)
 
-    /// The same for the decision.
+    /// The state as the negotiation needs it.
     var found: DictionaryFound {
         switch self {
         case .none: .noneOffered
@@ -24,7 +24,7 @@ enum DictionaryState {
         }
     }
 
-    /// What was found; nil where nothing was.
+    /// The version found, if any.
     var version: Version? {
         switch self {
         case .none, .unknown: nil

@@ -1,24 +1,24 @@
 package import HTTP
 
-/// What the environment says of listening sockets that the process was started with.
+/// The listening sockets that the environment passes to the process.
 ///
-/// The protocol of sd_listen_fds(3): `LISTEN_FDS` of them, from descriptor 3 on, named by `LISTEN_FDNAMES`, for the
-/// process that `LISTEN_PID` names. A Dictum that starts its successor cannot know that number before; it says its own in
-/// `DICTUM_SUCCEEDS`, and the descriptor at which it waits to hear that the successor accepts.
+/// The protocol of sd_listen_fds(3): `LISTEN_FDS` sockets from descriptor 3 on, with the names `LISTEN_FDNAMES`, for
+/// the process `LISTEN_PID`. A Dictum that starts its successor does not know that number in advance. It passes its
+/// own
+/// process number in `DICTUM_SUCCEEDS`, with the descriptor on which it waits for the successor's readiness.
 package struct Inheritance: Equatable, Sendable {
     package static let variables = [
         "LISTEN_FDS", "LISTEN_PID", "LISTEN_PIDFDID", "LISTEN_FDNAMES", "DICTUM_SUCCEEDS",
     ]
-    /// The first descriptor.
     package static let first: Int32 = 3
     private static let countMax: Int32 = 4096
 
-    /// The name of each socket; empty where it has none.
+    /// The names of the sockets; empty for unnamed ones.
     package private(set) var names: [String] = []
-    /// Where the process before waits for word; nil where there is none.
+    /// The descriptor on which the predecessor waits, if any.
     package private(set) var readiness: Int32?
 
-    /// Reads the variables as the process `own`, which `parent` has started.
+    /// Reads the variables of process `own`, the child of `parent`.
     package init(_ environment: [String: String], own: Int32, parent: Int32) throws(StartError) {
         let predecessor = Predecessor(environment["DICTUM_SUCCEEDS"])
         let isFromPredecessor = predecessor?.process == parent
@@ -35,7 +35,7 @@ package struct Inheritance: Equatable, Sendable {
         if isFromPredecessor { readiness = predecessor?.readiness }
     }
 
-    /// Takes the sockets; whether they are any shows only now.
+    /// Takes the sockets; throws if a descriptor is not a listening socket.
     package func sockets() throws(StartError) -> InheritedSockets {
         var members: [InheritedSockets.Member] = []
         for (place, name) in names.enumerated() {

@@ -3,9 +3,12 @@ internal import Glibc
 internal import HTTP
 
 extension ProxyContext {
-    /// Opens the store and resolves the names of the upstreams.
+    /// Opens the store and resolves the names of the upstreams; blocks.
     ///
-    /// Blocks; `log` gets what an operator should know, from any thread. `links` and `deltaFault` are for tests.
+    /// - Parameters:
+    /// - log: called with messages for the operator, from any thread.
+    /// - links: for tests.
+    /// - deltaFault: for tests.
     package static func open(
         _ configuration: Configuration,
         log: @escaping @Sendable (StoreEvent) -> Void, loopCount: Int, resolver: NameResolver = .system,
@@ -16,7 +19,7 @@ extension ProxyContext {
         var storeConfiguration = StoreConfiguration(
             path: settings.path, maxBytes: settings.maxSize, maxChains: settings.maxChains,
             memoryBytes: settings.memory,
-            // Beyond it a small store would be turned over twice a second, and fall behind what it offers.
+            // A higher rate would replace a small store twice a second, before clients can use it.
             writeBytesPerSecond: min(settings.writeRate, 2 * settings.maxSize),
             isCurrent: CurrentRoutes(configuration).makes, log: log)
         storeConfiguration.privateRows = try privateRows(configuration, log: log)
@@ -35,12 +38,12 @@ extension ProxyContext {
             deltaFault: deltaFault)
     }
 
-    /// Reads or makes the key of the store, where a route has dictionaries.
+    /// Reads or creates the store's key if a route needs dictionaries.
     private static func privateRows(
         _ configuration: Configuration, log: @escaping @Sendable (StoreEvent) -> Void
     ) throws(StartError) -> StoreConfiguration.PrivateRows {
         guard configuration.needsKeys else { return .removed }
-        // Whoever has written a private route has thought of the key; else it is one of the store's own files.
+        // Operators of private routes know about the key; for others it is an internal file.
         let tell = { (text: String) in if configuration.hasPrivateRoutes { log(.warning(text)) } }
         let store = configuration.store
         do throws(StoreError) {
@@ -60,14 +63,14 @@ extension ProxyContext {
         }
     }
 
-    /// Keys for this start alone, where the key file is missing and its folder takes none; nil otherwise.
+    /// Returns keys for this start only, if the key file is missing and its folder is not writable.
     ///
-    /// Nothing but personal dictionaries depends on them: the store goes on from memory as for any disk that fails.
+    /// Only personal dictionaries depend on them. The store runs in memory, as for any disk that fails.
     private static func temporaryKeys(
         insteadOf file: String, log: @Sendable (StoreEvent) -> Void
     ) throws(StoreError) -> StoreKeys? {
         let folder = file.lastIndex(of: "/").map { String(file[...$0]) } ?? ""
-        // Safe: both strings outlive the calls, which keep nothing.
+        // Safe: both strings outlive the calls, which keep no pointer.
         let isThere = unsafe access(file, F_OK) == 0
         let isWritable = unsafe access(folder.isEmpty ? "." : folder, W_OK) == 0
         guard !isThere, !isWritable else { return nil }

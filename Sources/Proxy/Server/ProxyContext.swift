@@ -2,34 +2,33 @@ package import Dictionaries
 internal import Dispatch
 internal import HTTP
 
-/// What all loops of one proxy share under one configuration; safe from any thread.
+/// The state that all loops share under one configuration; safe from any thread.
 ///
-/// A reload makes another one, with the same `shared` parts. A request keeps the one that it began with.
+/// A reload creates another context with the same `shared` parts. A request keeps the context that it began with.
 package final class ProxyContext: Sendable {
     package let configuration: Configuration
-    /// How many reloads there were before.
+    /// The number of reloads before this context.
     let generation: Int
-    /// What outlives a reload.
+    /// The parts that outlive a reload.
     let shared: SharedParts
     let routes: RouteTable
-    /// The matches under which requests are counted and logged, those of former configurations included.
+    /// The matches that label counters and log lines, including those of former configurations.
     let routeNames: RouteNames
-    /// What an upstream is called where a client names nobody.
+    /// The upstream's Host for requests that name none.
     let upstreamAuthority: String
-    /// What the upstream is spoken to by TLS with; nil where it is not.
+    /// The TLS settings for upstreams, or nil if none uses TLS.
     let upstreamTLS: TLSClientContext?
-    /// The fields that say whose certificate a client has shown, which no client may send itself.
+    /// The fields that carry the subject of a client's certificate, which clients may not send themselves.
     let clientSubjectFields: [HeaderName]
-    /// The TLS of the listeners.
     let tls: TLSServers
-    /// The hosts that have dictionaries.
+    /// The hosts whose responses may use dictionaries.
     let authorities: AuthorityNames
-    /// The field that identifies a request, if one does.
+    /// The field that carries request identifiers, if configured.
     let requestIDName: HeaderName?
-    /// How much each client may ask for, if that is limited.
+    /// The rate limit per client, if configured.
     let rateLimit: RateLimit?
 
-    /// `links` and `deltaFault` (see `Deltas`) are for tests; nothing in a configuration leads here.
+    /// `links` and `deltaFault` (see `Deltas`) are for tests.
     init(
         configuration: Configuration, store: DictionaryStore, loopCount: Int, upstreams: UpstreamDirectory,
         compressionPool: CompressionPool, report: @escaping @Sendable (StoreEvent) -> Void = { _ in },
@@ -53,9 +52,9 @@ package final class ProxyContext: Sendable {
         routes = RouteTable(configuration, names: routeNames)
     }
 
-    /// The same proxy under another configuration.
+    /// Creates the context of a reload.
     init(_ configuration: Configuration, after former: ProxyContext) throws(StartError) {
-        // Requests under way may try the former upstreams again.
+        // Requests in progress may retry at the former upstreams.
         upstreamTLS = try Self.upstreamTLS(configuration, former.shared.report) ?? former.upstreamTLS
         tls = try TLSServers(configuration.listeners, ticketKeys: former.shared.ticketKeys)
         shared = former.shared
@@ -71,26 +70,20 @@ package final class ProxyContext: Sendable {
     }
 
     package var store: DictionaryStore { shared.store }
-    /// The addresses of the upstreams.
     var upstreams: UpstreamDirectory { shared.upstreams }
-    /// How many loops share all this.
+    /// The number of loops.
     package var loopCount: Int { shared.loopCount }
-    /// The switch that the admin listener turns.
     package var dictionarySwitch: DictionarySwitch { shared.dictionarySwitch }
-    /// Is told what an operator should know; from any thread.
+    /// Logs a message for the operator; safe from any thread.
     var report: @Sendable (StoreEvent) -> Void { shared.report }
-    /// Which versions Links name.
     var linkDesk: LinkDesk { shared.linkDesk }
     var compressionPool: CompressionPool { shared.compressionPool }
     var compressionMemory: MemoryBudget { shared.compressionMemory }
-    /// Where deltas are made and kept.
     var deltas: Deltas { shared.deltas }
-    /// Finds out what deltas save.
     var gain: GainSampler { shared.gain }
-    /// The ids of bodies that were offered before they had come whole.
     var promisedIDs: PromisedIDs { shared.promisedIDs }
 
-    /// What is to be done every second, beside the loops: versions whose time has come leave the store.
+    /// Removes expired versions and refreshes certificates; called every second.
     func maintain() {
         shared.maintenance.async { [store, tls, report] in
             store.sweep(now: Clock.unixSeconds)
@@ -98,13 +91,13 @@ package final class ProxyContext: Sendable {
         }
     }
 
-    /// A delta did not decode to its body: says so, and turns dictionaries off for its route.
+    /// Reports a delta that does not decode to its body, and turns dictionaries off for its route.
     ///
-    /// From any thread.
+    /// Safe from any thread.
     func reportInexact(
         _ key: DeltaKey?, _ coding: ContentCoding, dictionary: Digest, in scope: DeltaScope, on route: Route
     ) {
-        // Of what needs an id not even a digest is for a log.
+        // Digests of personal bodies are not logged.
         let body = key.map { ", body \($0.body.hex)" } ?? ""
         let names = scope == .public ? " (dictionary \(dictionary.hex)\(body))" : ""
         let isFirst = route.distrust()
@@ -116,7 +109,7 @@ package final class ProxyContext: Sendable {
                 """))
     }
 
-    /// Says that an upstream leads back here; at most once a minute.
+    /// Reports that an upstream leads back to this proxy; at most once a minute.
     func reportLoop(now: Int64) {
         guard shared.loopReminder.take(now: now) else { return }
         report(
@@ -127,7 +120,7 @@ package final class ProxyContext: Sendable {
                 """))
     }
 
-    /// Says where Multipath TCP is wanted and not to be had.
+    /// Reports a listener that wanted Multipath TCP and did not get it.
     func reportMissingPaths(_ listener: Configuration.Listener, _ sockets: [ListeningSocket]) {
         guard listener.isMultipath, sockets.contains(where: { !$0.isMultipath }) else { return }
         report(

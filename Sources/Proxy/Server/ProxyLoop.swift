@@ -1,24 +1,24 @@
 internal import HTTP
 
-/// Everything one event loop has of the proxy: its own `ReverseProxy` and its share of each listener.
+/// The proxy on one event loop: a `ReverseProxy` and the loop's share of each listener.
 final class ProxyLoop: Handler {
-    /// A listener as it is configured, and this loop's sockets of it: mostly one.
+    /// A configured listener with this loop's sockets, usually one.
     typealias Opened = (configuration: Configuration.Listener, sockets: [ListeningSocket])
 
     let proxy: ReverseProxy
-    /// By the number that the server gave each.
+    /// The listeners by their numbers.
     private var listeners: [Int: Listener] = [:]
-    /// Those that accept no more, and have requests under way.
+    /// Listeners that no longer accept but have requests in progress.
     private var leaving: [Listener] = []
-    /// Connections of listeners that are no more.
+    /// The connections accepted by closed listeners.
     private var formerConnections = 0
-    /// The TLS handshakes of those.
+    /// The TLS handshakes of closed listeners.
     private var formerHandshakes = TLSHandshakeCounts()
     private let accessLog: AccessLogOutput?
     private var onDrained: (() -> Void)?
-    /// Whether this loop sees to what is to be done every second.
+    /// True if this loop does the periodic work of the whole proxy.
     private let maintains: Bool
-    /// Whether the upstreams are healthy, this loop finds out for all.
+    /// Health checks for all loops, run by one of them.
     private let health: HealthChecker?
     private var token: Token?
 
@@ -29,7 +29,7 @@ final class ProxyLoop: Handler {
         health = maintains ? HealthChecker(core: core, report: context.report) : nil
     }
 
-    /// Accepts from now on; returns the name of this part on its loop.
+    /// Starts to accept; returns its registration on the loop.
     func start(_ sockets: [Int: Opened], on core: EventLoop.Core) -> Token {
         open(sockets, core)
         let token = core.add(self)
@@ -59,8 +59,7 @@ final class ProxyLoop: Handler {
         }
     }
 
-    /// Begins new requests with another configuration, accepts at the sockets that were added, and no more at the
-    /// listeners that are not among `kept`.
+    /// Adopts another configuration for new requests, opens the listeners `added`, and closes those not in `kept`.
     func adopt(
         _ context: ProxyContext, added: [Int: Opened], kept: [Int: Configuration.Listener],
         _ core: EventLoop.Core
@@ -78,7 +77,7 @@ final class ProxyLoop: Handler {
         open(added, core)
     }
 
-    /// Goes on with the addresses that the upstreams have now.
+    /// Adopts the current addresses of the upstreams.
     func refreshUpstreams() {
         proxy.refreshUpstreams()
         health?.adopt(proxy.context)
@@ -104,7 +103,7 @@ final class ProxyLoop: Handler {
 
     // MARK: Ends
 
-    /// Accepts no more and calls `whenDrained` once the requests under way have been answered.
+    /// Stops accepting, and calls `whenDrained` after the last request in progress.
     func stop(_ core: EventLoop.Core, whenDrained: @escaping () -> Void) {
         let last = listeners.values
         listeners = [:]
@@ -113,17 +112,17 @@ final class ProxyLoop: Handler {
         reportDrained()
     }
 
-    /// Resets what did not end in time, and writes out the log.
+    /// Resets all remaining connections and flushes the log.
     func close() {
         for listener in leaving + listeners.values { listener.abortAll() }
         proxy.close()
         health?.close()
     }
 
-    /// Where this loop accepts, by the numbers of the listeners.
+    /// The sockets of this loop, by the numbers of the listeners.
     var sockets: [Int: [ListeningSocket]] { listeners.mapValues(\.sockets) }
 
-    /// The counters of this loop, with its connections as they are now.
+    /// The counters of this loop, with the current numbers of connections.
     var snapshot: MetricsSnapshot {
         var snapshot = proxy.metrics.snapshot
         snapshot.clientConnections.opened += formerConnections

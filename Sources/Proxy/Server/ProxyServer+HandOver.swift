@@ -3,9 +3,9 @@ internal import Dispatch
 package import HTTP
 
 extension ProxyServer {
-    /// Every socket at which the proxy accepts, in the order of the listeners, the admin listener's last.
+    /// Returns every listening socket in the order of the listeners, the admin listener's last.
     ///
-    /// Blocks. They stay open as long as they are held, so not for long: a reload that closes a listener means it.
+    /// Blocks. The sockets stay open while they are referenced, so release them soon.
     package func listeningSockets() -> [ListeningSocket] {
         let found = Guarded<[(listener: Int, sockets: [ListeningSocket])]>([])
         let asked = DispatchGroup()

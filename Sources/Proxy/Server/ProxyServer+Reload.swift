@@ -3,10 +3,11 @@ internal import Dispatch
 internal import HTTP
 
 extension ProxyServer {
-    /// Goes on with another configuration: new requests begin with it, those under way end with the former one.
+    /// Adopts another configuration for new requests; requests in progress keep theirs.
     ///
-    /// All or nothing: after an error everything is as before. Returns the settings that have changed and take
-    /// effect at the next start only. Blocks until every loop has it; not from two threads at once.
+    /// An error leaves everything unchanged. Blocks until every loop has adopted it; not reentrant.
+    ///
+    /// - Returns: the settings that have changed but need a restart.
     @discardableResult
     package func reload(_ configuration: Configuration) throws(StartError) -> [String] {
         do throws(StartError) {
@@ -19,7 +20,7 @@ extension ProxyServer {
         }
     }
 
-    /// Counts a configuration that could not even be read.
+    /// Counts a configuration that could not be read.
     package func refusedReload() {
         status.countReload(isDone: false)
     }
@@ -30,7 +31,7 @@ extension ProxyServer {
         guard refused.isEmpty else { throw .needsRestart(refused) }
         let servers = try former.context.upstreams.servers(of: configuration.upstream.urls)
         let context = try ProxyContext(configuration, after: former.context)
-        // Every new socket before any change: what cannot be had leaves all as it is.
+        // Open every new socket first, so that an error changes nothing.
         let change = try ListenerChange(from: former, to: configuration)
         let admin = try AdminChange(from: former, to: configuration)
         try OwnUpstream.check(servers, change.listeners.map(\.endpoint))
@@ -44,7 +45,7 @@ extension ProxyServer {
         }
         status.adopt(context)
         context.dictionarySwitch.turn(off: false)
-        // Before the loops have it: what no route makes any more is found by nobody from here on.
+        // Before the loops adopt it, hide the versions that no route makes any more.
         context.store.restrict(to: CurrentRoutes(context.routes).makes)
         hand(context, change)
         names.adopt(context)
@@ -53,7 +54,7 @@ extension ProxyServer {
             from: former.context.configuration, to: configuration, hasKeys: context.store.keys != nil)
     }
 
-    /// Has every loop go on with the context, and waits until they do.
+    /// Has every loop adopt the context, and waits for all.
     private func hand(_ context: ProxyContext, _ change: ListenerChange) {
         let handed = DispatchGroup()
         for (index, part) in parts.enumerated() {
@@ -69,15 +70,15 @@ extension ProxyServer {
     }
 }
 
-/// What becomes of the listeners.
+/// The changes to the listeners.
 private struct ListenerChange: Sendable {
-    /// All of them, in the order of the configuration.
+    /// All listeners, in the order of the configuration.
     let listeners: [ProxyServer.OpenListener]
     let added: [Int: ProxyServer.Opened]
-    /// Those that stay, as they are configured now.
+    /// The listeners that stay, with their new settings.
     let kept: [Int: Configuration.Listener]
 
-    /// Opens the sockets of new addresses; those whose address stays as it is written keep theirs.
+    /// Opens the sockets of new addresses; listeners with an unchanged address keep theirs.
     init(from former: ProxyServer.State, to configuration: Configuration) throws(StartError) {
         var stay: [ProxyServer.OpenListener] = []
         var fresh: [Configuration.Listener] = []
@@ -88,7 +89,7 @@ private struct ListenerChange: Sendable {
                 fresh.append(listener)
             }
         }
-        // Another address on the same port, while the former still listens there.
+        // A new address on the same port, while the former one still listens.
         let ports = Set(former.listeners.compactMap(\.configuration.address.port))
         var added: [Int: ProxyServer.Opened] = [:]
         for listener in fresh {
@@ -110,7 +111,7 @@ private struct ListenerChange: Sendable {
     }
 }
 
-/// What becomes of the admin listener.
+/// The change to the admin listener.
 private enum AdminChange {
     case same
     case moved(ListeningSocket?)
@@ -128,16 +129,16 @@ private enum AdminChange {
     }
 }
 
-/// The settings that a running proxy cannot change.
+/// The settings that need a restart.
 private enum Restart {
-    /// Those with which the reload is refused, since the proxy would not be what its configuration says.
+    /// Settings that make the reload fail if they change.
     static func required(from former: Configuration, to new: Configuration) -> [String] {
         var names: [String] = []
         if former.store.path != new.store.path { names.append("store.path") }
         return names
     }
 
-    /// Those that wait for the next start.
+    /// Settings that take effect at the next start.
     static func advised(from former: Configuration, to new: Configuration, hasKeys: Bool) -> [String] {
         var names: [String] = []
         if former.store.maxSize != new.store.maxSize { names.append("store.max_size") }
@@ -146,7 +147,7 @@ private enum Restart {
         if former.store.writeRate != new.store.writeRate { names.append("store.write_rate") }
         if former.store.privateMaxSize != new.store.privateMaxSize { names.append("store.private_max_size") }
         if hasKeys, former.store.keyFile != new.store.keyFile { names.append("store.key_file") }
-        // The key is read at the start. Until then such a route compresses without dictionaries.
+        // The key is read at the start; until then the route has no dictionaries.
         if !hasKeys, new.needsKeys { names.append("dictionary") }
         let (old, now) = (former.compression, new.compression)
         if old.preparedMemory != now.preparedMemory { names.append("compression.prepared_memory") }
@@ -164,7 +165,7 @@ private enum Restart {
 }
 
 extension ListenAddress {
-    /// The port, unless it is left to the system.
+    /// The port, or nil if the system chooses it.
     fileprivate var port: UInt16? {
         if case .tcp(_, let port) = self, port != 0 { port } else { nil }
     }

@@ -2,31 +2,31 @@ internal import Dictionaries
 internal import Dispatch
 package import HTTP
 
-/// A running proxy: its loops, its listeners and its store.
+/// A running proxy with its loops, its listeners and its store.
 ///
-/// Safe from any thread but a loop.
+/// Safe from any thread except a loop.
 package final class ProxyServer: Sendable {
-    /// One loop and the name of its part of the proxy there.
+    /// A loop and the registration of the proxy there.
     struct LoopPart: Sendable {
         let loop: EventLoop
         let token: Token
     }
 
-    /// A place where clients connect.
+    /// A listener that is open.
     struct OpenListener: Sendable {
-        /// By which the loops know their shares of it.
+        /// The number by which loops identify it.
         let number: Int
         let configuration: Configuration.Listener
         let endpoint: Endpoint
     }
 
-    /// A listener whose sockets no loop has yet.
+    /// A listener whose sockets are not yet on a loop.
     struct Opened: Sendable {
         let listener: OpenListener
-        /// The sockets of each loop.
+        /// The sockets per loop.
         let shares: [[ListeningSocket]]
 
-        /// Nil without any socket.
+        /// Returns nil without a socket.
         init?(
             _ number: Int, _ configuration: Configuration.Listener, _ sockets: [ListeningSocket],
             loopCount: Int
@@ -37,7 +37,7 @@ package final class ProxyServer: Sendable {
         }
     }
 
-    /// What a reload changes.
+    /// The state that a reload changes.
     struct State: Sendable {
         var context: ProxyContext
         var listeners: [OpenListener]
@@ -48,16 +48,15 @@ package final class ProxyServer: Sendable {
     let state: Guarded<State>
     let parts: [LoopPart]
     let status: AdminStatus
-    /// Keeps the addresses of the upstreams up to date.
+    /// Resolves the names of the upstreams again.
     let names: NameWatch
-    /// The loop of the admin listener alone: it answers probes while another loop is stuck, and while all drain.
+    /// The admin listener's own loop, which responds while other loops are stuck or drain.
     private let adminLoop = EventLoop(label: "dictum.admin")
-    /// The name of the admin listener's part there.
+    /// The registration of the admin listener there.
     private let adminToken = Guarded<Token?>(nil)
     private let drained = DispatchSemaphore(value: 0)
 
-    /// Starts to accept, at sockets that the process was started with where these are among the listeners'; blocks for a
-    /// moment.
+    /// Starts to accept, at inherited sockets if their addresses match; blocks for a moment.
     package init(
         context: ProxyContext, accessLog: AccessLogOutput?, inherited: InheritedSockets = .none
     ) throws(StartError) {
@@ -83,11 +82,11 @@ package final class ProxyServer: Sendable {
         startAdmin(adminSocket)
     }
 
-    /// What the proxy has now; a reload puts another in its place.
+    /// The current context; a reload replaces it.
     package var context: ProxyContext { state.withLock { $0.context } }
-    /// Where clients connect, with the ports the system chose where none was given.
+    /// The addresses of the listeners, with the ports that the system has chosen.
     package var endpoints: [Endpoint] { state.withLock { $0.listeners.map(\.endpoint) } }
-    /// The URLs that lead to the listeners.
+    /// The URLs of the listeners.
     package var urls: [String] {
         state.withLock { state in
             state.listeners.map { listener in
@@ -97,12 +96,12 @@ package final class ProxyServer: Sendable {
             }
         }
     }
-    /// Where the admin listener is, if there is one.
+    /// The address of the admin listener, if any.
     package var adminEndpoint: Endpoint? { state.withLock { $0.adminEndpoint } }
 
     // MARK: Starting
 
-    /// The sockets of all listeners by their numbers, and that of the admin listener.
+    /// Opens the sockets of all listeners, by their numbers, and of the admin listener.
     private static func open(
         _ context: ProxyContext, _ inherited: InheritedSockets
     ) throws(StartError) -> ([Int: Opened], ListeningSocket?) {
@@ -129,7 +128,7 @@ package final class ProxyServer: Sendable {
         return (opened, try open(admin, count: 1).first)
     }
 
-    /// The address of a listener; blocks where it is a name.
+    /// Returns the address of a listener; resolving a name blocks.
     private static func endpoint(of address: ListenAddress) throws(StartError) -> Endpoint {
         switch address {
         case .unix(let path): return .unix(path: path)
@@ -141,7 +140,7 @@ package final class ProxyServer: Sendable {
         }
     }
 
-    /// Listens at an address, with a socket for each of `count` loops; beside others if it is shared.
+    /// Opens `count` sockets at an address, beside existing ones if `isShared`.
     static func open(
         _ address: ListenAddress, count: Int, isShared: Bool = false, isMultipath: Bool = false
     ) throws(StartError) -> [ListeningSocket] {
@@ -189,7 +188,7 @@ package final class ProxyServer: Sendable {
         }
     }
 
-    /// Has `body` called with the sockets of the admin listener.
+    /// Calls `body` with the sockets of the admin listener.
     func askAdmin(_ asked: DispatchGroup, _ body: @escaping @Sendable ([ListeningSocket]) -> Void) {
         asked.enter()
         adminLoop.execute { [adminToken] core in
@@ -201,11 +200,13 @@ package final class ProxyServer: Sendable {
 
     // MARK: Ends
 
-    /// Drains: accepts no more, lets requests under way end for so long, resets the rest, stores what is pending.
+    /// Drains: stops accepting, waits for requests in progress, resets the rest, and stores pending versions.
     ///
-    /// The time is that of the configuration unless one is given; `stopAtOnce` ends it. With `isHandedOver` another
-    /// process accepts at the same sockets, the admin listener's too. False where a loop is stuck: it is left behind, with
-    /// what it has not stored.
+    /// The configuration sets the time unless `drainMilliseconds` does; `stopAtOnce` cuts it short. With
+    /// `isHandedOver`
+    /// another process accepts at the same sockets, including the admin listener's.
+    ///
+    /// - Returns: false if a loop is stuck; its unsaved data is lost.
     @discardableResult
     package func stop(drainMilliseconds: Int? = nil, isHandedOver: Bool = false) -> Bool {
         if isHandedOver { moveAdmin(to: nil) } else { status.startDraining() }
@@ -220,7 +221,9 @@ package final class ProxyServer: Sendable {
             }
         }
         waiting.notify(queue: .global()) { [drained] in drained.signal() }
-        // Once no loop accepts: the successor waits for the store, and what it admits meanwhile is in memory only.
+        // Hand over after the loops have stopped accepting: the successor waits for the store, and what it admits
+        // meanwhile
+        // is in memory only.
         if isHandedOver { context.store.handOver() }
         _ = drained.wait(timeout: .now() + .milliseconds(time))
         for part in parts {
@@ -228,7 +231,7 @@ package final class ProxyServer: Sendable {
             part.loop.stop()
         }
         var areLoopsOver = true
-        // Those behind a stuck one have had their time.
+        // Loops after a stuck one have had their time.
         for part in parts where !part.loop.join(milliseconds: areLoopsOver ? Self.stuckMilliseconds : 0) {
             areLoopsOver = false
         }
@@ -237,10 +240,10 @@ package final class ProxyServer: Sendable {
         return closeStore(isWaiting: areLoopsOver && isAdminOver)
     }
 
-    /// A loop ends its turn within milliseconds; one that does not in this time never does.
+    /// A loop's turn takes milliseconds; a loop that takes longer than this is stuck.
     private static let stuckMilliseconds = 3_000
 
-    /// Stores what is pending; a stuck loop may hold what that needs, so it is not waited for then.
+    /// Stores pending versions; does not wait after a stuck loop, which may hold a lock of the store.
     private func closeStore(isWaiting: Bool) -> Bool {
         guard !isWaiting else {
             context.store.close()
@@ -256,7 +259,7 @@ package final class ProxyServer: Sendable {
         return false
     }
 
-    /// Has a `stop` that waits for requests under way wait no longer: they are reset.
+    /// Ends the waiting of `stop`; requests in progress are reset.
     package func stopAtOnce() {
         drained.signal()
     }

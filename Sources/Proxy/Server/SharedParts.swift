@@ -2,47 +2,43 @@ internal import Dictionaries
 internal import Dispatch
 internal import HTTP
 
-/// What a proxy keeps over a reload of its configuration: the store, the budgets and what is cached.
+/// The parts of a proxy that outlive reloads: the store, the budgets and the caches.
 ///
 /// Safe from any thread.
 final class SharedParts: Sendable {
     let store: DictionaryStore
-    /// The addresses of the upstreams.
     let upstreams: UpstreamDirectory
-    /// How many loops share all this.
+    /// The number of loops.
     let loopCount: Int
     let compressionPool: CompressionPool
-    /// Live encoders, and bodies that are held until they are whole.
+    /// The budget for live encoders and held bodies.
     let compressionMemory: MemoryBudget
-    /// Where deltas are made and kept.
     let deltas: Deltas
-    /// The ids of bodies that were offered before they had come whole.
+    /// The ids of bodies that were offered before they were complete.
     let promisedIDs = PromisedIDs()
-    /// Finds out what deltas save.
     let gain: GainSampler
-    /// Which versions Links name.
     let linkDesk: LinkDesk
     let dictionarySwitch = DictionarySwitch()
-    /// When an operator is told that requests come back.
+    /// Limits the error about request loops.
     let loopReminder = Reminder()
-    /// What Via says of this process.
+    /// The proxy's own entry of Via.
     let via = Via()
     let connectionCount = ConnectionCount()
-    /// What TLS sessions of clients are resumed with.
+    /// The keys that resume TLS sessions of clients.
     let ticketKeys: TLSTicketKeys
-    /// The connections of each client.
+    /// The number of connections per client.
     let clientConnections = ClientConnectionCount()
-    /// How often clients have asked of late.
+    /// The recent request rates of clients.
     let clientRates = ClientRates()
-    /// When the log was told last that no browser keeps what a route offers.
+    /// Limits the warnings about offers that no browser keeps.
     let unkeptWarnings = RouteReminders()
-    /// When the log was told last what keeps a route's responses from deltas.
+    /// Limits the hints at obstacles to deltas.
     let hints = RouteReminders()
     let variants = VariantCounts()
-    /// When the log was told last that no browser follows a route's Links.
+    /// Limits the warnings about Links that no browser follows.
     let linkWarnings = RouteReminders()
     let maintenance = DispatchQueue(label: "dictum.maintenance", qos: .utility)
-    /// Is told what an operator should know; on any thread.
+    /// Logs a message for the operator; safe from any thread.
     let report: @Sendable (StoreEvent) -> Void
 
     init(

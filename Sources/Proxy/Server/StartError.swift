@@ -1,25 +1,25 @@
-/// Why the proxy could not start, or not go on with another configuration.
+/// The reason why the proxy could not start or adopt another configuration.
 package enum StartError: Error, Equatable, CustomStringConvertible {
-    /// An address is taken, not ours, or none.
+    /// An address is in use, foreign, or invalid.
     case cannotListen(String, String)
-    /// The TLS of a listener cannot be set up.
+    /// The TLS settings of a listener are unusable.
     case tls(String, String)
-    /// The TLS to the upstream cannot be set up.
+    /// The TLS settings for the upstream are unusable.
     case upstreamTLS(String)
-    /// Sockets that the process was started with, at addresses that no listener has.
+    /// No listener has the addresses of these inherited sockets.
     case unclaimedSockets([String])
-    /// What the process was started with is no listening socket.
+    /// An inherited descriptor is not a listening socket.
     case wrongInheritance(String)
     /// The upstream's name has no address.
     case unknownUpstream(String)
-    /// An upstream is one of the proxy's own listeners.
+    /// The upstream is one of the proxy's own listeners.
     case ownUpstream(String, listener: String)
-    /// The store refuses to be opened.
+    /// The store cannot be opened.
     case store(String)
-    /// Settings that no reload can change.
+    /// These settings cannot change in a reload.
     case needsRestart([String])
 
-    /// The error for one who gave no file, but options.
+    /// The description for command lines that use options instead of a configuration file.
     package var textForOptions: String {
         switch self {
         case .cannotListen(let address, let why):

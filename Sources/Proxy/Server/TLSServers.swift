@@ -1,14 +1,14 @@
 internal import Dictionaries
 internal import HTTP
 
-/// The TLS of the listeners of one configuration.
+/// The TLS servers of the listeners of one configuration.
 ///
 /// Safe from any thread.
 final class TLSServers: Sendable {
-    /// By the addresses of the listeners.
+    /// The servers by the addresses of their listeners.
     private let servers: [ListenAddress: TLSServer]
 
-    /// Reads the files of every listener that speaks TLS.
+    /// Reads the certificate files of every TLS listener.
     init(_ listeners: [Configuration.Listener], ticketKeys: TLSTicketKeys) throws(StartError) {
         var servers: [ListenAddress: TLSServer] = [:]
         for listener in listeners {
@@ -22,10 +22,10 @@ final class TLSServers: Sendable {
         self.servers = servers
     }
 
-    /// The TLS of the listener at an address; nil where it speaks none.
+    /// Returns the TLS server of the listener at an address, or nil for plain text.
     subscript(address: ListenAddress) -> TLSServer? { servers[address] }
 
-    /// Reads again what has changed on disk; blocks.
+    /// Reloads certificates that have changed on disk; blocks.
     func refresh(_ report: (StoreEvent) -> Void) {
         for (address, server) in servers {
             switch server.refresh() {

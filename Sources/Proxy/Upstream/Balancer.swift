@@ -1,8 +1,8 @@
-/// Whose turn it is among the addresses of the upstreams.
+/// Chooses the address that the next request goes to.
 ///
-/// Pure: what it has to know of them it asks for. O(n) at most.
+/// Pure: it asks for the state of the addresses. O(n).
 struct Balancer: Sendable {
-    /// How requests are spread.
+    /// The rule that spreads requests.
     enum Method: Sendable, Equatable {
         case roundRobin
         case leastConnections
@@ -10,11 +10,11 @@ struct Balancer: Sendable {
 
     private var next = 0
 
-    /// The place of the one to take, out of `count`; nil where all are passed over.
+    /// Returns the position of the chosen address out of `count`, or nil if all are skipped.
     ///
     /// - Parameters:
-    ///   - standing: of the one at a place; nil passes it over.
-    ///   - active: the requests it has under way; asked for by `leastConnections` alone.
+    ///   - standing: returns the standing of the address at a position, or nil to skip it.
+    ///   - active: returns the requests in progress at an address; called for `leastConnections` only.
     mutating func choose(
         _ count: Int, by method: Method, standing: (Int) -> EndpointHealth.Standing?, active: (Int) -> Int
     ) -> Int? {
@@ -25,7 +25,7 @@ struct Balancer: Sendable {
             let place = (next % count + step) % count
             switch standing(place) {
             case nil: continue
-            // A trial is a request like others; it takes no detour.
+            // A trial request is a request like others and takes no detour.
             case .due: return take(place, count)
             case .up:
                 guard method == .leastConnections else { return take(place, count) }

@@ -1,77 +1,77 @@
-/// Whether requests should go to one address of an upstream, by what became of the last ones and of the checks.
+/// The health of one upstream address, from recent requests and health checks.
 ///
-/// Pure; times are milliseconds of a clock that only grows.
+/// Pure. Times are milliseconds of a monotonic clock.
 struct EndpointHealth: Sendable, Equatable {
-    /// When an address is passed over, and for how long.
+    /// The rules of ejection.
     struct Policy: Sendable, Equatable {
-        /// So many failures in a row; 0: requests never have it passed over.
+        /// The number of consecutive failures that eject an address; 0 disables ejection.
         let failuresMax: Int
-        /// For so long at first.
+        /// The first back-off in milliseconds.
         let backOff: Int64
 
-        /// After trials that failed, too, at most so many times the first back-off.
+        /// The greatest back-off, in multiples of the first.
         static let backOffGrowthMax: Int64 = 8
-        /// Checks in a row that differ from what is known, before that changes.
+        /// The number of consecutive checks that change the state.
         static let checksToChange = 2
     }
 
-    /// Whether it may be chosen.
+    /// The eligibility of an address.
     enum Standing: Equatable, Sendable {
         case up
-        /// Its back-off is over: one request may try.
+        /// The back-off is over: one request may try.
         case due
-        /// Only where there is nothing better: the less the better.
+        /// Use it only if nothing better is left, the least bad one first.
         case out(badness: Int64)
     }
 
-    /// What has changed, to be told once.
+    /// A change of state, which is reported once.
     enum Change: Equatable, Sendable {
-        /// Out for so many milliseconds, after so many failures in a row.
+        /// Ejected for some milliseconds, after consecutive failures.
         case ejected(milliseconds: Int64, failures: Int)
         case readmitted
         case checkedOut
         case checkedIn
     }
 
-    /// Failures in a row.
+    /// The number of consecutive failures.
     private(set) var failures = 0
-    /// How long it is out this time; nil while requests go there.
+    /// The current back-off, or nil while the address is in use.
     private var backOff: Int64?
     private var outUntil: Int64 = 0
     private var isOnTrial = false
-    /// Whether the checks have it out.
+    /// True while health checks exclude the address.
     private(set) var isCheckedOut = false
     private var isChecked = false
     private var contraryChecks = 0
 
-    /// Whether nothing at all is held against it, so that nobody needs to look here.
+    /// True if the address has no failures and is in use.
     var isSpotless: Bool { failures == 0 && backOff == nil && !isCheckedOut }
-    /// Whether it is passed over.
+    /// True while the address is skipped.
     var isOut: Bool { backOff != nil || isCheckedOut }
 
-    /// Whether it may be chosen now.
+    /// Returns the eligibility now.
     func standing(now: Int64) -> Standing {
-        // The checks had it out, and they bring it back.
+        // Only another check ends this state.
         if isCheckedOut { return .out(badness: .max) }
         guard backOff != nil else { return .up }
         return now >= outUntil ? .due : .out(badness: outUntil)
     }
 
-    /// Takes the trial that is due; returns whether it still was.
+    /// Starts the trial that is due; returns false if another request has started it.
     mutating func beginTrial(now: Int64) -> Bool {
         guard let backOff, standing(now: now) == .due else { return false }
         isOnTrial = true
-        // A trial nobody hears of again, as its client has left, is followed by another.
+        // If the trial's client leaves, another trial follows.
         outUntil = now + backOff
         return true
     }
 
-    /// A request has failed there before its answer began.
+    /// Records a request that failed before its response began.
     mutating func failed(now: Int64, _ policy: Policy) -> Change? {
         failures += 1
         guard policy.failuresMax > 0 else { return nil }
         if let former = backOff {
-            // Those that were under way already say nothing new.
+            // Requests that started before the ejection tell nothing new.
             guard isOnTrial else { return nil }
             isOnTrial = false
             let next = min(former * 2, policy.backOff * Policy.backOffGrowthMax)
@@ -85,7 +85,7 @@ struct EndpointHealth: Sendable, Equatable {
         return .ejected(milliseconds: policy.backOff, failures: failures)
     }
 
-    /// An answer has begun there.
+    /// Records a response that has begun.
     mutating func succeeded() -> Change? {
         let wasOut = backOff != nil
         failures = 0
@@ -94,7 +94,7 @@ struct EndpointHealth: Sendable, Equatable {
         return wasOut ? .readmitted : nil
     }
 
-    /// A check has come back; the first counts alone.
+    /// Records a check; the first check decides alone.
     mutating func checked(isGood: Bool) -> Change? {
         let isFirst = !isChecked
         isChecked = true
@@ -109,7 +109,7 @@ struct EndpointHealth: Sendable, Equatable {
         return isGood ? .checkedIn : .checkedOut
     }
 
-    /// There are no checks any more.
+    /// Forgets all checks, because they are disabled.
     mutating func forgetChecks() {
         isCheckedOut = false
         isChecked = false

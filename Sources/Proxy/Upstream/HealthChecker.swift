@@ -1,7 +1,7 @@
 internal import Dictionaries
 internal import HTTP
 
-/// Asks every address of the upstreams again and again whether it is healthy, for the whole process.
+/// Checks the health of every upstream address at intervals, on behalf of all loops.
 ///
 /// Confined to one loop.
 final class HealthChecker: Handler {
@@ -20,9 +20,9 @@ final class HealthChecker: Handler {
         token = core.add(self)
     }
 
-    /// Goes on with these settings and upstreams; those that were there keep what is known of them.
+    /// Adopts other settings and upstreams; unchanged addresses keep their health.
     ///
-    /// Does nothing where another context is on its way that has other upstreams.
+    /// Does nothing if the directory already has the upstreams of a newer configuration.
     func adopt(_ context: ProxyContext) {
         guard let current = context.upstreams.servers(standingFor: context.configuration.upstream.urls) else {
             return
@@ -47,14 +47,14 @@ final class HealthChecker: Handler {
         for server in servers where !former.contains(where: { $0 === server }) { check(server, settings) }
     }
 
-    /// Checks no more; nothing that checks have found counts from here on.
+    /// Stops checking and forgets all checks.
     private func stop() {
         core.setDeadline(token, nil)
         close()
         for server in servers { server.forgetChecks() }
     }
 
-    /// Gives up what is under way.
+    /// Cancels the probes in progress.
     func close() {
         for probe in probes.values { probe.cancel() }
         probes = [:]
@@ -68,7 +68,7 @@ final class HealthChecker: Handler {
 
     private func check(_ server: UpstreamServer, _ settings: Configuration.Upstream.Health) {
         let name = ObjectIdentifier(server)
-        // One that takes longer than the interval is waited for.
+        // A probe may outlast the interval; then no second one starts.
         guard probes[name] == nil, let target = try? RequestTarget(settings.path) else { return }
         let probe = HealthProbe(settings, core: core) { [unowned self] isGood in
             probes[name] = nil

@@ -1,6 +1,6 @@
 internal import HTTP
 
-/// One request that finds out whether one address of an upstream is healthy.
+/// One health check of one upstream address.
 ///
 /// Confined to its loop.
 final class HealthProbe: ResponseHandler, Handler {
@@ -12,10 +12,10 @@ final class HealthProbe: ResponseHandler, Handler {
     private var bodyBytes = 0
     private var onEnd: ((Bool) -> Void)?
 
-    /// A longer body than any check needs.
+    /// The largest response body that is read.
     private static let bodyBytesMax = 64 * 1024
 
-    /// `onEnd` is called once, unless the probe is cancelled.
+    /// - Parameter onEnd: called once, unless the probe is cancelled.
     init(
         _ settings: Configuration.Upstream.Health, core: EventLoop.Core, onEnd: @escaping (Bool) -> Void
     ) {
@@ -24,10 +24,10 @@ final class HealthProbe: ResponseHandler, Handler {
         self.onEnd = onEnd
     }
 
-    /// Asks.
+    /// Sends the request.
     func start(_ target: RequestTarget, in lane: UpstreamLane, of pool: ConnectionPool) {
         token = core.add(self)
-        // For the whole of it: an upstream that drips its head is not well either.
+        // The deadline covers the whole probe: an upstream that sends its head slowly is unhealthy.
         core.setDeadline(token, core.now + Int64(settings.timeout))
         var headers = Headers()
         headers.append(.host, lane.target.authority)
@@ -43,13 +43,13 @@ final class HealthProbe: ResponseHandler, Handler {
         }
     }
 
-    /// Gives up; nobody hears of it.
+    /// Cancels the probe without calling `onEnd`.
     func cancel() {
         onEnd = nil
         end()
     }
 
-    /// The time is over; a head that came before counts.
+    /// Ends the probe; a head that came in time counts.
     func expired(_ core: EventLoop.Core) { end() }
 
     private func end() {
@@ -61,11 +61,11 @@ final class HealthProbe: ResponseHandler, Handler {
         onEnd?(isGood)
     }
 
-    // MARK: What the connection reports
+    // MARK: Events of the connection
 
     func receivedInterim(_ head: ResponseHead) {}
 
-    /// Never comes: nothing asks for an upgrade.
+    /// Never called, because the probe asks for no upgrade.
     func switchedProtocols(_ head: ResponseHead) {}
 
     func receivedHead(_ head: consuming ResponseHead, framing: BodyFraming) {

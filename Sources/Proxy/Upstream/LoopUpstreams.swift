@@ -1,14 +1,14 @@
 internal import HTTP
 
-/// One loop's view of the upstreams: whose turn it is, and how many tries are left.
+/// The upstreams as one loop sees them: the balancer, the retry budget, and the connections.
 ///
 /// Confined to its loop.
 final class LoopUpstreams {
-    /// One address of an upstream, and the connections that this loop keeps to it.
+    /// An upstream address with this loop's connections to it.
     final class Way {
-        /// The address, and how it fares.
+        /// The address and its health.
         let server: UpstreamServer
-        /// This loop's connections to it.
+        /// The connections of this loop.
         let lane: UpstreamLane
 
         init(_ server: UpstreamServer, _ lane: UpstreamLane) {
@@ -20,18 +20,18 @@ final class LoopUpstreams {
     private var ways: [Way] = []
     private var method = Balancer.Method.roundRobin
     private var balancer = Balancer()
-    /// Tries beyond the first.
+    /// The budget for retries.
     var budget = RetryBudget()
 
-    /// How many there are.
+    /// The number of addresses.
     var count: Int { ways.count }
 
-    /// Whether somebody balances by the requests under way.
+    /// True if the balancer counts requests in progress.
     var countsLoad: Bool { method == .leastConnections && ways.count > 1 }
 
-    /// Goes on with those of the context; connections to others are let end, and kept no longer.
+    /// Adopts the upstreams of a configuration; connections to others are closed when they end.
     ///
-    /// Does nothing where another context is on its way that has others.
+    /// Does nothing if the directory already has the upstreams of a newer configuration.
     func adopt(_ context: ProxyContext, _ pool: ConnectionPool) {
         guard let servers = context.upstreams.servers(standingFor: context.configuration.upstream.urls) else {
             return
@@ -41,10 +41,10 @@ final class LoopUpstreams {
         pool.keep(servers.lazy.map(\.target))
     }
 
-    /// The way that the next request takes; nil where all have been `passed`.
+    /// Returns the address for the next request, or nil if all have been tried.
     func choose(passing passed: [UpstreamServer] = [], now: Int64) -> Way? {
         if ways.count == 1 { return passed.isEmpty ? ways[0] : nil }
-        // Another loop may take a trial first: then it is the next one's turn.
+        // If another loop takes the trial first, choose again.
         for _ in 0...ways.count {
             let place = balancer.choose(
                 ways.count, by: method,

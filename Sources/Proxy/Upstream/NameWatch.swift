@@ -3,32 +3,32 @@ internal import Dispatch
 internal import HTTP
 internal import Synchronization
 
-/// Has the names of the upstreams resolved again at intervals, on a queue of its own, since that blocks.
+/// Resolves the names of the upstreams at intervals, on its own queue, because that blocks.
 ///
 /// Safe from any thread.
 final class NameWatch: Sendable {
     private let queue = DispatchQueue(label: "dictum.resolver", qos: .utility)
     private let context: Guarded<ProxyContext>
-    /// Names that had no address the last time.
+    /// The names without an address in the last round.
     private let failing = Guarded<Set<String>>([])
-    /// Which series of rounds counts; those of former configurations end by themselves.
+    /// The current series of rounds; older series end by themselves.
     private let series = Atomic<Int>(0)
     private let onChange: @Sendable () -> Void
 
-    /// `onChange` is called on the queue after addresses have come or gone.
+    /// - Parameter onChange: called on the queue after addresses have changed.
     init(_ context: ProxyContext, onChange: @escaping @Sendable () -> Void) {
         self.context = Guarded(context)
         self.onChange = onChange
         begin(context)
     }
 
-    /// Goes on with the names and the interval of another configuration.
+    /// Adopts the names and the interval of another configuration.
     func adopt(_ context: ProxyContext) {
         self.context.withLock { $0 = context }
         begin(context)
     }
 
-    /// Resolves no more; a round that is under way may still end.
+    /// Stops resolving; a round in progress may still end.
     func stop() { series.wrappingAdd(1, ordering: .relaxed) }
 
     private func begin(_ context: ProxyContext) {
@@ -38,7 +38,7 @@ final class NameWatch: Sendable {
     }
 
     private func waitForRound(of own: Int, _ interval: Int) {
-        // Holds nothing on to what a reload or the end has replaced.
+        // A weak reference, so that a waiting round keeps no replaced object alive.
         queue.asyncAfter(deadline: .now() + .milliseconds(interval)) { [weak self] in
             guard let self, series.load(ordering: .relaxed) == own else { return }
             refresh(context.withLock { $0 })
@@ -64,7 +64,7 @@ final class NameWatch: Sendable {
 }
 
 extension UpstreamURL {
-    /// Whether it has a name that may get other addresses.
+    /// True if the URL has a name that needs resolving.
     fileprivate var hasName: Bool {
         if case .host(let host, _) = place { IPAddress(host) == nil } else { false }
     }

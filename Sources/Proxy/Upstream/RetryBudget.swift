@@ -1,10 +1,10 @@
-/// How many requests may be sent once more: a share of those of the last ten seconds, and a few in any case.
+/// Limits retries to a share of the last ten seconds' requests, plus a few.
 ///
-/// Without it an outage would double its own load. Pure; a loop has its own.
+/// Without a limit an outage would double its own load. Pure; each loop has one.
 struct RetryBudget: Sendable {
-    /// One in so many requests.
+    /// The number of requests per allowed retry.
     static let requestsPerRetry = 5
-    /// In ten seconds, however few requests there were.
+    /// The number of retries per ten seconds that are always allowed.
     static let retriesMin = 10
     private static let seconds = 10
 
@@ -12,13 +12,13 @@ struct RetryBudget: Sendable {
     private var retries = [Int](repeating: 0, count: seconds)
     private var second: Int64 = 0
 
-    /// Counts a request; `now` is in milliseconds.
+    /// Counts a request at `now`, in milliseconds.
     mutating func count(now: Int64) {
         advance(to: now / 1000)
         requests[place] &+= 1
     }
 
-    /// Takes one retry out; false where none is left.
+    /// Takes a retry; returns false if none is left.
     mutating func take(now: Int64) -> Bool {
         advance(to: now / 1000)
         let allowed = Self.retriesMin + requests.reduce(0, &+) / Self.requestsPerRetry
@@ -31,7 +31,7 @@ struct RetryBudget: Sendable {
 
     private mutating func advance(to now: Int64) {
         guard now > second else { return }
-        // What is older than the window counts no more, at most all of it.
+        // Clear the seconds that have left the window.
         for _ in 0..<min(now - second, Int64(Self.seconds)) {
             second += 1
             requests[place] = 0

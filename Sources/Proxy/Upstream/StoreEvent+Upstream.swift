@@ -2,7 +2,7 @@ internal import Dictionaries
 internal import HTTP
 
 extension StoreEvent {
-    /// What an operator is told when it changes whether requests go to an upstream.
+    /// Describes a change of an upstream's health.
     static func change(
         _ change: EndpointHealth.Change, of server: UpstreamServer, isOnlyOne: Bool = false,
         because error: UpstreamError? = nil
@@ -23,7 +23,7 @@ extension StoreEvent {
 }
 
 extension StoreEvent {
-    /// What an operator is told when a request cannot be answered for want of a response; at most once a minute.
+    /// Describes a failed request; logged at most once a minute.
     static func failure(_ error: UpstreamError, of server: UpstreamServer, status: Status) -> StoreEvent {
         .warning(
             """
@@ -34,7 +34,7 @@ extension StoreEvent {
 }
 
 extension UpstreamError {
-    /// What has happened, for a log.
+    /// The description of the error for logs.
     var logText: String {
         switch self {
         case .connectFailed(let error): error.text.lowercased()

@@ -1,23 +1,22 @@
 internal import Dictionaries
 internal import HTTP
 
-/// The addresses of the upstreams as they are known now; outlives reloads.
+/// The current addresses of all upstreams; it outlives reloads.
 ///
-/// Safe from any thread but a loop where it resolves.
+/// Safe from any thread, but resolving blocks and may not run on a loop.
 final class UpstreamDirectory: Sendable {
-    /// What is known.
     private struct State: Sendable {
         var urls: [UpstreamURL]
         var servers: [UpstreamServer]
     }
 
-    /// What became of asking for all names again.
+    /// The result of resolving all names again.
     struct Refreshed: Sendable {
-        /// Those that were not there before.
+        /// The new addresses.
         let added: [UpstreamServer]
-        /// Those that are not there any more.
+        /// The addresses that are gone.
         let removed: [UpstreamServer]
-        /// Names that had no address just now; they keep those that they had.
+        /// The names that currently have no address; they keep their former ones.
         let failed: [String]
     }
 
@@ -30,32 +29,33 @@ final class UpstreamDirectory: Sendable {
         adopt(urls, servers)
     }
 
-    /// Every address of every upstream, in the order of the configuration.
+    /// All addresses of all upstreams, in the order of the configuration.
     var servers: [UpstreamServer] { state.withLock { $0.servers } }
 
-    /// Every address of these upstreams; nil once a reload has put others in their place.
+    /// Returns all addresses of these upstreams, or nil once a reload has replaced them.
     ///
-    /// A loop that has not got the reload yet may not be able to speak to those: it may have no TLS for them.
+    /// A loop that has not seen the reload may lack the TLS settings for the new addresses.
     func servers(standingFor urls: [UpstreamURL]) -> [UpstreamServer]? {
         state.withLock { $0.urls == urls ? $0.servers : nil }
     }
 
-    /// The addresses of upstreams that are to take the place of the present ones; blocks, and changes nothing.
+    /// Resolves the upstreams of a new configuration; blocks, and changes nothing.
     ///
-    /// Those that stay are the same objects, with what is known of their health. A name that was known and has no
-    /// address now keeps those that it had; a new one without is an error, as it is likely a slip of the pen.
+    /// Unchanged addresses keep their objects and so their health. A known name that has no address now keeps its
+    /// former
+    /// ones; an unknown name without an address is an error, because it is probably misspelt.
     func servers(of urls: [UpstreamURL]) throws(StartError) -> [UpstreamServer] {
         let found = resolve(urls)
         guard let host = found.unknown.first else { return found.servers }
         throw .unknownUpstream(host)
     }
 
-    /// Goes on with these.
+    /// Adopts the resolved upstreams.
     func adopt(_ urls: [UpstreamURL], _ servers: [UpstreamServer]) {
         state.withLock { $0 = State(urls: urls, servers: servers) }
     }
 
-    /// Asks for all names again; nil where the upstreams have changed meanwhile.
+    /// Resolves all names again; returns nil if the upstreams have been replaced meanwhile.
     ///
     /// Blocks.
     func refresh() -> Refreshed? {
@@ -74,9 +74,9 @@ final class UpstreamDirectory: Sendable {
 
     private struct Found {
         var servers: [UpstreamServer] = []
-        /// Names that have no address, and had some.
+        /// The known names without an address.
         var failed: [String] = []
-        /// Names that never had one.
+        /// The unknown names without an address.
         var unknown: [String] = []
     }
 

@@ -2,23 +2,23 @@ internal import Dictionaries
 internal import HTTP
 internal import Synchronization
 
-/// One address of one upstream, and how it fares; shared by all loops, kept over reloads.
+/// One upstream address and its health, shared by all loops and kept over reloads.
 ///
-/// While all is well a request pays one relaxed load for it.
+/// A request to a healthy address costs one relaxed load.
 final class UpstreamServer: Sendable {
-    /// Where it is.
+    /// The address.
     let target: UpstreamTarget
-    /// The URL as it was configured.
+    /// The configured URL.
     let url: String
-    /// The upstream as logs have it.
+    /// The upstream as logs name it.
     let text: String
-    /// The same as `text`, for the access log.
+    /// The bytes of `text`, for the access log.
     let logText: [UInt8]
     private let health = Guarded(EndpointHealth())
-    /// What `health` says in short: 0 where nothing is held against it, 1 after failures, 2 where it is out.
+    /// A summary of `health`: 0 without failures, 1 after failures, 2 while skipped.
     private let summary = Atomic<Int>(0)
     private let active = Atomic<Int>(0)
-    /// When an operator is told of a failed request.
+    /// Limits warnings about failed requests.
     let failureReminder = Reminder()
 
     init(_ target: UpstreamTarget, url: String) {
@@ -31,49 +31,49 @@ final class UpstreamServer: Sendable {
 
     // MARK: Load
 
-    /// Requests under way there, of all loops; counted only where somebody balances by it.
+    /// The requests in progress, of all loops; counted only if the balancer needs it.
     var activeCount: Int { active.load(ordering: .relaxed) }
 
-    /// A request goes there.
+    /// Counts a request that starts.
     func enter() { active.wrappingAdd(1, ordering: .relaxed) }
 
-    /// A request that went there is over.
+    /// Counts a request that ends.
     func leave() { active.wrappingSubtract(1, ordering: .relaxed) }
 
     // MARK: Health
 
-    /// Whether requests go there as they come.
+    /// True while the address gets requests.
     var isHealthy: Bool { summary.load(ordering: .relaxed) != 2 }
-    /// Whether the checks have it out.
+    /// True while health checks exclude the address.
     var isCheckedOut: Bool { health.withLock { $0.isCheckedOut } }
 
-    /// Whether it may be chosen now.
+    /// Returns the eligibility now.
     func standing(now: Int64) -> EndpointHealth.Standing {
         isHealthy ? .up : health.withLock { $0.standing(now: now) }
     }
 
-    /// Takes the trial that is due; one of the loops gets it.
+    /// Starts the trial that is due; only one loop gets it.
     func beginTrial(now: Int64) -> Bool {
         health.withLock { $0.beginTrial(now: now) }
     }
 
-    /// An answer has begun there.
+    /// Records a response that has begun.
     func succeeded() -> EndpointHealth.Change? {
         guard summary.load(ordering: .relaxed) != 0 else { return nil }
         return change { $0.succeeded() }
     }
 
-    /// A request has failed there before its answer began.
+    /// Records a request that failed before its response began.
     func failed(now: Int64, _ policy: EndpointHealth.Policy) -> EndpointHealth.Change? {
         change { $0.failed(now: now, policy) }
     }
 
-    /// A check has come back.
+    /// Records a health check.
     func checked(isGood: Bool) -> EndpointHealth.Change? {
         change { $0.checked(isGood: isGood) }
     }
 
-    /// There are no checks any more.
+    /// Forgets all checks, because they are disabled.
     func forgetChecks() {
         change { $0.forgetChecks() }
     }
@@ -81,7 +81,7 @@ final class UpstreamServer: Sendable {
     private func change<Result: Sendable>(_ body: (inout EndpointHealth) -> Result) -> Result {
         health.withLock { health in
             let result = body(&health)
-            // Under the lock: the summary must not fall behind what another thread has found since.
+            // Store it under the lock, or a slower thread would overwrite a newer summary.
             summary.store(health.isOut ? 2 : health.isSpotless ? 0 : 1, ordering: .relaxed)
             return result
         }
