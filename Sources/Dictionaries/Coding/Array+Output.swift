@@ -5,14 +5,14 @@ extension [UInt8] {
         unsafe span.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
     }
 
-    /// Lets a C library write up to `capacity` bytes at the end; `body` returns how many it wrote.
+    /// Appends up to `capacity` bytes that a C library writes; `body` returns their count.
     @unsafe mutating func append<Failure: Error>(
         upTo capacity: Int, writtenBy body: (UnsafeMutableBufferPointer<UInt8>) throws(Failure) -> Int
     ) throws(Failure) {
-        // `append(addingCapacity:)` would write in place, but comes with Swift 6.3 only; zeroes first and then the
-        // bytes would cost more than copying what was written, in a debug build a thousand times more.
+        // `append(addingCapacity:)` would write in place, but exists only from Swift 6.3 on. Appending zeroes and
+        // overwriting them costs more than copying the output: in a debug build a thousand times more.
         var failure: Failure?
-        // Safe: `body` says how many bytes it has initialised, and gets no more room than there is.
+        // Safe: `body` gets no more room than there is, and returns the number of bytes that it initialised.
         let piece = unsafe [UInt8](unsafeUninitializedCapacity: capacity) { buffer, count in
             do throws(Failure) {
                 count = try unsafe body(buffer)

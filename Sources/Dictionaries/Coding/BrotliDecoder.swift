@@ -1,6 +1,6 @@
 internal import CBrotli
 
-/// br, and dcb after its header: one stream (clients deliver only the first of several).
+/// A decoder of br, and of dcb behind its header: one stream, since clients deliver only the first of several.
 @safe final class BrotliDecoder: DecoderEngine {
     let coding: ContentCoding
     private let state: OpaquePointer
@@ -8,7 +8,8 @@ internal import CBrotli
     private let dictionary: Body?
     private var isFinished = false
     private let memory: BrotliMemory
-    /// What the stream asks for in its first byte; the most there is (RFC 7932 section 9.1) until then.
+    /// The window that the first byte of the stream asks for; the largest (RFC 7932 section 9.1) until that byte is
+    /// read.
     private var windowBits = 24
     private var hasBegun = false
 
@@ -27,12 +28,12 @@ internal import CBrotli
 
     deinit { unsafe BrotliDecoderDestroyInstance(state) }
 
-    // Asked for, since a call that wants more input may keep output that had no room.
+    // The library is asked, since a call that wants more input may keep output that had no room.
     var hasMore: Bool { unsafe BrotliDecoderHasMoreOutput(state) == BROTLI_TRUE }
 
     var memoryBytes: Int { memory.bytes }
 
-    /// The window, and tables that are rarely larger.
+    /// The window and the tables, which are rarely larger.
     var memoryBytesMax: Int { max(memoryBytes, 1 << windowBits + 512 << 10) }
 
     func step(_ input: Span<UInt8>, room: Int, into output: inout [UInt8]) throws(CodingError) -> Int {
@@ -68,7 +69,7 @@ internal import CBrotli
         guard isFinished else { throw CodingError(coding, .end, "the stream is cut short") }
     }
 
-    /// WBITS of RFC 7932 section 9.1; 24 where it is not valid, which the library refuses.
+    /// Returns WBITS (RFC 7932 section 9.1), or 24 if the byte is invalid: the library then refuses the stream.
     static func windowBits(_ byte: UInt8) -> Int {
         if byte & 1 == 0 { return 16 }
         let (low, high) = (Int(byte >> 1 & 7), Int(byte >> 4 & 7))

@@ -1,6 +1,6 @@
-/// The count of the memory that one brotli object has allocated; used by the thread that uses the object.
+/// The number of bytes that one brotli object has allocated; only the thread that uses the object touches it.
 @safe final class BrotliMemory {
-    /// What the allocator in the shim adds to and takes from.
+    /// The counter that the allocator in the shim changes.
     let count: UnsafeMutablePointer<Int>
 
     init() {

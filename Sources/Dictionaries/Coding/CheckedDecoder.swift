@@ -1,4 +1,5 @@
-/// What all decoders have in common: the header must match, the budget is kept, and nothing follows an error.
+/// A decoder with the rules of all codings: the header must match, the limits hold, and no call succeeds after an
+/// error.
 final class CheckedDecoder: Decoder {
     private let engine: any DecoderEngine
     private let header: [UInt8]
@@ -51,7 +52,7 @@ final class CheckedDecoder: Decoder {
         guard !hasFailed else { throw CodingError(coding, .decode, "the decoder has failed before") }
     }
 
-    /// Compares what of the header is in `input`, and says how many bytes that was.
+    /// Compares the part of the header that `input` has; returns the number of bytes compared.
     private func readHeader(_ input: Span<UInt8>) throws(CodingError) -> Int {
         let count = min(header.count - headerBytesRead, input.count)
         for index in 0..<count where input[index] != header[headerBytesRead + index] {

@@ -1,4 +1,5 @@
-/// What all encoders have in common: the header comes first, the length holds, and nothing follows an error.
+/// An encoder with the rules of all codings: the header comes first, the length holds, and no call succeeds after
+/// an error.
 final class CheckedEncoder: Encoder {
     private let engine: any Encoder
     private var header: [UInt8]
@@ -19,7 +20,7 @@ final class CheckedEncoder: Encoder {
         _ input: Span<UInt8>, _ directive: EncoderDirective, into output: inout [UInt8]
     ) throws(CodingError) {
         guard !isClosed else { throw CodingError(coding, .encode, "the encoder has ended or failed before") }
-        // Closed until this call succeeds.
+        // The encoder stays closed unless this call succeeds.
         isClosed = true
         try checkLength(adding: input.count, directive)
         output.append(contentsOf: header)

@@ -1,8 +1,8 @@
-/// The codings: makes encoders and decoders, and codes whole bodies at once.
+/// The codings: makers of encoders and decoders, and coding of whole bodies.
 package enum Codec {
     /// Makes an encoder for one body.
     ///
-    /// Throws where coding and dictionary do not belong together, or where memory is exhausted.
+    /// Throws if the coding and the dictionary do not belong together, or if memory is exhausted.
     package static func encoder(
         for coding: ContentCoding, options: EncoderOptions = EncoderOptions()
     ) throws(CodingError) -> any Encoder {
@@ -14,7 +14,7 @@ package enum Codec {
             bodyBytes: options.bodyBytes)
     }
 
-    /// Codes a whole body; `options.bodyBytes` is taken from it.
+    /// Codes a whole body, whose length replaces `options.bodyBytes`.
     package static func encode(
         _ body: Span<UInt8>, _ coding: ContentCoding, options: EncoderOptions = EncoderOptions()
     ) throws(CodingError) -> [UInt8] {
@@ -26,7 +26,7 @@ package enum Codec {
         return output
     }
 
-    /// Makes a decoder for one body; the dictionary is required for dcb and dcz, refused for the rest.
+    /// Makes a decoder for one body; dcb and dcz need a dictionary, the other codings refuse one.
     package static func decoder(
         for coding: ContentCoding, dictionary: Body? = nil, limits: DecoderLimits
     ) throws(CodingError) -> any Decoder {
@@ -56,7 +56,7 @@ package enum Codec {
         return output
     }
 
-    /// The bytes of memory that an encoder made with these options will hold at its peak, for budgets.
+    /// Returns the bytes of memory that an encoder made with these options holds at its peak, for budgets.
     package static func memoryEstimate(for coding: ContentCoding, options: EncoderOptions) -> Int {
         switch coding {
         case .identity: 0

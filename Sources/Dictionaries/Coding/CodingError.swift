@@ -1,31 +1,28 @@
-/// Why a body could not be coded or decoded; nothing that follows from the same stream can be trusted.
+/// A failure to code or decode a body; nothing more from the same stream can be trusted.
 package struct CodingError: Error, Hashable, Sendable {
-    /// Where in the life of a stream it happened.
+    /// The stage of a stream's life at which it failed.
     package enum Stage: String, Sendable {
-        /// The codec could not be made: memory, or options that do not fit together.
+        /// The codec could not be made: no memory, or options that do not fit together.
         case setup
-        /// The coding's own header is missing or names another dictionary (RFC 9842 sections 4 and 5).
+        /// The header of the coding is missing or names another dictionary (RFC 9842 sections 4 and 5).
         case header
-        /// While coding.
+        /// The library failed to code.
         case encode
-        /// What was coded does not decode to what went in.
+        /// The coded bytes do not decode to the body.
         case verify
-        /// While decoding.
+        /// The library failed to decode.
         case decode
-        /// The decoded body would be larger than allowed.
+        /// The decoded body would be larger than the limits allow.
         case limit
         /// The stream is cut short, or goes on after its end.
         case end
     }
 
-    /// The coding that failed.
     package let coding: ContentCoding
-    /// Where it failed.
     package let stage: Stage
-    /// What went wrong, in the library's own words where it has any.
+    /// The cause, in the library's words if it has any.
     package let message: String
 
-    /// Names the coding, the stage and the cause.
     package init(_ coding: ContentCoding, _ stage: Stage, _ message: String) {
         self.coding = coding
         self.stage = stage
@@ -34,6 +31,6 @@ package struct CodingError: Error, Hashable, Sendable {
 }
 
 extension CodingError: CustomStringConvertible {
-    /// One line for a log.
+    /// The failure as one line for a log.
     package var description: String { "\(coding.token) \(stage.rawValue): \(message)" }
 }

@@ -1,7 +1,7 @@
-/// The levels of the codings without a dictionary: those that the operator gives, else the ones that the body's length suggests.
+/// The levels of the codings without a dictionary: given by the operator, or chosen by the length of the body.
 ///
-/// The choice by length follows measurements of API responses and pages (`Tests/Benchmarks/plain.py`): no coding that is
-/// preferred to gzip sends more bytes than `gzip -6`, and none takes more CPU time.
+/// The choice by length follows measurements of API responses and pages (`Tests/Benchmarks/plain.py`). No coding
+/// that is preferred to gzip sends more bytes than `gzip -6`, and none takes more CPU time.
 package struct CodingLevels: Sendable, Equatable {
     /// The level of gzip, 1 to 9.
     package var gzip: Int?
@@ -10,14 +10,14 @@ package struct CodingLevels: Sendable, Equatable {
     /// The level of Zstandard, 1 to 19.
     package var zstd: Int?
 
-    /// No level is given.
+    /// Makes levels; nil leaves a level to the length of the body.
     package init(gzip: Int? = nil, br: Int? = nil, zstd: Int? = nil) {
         self.gzip = gzip
         self.br = br
         self.zstd = zstd
     }
 
-    /// The level given for a coding; nil leaves it to the body's length.
+    /// Returns the level given for a coding; nil leaves it to the length of the body.
     package func given(for coding: ContentCoding) -> Int? {
         switch coding {
         case .gzip: gzip
@@ -27,14 +27,14 @@ package struct CodingLevels: Sendable, Equatable {
         }
     }
 
-    /// The level for a body that an event loop codes piece by piece.
+    /// Returns the level for a body that an event loop codes piece by piece.
     ///
-    /// Higher levels would keep the loop's other clients waiting.
+    /// It is capped, since a higher level would keep the loop's other clients waiting.
     package func givenForStream(_ coding: ContentCoding) -> Int? {
         given(for: coding).map { min($0, Self.quickest(coding)) }
     }
 
-    /// True where a level takes longer than the ones that are chosen by length.
+    /// Returns true if the given level takes longer than the levels that are chosen by length.
     package func isSlow(_ coding: ContentCoding) -> Bool {
         given(for: coding).map { $0 > Self.quickest(coding) } ?? false
     }
@@ -44,13 +44,13 @@ package struct CodingLevels: Sendable, Equatable {
     // MARK: Chosen by length
 
     static let brotli = 5
-    /// The level of libdeflate for a whole body: 20 to 40 % less time than zlib at 6, and 1 % fewer bytes.
+    /// The level of libdeflate for a whole body: 20 to 40 % less time than zlib at level 6, and 1 % fewer bytes.
     static let deflate = 7
-    /// The level of zlib for streams and small bodies, where libdeflate sends up to 5 % more.
+    /// The level of zlib for streams and small bodies, for which libdeflate sends up to 5 % more bytes.
     static let zlib = 6
     static let deflateBytesMin = 2 << 10
 
-    /// The level of Zstandard for a body of so many bytes.
+    /// Returns the level of Zstandard for a body of this length.
     static func zstd(bodyBytes: Int?) -> Int {
         guard let bodyBytes else { return 9 }
         switch bodyBytes {
@@ -60,10 +60,11 @@ package struct CodingLevels: Sendable, Equatable {
         }
     }
 
-    /// The length from which on a coding is better than gzip.
+    /// Returns the length from which on a coding is better than gzip.
     ///
-    /// Below 24 KiB Zstandard takes up to 5 % more bytes than gzip, or more time. Brotli saves 10 % of the bytes of small bodies
-    /// and takes twice the time. It takes less for lists of JSON of 100 KB, and for every response from 128 KiB on that was measured.
+    /// Below 24 KiB, Zstandard takes up to 5 % more bytes than gzip, or more time. For small bodies, brotli saves
+    /// 10 % of the bytes and takes twice the time. From 128 KiB on, and for lists of JSON from 100 KB on, it takes
+    /// less time for every response that was measured.
     static func bytesMin(_ coding: ContentCoding) -> Int {
         switch coding {
         case .zstd: 24 << 10
@@ -73,20 +74,20 @@ package struct CodingLevels: Sendable, Equatable {
     }
 }
 
-/// The codings that the server prefers, in order, among those that a client likes equally.
+/// The codings that the server prefers, in order, if a client likes them equally.
 package struct CodingPreference: Sendable {
     package let codings: [ContentCoding]
     private let levels: CodingLevels
 
-    /// A preference for these codings, and for gzip before them where it is smaller.
+    /// Makes a preference for these codings, which puts gzip first if its output is smaller.
     package init(_ codings: [ContentCoding], levels: CodingLevels = CodingLevels()) {
         self.codings = codings
         self.levels = levels
     }
 
-    /// True if gzip comes before this coding for a body of at least so many bytes.
+    /// Returns true if gzip comes before this coding for a body of at least this length.
     ///
-    /// A level that the operator gives keeps the coding's place.
+    /// A level that the operator gives keeps the coding in its place.
     func yieldsToGzip(_ coding: ContentCoding, bodyBytes: Int) -> Bool {
         levels.given(for: coding) == nil && bodyBytes < CodingLevels.bytesMin(coding)
             && codings.contains(.gzip)

@@ -1,12 +1,11 @@
-/// A codec's context that can serve one body after the other.
+/// A codec's context that serves one body after the other.
 protocol CompressionContext: AnyObject, Sendable {
-    /// The bytes of memory it holds.
     var memoryBytes: Int { get }
-    /// Makes it as new, dropping every reference to a dictionary; false if it must be freed instead.
+    /// Resets the context and drops every reference to a dictionary; returns false if it must be freed instead.
     func reset() -> Bool
 }
 
-/// The contexts of one codec that wait for their next body: making one costs more than a small delta.
+/// A pool of one codec's contexts: making one costs more than a small delta.
 final class CompressionContexts<Context: CompressionContext>: Sendable {
     private struct Shelf {
         var contexts: [Context] = []
@@ -18,20 +17,20 @@ final class CompressionContexts<Context: CompressionContext>: Sendable {
     private let contextBytesMax: Int
     private let shelf = Guarded(Shelf())
 
-    /// A shelf for so many contexts of so many bytes together.
+    /// Makes an empty pool with bounds on the number of contexts and on their bytes.
     ///
-    /// - Parameter contextBytesMax: a context that a body has left larger is freed: the next body may be small, and its
-    ///   budget with it.
+    /// - Parameter contextBytesMax: the size above which a context is freed rather than kept: the next body may be
+    ///   small, and its budget with it.
     init(countMax: Int, bytesMax: Int, contextBytesMax: Int = 8 << 20) {
         self.countMax = countMax
         self.bytesMax = bytesMax
         self.contextBytesMax = contextBytesMax
     }
 
-    /// The bytes of memory that waiting contexts hold.
+    /// The bytes of memory that pooled contexts hold.
     var memoryBytes: Int { shelf.withLock { $0.bytes } }
 
-    /// A context nobody else has, the one used last first, because its memory is in the cache; nil if none waits.
+    /// Takes the context that was used last, since its memory is in the cache; returns nil if the pool is empty.
     func take() -> Context? {
         shelf.withLock { shelf in
             guard let context = shelf.contexts.popLast() else { return nil }
@@ -40,7 +39,7 @@ final class CompressionContexts<Context: CompressionContext>: Sendable {
         }
     }
 
-    /// Takes back a context that its encoder no longer uses; beyond the bounds it is freed.
+    /// Gives back a context that its encoder no longer uses; the pool frees it if a bound is reached.
     func give(_ context: Context) {
         guard context.reset() else { return }
         let bytes = context.memoryBytes

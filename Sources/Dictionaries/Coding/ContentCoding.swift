@@ -1,22 +1,22 @@
-/// A content coding that Dictum speaks (RFC 9110 section 8.4.1, RFC 9842 sections 4 and 5).
+/// A content coding that Dictum implements (RFC 9110 section 8.4.1, RFC 9842 sections 4 and 5).
 package enum ContentCoding: String, CaseIterable, Sendable {
-    /// The body as it is.
+    /// The body without any coding.
     case identity
-    /// RFC 1952; `x-gzip` is the same.
+    /// gzip (RFC 1952); `x-gzip` is the same.
     case gzip
-    /// Brotli, RFC 7932.
+    /// Brotli (RFC 7932).
     case br
-    /// Zstandard, RFC 8878 with the window of RFC 9659.
+    /// Zstandard (RFC 8878) with the window of RFC 9659.
     case zstd
-    /// Brotli over a dictionary, RFC 9842 section 4.
+    /// Brotli over a dictionary (RFC 9842 section 4).
     case dcb
-    /// Zstandard over a dictionary, RFC 9842 section 5.
+    /// Zstandard over a dictionary (RFC 9842 section 5).
     case dcz
 
     /// The name in Content-Encoding and Accept-Encoding.
     package var token: String { rawValue }
 
-    /// Whether a body in this coding can be read only with a dictionary.
+    /// True if a body in this coding can be decoded only with a dictionary.
     package var usesDictionary: Bool {
         switch self {
         case .dcb, .dcz: true
@@ -24,9 +24,10 @@ package enum ContentCoding: String, CaseIterable, Sendable {
         }
     }
 
-    /// Its place among all.
+    /// The position among all codings.
     ///
-    /// Codings are compared and hashed by it: by their names, as is the rule for such types, it takes ten times as long.
+    /// Codings are compared and hashed by it. Comparing by name, as Swift does for such types, takes ten times as
+    /// long.
     package var place: Int {
         switch self {
         case .identity: 0
@@ -38,9 +39,9 @@ package enum ContentCoding: String, CaseIterable, Sendable {
         }
     }
 
-    /// Whether both are the same.
+    /// Compares the positions.
     package static func == (one: ContentCoding, other: ContentCoding) -> Bool { one.place == other.place }
 
-    /// Hashes the place.
+    /// Hashes the position.
     package func hash(into hasher: inout Hasher) { hasher.combine(place) }
 }

@@ -1,24 +1,26 @@
-/// Turns a coded body back, piece by piece; not Sendable, one owner at a time.
+/// Decodes one body, piece by piece; not Sendable, one owner at a time.
 ///
-/// After an error every further call throws. The output is right only once `finish` has returned.
+/// After an error every further call throws. The output is known to be whole only once `finish` has returned.
 package protocol Decoder: AnyObject {
     /// The coding of the input.
     var coding: ContentCoding { get }
 
-    /// Appends what `input` leads to, at most so many bytes, within the limits; returns how much of it was used.
+    /// Appends at most `outputBytes` decoded bytes, within the limits; returns the number of input bytes used.
     ///
-    /// Give the rest in the next call, and go on, with nothing to give as well, while `hasMore`. O(count of the output).
+    /// The next call continues with the rest of the input. While `hasMore`, call again even without any input.
+    /// O(count of the output).
     func decode(
         _ input: Span<UInt8>, upTo outputBytes: Int, into output: inout [UInt8]
     ) throws(CodingError) -> Int
 
-    /// Whether input that was used leads to more output.
+    /// True while input that was used leads to more output.
     var hasMore: Bool { get }
 
-    /// The bytes of memory it holds, for budgets.
+    /// The bytes of memory that it holds, for budgets.
     var memoryBytes: Int { get }
 
-    /// The most that it will hold, as far as what it has read tells: mostly the window that the stream asks for.
+    /// An upper bound of the bytes that it will hold, as far as the input read so far tells: mostly the window of
+    /// the stream.
     var memoryBytesMax: Int { get }
 
     /// Throws unless the stream is complete and nothing followed it.
@@ -26,7 +28,7 @@ package protocol Decoder: AnyObject {
 }
 
 extension Decoder {
-    /// Appends to `output` all that `input` leads to, within the limits.
+    /// Appends all decoded bytes that `input` leads to, within the limits.
     package func decode(_ input: Span<UInt8>, into output: inout [UInt8]) throws(CodingError) {
         _ = try decode(input, upTo: .max, into: &output)
     }

@@ -1,23 +1,24 @@
-/// How large a decoded body may grow.
+/// The bounds on the size of a decoded body.
 package struct DecoderLimits: Sendable {
-    /// The ratio is not counted before this many bytes.
+    /// The number of decoded bytes that the ratio does not bound.
     static let ratioFreeBytes = 64 << 10
 
-    /// The most bytes a body may have.
+    /// The maximum number of decoded bytes.
     package var maxBytes: Int
-    /// The most decoded bytes for each byte read (a dictionary's bytes count as read), beyond the first 64 KiB.
+    /// The maximum number of decoded bytes per byte read, beyond the first 64 KiB; the dictionary's bytes count as
+    /// read.
     package var maxRatio: Int
-    /// The most that a decoder writes in one step, so that little is taken at a time where the length is not known.
+    /// The maximum number of bytes per step, so that a body of unknown length takes little memory at a time.
     var stepBytes = 64 << 10
 
-    /// Limits the bytes, and the ratio to 100 unless said otherwise.
+    /// Limits the bytes, and the ratio to 100 by default.
     package init(maxBytes: Int, maxRatio: Int = 100) {
         self.maxBytes = maxBytes
         self.maxRatio = maxRatio
     }
 }
 
-/// The account of one decoded body against its limits.
+/// A decoder's account of bytes read and written, checked against its limits.
 struct DecoderBudget {
     private let coding: ContentCoding
     private let limits: DecoderLimits
@@ -30,22 +31,23 @@ struct DecoderBudget {
         readBytes = dictionaryBytes
     }
 
-    /// What may be written, `waiting` bytes having come that are not used yet.
+    /// Returns the number of bytes that may be written in all, given `waiting` bytes of unused input.
     private func allowedBytes(waiting: Int) -> Int {
         let (product, overflow) = (readBytes + waiting).multipliedReportingOverflow(by: limits.maxRatio)
         if overflow || product > Int.max - DecoderLimits.ratioFreeBytes { return limits.maxBytes }
         return min(limits.maxBytes, product + DecoderLimits.ratioFreeBytes)
     }
 
-    /// The room to give the decoder next: at most one byte beyond the limit, so that a bomb is seen but not built.
+    /// Returns the room for the decoder's next step: at most one byte beyond the limit, so that a bomb is noticed
+    /// and not built.
     func roomBytes(waiting: Int) -> Int {
         max(0, min(limits.stepBytes - 1, allowedBytes(waiting: waiting) - writtenBytes)) + 1
     }
 
-    /// Counts bytes of the coded stream that were used.
+    /// Counts input bytes that were used.
     mutating func read(_ count: Int) { readBytes += count }
 
-    /// Counts decoded bytes.
+    /// Counts decoded bytes; throws beyond the limits.
     mutating func wrote(_ count: Int, waiting: Int) throws(CodingError) {
         writtenBytes += count
         guard writtenBytes <= allowedBytes(waiting: waiting) else {

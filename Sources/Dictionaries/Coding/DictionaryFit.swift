@@ -1,48 +1,51 @@
-/// Which coding and which window suit a dictionary and a body; pure functions.
+/// The rules for which coding and which window suit a dictionary and a body; pure functions.
 package enum DictionaryFit {
-    /// The largest window that every dcz and zstd client accepts: 8 MiB (RFC 9659 section 3; Firefox, whatever
-    /// RFC 9842 section 5 allows for large dictionaries).
+    /// The largest window that every dcz and zstd client accepts: 8 MiB (RFC 9659 section 3).
+    ///
+    /// RFC 9842 section 5 allows more for large dictionaries, but Firefox does not.
     static let zstdWindowLogMax = 23
 
-    /// RFC 9842 section 5: no window, and so no use of a dictionary, beyond 128 MB.
+    /// The largest dictionary of dcz (RFC 9842 section 5): a window, and so the reach into a dictionary, ends at
+    /// 128 MB.
     static let dczDictionaryBytesMax = 128 << 20
 
-    // Without the large-window format a brotli distance reaches 64 MiB, of which the window takes up to 16.
+    // Without the large-window format a brotli distance reaches 64 MiB, and the window takes up to 16 of them.
     static let dcbDictionaryBytesMax = 32 << 20
 
-    /// Whether dcz can use this dictionary for this body.
+    /// Returns true if dcz can use this dictionary for this body.
     ///
-    /// A Zstandard dictionary is in reach only until the body outgrows the window (RFC 8878 section 5), so the
-    /// body's length must be known and within the largest window.
+    /// A Zstandard dictionary is in reach only until the body outgrows the window (RFC 8878 section 5). So the
+    /// length of the body must be known and fit into the largest window.
     package static func dczIsPossible(dictionaryBytes: Int, bodyBytes: Int?) -> Bool {
         guard let bodyBytes, 1...dczDictionaryBytesMax ~= dictionaryBytes else { return false }
         return bodyBytes <= 1 << zstdWindowLogMax
     }
 
-    /// Whether dcb can use this dictionary; the body may have any length, known or not.
+    /// Returns true if dcb can use this dictionary; the body may have any length, known or unknown.
     package static func dcbIsPossible(dictionaryBytes: Int) -> Bool {
         1...dcbDictionaryBytesMax ~= dictionaryBytes
     }
 
-    /// Whether dcb should be taken where the client accepts both.
+    /// Returns true if dcb is better than dcz for this dictionary.
     ///
-    /// Firefox takes a dictionary that begins with Zstandard's own magic number for a formatted one and fails.
+    /// Firefox reads a dictionary that begins with Zstandard's magic number as a formatted one, and fails.
     package static func prefersDcb(dictionary: Body) -> Bool {
         dictionary.bytes.starts(with: [0x37, 0xa4, 0x30, 0xec])
     }
 
-    /// The window for Zstandard, 10 to 23: covers dictionary and body where that is possible.
+    /// Returns the window for Zstandard, 10 to 23, which covers dictionary and body if possible.
     ///
-    /// The memory of a context follows it, so it is not simply the largest.
+    /// It is not simply the largest, since the memory of a context follows it.
     package static func zstdWindowLog(dictionaryBytes: Int, bodyBytes: Int?) -> Int {
         guard let bodyBytes else { return dictionaryBytes > 0 ? zstdWindowLogMax : 20 }
         return clamp(bitsCovering(dictionaryBytes, bodyBytes), 10...zstdWindowLogMax)
     }
 
-    /// The window for brotli, 16 to 24: the smallest that covers the body; a dictionary is always in reach.
+    /// Returns the window for brotli, 16 to 24: the smallest that covers the body. A dictionary is always in reach.
     ///
-    /// Without a dictionary at least 18: below, the library takes tables that cost 5 to 8 % more time.
-    /// For an unknown length the dictionary is the best guess, at most 22: an encoder's memory follows it.
+    /// Without a dictionary it is at least 18, since smaller windows lead to tables that cost 5 to 8 % more time.
+    /// For a body of unknown length the dictionary is the best guess, at most 22, since the memory of an encoder
+    /// follows it.
     package static func brotliWindow(bodyBytes: Int?, dictionaryBytes: Int) -> Int {
         // RFC 7932 section 9.1: a window of n bits has 2^n - 16 bytes.
         if let bodyBytes {
@@ -51,7 +54,7 @@ package enum DictionaryFit {
         return dictionaryBytes > 0 ? clamp(bitsCovering(dictionaryBytes, dictionaryBytes), 18...22) : 20
     }
 
-    /// The smallest n with 2^n >= the sum; a Content-Length may be any Int, so the sum must not trap.
+    /// Returns the smallest n with 2^n >= the sum; the sum must not trap, since a Content-Length may be any Int.
     private static func bitsCovering(_ count: Int, _ other: Int) -> Int {
         let (sum, overflow) = count.addingReportingOverflow(other)
         if overflow { return Int.bitWidth }

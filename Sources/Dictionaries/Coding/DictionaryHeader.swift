@@ -1,6 +1,6 @@
-/// The bytes that open a dictionary-coded body (RFC 9842 sections 4 and 5): a magic number, then the digest.
+/// The bytes at the start of a dictionary-coded body (RFC 9842 sections 4 and 5): a magic number, then the digest.
 enum DictionaryHeader {
-    /// The header of `coding` for a dictionary; empty for codings without one.
+    /// Returns the header of `coding` for a dictionary; empty for codings without one.
     static func bytes(for coding: ContentCoding, digest: Digest) -> [UInt8] {
         magic(of: coding) + (coding.usesDictionary ? digest.bytes : [])
     }

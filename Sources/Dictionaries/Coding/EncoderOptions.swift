@@ -1,15 +1,14 @@
-/// What an encoder should know before the first byte.
+/// The facts that an encoder needs before the first byte.
 package struct EncoderOptions: Sendable {
-    /// The length of the whole body if it is known; an encoder given another number of bytes throws.
+    /// The length of the whole body, if known; an encoder that gets another number of bytes throws.
     package var bodyBytes: Int?
-    /// How much work the result is worth.
     package var effort: Effort
-    /// The dictionary; required for dcb and dcz, refused for the rest.
+    /// The dictionary, which dcb and dcz need and the other codings refuse.
     package var dictionary: DictionaryUse?
-    /// The level of a live encoder without a dictionary; nil for the one that suits the body's length.
+    /// The level of a live encoder without a dictionary; nil chooses it by the length of the body.
     package var level: Int?
 
-    /// Gathers the options; unknown length, live, no dictionary unless said otherwise.
+    /// Makes options; by default for a live body of unknown length without a dictionary.
     package init(
         bodyBytes: Int? = nil, effort: Effort = .live, dictionary: DictionaryUse? = nil, level: Int? = nil
     ) {
@@ -19,7 +18,7 @@ package struct EncoderOptions: Sendable {
         self.level = level
     }
 
-    /// The level of gzip; nil for the usual one.
+    /// The level of gzip; nil for the default.
     var gzipLevel: Int32? {
         switch effort {
         case .fast: 1
@@ -30,25 +29,24 @@ package struct EncoderOptions: Sendable {
 
     /// The quality of brotli.
     ///
-    /// Never below 5 with a dictionary, which the lower ones ignore without an error.
+    /// With a dictionary it is never below 5: lower qualities ignore the dictionary without an error.
     var brotliQuality: Int {
         if effort == .kept { return 11 }
         guard dictionary == nil, effort == .live else { return CodingLevels.brotli }
         return level ?? CodingLevels.brotli
     }
 
-    /// The level of Zstandard.
     var zstdLevel: Int32 {
         guard effort == .live, dictionary == nil else { return effort.zstdLevel }
         return Int32(level ?? CodingLevels.zstd(bodyBytes: bodyBytes))
     }
 }
 
-/// How much work a coded body is worth.
+/// The amount of work that a coded body is worth.
 package enum Effort: Sendable, CaseIterable {
-    /// Clients are waiting, and there is no time.
+    /// Clients wait, and there is no time to spare.
     case fast
-    /// A client is waiting.
+    /// A client waits.
     case live
     /// The result is stored and sent many times.
     case kept
@@ -63,14 +61,13 @@ package enum Effort: Sendable, CaseIterable {
     }
 }
 
-/// A dictionary as an encoder gets it.
+/// A dictionary in the form in which an encoder gets it.
 package enum DictionaryUse: Sendable {
-    /// The bytes alone: indexed anew for this one body.
+    /// The bytes alone: the encoder indexes them for this one body.
     case reference(Body)
-    /// Indexed before, for any number of bodies at once.
+    /// An index made before, for any number of bodies at once.
     case prepared(PreparedDictionary)
 
-    /// The dictionary's bytes and digest.
     package var body: Body {
         switch self {
         case .reference(let body): body

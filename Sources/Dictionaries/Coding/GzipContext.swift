@@ -1,19 +1,20 @@
 internal import CZlib
 
-/// An owned z_stream for gzip at one level, with a buffer for its output.
-///
-// @unchecked proof: an encoder or the shelf has it, never two at once; the shelf's lock orders the hand-over.
+/// An owner of a z_stream for gzip at one level, with a buffer for its output.
+// @unchecked proof: an encoder or the pool has it, never two at once; the pool's lock orders the hand-over.
 @safe final class GzipContext: CompressionContext, @unchecked Sendable {
-    /// The live contexts that wait.
+    /// The pool for live coding.
     static let shared = CompressionContexts<GzipContext>(countMax: 16, bytesMax: 8 << 20)
 
     static let outputBytes = 32 << 10
 
+    /// The bytes of a context.
+    ///
     /// zconf.h: (1 << (windowBits + 2)) + (1 << (memLevel + 9)) for windowBits 15 and memLevel 8, "plus a few
     /// kilobytes for small objects".
     static let memoryBytes = 256 << 10 + 8 << 10 + outputBytes
 
-    // On the heap by itself: zlib checks that a z_stream has not moved.
+    // A z_stream has its own place on the heap: zlib checks that it has not moved.
     let stream: UnsafeMutablePointer<z_stream>
     let output: UnsafeMutablePointer<UInt8>
     let level: Int32
@@ -32,7 +33,7 @@ internal import CZlib
     }
 
     deinit {
-        // Safe: owned; data errors at the end of an unfinished stream are of no interest.
+        // Safe: owned. An error is ignored: it says that the stream was not finished.
         unsafe _ = deflateEnd(stream)
         unsafe stream.deallocate()
         unsafe output.deallocate()

@@ -1,15 +1,15 @@
 internal import CZlib
 
-/// gzip of one or several members (RFC 1952 section 2.2).
+/// A decoder of gzip with one or several members (RFC 1952 section 2.2).
 @safe final class GzipDecoder: DecoderEngine {
     private enum Position { case start, inMember, afterMember }
 
     let coding = ContentCoding.gzip
-    // On the heap by itself: zlib checks that a z_stream has not moved.
+    // A z_stream has its own place on the heap: zlib checks that it has not moved.
     private let stream: UnsafeMutablePointer<z_stream>
     private(set) var hasMore = false
     private var position = Position.start
-    // zlib's documentation: its state and a window of 32 KiB.
+    // By zlib's documentation: its state and a window of 32 KiB.
     let memoryBytes = 48 << 10
     var memoryBytesMax: Int { memoryBytes }
 
@@ -39,10 +39,10 @@ internal import CZlib
         position = .inMember
         // zlib counts in 32 bits.
         let count = min(input.count, 1 << 30)
-        // Safe: the buffers are valid during the call, and the output has at least `room` bytes, which are at most
-        // a step of the budget.
+        // Safe: the buffers are valid during the call, and the output has at least `room` bytes, at most a step of
+        // the budget.
         try unsafe input.withUnsafeBufferPointer { (source) throws(CodingError) in
-            // zlib does not write through next_in; the type lacks the const.
+            // zlib does not write through next_in; its type lacks the const.
             unsafe stream.pointee.next_in = UnsafeMutablePointer(mutating: source.baseAddress)
             unsafe stream.pointee.avail_in = UInt32(count)
             try unsafe output.append(upTo: room) { (target) throws(CodingError) in

@@ -1,13 +1,13 @@
 internal import CZlib
 
-/// gzip, RFC 1952: libdeflate for whole bodies, zlib for those that come in pieces.
+/// An encoder of gzip (RFC 1952): libdeflate for whole bodies, zlib for bodies that come in pieces.
 final class GzipEncoder: Encoder {
     let coding = ContentCoding.gzip
-    // Nil for the usual levels.
+    // Nil for the default levels.
     private let level: Int32?
-    // True where the context may serve the next body.
+    // True if the context goes back to the pool.
     private let isShelved: Bool
-    // Made by the first piece, given back to the shelf at the end.
+    // Made for the first piece, given back to the pool at the end.
     private var context: GzipContext?
     private var isEnded = false
 
@@ -20,7 +20,7 @@ final class GzipEncoder: Encoder {
 
     var memoryBytes: Int { context?.memoryBytes ?? 0 }
 
-    /// The most that coding takes; the output of libdeflate is the caller's.
+    /// The maximum number of bytes that coding takes, without the output of libdeflate, which is the caller's.
     static let memoryBytesMax = max(GzipContext.memoryBytes, DeflateContext.contextBytes)
 
     func encode(
@@ -49,7 +49,7 @@ final class GzipEncoder: Encoder {
     private func encodeWhole(_ body: Span<UInt8>, into output: inout [UInt8]) throws(CodingError) {
         let level = level ?? Int32(CodingLevels.deflate)
         let waiting = isShelved ? DeflateContext.shared.take() : nil
-        // Those that wait have another level after a reload.
+        // After a reload, pooled contexts have another level.
         guard let context = waiting?.level == level ? waiting : DeflateContext(level: level) else {
             throw CodingError(coding, .setup, "memory exhausted")
         }
@@ -73,7 +73,7 @@ final class GzipEncoder: Encoder {
         _ piece: UnsafeBufferPointer<UInt8>, _ flush: Int32, _ context: GzipContext, _ output: inout [UInt8]
     ) throws(CodingError) {
         let stream = unsafe context.stream
-        // zlib does not write through next_in; the type lacks the const.
+        // zlib does not write through next_in; its type lacks the const.
         unsafe stream.pointee.next_in = UnsafeMutablePointer(mutating: piece.baseAddress)
         unsafe stream.pointee.avail_in = UInt32(piece.count)
         var code: Int32
@@ -82,7 +82,7 @@ final class GzipEncoder: Encoder {
             unsafe stream.pointee.avail_out = UInt32(GzipContext.outputBytes)
             // Safe: both buffers are valid for their sizes during the call.
             unsafe code = deflate(stream, flush)
-            // Z_BUF_ERROR: nothing to do, as when flushed twice.
+            // Z_BUF_ERROR says that there was nothing to do, as when flushed twice.
             guard code == Z_OK || code == Z_STREAM_END || code == Z_BUF_ERROR else {
                 throw CodingError(coding, .encode, "deflate returned \(code)")
             }

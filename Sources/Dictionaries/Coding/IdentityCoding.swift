@@ -1,4 +1,4 @@
-/// The encoder that changes nothing.
+/// An encoder that copies.
 final class IdentityEncoder: Encoder {
     let coding = ContentCoding.identity
     let memoryBytes = 0
@@ -8,7 +8,7 @@ final class IdentityEncoder: Encoder {
     }
 }
 
-/// The decoder that changes nothing but keeps to the limits.
+/// A decoder that copies, within the limits.
 final class IdentityDecoder: DecoderEngine {
     let coding = ContentCoding.identity
     let hasMore = false

@@ -1,14 +1,14 @@
-/// A dictionary indexed once for any number of encoders on any threads; only read after its creation.
+/// A dictionary indexed once for any number of encoders on any threads; nothing changes it after its creation.
 package final class PreparedDictionary: Sendable {
-    /// The index, for one library.
+    /// The index of one library.
     enum Tables: Sendable {
         case zstd(ZstdDictionary)
         case brotli(BrotliDictionary)
     }
 
-    /// The dictionary's bytes; the index refers to them.
+    /// The bytes of the dictionary, to which the index refers.
     package let body: Body
-    /// The bytes of memory the index holds, the body's own aside.
+    /// The bytes of memory that the index holds, without those of the body.
     package let memoryBytes: Int
     let tables: Tables
 
@@ -18,7 +18,7 @@ package final class PreparedDictionary: Sendable {
         self.memoryBytes = memoryBytes
     }
 
-    /// The coding it was indexed for.
+    /// The coding that the index is for.
     package var coding: ContentCoding {
         switch tables {
         case .zstd: .dcz
@@ -26,7 +26,7 @@ package final class PreparedDictionary: Sendable {
         }
     }
 
-    /// Indexes a body for dcz; about 2 ms for a MiB, so not on an event loop for large ones.
+    /// Indexes a body for dcz, in about 2 ms per MiB: too long for an event loop if the body is large.
     package static func zstd(
         _ body: Body, level: Int = 3, bodyBytesHint: Int? = nil
     ) throws(CodingError) -> PreparedDictionary {
@@ -34,7 +34,7 @@ package final class PreparedDictionary: Sendable {
         return PreparedDictionary(body, .zstd(tables), memoryBytes: tables.memoryBytes)
     }
 
-    /// Indexes a body for dcb; about 8 ms for a MiB and 130 for four, so not on an event loop.
+    /// Indexes a body for dcb, in about 8 ms for 1 MiB and 130 ms for 4 MiB: too long for an event loop.
     package static func brotli(_ body: Body) throws(CodingError) -> PreparedDictionary {
         let tables = try BrotliDictionary(body)
         return PreparedDictionary(body, .brotli(tables), memoryBytes: tables.memoryBytes)

@@ -1,8 +1,8 @@
 internal import CZstd
 
-/// What encoder, decoder and dictionaries share of libzstd.
+/// The check of libzstd's return values that encoder, decoder and dictionaries share.
 enum Zstd {
-    /// Throws if a return value of the library is an error; returns it otherwise.
+    /// Returns a return value of the library; throws if it is an error.
     @discardableResult
     static func check(_ code: Int, _ coding: ContentCoding, _ stage: CodingError.Stage) throws(CodingError)
         -> Int

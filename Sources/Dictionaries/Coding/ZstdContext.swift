@@ -1,19 +1,20 @@
 internal import CZstd
 
-/// An owned ZSTD_CCtx with a buffer for its output.
-///
-// @unchecked proof: an encoder or the shelf has it, never two at once; the shelf's lock orders the hand-over.
+/// An owner of a ZSTD_CCtx, with a buffer for its output.
+// @unchecked proof: an encoder or the pool has it, never two at once; the pool's lock orders the hand-over.
 @safe final class ZstdContext: CompressionContext, @unchecked Sendable {
-    /// The live contexts that wait; one for a feed has 1 to 3 MB, those for a window of 8 MiB have more and do not wait.
+    /// The pool for live coding.
+    ///
+    /// A context for a feed has 1 to 3 MB. Those for a window of 8 MiB have more and are not kept.
     static let shared = CompressionContexts<ZstdContext>(countMax: 16, bytesMax: 64 << 20)
 
-    /// Enough for a whole block, so that the library seldom has to stop.
+    /// The size of the output buffer: a whole block, so that the library seldom has to stop.
     static let outputBytes = ZSTD_CStreamOutSize()
 
     let handle: OpaquePointer
     let output: UnsafeMutableRawPointer
 
-    /// A new context; nil when memory is exhausted.
+    /// Makes a context; nil if memory is exhausted.
     init?() {
         guard let handle = unsafe ZSTD_createCCtx() else { return nil }
         unsafe self.handle = handle
@@ -21,7 +22,7 @@ internal import CZstd
     }
 
     deinit {
-        // Safe: owned, and nobody else has a reference. Freeing cannot fail for a context that is not static.
+        // Safe: owned, without any other reference. Freeing cannot fail for a context that is not static.
         unsafe ZSTD_freeCCtx(handle)
         unsafe output.deallocate()
     }

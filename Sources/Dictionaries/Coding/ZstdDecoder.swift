@@ -1,12 +1,12 @@
 internal import CZstd
 
-/// zstd, and dcz after its header: any number of frames (RFC 8878 section 3).
+/// A decoder of zstd, and of dcz behind its header: any number of frames (RFC 8878 section 3).
 @safe final class ZstdDecoder: DecoderEngine {
     let coding: ContentCoding
     private let context: OpaquePointer
     // The context points into it.
     private let dictionary: Body?
-    // From the start: an empty stream is not a whole one.
+    // True from the start, since an empty stream is not complete.
     private var isFrameOpen = true
     private var isRoomUsedUp = false
     private var readBytes = 0
@@ -20,8 +20,8 @@ internal import CZstd
         unsafe self.context = context
         self.dictionary = dictionary
         let dictionaryBytes = dictionary?.count ?? 0
-        // RFC 9842 section 5: 8 MB or 1.25 times the dictionary, whichever is more, at most 128 MB.
-        // RFC 9659 section 3: 8 MB without one.
+        // RFC 9842 section 5: 8 MB or 1.25 times the dictionary, whichever is more, at most 128 MB. RFC 9659
+        // section 3: 8 MB without a dictionary.
         windowBytesMax = min(max(8 << 20, dictionaryBytes + dictionaryBytes / 4), 128 << 20)
         try configure()
     }
@@ -33,12 +33,12 @@ internal import CZstd
     // Safe: owned.
     var memoryBytes: Int { unsafe ZSTD_sizeof_DCtx(context) }
 
-    /// Known once a frame's header has been read; a later frame may ask for more.
+    /// The bound is known once a frame's header has been read; a later frame may need more.
     var memoryBytesMax: Int {
         readBytes >= Self.headerBytesMax ? memoryBytes : ZSTD_estimateDStreamSize(windowBytesMax)
     }
 
-    /// ZSTD_FRAMEHEADERSIZE_MAX.
+    /// ZSTD_FRAMEHEADERSIZE_MAX, which zstd.h has for static linking only.
     private static let headerBytesMax = 18
 
     func step(_ input: Span<UInt8>, room: Int, into output: inout [UInt8]) throws(CodingError) -> Int {
@@ -67,7 +67,7 @@ internal import CZstd
     private func configure() throws(CodingError) {
         try Zstd.check(unsafe ZSTD_DCtx_setMaxWindowSize(context, windowBytesMax), coding, .setup)
         guard let dictionary else { return }
-        // Raw content whatever it begins with, for every frame. Safe: `self.dictionary` outlives the context.
+        // Raw content whatever its first bytes are, for every frame. Safe: `self.dictionary` outlives the context.
         let code = unsafe ZSTD_DCtx_loadDictionary_advanced(
             context, dictionary.stableAddress, dictionary.count, ZSTD_dlm_byRef, ZSTD_dct_rawContent)
         try Zstd.check(code, coding, .setup)

@@ -1,15 +1,14 @@
 internal import CZstd
 
-/// A dictionary indexed for libzstd: an owned ZSTD_CDict.
-///
-// @unchecked proof: a ZSTD_CDict is only read after its creation (zstd.h: "can be used by multiple threads").
+/// A dictionary indexed for libzstd: an owner of a ZSTD_CDict.
+// @unchecked proof: nothing changes a ZSTD_CDict after its creation (zstd.h: "can be used by multiple threads").
 @safe final class ZstdDictionary: @unchecked Sendable {
     let handle: OpaquePointer
     let memoryBytes: Int
     // The tables point into it.
     private let body: Body
 
-    /// Indexes a body; about 2 ms for a MiB.
+    /// Indexes a body, in about 2 ms per MiB.
     init(_ body: Body, level: Int32, bodyBytesHint: Int?) throws(CodingError) {
         guard let parameters = unsafe ZSTD_createCCtxParams() else {
             throw CodingError(.dcz, .setup, "memory exhausted")
@@ -18,8 +17,8 @@ internal import CZstd
         defer { unsafe ZSTD_freeCCtxParams(parameters) }
         let settings = ZstdSettings(level: level, dictionaryBytes: body.count, bodyBytesHint: bodyBytesHint)
         try unsafe settings.apply(to: parameters, for: .dcz)
-        // By reference, for `self.body` stays; raw, for libzstd would otherwise take bytes that begin
-        // 37 a4 30 ec for a formatted dictionary.
+        // By reference, since `self.body` stays. Raw, since libzstd would otherwise take bytes that begin 37 a4 30
+        // ec for a formatted dictionary.
         let handle = unsafe ZSTD_createCDict_advanced2(
             body.stableAddress, body.count, ZSTD_dlm_byRef, ZSTD_dct_rawContent, parameters, ZSTD_defaultCMem)
         guard let handle = unsafe handle else {

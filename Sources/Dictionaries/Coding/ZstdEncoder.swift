@@ -1,12 +1,12 @@
 internal import CZstd
 
-/// zstd, and dcz after its header.
+/// An encoder of zstd, and of dcz behind its header.
 final class ZstdEncoder: Encoder {
     let coding: ContentCoding
     private let effort: Effort
-    // Given back to the shelf at the end; nil from then on.
+    // Given back to the pool at the end, and nil from then on.
     private var context: ZstdContext?
-    // The context points into it while it lives.
+    // The context points into it.
     private let dictionary: DictionaryUse?
 
     init(_ coding: ContentCoding, options: EncoderOptions) throws(CodingError) {
@@ -49,8 +49,8 @@ final class ZstdEncoder: Encoder {
         case nil:
             break
         case .reference(let body):
-            // As raw content, whatever it begins with (RFC 9842 section 5); holds for one frame, and this is it.
-            // Safe: `dictionary` keeps the body as long as self.
+            // As raw content, whatever its first bytes are (RFC 9842 section 5). It holds for one frame, and the
+            // body is one. Safe: `dictionary` keeps the body as long as self.
             let code = unsafe ZSTD_CCtx_refPrefix_advanced(
                 handle, body.stableAddress, body.count, ZSTD_dct_rawContent)
             try Zstd.check(code, coding, .setup)
@@ -75,7 +75,7 @@ final class ZstdEncoder: Encoder {
             let code = unsafe ZSTD_compressStream2(context.handle, &room, &input, directive.zstd)
             let remaining = try Zstd.check(code, coding, .encode)
             unsafe output.append(contentsOf: UnsafeRawBufferPointer(start: room.dst, count: room.pos))
-            // Zero means that all was written for `flush` and `end`; `more` is done when all was read.
+            // Zero means that all was written, for `flush` and `end`; `more` is done once all input is read.
             if unsafe directive == .more ? input.pos == input.size : remaining == 0 { return }
             guard unsafe room.pos > 0 || input.pos > before else {
                 throw CodingError(coding, .encode, "no progress")
@@ -84,7 +84,7 @@ final class ZstdEncoder: Encoder {
     }
 
     private func release() {
-        // The others are of many megabytes and come seldom.
+        // Contexts for kept bodies have many megabytes and are seldom needed.
         if let context, effort != .kept { ZstdContext.shared.give(context) }
         context = nil
     }

@@ -1,10 +1,10 @@
 internal import CZstd
 
-/// Whole bodies as single Zstandard frames (RFC 8878), over another body or alone: how the store packs them.
+/// Bodies packed as single Zstandard frames (RFC 8878), over another body or alone, for the store.
 ///
-/// A frame has its length and a checksum, and no name of its dictionary, which the store knows.
+/// A frame has its length and a checksum. It does not name its dictionary, which the store knows.
 enum ZstdFrames {
-    /// The frame of a body.
+    /// Returns the frame of a body.
     static func pack(
         _ body: Body, over dictionary: PreparedDictionary? = nil, level: Int? = nil
     ) throws(CodingError) -> [UInt8] {
@@ -18,7 +18,7 @@ enum ZstdFrames {
         return frame
     }
 
-    /// The bytes of a frame, of which there must be exactly `count`.
+    /// Returns the bytes of a frame; throws unless there are exactly `count`.
     static func unpack(
         _ frame: [UInt8], count: Int, over dictionary: Body? = nil
     ) throws(CodingError) -> [UInt8] {
@@ -27,13 +27,13 @@ enum ZstdFrames {
         }
         defer { ZstdUnpacker.shared.give(context) }
         if let dictionary {
-            // Safe: holds for one frame, within this call, which keeps the dictionary.
+            // Safe: the reference holds for one frame, within this call, which keeps the dictionary.
             let code = unsafe ZSTD_DCtx_refPrefix(
                 context.handle, dictionary.stableAddress, dictionary.count)
             try Zstd.check(code, .dcz, .setup)
         }
         var code = 0
-        // Safe: both buffers are valid for their sizes during the call, which writes no more than `count` bytes.
+        // Safe: both buffers are valid for their sizes during the call, which writes at most `count` bytes.
         let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { target, written in
             code = unsafe frame.withUnsafeBytes { source in
                 unsafe ZSTD_decompressDCtx(
@@ -48,16 +48,15 @@ enum ZstdFrames {
     }
 }
 
-/// An owned ZSTD_DCtx for whole frames.
-///
-// @unchecked proof: one unpacking or the shelf has it, never two at once; the shelf's lock orders the hand-over.
+/// An owner of a ZSTD_DCtx for whole frames.
+// @unchecked proof: one unpacking or the pool has it, never two at once; the pool's lock orders the hand-over.
 @safe final class ZstdUnpacker: CompressionContext, @unchecked Sendable {
-    /// The contexts that wait: making one costs more than unpacking a small body.
+    /// The pool: making a context costs more than unpacking a small body.
     static let shared = CompressionContexts<ZstdUnpacker>(countMax: 8, bytesMax: 4 << 20)
 
     let handle: OpaquePointer
 
-    /// A new context; nil when memory is exhausted.
+    /// Makes a context; nil if memory is exhausted.
     init?() {
         guard let handle = unsafe ZSTD_createDCtx() else { return nil }
         unsafe self.handle = handle

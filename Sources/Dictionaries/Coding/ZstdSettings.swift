@@ -1,20 +1,20 @@
 internal import CZstd
 
-/// Every parameter of one Zstandard frame, chosen from what is known of body and dictionary.
+/// The parameters of one Zstandard frame, chosen by the known facts of body and dictionary.
 struct ZstdSettings {
     private(set) var level: Int32
     private(set) var windowLog: Int
     private(set) var usesLongDistanceMatching = false
-    /// The size of the match tables where the level's own does not suit the dictionary.
+    /// The size of the match tables, if the level's own does not suit the dictionary.
     private(set) var hashLog: Int?
     private let bodyBytes: Int?
     private let dictionaryBytes: Int
 
-    // Where long-distance matching begins to pay.
+    // Long-distance matching pays from this length on.
     private static let largeBytes = 1 << 20
 
-    /// What a body of unknown length counts as, for the size of the tables: twice as much saves 1 % more of the bytes
-    /// and takes twice the memory.
+    /// The assumed length of a body of unknown length, for the size of the tables: twice as much saves 1 % more of
+    /// the bytes and takes twice the memory.
     private static let streamBytes = 128 << 10
 
     init(options: EncoderOptions) {
@@ -27,11 +27,11 @@ struct ZstdSettings {
         case nil:
             break
         case .prepared(let prepared):
-            // The prepared tables decide; said here for the estimate of memory.
+            // The prepared tables decide; this is for the estimate of memory.
             hashLog = Self.hashLog(level: level, dictionaryBytes: prepared.body.count)
         case .reference:
-            // Long-distance matching indexes the whole of a prefix, whatever the size of the tables; where both
-            // are small it only costs time.
+            // Long-distance matching indexes a whole prefix, whatever the size of the tables. If both are small it
+            // only costs time.
             let bothAreLarge = min(dictionaryBytes, options.bodyBytes ?? dictionaryBytes) > Self.largeBytes
             usesLongDistanceMatching = options.effort == .kept || bothAreLarge
             if !usesLongDistanceMatching && dictionaryBytes > Self.largeBytes {
@@ -40,7 +40,7 @@ struct ZstdSettings {
         }
     }
 
-    /// The settings for indexing a dictionary once for many bodies, as long as itself unless said otherwise.
+    /// Chooses the settings of an index for many bodies, by default as long as the dictionary.
     init(level: Int32, dictionaryBytes: Int, bodyBytesHint: Int?) {
         let bodyBytes = max(dictionaryBytes, bodyBytesHint ?? 16 << 10)
         self.level = level
@@ -51,35 +51,37 @@ struct ZstdSettings {
         hashLog = Self.hashLog(level: level, dictionaryBytes: bodyBytes)
     }
 
-    /// The size of the tables that index a dictionary; nil where the level's own is right.
+    /// Returns the size of the tables that index a dictionary; nil if the level's own is right.
     ///
-    /// A quarter of an entry for each byte. libzstd from 1.5.5 indexes only the last 8 << hashLog bytes, so the
-    /// low levels' own tables are too small for a large dictionary (a 4 MB body identical to its dictionary took
-    /// 2.9 MB); for a small one they are ten times the dictionary and gain 1 %. The high levels' own are large.
+    /// They have a quarter of an entry per byte. libzstd from 1.5.5 on indexes only the last 8 << hashLog bytes, so
+    /// that the tables of low levels are too small for a large dictionary: a 4 MB body identical to its dictionary
+    /// took 2.9 MB. For a small dictionary they are ten times its size and gain 1 %. The tables of high levels are
+    /// large.
     private static func hashLog(level: Int32, dictionaryBytes: Int) -> Int? {
         guard level < 16 else { return nil }
         let sizeLog = Int.bitWidth - max(dictionaryBytes - 1, 0).leadingZeroBitCount
         return min(max(sizeLog - 2, 10), 22)
     }
 
-    /// Hands each parameter with its value to `set`, the level first, because it resets others.
+    /// Calls `set` with each parameter and its value, the level first, because it resets others.
     func forEach(
         _ set: (ZSTD_cParameter, Int32) throws(CodingError) -> Void
     ) throws(CodingError) {
         try set(ZSTD_c_compressionLevel, level)
-        // RFC 9659 section 3, RFC 9842 section 5: never left to the level, and long-distance matching alone
-        // would announce 128 MiB.
+        // RFC 9659 section 3, RFC 9842 section 5: the level never decides, and long-distance matching alone would
+        // announce 128 MiB.
         try set(ZSTD_c_windowLog, Int32(windowLog))
         if isPlainStream { try set(dictum_zstd_c_src_size_hint(), Int32(Self.streamBytes)) }
         try setLongDistanceMatching(set)
-        // A client that has other bytes under the right digest must notice.
+        // With a checksum, a client that has other bytes under the right digest notices.
         try set(ZSTD_c_checksumFlag, 1)
-        // Chromium refuses a frame of more than 8 MiB that has its size and no window; smaller ones may have it.
+        // Chromium refuses a frame of more than 8 MiB that states its size and no window; smaller frames may state
+        // it.
         try set(ZSTD_c_contentSizeFlag, writesContentSize ? 1 : 0)
         // Raw content has no identifier (RFC 8878 section 5).
         try set(ZSTD_c_dictIDFlag, 0)
-        // Searching a prepared dictionary's tables in place, for bodies of any size: copying them first took
-        // 1.3 to 3.5 times as long for the same bytes (1.5.4 and 1.5.7, 11 KB to 6 MB).
+        // The tables of a prepared dictionary are searched in place, for bodies of any size. Copying them first
+        // took 1.3 to 3.5 times as long for the same bytes (1.5.4 and 1.5.7, 11 KB to 6 MB).
         try set(dictum_zstd_c_force_attach_dict(), 1)
         if let hashLog {
             try set(ZSTD_c_hashLog, Int32(hashLog))
@@ -92,8 +94,8 @@ struct ZstdSettings {
     ) throws(CodingError) {
         try set(ZSTD_c_enableLongDistanceMatching, Int32(usesLongDistanceMatching ? 1 : 2))
         guard usesLongDistanceMatching else { return }
-        // One entry for 128 bytes of window. Never left to the library: 1.5.4 divides by the zero that stands
-        // for its own choice when it estimates memory, and later versions choose otherwise.
+        // One entry per 128 bytes of window. The library never chooses: 1.5.4 divides by the zero that stands for
+        // its own choice when it estimates memory, and later versions choose otherwise.
         try set(ZSTD_c_ldmHashLog, Int32(max(windowLog - 7, 6)))
         try set(ZSTD_c_ldmMinMatch, 64)
         try set(ZSTD_c_ldmBucketSizeLog, 3)
@@ -105,15 +107,15 @@ struct ZstdSettings {
         return bodyBytes <= 1 << DictionaryFit.zstdWindowLogMax
     }
 
-    /// The peak memory of a context with these settings, as the library counts it.
+    /// The peak memory of a context with these settings, by the library's own count.
     var memoryEstimate: Int {
-        // On failure (memory exhausted) the estimate is so large that no budget allows it.
+        // On failure (memory exhausted) the estimate is too large for any budget.
         guard let parameters = unsafe ZSTD_createCCtxParams() else { return Int.max }
         // Safe: owned by this function.
         defer { unsafe ZSTD_freeCCtxParams(parameters) }
         do throws(CodingError) {
             try unsafe apply(to: parameters, for: .zstd)
-            // Tables for a prefix and the body after it follow the length of both.
+            // The tables for a prefix and the body behind it follow the length of both.
             if let bodyBytes {
                 let bytes = max(1, min(bodyBytes, Int(Int32.max)) + min(dictionaryBytes, Int(Int32.max)))
                 try unsafe set(dictum_zstd_c_src_size_hint(), bytes, on: parameters, for: .zstd)
@@ -122,11 +124,11 @@ struct ZstdSettings {
             return Int.max
         }
         let bytes = unsafe ZSTD_estimateCStreamSize_usingCCtxParams(parameters)
-        // With a prefix and a body of unknown length the library takes up to 1 % more than it says.
+        // With a prefix and a body of unknown length, the library takes up to 1 % more than it says.
         return ZSTD_isError(bytes) == 0 ? bytes + bytes / 64 + ZstdContext.outputBytes : Int.max
     }
 
-    /// Sets every parameter, and what is known of the body's length.
+    /// Sets every parameter, and the length of the body if known.
     @unsafe func apply(to parameters: OpaquePointer, for coding: ContentCoding) throws(CodingError) {
         try forEach { (parameter, value) throws(CodingError) in
             try unsafe set(parameter, Int(value), on: parameters, for: coding)

@@ -1,6 +1,6 @@
-/// The library refused to seal or to draw a random number: it is broken, or the system has no entropy.
+/// A failure of OpenSSL to seal or to draw random bytes: it is broken, or the system has no entropy.
 struct CryptographyError: Error, CustomStringConvertible {
-    /// What was to be done.
+    /// The operation that failed, as a verb phrase.
     let operation: String
 
     var description: String { "OpenSSL failed to \(operation)" }

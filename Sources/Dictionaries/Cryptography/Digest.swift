@@ -1,9 +1,8 @@
-/// The SHA-256 of a body: what names a dictionary (RFC 9842 section 2.2).
+/// The SHA-256 of a body, which names a dictionary (RFC 9842 section 2.2).
 package struct Digest: Hashable, Sendable {
-    /// The length of every digest in bytes.
     package static let byteCount = 32
 
-    // Big-endian words, inline: a key of tables without an allocation of its own.
+    // Big-endian words, inline, so that a digest as a key of tables needs no allocation of its own.
     private let word0: UInt64
     private let word1: UInt64
     private let word2: UInt64
@@ -16,13 +15,13 @@ package struct Digest: Hashable, Sendable {
         self = builder.finish()
     }
 
-    /// Takes a digest as received; nil unless it has exactly 32 bytes.
+    /// Takes the bytes of a digest; nil unless there are exactly 32.
     package init?(bytes: [UInt8]) {
         guard bytes.count == Self.byteCount else { return nil }
         self.init(words: { index in bytes[index * 8..<index * 8 + 8].reduce(0) { $0 << 8 | UInt64($1) } })
     }
 
-    /// Takes a digest written as base64url without padding; nil unless it is exactly that.
+    /// Reads a digest in base64url without padding; nil unless it is exactly that.
     package init?(base64URL text: String) {
         guard let bytes = Base64.decodeURL(text) else { return nil }
         self.init(bytes: bytes)
@@ -32,10 +31,10 @@ package struct Digest: Hashable, Sendable {
         (word0, word1, word2, word3) = (word(0), word(1), word(2), word(3))
     }
 
-    /// Hashes eight of the bytes: they are as good as random, and what is compared are all.
+    /// Hashes eight of the bytes, which are as good as random; equality compares all of them.
     package func hash(into hasher: inout Hasher) { hasher.combine(word0) }
 
-    /// Eight of the bytes: a shorter key, for where the whole is compared later.
+    /// Eight of the bytes: a shorter key for tables that compare the whole later.
     var part: UInt64 { word0 }
 
     /// The 32 bytes in the order of the wire.
@@ -50,7 +49,7 @@ package struct Digest: Hashable, Sendable {
         return bytes
     }
 
-    /// 64 lower-case hexadecimal digits.
+    /// The 64 lower-case hexadecimal digits.
     package var hex: String {
         let digits = Array("0123456789abcdef".utf8)
         let text = bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }

@@ -5,14 +5,15 @@ internal import COpenSSL
     // Owned: made in `init`, freed in `deinit`, never handed out.
     private let context: OpaquePointer
 
-    /// The algorithm, looked up once: `EVP_sha256()` would have each digest look it up again (OpenSSL 3, crypto(7)).
+    /// The algorithm, looked up once: with `EVP_sha256()`, each digest would look it up again (OpenSSL 3,
+    /// crypto(7)).
     ///
     /// Safe: read-only and counted by OpenSSL's own atomic references; never freed.
     private nonisolated(unsafe) static let algorithm = unsafe EVP_MD_fetch(nil, "SHA256", nil)
 
     /// Begins a digest.
     package init() {
-        // Both fail only when memory is exhausted, where Swift's own allocations trap as well.
+        // Both fail only if memory is exhausted, and then Swift's own allocations trap as well.
         guard let context = unsafe EVP_MD_CTX_new(),
             unsafe EVP_DigestInit_ex(context, Self.algorithm ?? EVP_sha256(), nil) == 1
         else {

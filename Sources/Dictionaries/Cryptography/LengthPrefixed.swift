@@ -2,12 +2,11 @@
 struct LengthPrefixed {
     private(set) var bytes: [UInt8] = []
 
-    /// Begins with a label that tells what the parts are for.
+    /// Begins with a label that names the purpose of the parts.
     init(_ label: String) {
         append(label)
     }
 
-    /// Adds a part.
     mutating func append(_ part: some Collection<UInt8>) {
         let count = UInt64(part.count)
         for shift in stride(from: 56, through: 0, by: -8) {
@@ -16,12 +15,11 @@ struct LengthPrefixed {
         bytes.append(contentsOf: part)
     }
 
-    /// Adds the bytes of a text.
     mutating func append(_ text: String) {
         append(text.utf8)
     }
 
-    /// The parts that the bytes were made of, the label first; nil where they end too soon.
+    /// Returns the parts that the bytes were made of, the label first; nil if the bytes end too soon.
     static func parts(of bytes: [UInt8]) -> [[UInt8]]? {
         var parts: [[UInt8]] = []
         var start = 0

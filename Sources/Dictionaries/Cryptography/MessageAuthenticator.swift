@@ -3,13 +3,13 @@ internal import COpenSSL
 /// HMAC-SHA256 under one key (RFC 2104), for any number of threads at once.
 // @unchecked proof: after `init` the context is only copied, by a function that takes it as const.
 @safe final class MessageAuthenticator: @unchecked Sendable {
-    // Owned: made in `init`, freed in `deinit`, never handed out. It has the key and has seen no bytes.
+    // Owned: made in `init`, freed in `deinit`, never handed out. It has the key and has seen no message.
     private let keyed: OpaquePointer
 
     /// Takes the key, of any length.
     init(key: [UInt8]) {
-        // All of this fails only when memory is exhausted, where Swift's own allocations trap as well.
-        // Safe: parameters and key are read during the calls only, and both outlive them; the context keeps its own
+        // All of this fails only if memory is exhausted, and then Swift's own allocations trap as well. Safe: the
+        // calls read parameters and key only while they run, and both outlive them; the context keeps its own
         // reference to the algorithm.
         let context: OpaquePointer? = {
             guard let algorithm = unsafe EVP_MAC_fetch(nil, "HMAC", nil) else { return nil }
@@ -29,7 +29,7 @@ internal import COpenSSL
 
     deinit { unsafe EVP_MAC_CTX_free(keyed) }
 
-    /// The code of a message: 32 bytes; O(count).
+    /// Returns the code of a message: 32 bytes; O(count).
     func code(of message: [UInt8]) -> [UInt8] {
         // Safe: the copy is this call's own; HMAC-SHA256 writes 32 bytes into a buffer of 32.
         let context = unsafe EVP_MAC_CTX_dup(keyed)
@@ -44,9 +44,9 @@ internal import COpenSSL
         }
     }
 
-    /// A key of its own for one purpose: the first block of HKDF-Expand (RFC 5869 section 2.3).
+    /// Returns a key of its own for one purpose: the first block of HKDF-Expand (RFC 5869 section 2.3).
     ///
-    /// The key must be uniformly random itself, so that nothing has to be extracted first (section 3.3).
+    /// The key must be uniformly random, so that nothing has to be extracted first (section 3.3).
     func derivedKey(_ label: String) -> [UInt8] {
         code(of: Array(label.utf8) + [1])
     }

@@ -1,12 +1,12 @@
 internal import COpenSSL
 
-/// AES-256-GCM: bytes that only the key opens, and only where they were put.
+/// AES-256-GCM: bytes that only the holder of the key opens, and only with the associated bytes of the sealing.
 ///
 /// Sealed bytes are a random nonce of 96 bits, the ciphertext, and a tag of 128 bits (NIST SP 800-38D).
 enum SealedBytes {
     private static let nonceBytes = 12
     private static let tagBytes = 16
-    /// How many bytes sealing adds.
+    /// The number of bytes that sealing adds.
     static let overheadBytes = nonceBytes + tagBytes
 
     /// The algorithm, looked up once.
@@ -27,7 +27,8 @@ enum SealedBytes {
         return nonce + text + tag
     }
 
-    /// The bytes that were sealed; nil where key, associated bytes or a single bit are not those of the sealing.
+    /// Returns the bytes that were sealed; nil if the key, the associated bytes or a single bit differ from the
+    /// sealing.
     static func open(_ sealed: [UInt8], key: [UInt8], associated: [UInt8]) -> [UInt8]? {
         guard sealed.count >= overheadBytes else { return nil }
         var tag = Array(sealed.suffix(tagBytes))
@@ -36,7 +37,7 @@ enum SealedBytes {
             associated: associated, encrypts: false, tag: &tag)
     }
 
-    /// One message through the cipher; makes the tag or, decrypting, checks it before anything is returned.
+    /// Runs one message through the cipher; makes the tag or, if it decrypts, checks it before it returns anything.
     private static func run(
         _ input: ArraySlice<UInt8>, key: [UInt8], nonce: [UInt8], associated: [UInt8], encrypts: Bool,
         tag: inout [UInt8]
@@ -47,7 +48,7 @@ enum SealedBytes {
         let context = unsafe EVP_CIPHER_CTX_new()
         defer { unsafe EVP_CIPHER_CTX_free(context) }
         guard unsafe context != nil,
-            // The nonce of GCM has 12 bytes unless it is told otherwise.
+            // By default, the nonce of GCM has 12 bytes.
             unsafe EVP_CipherInit_ex2(context, algorithm, key, nonce, encrypts ? 1 : 0, nil) == 1
         else { return nil }
         var count: Int32 = 0
@@ -55,7 +56,8 @@ enum SealedBytes {
             return nil
         }
         var isDone = false
-        // Safe: GCM writes as many bytes as it reads, into a buffer of that size; in and out are different arrays.
+        // Safe: GCM writes as many bytes as it reads, into a buffer of that size; input and output are different
+        // arrays.
         let output = unsafe [UInt8](unsafeUninitializedCapacity: max(1, input.count)) { output, written in
             isDone = unsafe input.withUnsafeBufferPointer { input in
                 guard inputCount > 0 else { return true }

@@ -1,15 +1,16 @@
-/// The deltas that were made, within a budget of memory, and those that are being made.
+/// The verified deltas in memory, within a budget, and the flights of those that are being made.
 ///
-/// Safe from any thread, and nobody ever waits in it: whoever asks for a delta that another makes is called back.
+/// Safe from any thread, and no thread waits in it: a client that needs a delta that another one makes is called
+/// back.
 package final class DeltaCache: Sendable {
-    /// Called once, by the thread that made the delta or gave it up.
+    /// A function that is called once, by the thread that made the delta or gave it up.
     package typealias Waiter = @Sendable (DeltaOutcome) -> Void
 
     private struct Entry {
-        /// Nil where the delta would be no shorter than the body.
+        /// Nil if the delta would be no shorter than the body.
         var coded: [UInt8]?
         var peers = DeltaPeers()
-        /// Whether it is as strong as it gets, or about to be.
+        /// True if the delta is coded at the strongest setting, or about to be.
         var isStrongest = false
 
         var outcome: DeltaOutcome { coded.map { .coded($0) } ?? .notShorter }
@@ -27,7 +28,7 @@ package final class DeltaCache: Sendable {
         }
 
         mutating func keep(_ entry: Entry, _ key: DeltaKey) {
-            // An array has a header of 32 bytes, and what the allocator adds.
+            // An array has a header of 32 bytes, and the allocator adds some.
             let bytes = (entry.coded?.capacity ?? 0) + 48 + key.scope.memoryBytes
             _ = entries.insert(entry, bytes: bytes, for: key)
         }
@@ -35,12 +36,12 @@ package final class DeltaCache: Sendable {
 
     private let shelf: Guarded<Shelf>
 
-    /// An empty cache; `bytesMax` counts the deltas and what it takes to find them.
+    /// Makes an empty cache; `bytesMax` counts the deltas and the tables that find them.
     package init(bytesMax: Int) {
         shelf = Guarded(Shelf(entries: RecencyMap(bytesMax: bytesMax)))
     }
 
-    /// What it holds and has done.
+    /// The current sizes, and the counts since the start.
     package var statistics: DeltaCacheStatistics {
         shelf.withLock { shelf in
             var statistics = shelf.statistics
@@ -51,12 +52,12 @@ package final class DeltaCache: Sendable {
         }
     }
 
-    /// The delta if it was made before.
+    /// Returns the delta if it is in the cache.
     package func find(_ key: DeltaKey) -> DeltaHit? {
         shelf.withLock { $0.find(key) }
     }
 
-    /// The delta if it was made before, or a place among those who wait for it, or the turn to make it.
+    /// Returns the delta if it is in the cache, or joins those who wait for it, or takes the turn to make it.
     package func join(_ key: DeltaKey, _ waiter: () -> Waiter) -> DeltaJoin {
         shelf.withLock { shelf in
             if let hit = shelf.find(key) { return .hit(hit) }
@@ -71,7 +72,8 @@ package final class DeltaCache: Sendable {
         }
     }
 
-    /// Notes who asked for a delta; true once, when three different addresses have: it is worth the strongest coding.
+    /// Records a client address that needed a delta; returns true once, for the third different one: the delta is
+    /// worth the strongest coding.
     package func note(peer: UInt128, of key: DeltaKey) -> Bool {
         shelf.withLock { shelf in
             shelf.entries.update(key) { entry in
@@ -82,17 +84,17 @@ package final class DeltaCache: Sendable {
         }
     }
 
-    /// Takes back that a delta is about to be coded at its strongest: the next client may ask for that again.
+    /// Records that a delta will not be coded at the strongest setting: the next client may request that again.
     package func dropStrongest(_ key: DeltaKey) {
         shelf.withLock { shelf in _ = shelf.entries.update(key) { $0.isStrongest = false } }
     }
 
-    /// The length of a delta that is there and shorter than its body.
+    /// Returns the length of a cached delta that is shorter than its body.
     func codedBytes(_ key: DeltaKey) -> Int? {
         shelf.withLock { shelf in shelf.entries.update(key) { $0.coded?.count } ?? nil }
     }
 
-    /// Puts a verified delta in the place of a longer one; false, and nothing changed, where there is none.
+    /// Replaces a longer delta by a verified one; returns false, and changes nothing, if there is none.
     func replace(_ key: DeltaKey, with coded: [UInt8]) -> Bool {
         let coded = Self.compact(coded)
         return shelf.withLock { shelf in
@@ -104,7 +106,7 @@ package final class DeltaCache: Sendable {
         }
     }
 
-    /// Ends a flight: what can be used again is kept, and all who wait are told.
+    /// Ends a flight: keeps a reusable outcome, and calls everyone who waits.
     func land(_ key: DeltaKey, _ outcome: DeltaOutcome) {
         let entry: Entry? =
             switch outcome {
@@ -119,7 +121,7 @@ package final class DeltaCache: Sendable {
         for waiter in waiters { waiter(outcome) }
     }
 
-    /// The same bytes without the room to grow that an encoder's output has.
+    /// Returns the same bytes without the spare capacity of an encoder's output.
     private static func compact(_ bytes: [UInt8]) -> [UInt8] {
         guard bytes.capacity > bytes.count + 64 else { return bytes }
         var compact: [UInt8] = []

@@ -1,15 +1,14 @@
-/// What the delta cache holds and has done.
+/// The sizes and counts of the delta cache.
 package struct DeltaCacheStatistics: Sendable, Equatable {
-    /// Deltas that were there.
+    /// The number of look-ups that found a delta.
     package var hits = 0
-    /// Deltas that another was making at the time.
+    /// The number of look-ups that waited for another's delta.
     package var shared = 0
-    /// Deltas that had to be made.
+    /// The number of look-ups that had to make the delta.
     package var misses = 0
     package var bytes = 0
     package var count = 0
     package var evictions = 0
 
-    /// Nothing yet.
     package init() {}
 }

@@ -1,17 +1,17 @@
-/// A delta that was made before.
+/// A delta found in the cache.
 package struct DeltaHit: Sendable {
-    /// The delta, or that it would be no shorter.
+    /// The delta, or that it would be no shorter than the body.
     package let outcome: DeltaOutcome
-    /// Whether it is of interest who asks: the delta may still become stronger.
+    /// True if the client's address is to be recorded: the delta may still be coded more strongly.
     package let wantsPeers: Bool
 }
 
-/// What one who asks for a delta is told.
+/// The result of a look-up that may make the delta.
 package enum DeltaJoin: Sendable {
-    /// It is there.
+    /// The delta is in the cache.
     case hit(DeltaHit)
-    /// Another makes it, and will call back.
+    /// Another client's thread makes it, and will call back.
     case waiting
-    /// It is to be made by the one who asks.
+    /// The caller is to make it.
     case lead(DeltaTurn)
 }

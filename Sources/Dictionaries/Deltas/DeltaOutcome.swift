@@ -1,18 +1,18 @@
-/// What came of making a delta.
+/// The outcome of making a delta.
 package enum DeltaOutcome: Sendable, Equatable {
-    /// It is made, and shorter than the body.
+    /// The delta is made, and shorter than the body.
     case coded([UInt8])
-    /// It would be no shorter than the body.
+    /// The delta would be no shorter than the body.
     case notShorter
     case failed(Failure)
 
-    /// Why there is no delta.
+    /// The reason why there is no delta.
     package enum Failure: Sendable, Equatable {
-        /// The library refused.
+        /// The library failed.
         case coding
-        /// It did not decode to the body.
+        /// The delta did not decode to the body.
         case inexact
-        /// There was no place to make it.
+        /// No encoder was free.
         case busy
     }
 }

@@ -1,9 +1,9 @@
-/// The client addresses that have asked for a delta, as far as they are needed to tell three apart.
+/// The client addresses that have needed a delta: two of them, which is enough to tell three apart.
 struct DeltaPeers: Sendable {
     private var first: UInt128?
     private var second: UInt128?
 
-    /// Notes an address; true if two others have asked before.
+    /// Adds an address; returns true if two others were added before.
     mutating func add(_ address: UInt128) -> Bool {
         if first == nil || first == address {
             first = address

@@ -1,14 +1,13 @@
-/// What has been done to make deltas, and what is kept of them.
+/// The counts of making deltas, and the sizes of what is kept for the next ones.
 package struct DeltaStatistics: Sendable, Equatable {
     package var prepared = PreparedStatistics()
     package var cache = DeltaCacheStatistics()
-    /// Deltas that were decoded again.
+    /// The number of deltas that were verified.
     package var checks = 0
-    /// Those of them that were not exact.
+    /// The number of verified deltas that were not exact.
     package var failures = 0
-    /// The passes at the strongest setting, by their ends.
+    /// The number of passes at the strongest setting, by their end.
     package var passes: [StrongestPass.End: Int] = [:]
 
-    /// Nothing yet.
     package init() {}
 }

@@ -1,8 +1,9 @@
 internal import Synchronization
 
-/// The turn to make a delta that others may be waiting for.
+/// The turn to make a delta that others may wait for.
 ///
-/// Whoever drops it without a word tells them that there was no place, so that nobody waits for ever.
+/// A turn that is dropped without a call to `finish` tells them that no encoder was free, so that nobody waits for
+/// ever.
 package final class DeltaTurn: Sendable {
     private let key: DeltaKey
     private let cache: DeltaCache
@@ -15,9 +16,9 @@ package final class DeltaTurn: Sendable {
 
     deinit { finish(.failed(.busy)) }
 
-    /// Tells all who wait, and keeps a delta that was made; the first call counts.
+    /// Calls everyone who waits, and keeps a delta that was made; only the first call counts.
     ///
-    /// A delta given here has been verified.
+    /// The delta must have been verified.
     package func finish(_ outcome: DeltaOutcome) {
         guard !isOver.exchange(true, ordering: .acquiringAndReleasing) else { return }
         cache.land(key, outcome)

@@ -1,6 +1,6 @@
-/// Where deltas are made and kept: indexed dictionaries, deltas that were made before, and what is checked.
+/// The making, checking and keeping of deltas and indexed dictionaries.
 ///
-/// Safe from any thread; knows nothing of requests.
+/// Safe from any thread, and independent of requests.
 package final class Deltas: Sendable {
     package let prepared: PreparedDictionaries
     package let cache: DeltaCache
@@ -9,12 +9,13 @@ package final class Deltas: Sendable {
     private let passes = Guarded<[StrongestPass.End: Int]>([:])
     private let fault: Fault?
 
-    /// Changes a delta before it is verified.
+    /// A function that changes a delta before it is verified.
     package typealias Fault = @Sendable (inout [UInt8]) -> Void
 
-    /// Nothing made yet.
+    /// Makes empty caches with these budgets.
     ///
-    /// - Parameter fault: for tests of the verification: no library fails on demand. No setting leads here.
+    /// - Parameter fault: a fault that tests of the verification inject, since no library fails on demand; no
+    ///   setting leads here.
     package init(
         preparedBytes: Int, cacheBytes: Int, verify: Verification.Mode = .sampled, fault: Fault? = nil
     ) {
@@ -24,7 +25,7 @@ package final class Deltas: Sendable {
         self.fault = fault
     }
 
-    /// What it holds and has done.
+    /// The current sizes, and the counts since the start.
     package var statistics: DeltaStatistics {
         var statistics = DeltaStatistics()
         statistics.prepared = prepared.statistics
@@ -35,7 +36,7 @@ package final class Deltas: Sendable {
         return statistics
     }
 
-    /// Makes a delta, off the event loops; one that is to be cached is always verified.
+    /// Makes a delta, off the event loops; a delta that is to be cached is always verified.
     package func make(
         _ body: [UInt8], over dictionary: Body, _ coding: ContentCoding, in scope: DeltaScope, isCached: Bool
     ) -> DeltaOutcome {
@@ -54,14 +55,15 @@ package final class Deltas: Sendable {
         _ body: [UInt8], _ use: PreparedUse, _ coding: ContentCoding, isCached: Bool
     ) -> DeltaOutcome {
         let options = EncoderOptions(bodyBytes: body.count, dictionary: use.dictionary)
-        // Zstandard finds nothing in a dictionary that lies where the body does (measured: 8,943 bytes instead of 63).
+        // Zstandard finds no match in a dictionary that lies at the body's own address (measured: 8,943 bytes
+        // instead of 63).
         let body = use.dictionary.body.hasMemory(of: body) ? body.map { $0 } : body
         guard var coded = try? Codec.encode(body.span, coding, options: options) else {
             return .failed(.coding)
         }
         fault?(&coded)
         let isShorter = coded.count < body.count
-        // The first over an index is the one that tells whether that is right, even if it is of no other use.
+        // The first delta over an index shows if the index is right, even if the delta itself is of no use.
         guard isShorter || use.isFirst else { return .notShorter }
         let isChecked = isCached || verification.isDue(isFirstOfIndex: use.isFirst)
         guard !isChecked || verification.isExact(coded, coding, dictionary: use.dictionary.body, body: body)
@@ -71,15 +73,15 @@ package final class Deltas: Sendable {
 
     // MARK: Bodies that go on piece by piece
 
-    /// Whether the next stream is to be checked as it goes out.
+    /// Returns true if the next stream is to be checked as it goes out, and counts it.
     package func isStreamCheckDue(isFirstOfIndex: Bool = false) -> Bool {
         verification.isDue(isFirstOfIndex: isFirstOfIndex)
     }
 
-    /// What checking a stream takes of memory.
+    /// The bytes of memory that the check of a stream takes.
     package static let streamCheckBytes = VerifiedEncoder.memoryBytesMax
 
-    /// An encoder that checks what it gives out; see `VerifiedEncoder`.
+    /// Returns an encoder that checks its own output; see `VerifiedEncoder`.
     package func checked(_ encoder: any Encoder, over dictionary: Body) throws(CodingError) -> any Encoder {
         verification.countCheck()
         return try VerifiedEncoder(encoder, dictionary: dictionary, verification: verification, fault: fault)
@@ -87,7 +89,7 @@ package final class Deltas: Sendable {
 
     // MARK: The strongest setting
 
-    /// Has a cached delta coded once more at the strongest setting, by a thread that gives way to all others.
+    /// Codes a cached delta once more at the strongest setting, on a thread that gives way to all others.
     package func strengthen(_ pass: StrongestPass) {
         let isTaken = queue.submit { [self] in end(pass, run(pass)) }
         if !isTaken { end(pass, .dropped) }
@@ -110,7 +112,7 @@ package final class Deltas: Sendable {
         let (coding, bytes) = (pass.key.coding, body.bytes)
         guard var coded = try? Codec.encode(bytes.span, coding, options: options) else { return .failed }
         fault?(&coded)
-        // Looked up now: it may have gone in the meantime.
+        // The delta may have gone in the meantime.
         guard let former = cache.codedBytes(pass.key) else { return .stale }
         guard coded.count < former else { return .kept }
         guard verification.isExact(coded, coding, dictionary: dictionary, body: bytes) else {
@@ -121,7 +123,7 @@ package final class Deltas: Sendable {
     }
 
     private func end(_ pass: StrongestPass, _ end: StrongestPass.End) {
-        // Asked for again by the next client, if it is still wanted then.
+        // The next client requests the pass again, if it is still wanted then.
         if end == .dropped || end == .stale { cache.dropStrongest(pass.key) }
         passes.withLock { $0[end, default: 0] += 1 }
     }

@@ -1,12 +1,12 @@
-/// The dictionaries that have been indexed and wait for their next body, within a budget of memory.
+/// The indexed dictionaries in memory, within a budget.
 ///
-/// Safe from any thread. A dictionary is indexed on its second use, by one thread, and never on an event loop. When the
-/// budget is used up, the one that was used longest ago goes first, and is indexed again on its second use from then.
+/// Safe from any thread. A dictionary is indexed on its second use, by one thread, and never on an event loop.
+/// Beyond the budget the least recently used one is evicted; it is indexed again on its second use from then.
 package final class PreparedDictionaries: Sendable {
-    /// Larger dictionaries are indexed for each body: their tables take several times as much memory as they do.
+    /// The largest dictionary that is kept indexed: the tables take several times as much memory as the dictionary.
     package static let dictionaryBytesMax = 1 << 20
 
-    /// How many dictionaries that were used once, or fit nowhere, are remembered.
+    /// The number of dictionaries without an index that are remembered.
     private static let onceMax = 4_096
 
     private struct Key: Hashable {
@@ -15,10 +15,10 @@ package final class PreparedDictionaries: Sendable {
         let scope: DeltaScope
     }
 
-    /// What is known of a dictionary without an index.
+    /// The known fact about a dictionary without an index.
     private enum Past: Sendable {
         case usedOnce
-        /// Its index alone is larger than the budget.
+        /// The index alone is larger than the budget.
         case tooLarge
     }
 
@@ -28,31 +28,31 @@ package final class PreparedDictionaries: Sendable {
         var flights: [Key: PreparedFlight] = [:]
         var statistics = PreparedStatistics()
 
-        /// Notes a use by reference.
+        /// Records a use by reference.
         mutating func refer(_ key: Key, _ past: Past?) {
             statistics.references += 1
             if past == nil { _ = self.past.insert(.usedOnce, bytes: 0, for: key) }
         }
     }
 
-    /// What an encoder-to-be finds.
+    /// The result of a look-up for an encoder.
     private enum Finding {
         case prepared(PreparedDictionary)
         case reference
-        /// Somebody else is at it.
+        /// Another thread is indexing it.
         case underWay(PreparedFlight)
-        /// The caller is to do it.
+        /// The caller is to index it.
         case due(PreparedFlight)
     }
 
     private let shelf: Guarded<Shelf>
 
-    /// An empty shelf; `bytesMax` counts the indexes and the bodies they refer to.
+    /// Makes an empty cache; `bytesMax` counts the indexes and the bodies that they refer to.
     package init(bytesMax: Int) {
         shelf = Guarded(Shelf(ready: RecencyMap(bytesMax: bytesMax)))
     }
 
-    /// What it holds and has done.
+    /// The current sizes, and the counts since the start.
     package var statistics: PreparedStatistics {
         shelf.withLock { shelf in
             var statistics = shelf.statistics
@@ -63,18 +63,18 @@ package final class PreparedDictionaries: Sendable {
         }
     }
 
-    /// The bytes of memory that the waiting dictionaries hold.
+    /// The bytes of memory that the indexed dictionaries hold.
     package var memoryBytes: Int { statistics.bytes }
 
-    /// Whether the dictionary is indexed for that coding.
+    /// Returns true if the dictionary is indexed for that coding.
     package func isReady(_ body: Body, for coding: ContentCoding, in scope: DeltaScope) -> Bool {
         let key = Key(digest: body.digest, coding: coding, scope: scope)
         return shelf.withLock { $0.ready.contains(key) }
     }
 
-    /// The dictionary as an encoder on an event loop may have it; nil where it is to be indexed, which is not for there.
+    /// Returns the dictionary in a form that is quick enough for an event loop; nil if it has to be indexed first.
     ///
-    /// For dcb a reference is nil as well: brotli indexes the dictionary for each such encoder.
+    /// For dcb a reference is not quick either, since brotli indexes the dictionary for each such encoder.
     package func quick(
         _ body: Body, for coding: ContentCoding, in scope: DeltaScope
     ) -> DictionaryUse? {
@@ -95,11 +95,11 @@ package final class PreparedDictionaries: Sendable {
         }
     }
 
-    /// The dictionary as an encoder should get it, indexed now if this is its second use, and whether its index is new.
+    /// Returns the dictionary in the best form for an encoder, and indexes it if this is its second use.
     ///
-    /// Takes milliseconds, so not on an event loop. While another thread indexes it for dcz this one goes by reference,
-    /// which takes a fifth of the time of the indexing; for dcb it waits, for a reference would be the same work once
-    /// more. Whoever indexes is running, so the wait ends.
+    /// This takes milliseconds, so it is not for event loops. While another thread indexes the dictionary for dcz,
+    /// a reference is returned, which takes a fifth of the time of indexing. For dcb the call waits for the index,
+    /// since a reference would repeat the same work. The indexing thread is running, so the wait ends.
     package func use(
         _ body: Body, for coding: ContentCoding, in scope: DeltaScope = .public
     ) throws(CodingError) -> PreparedUse {
@@ -148,7 +148,8 @@ package final class PreparedDictionaries: Sendable {
     private func land(_ flight: PreparedFlight, _ prepared: PreparedDictionary?, _ key: Key) {
         let gone = shelf.withLock { shelf -> [PreparedDictionary] in
             shelf.flights[key] = nil
-            // Forgotten, so that a dictionary that is evicted soon is not indexed again for a single use.
+            // The first use is forgotten, so that a dictionary that is evicted soon is not indexed again for a
+            // single use.
             shelf.past.remove(key)
             guard let prepared else { return [] }
             let bytes = prepared.memoryBytes + prepared.body.count + key.scope.memoryBytes
@@ -157,7 +158,7 @@ package final class PreparedDictionaries: Sendable {
             return gone
         }
         flight.land(prepared)
-        // Freed here, outside the lock: some are of many megabytes.
+        // Freed here, outside the lock, since some have many megabytes.
         withExtendedLifetime(gone) {}
     }
 }

@@ -1,6 +1,6 @@
 internal import Dispatch
 
-/// One indexing under way, for those who wait for it.
+/// One indexing under way, with the threads that wait for it.
 final class PreparedFlight: Sendable {
     private let landed = DispatchGroup()
     private let result = Guarded<PreparedDictionary?>(nil)
@@ -9,15 +9,15 @@ final class PreparedFlight: Sendable {
         landed.enter()
     }
 
-    /// Ends the wait of everybody; once.
+    /// Ends the wait of all threads; called once.
     func land(_ prepared: PreparedDictionary?) {
         result.withLock { $0 = prepared }
         landed.leave()
     }
 
-    /// Waits for what came of it; nil if nothing did.
+    /// Waits for the end of the indexing; returns nil if it failed.
     ///
-    /// Blocks, so not on an event loop.
+    /// It blocks, so it is not for event loops.
     func wait() -> PreparedDictionary? {
         landed.wait()
         return result.withLock { $0 }

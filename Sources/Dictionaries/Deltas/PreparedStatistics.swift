@@ -1,18 +1,17 @@
-/// What the shelf of prepared dictionaries holds and has done.
+/// The sizes and counts of the prepared dictionaries.
 package struct PreparedStatistics: Sendable, Equatable {
-    /// Uses of an index that was there.
+    /// The number of uses of an existing index.
     package var hits = 0
-    /// Dictionaries that were indexed.
+    /// The number of dictionaries that were indexed.
     package var indexed = 0
-    /// Uses while another thread was indexing.
+    /// The number of uses while another thread was indexing.
     package var shared = 0
-    /// Uses by reference: the first of each, and those that are too large.
+    /// The number of uses by reference: first uses, and dictionaries that are too large.
     package var references = 0
-    /// Indexes, and the bodies they refer to, in memory.
+    /// The bytes of the indexes and of the bodies that they refer to.
     package var bytes = 0
     package var count = 0
     package var evictions = 0
 
-    /// Nothing yet.
     package init() {}
 }

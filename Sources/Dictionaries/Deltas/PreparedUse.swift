@@ -1,7 +1,7 @@
-/// A dictionary as an encoder gets it, and whether it is the first to use its index.
+/// A dictionary in the form in which an encoder gets it.
 package struct PreparedUse: Sendable {
     package let dictionary: DictionaryUse
-    /// Whether the index was made for this use.
+    /// True if the index was made for this use, and has never been tried.
     package let isFirst: Bool
 
     init(_ dictionary: DictionaryUse, isFirst: Bool = false) {

@@ -1,6 +1,6 @@
-/// Values by key in the order of their use, within a budget of bytes: the one used longest ago goes first.
+/// Values by key in the order of their use, within a budget of bytes; the least recently used one is evicted first.
 ///
-/// Every operation is O(1) but for what it evicts.
+/// Every operation is O(1), apart from the evictions.
 struct RecencyMap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private struct Entry {
         let key: Key
@@ -9,15 +9,16 @@ struct RecencyMap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
 
     let bytesMax: Int
-    /// What the values take by the word of those who put them here, with `overheadBytes` for each.
+    /// The bytes of all values, as stated at their insertion, with `overheadBytes` for each.
     private(set) var bytes = 0
-    /// How many were evicted to make room.
+    /// The number of values that were evicted.
     private(set) var evictions = 0
 
     private var places: [Key: Int] = [:]
     private var entries = RecencyList<Entry>()
 
-    /// What an entry takes beside its value: itself, its place in the table, and the room both keep to grow.
+    /// The bytes that an entry takes beside its value: itself, its place in the table, and the spare capacity of
+    /// both.
     static var overheadBytes: Int {
         RecencyList<Entry>.overheadBytes
             + 2 * (MemoryLayout<Entry>.stride + MemoryLayout<Key>.stride + MemoryLayout<Int>.stride)
@@ -29,25 +30,25 @@ struct RecencyMap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         self.bytesMax = bytesMax
     }
 
-    /// The value, which becomes the one used last.
+    /// Returns the value and makes it the most recently used.
     mutating func value(_ key: Key) -> Value? {
         guard let place = places[key] else { return nil }
         entries.use(place)
         return entries[place]?.value
     }
 
-    /// Whether there is a value; its place in the order stays.
+    /// Returns true if there is a value; the order does not change.
     func contains(_ key: Key) -> Bool { places[key] != nil }
 
-    /// Changes a value in place; its place in the order stays.
+    /// Changes a value in place; the order does not change.
     mutating func update<Result>(_ key: Key, _ change: (inout Value) -> Result) -> Result? {
         places[key].flatMap { entries.update($0) { change(&$0.value) } }
     }
 
-    /// Keeps a value of so many bytes as the one used last, in place of a former one.
+    /// Inserts a value of so many bytes as the most recently used, in place of a former one.
     ///
-    /// Returns what had to go, itself where it is larger than the whole budget, so that a caller can free that outside
-    /// its lock.
+    /// Returns the values that had to go, or the new one if it exceeds the whole budget, so that a caller can free
+    /// them outside its lock.
     mutating func insert(_ value: Value, bytes: Int, for key: Key) -> [Value] {
         let size = bytes + Self.overheadBytes
         var gone = remove(key).map { [$0] } ?? []
@@ -61,7 +62,6 @@ struct RecencyMap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         return gone
     }
 
-    /// Takes a value out.
     @discardableResult
     mutating func remove(_ key: Key) -> Value? {
         guard let place = places.removeValue(forKey: key), let entry = entries.remove(place) else {

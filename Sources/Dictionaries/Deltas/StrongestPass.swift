@@ -1,19 +1,19 @@
-/// One delta to be coded once more, as strongly as its coding can.
+/// A delta that is to be coded once more, as strongly as its coding can.
 package struct StrongestPass: Sendable {
-    /// Larger bodies and dictionaries take seconds, and their live deltas are good.
+    /// The largest body and dictionary: larger ones take seconds, and their live deltas are good.
     package static let bytesMax = 1 << 20
 
     package let key: DeltaKey
-    /// Body and dictionary when the turn comes; nil if the body is no longer the current one, or either not in memory.
+    /// Returns body and dictionary when the pass begins; nil if the body is no longer current or either is not in
+    /// memory.
     ///
-    /// Asked for then, so that what waits holds no bodies.
+    /// They are requested only then, so that a waiting pass holds no bodies.
     package let inputs: @Sendable () -> (body: Body, dictionary: Body)?
-    /// Runs work that takes so many bytes of memory; false, without running it, where there is none.
+    /// Runs work that takes so many bytes of memory; returns false, without running it, if there is no memory.
     package let withMemory: @Sendable (Int, () -> Void) -> Bool
-    /// Told of a delta that does not decode to the body.
+    /// Called for a delta that does not decode to the body.
     package let onInexact: @Sendable () -> Void
 
-    /// Describes a pass.
     package init(
         key: DeltaKey, inputs: @escaping @Sendable () -> (body: Body, dictionary: Body)?,
         withMemory: @escaping @Sendable (Int, () -> Void) -> Bool, onInexact: @escaping @Sendable () -> Void
@@ -24,17 +24,17 @@ package struct StrongestPass: Sendable {
         self.onInexact = onInexact
     }
 
-    /// How a pass ended.
+    /// The end of a pass.
     package enum End: String, Sendable, CaseIterable {
-        /// The strongest delta is shorter and took the place of the former.
+        /// The strongest delta is shorter and replaced the former.
         case replaced
-        /// The former is as short.
+        /// The former delta is as short.
         case kept
-        /// The body has changed since, or the delta has gone.
+        /// The body has changed since, or the delta was evicted.
         case stale
-        /// It could not be made, or was not exact.
+        /// The delta could not be made, or was not exact.
         case failed
-        /// There was no place in the queue, or no memory.
+        /// The queue was full, or there was no memory.
         case dropped
     }
 }

@@ -2,17 +2,17 @@ internal import Dispatch
 internal import Glibc
 internal import Synchronization
 
-/// One thread for work that may take long and that nobody waits for; what finds no place is dropped.
+/// A thread for long work that nobody waits for; work beyond `waitingMax` is dropped.
 final class StrongestQueue: Sendable {
-    /// How much may wait.
+    /// The maximum number of waiting jobs.
     static let waitingMax = 64
 
-    // Linux gives the threads of all Dispatch priorities the same share of the processors, but those of the background
-    // serve it alone: the job itself makes its thread as nice as can be.
+    // On Linux, threads of all Dispatch priorities get the same share of the processors, but one thread alone
+    // serves the background priority. So the job itself lowers the priority of its thread as far as possible.
     private let queue = DispatchQueue(label: "dictum.strongest", qos: .background)
     private let waiting = Atomic<Int>(0)
 
-    /// Runs `job` after those that wait; false if there is no place.
+    /// Runs `job` after those that wait; returns false if the queue is full.
     func submit(_ job: @escaping @Sendable () -> Void) -> Bool {
         guard waiting.wrappingAdd(1, ordering: .relaxed).oldValue < Self.waitingMax else {
             waiting.wrappingSubtract(1, ordering: .relaxed)
@@ -20,7 +20,8 @@ final class StrongestQueue: Sendable {
         }
         queue.async { [self] in
             waiting.wrappingSubtract(1, ordering: .relaxed)
-            // On Linux 0 is the calling thread. A refusal costs nothing but the courtesy.
+            // On Linux, 0 is the calling thread. If the call fails, the thread keeps its priority, which does no
+            // harm.
             _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 19)
             job()
         }

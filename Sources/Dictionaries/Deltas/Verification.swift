@@ -1,12 +1,12 @@
 internal import Synchronization
 
-/// Which deltas are decoded again before they are sent, and how that went.
+/// The choice of the deltas that are verified before they are sent, and the counts of that.
 ///
 /// Safe from any thread.
 package final class Verification: Sendable {
     /// The setting `compression.verify`.
     package enum Mode: String, Sendable {
-        /// One in a hundred, and the first of each prepared dictionary.
+        /// One delta in a hundred is verified, and the first of each prepared dictionary.
         case sampled
         case always
         case never
@@ -23,12 +23,12 @@ package final class Verification: Sendable {
         self.mode = mode
     }
 
-    /// How many deltas were checked.
+    /// The number of deltas that were verified.
     package var checks: Int { checked.load(ordering: .relaxed) }
-    /// How many of them were not exact.
+    /// The number of verified deltas that were not exact.
     package var failures: Int { failed.load(ordering: .relaxed) }
 
-    /// Whether a delta that is sent only once is to be checked.
+    /// Returns true if a delta that is sent only once is to be verified, and counts it.
     func isDue(isFirstOfIndex: Bool) -> Bool {
         switch mode {
         case .always: true
@@ -38,13 +38,13 @@ package final class Verification: Sendable {
         }
     }
 
-    /// Counts a stream that is decoded as it goes out.
+    /// Counts a stream that is verified as it goes out.
     func countCheck() { checked.wrappingAdd(1, ordering: .relaxed) }
 
-    /// Counts such a stream that was not exact.
+    /// Counts a stream that was not exact.
     func countFailure() { failed.wrappingAdd(1, ordering: .relaxed) }
 
-    /// Decodes a delta and compares.
+    /// Decodes a delta, compares it with the body, and counts.
     func isExact(_ coded: [UInt8], _ coding: ContentCoding, dictionary: Body, body: [UInt8]) -> Bool {
         let isExact = DeltaCheck.isExact(coded, coding, dictionary: dictionary, body: body)
         countCheck()

@@ -1,15 +1,16 @@
 /// An encoder whose output is decoded again before it is given out.
 ///
-/// Throws an error of the stage `verify` where that is not what went in; nothing of that piece may be sent.
+/// Throws an error of the stage `verify` if the output does not decode to the input; nothing of that piece may be
+/// sent.
 final class VerifiedEncoder: Encoder {
-    /// What its decoder takes at most: a window, and what it has in hand.
+    /// The maximum number of bytes that its decoder takes: a window, and the bytes that wait for comparison.
     static let memoryBytesMax = 16 << 20
 
     private let engine: any Encoder
     private let decoder: any Decoder
     private let verification: Verification
     private let fault: Deltas.Fault?
-    /// What went in and has not come back yet.
+    /// The input that has not been decoded again yet.
     private var expected: [UInt8] = []
 
     init(

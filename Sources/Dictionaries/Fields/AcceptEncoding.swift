@@ -1,6 +1,6 @@
-/// What a request's Accept-Encoding says of each coding (RFC 9110 section 12.5.3).
+/// The weights of a request's Accept-Encoding (RFC 9110 section 12.5.3).
 package struct AcceptEncoding: Equatable, Sendable {
-    /// Weights by coding in thousandths; -1 where the field does not name the coding.
+    /// Weights by coding in thousandths; -1 if the field does not name the coding.
     private var gzip: Int16 = -1
     private var br: Int16 = -1
     private var zstd: Int16 = -1
@@ -9,9 +9,10 @@ package struct AcceptEncoding: Equatable, Sendable {
     private var identity: Int16 = -1
     private var wildcard: Int16 = -1
 
-    /// Reads the field's lines; a malformed member is ignored, of two for one coding the lower weight counts.
+    /// Reads the lines of the field.
     ///
-    /// Without the field any coding would be allowed, but a client that says nothing gets identity only.
+    /// A malformed member is ignored. If a coding is named twice, the lower weight counts. Without the field any
+    /// coding would be allowed, but a client that sends none gets identity only.
     package init(_ lines: [String]) {
         for line in lines {
             let bytes = line.utf8
@@ -19,12 +20,12 @@ package struct AcceptEncoding: Equatable, Sendable {
         }
     }
 
-    /// The weight of a coding in thousandths, 0 where it is not acceptable.
+    /// Returns the weight of a coding in thousandths, 0 if it is not acceptable.
     ///
-    /// Identity that is neither named nor covered by `*` is acceptable, below all that is named: 1.
+    /// Identity that is neither named nor covered by `*` is acceptable with weight 1, below all that is named.
     package func quality(of coding: ContentCoding) -> Int {
         switch coding {
-        // RFC 9842 section 6.1: a dictionary coding must be named; `*` says nothing of the dictionary.
+        // RFC 9842 section 6.1: a dictionary coding must be named, since `*` says nothing of the dictionary.
         case .dcb: max(0, Int(dcb))
         case .dcz: max(0, Int(dcz))
         case .gzip: plain(gzip)
@@ -38,7 +39,7 @@ package struct AcceptEncoding: Equatable, Sendable {
         max(0, Int(weight >= 0 ? weight : wildcard))
     }
 
-    /// Reads one more of the field's lines.
+    /// Reads one more line of the field.
     package mutating func read(_ text: Span<UInt8>) {
         var members = ListMembers(0..<text.count)
         while let member = members.next(in: text) {
@@ -71,9 +72,9 @@ package struct AcceptEncoding: Equatable, Sendable {
         known = known < 0 ? weight : min(known, weight)
     }
 
-    /// The weight after a coding's name, 1000 where there is none, nil where it is malformed.
+    /// Returns the weight behind a coding's name: 1000 if there is none, nil if it is malformed.
     ///
-    /// RFC 9110 section 12.4.2: `weight = OWS ";" OWS "q=" qvalue`, a qvalue of at most three decimals, 0 to 1.
+    /// RFC 9110 section 12.4.2: `weight = OWS ";" OWS "q=" qvalue`. A qvalue is 0 to 1 with at most three decimals.
     private static func weight(_ range: Range<Int>, in text: Span<UInt8>) -> Int16? {
         let whole = FieldSyntax.trimmed(range, in: text)
         if whole.isEmpty { return 1000 }

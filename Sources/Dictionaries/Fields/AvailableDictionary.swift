@@ -2,23 +2,26 @@ internal import RawStructuredFieldValues
 
 /// The Available-Dictionary request field (RFC 9842 section 2.2).
 package enum AvailableDictionary {
-    /// Longer lines are taken as malformed; a digest takes 46 bytes, the rest is room for parameters.
+    /// The maximum length of the line; a longer one counts as malformed.
+    ///
+    /// A digest takes 46 bytes, the rest is for parameters.
     package static let lineBytesMax = 1024
 
-    /// The digest that the client offers; nil where there is not exactly one line with exactly one of 32 bytes.
+    /// Returns the digest that the client advertises; nil unless there is exactly one line with one digest of 32
+    /// bytes.
     package static func parse(_ lines: [String]) -> Digest? {
         guard lines.count == 1, let line = lines.first else { return nil }
         let bytes = line.utf8
         return parse(bytes.span)
     }
 
-    /// The digest that the only line of the field offers.
+    /// Returns the digest of the only line of the field.
     package static func parse(_ line: Span<UInt8>) -> Digest? {
         guard line.count <= lineBytesMax else { return nil }
         return plain(line) ?? general(line)
     }
 
-    /// The form that clients send: a colon, 44 characters, a colon.
+    /// Reads the form that clients send: a colon, 44 characters, a colon.
     private static func plain(_ text: Span<UInt8>) -> Digest? {
         guard text.count == 46, text[0] == UInt8(ascii: ":"), text[45] == UInt8(ascii: ":"),
             text[44] == UInt8(ascii: "=")
@@ -26,7 +29,7 @@ package enum AvailableDictionary {
         return digest(1..<44, in: text)
     }
 
-    /// The digest that 43 sextets write: 32 bytes, and two bits that say nothing.
+    /// Returns the digest that 43 sextets encode: 32 bytes, and two unused bits.
     private static func digest(_ range: Range<Int>, in text: Span<UInt8>) -> Digest? {
         var words: InlineArray<4, UInt64> = [0, 0, 0, 0]
         var bits: UInt64 = 0
@@ -45,7 +48,7 @@ package enum AvailableDictionary {
         return byteCount == Digest.byteCount ? Digest(words: { words[$0] }) : nil
     }
 
-    /// Whatever else is a structured-field Item of type Byte Sequence (RFC 9651 section 3.3.5).
+    /// Reads any other structured-field Item of type Byte Sequence (RFC 9651 section 3.3.5).
     private static func general(_ line: Span<UInt8>) -> Digest? {
         var parser = StructuredFieldValueParser(FieldSyntax.bytes(0..<line.count, in: line))
         guard let item = try? parser.parseItemFieldValue(),

@@ -1,6 +1,7 @@
-/// The Base64 of a structured-field Byte Sequence (RFC 9651 section 4.2.7): the standard alphabet, padding may be missing.
+/// The Base64 of a structured-field Byte Sequence (RFC 9651 section 4.2.7): the standard alphabet, in which padding
+/// may be missing.
 enum ByteSequence {
-    /// The bytes that the text stands for; nil where it is not Base64.
+    /// Returns the bytes that the text encodes; nil if it is not Base64.
     static func decoded(_ range: Range<Int>, in text: Span<UInt8>) -> [UInt8]? {
         var end = range.upperBound
         while end > range.lowerBound, text[end - 1] == UInt8(ascii: "="), range.upperBound - end < 2 {
@@ -24,7 +25,7 @@ enum ByteSequence {
         return bytes
     }
 
-    /// The six bits that a character stands for; nil where it is none of the alphabet.
+    /// Returns the six bits that a character encodes; nil if it is outside the alphabet.
     static func sextet(_ byte: UInt8) -> UInt32? {
         switch byte {
         case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt32(byte - UInt8(ascii: "A"))

@@ -1,6 +1,7 @@
-/// The directives of a Cache-Control field that Dictum heeds (RFC 9111 section 5.2, RFC 5861, RFC 8246).
+/// The directives of a Cache-Control field that Dictum obeys (RFC 9111 section 5.2, RFC 5861, RFC 8246).
 ///
-/// Where the field contradicts itself the stricter reading counts: of two lifetimes the shorter, an invalid one is 0.
+/// If the field contradicts itself, the stricter reading counts: the shorter of two lifetimes, and 0 for an invalid
+/// one.
 package struct CacheControl: Equatable, Sendable {
     /// `no-store`.
     package var noStore = false
@@ -18,15 +19,15 @@ package struct CacheControl: Equatable, Sendable {
     package var noTransform = false
     /// `max-age` in seconds.
     package var maxAge: Int?
-    /// `s-maxage` in seconds; nil where it is not a number, since it permits what is forbidden otherwise.
+    /// `s-maxage` in seconds; nil if it is not a number, since the directive permits what would be forbidden
+    /// without it.
     package var sMaxAge: Int?
     /// `stale-while-revalidate` in seconds (RFC 5861 section 3).
     package var staleWhileRevalidate: Int?
 
-    /// No directives.
     package init() {}
 
-    /// Reads the field's lines; unknown directives are ignored.
+    /// Reads the lines of the field; unknown directives are ignored.
     package init(_ lines: [String]) {
         for line in lines {
             let bytes = line.utf8
@@ -34,12 +35,12 @@ package struct CacheControl: Equatable, Sendable {
         }
     }
 
-    /// Whether the answer says that a shared cache may keep it (RFC 9111 sections 5.2.2.9 and 5.2.2.10).
+    /// True if the response allows shared caches to keep it (RFC 9111 sections 5.2.2.9 and 5.2.2.10).
     package var permitsSharing: Bool { isPublic || sMaxAge != nil }
 
-    /// Whether a text is a value of this field (RFC 9111 section 5.2).
+    /// Returns true if a text is a valid value of this field (RFC 9111 section 5.2).
     ///
-    /// It needs at least one directive, and a number for those that take seconds.
+    /// It needs at least one directive, and a number for each directive that takes seconds.
     package static func isWellFormed(_ value: String) -> Bool {
         let bytes = value.utf8
         let text = bytes.span
@@ -56,7 +57,7 @@ package struct CacheControl: Equatable, Sendable {
         "max-age", "s-maxage", "stale-while-revalidate", "stale-if-error",
     ]
 
-    /// One directive: `cache-directive = token [ "=" ( token / quoted-string ) ]`.
+    /// Returns true for one directive: `cache-directive = token [ "=" ( token / quoted-string ) ]`.
     private static func isDirective(_ member: Range<Int>, in text: Span<UInt8>) -> Bool {
         let end = FieldSyntax.tokenEnd(from: member.lowerBound, in: text, limit: member.upperBound)
         guard end > member.lowerBound else { return false }
@@ -72,7 +73,7 @@ package struct CacheControl: Equatable, Sendable {
         return !value.isEmpty && (tokenEnd == value.upperBound || FieldSyntax.isQuotedString(value, in: text))
     }
 
-    /// Reads one more of the field's lines.
+    /// Reads one more line of the field.
     package mutating func read(_ text: Span<UInt8>) {
         var members = ListMembers(0..<text.count)
         while let member = members.next(in: text) {
@@ -82,7 +83,7 @@ package struct CacheControl: Equatable, Sendable {
     }
 
     private mutating func note(_ name: Range<Int>, argument: Range<Int>, in text: Span<UInt8>) {
-        // A directive that forbids counts with any argument, one that permits only without.
+        // A directive that forbids counts with any argument, one that permits only without an argument.
         func isNamed(_ word: String) -> Bool { FieldSyntax.equals(name, in: text, ignoringCase: word) }
         switch name.count {
         case 6 where isNamed("public"): isPublic = isPublic || argument.isEmpty
@@ -104,7 +105,7 @@ package struct CacheControl: Equatable, Sendable {
         }
     }
 
-    /// The number of `=N`; RFC 9111 section 5.2: a recipient ought to accept `="N"` as well.
+    /// Returns the number of `=N`, or of `="N"`, which a recipient ought to accept as well (RFC 9111 section 5.2).
     private static func seconds(_ argument: Range<Int>, in text: Span<UInt8>) -> Int? {
         guard !argument.isEmpty, text[argument.lowerBound] == UInt8(ascii: "=") else { return nil }
         var value = argument.lowerBound + 1..<argument.upperBound

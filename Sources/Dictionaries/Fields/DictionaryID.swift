@@ -2,14 +2,14 @@ internal import RawStructuredFieldValues
 
 /// The Dictionary-ID request field (RFC 9842 section 2.3).
 ///
-/// For a dictionary that is for everybody a hint; for any other the proof that the client was given it.
+/// For a public dictionary it is a hint. For any other one it proves that the client was given the dictionary.
 package enum DictionaryID {
-    /// The longest id that RFC 9842 section 2.1.3 allows.
+    /// The length of the longest id (RFC 9842 section 2.1.3).
     package static let charactersMax = 1024
 
-    /// The id; nil where there is not exactly one line with one String of at most 1,024 characters.
+    /// Returns the id; nil unless there is exactly one line with one String of at most 1,024 characters.
     package static func parse(_ lines: [String]) -> String? {
-        // Each character may be written as two bytes; parameters have some room.
+        // An escaped character takes two bytes, and parameters have some room.
         guard lines.count == 1, let line = lines.first, line.utf8.count <= 2 * charactersMax + 256 else {
             return nil
         }

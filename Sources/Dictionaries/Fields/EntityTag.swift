@@ -2,10 +2,10 @@
 package struct EntityTag: Hashable, Sendable {
     /// The opaque tag with its quotation marks.
     package let opaque: String
-    /// Whether the tag is weak.
+    /// True if the tag is weak.
     package let isWeak: Bool
 
-    /// The tag that a field value is; nil where it is anything but one tag.
+    /// Reads a field value; nil unless it is exactly one tag.
     package init?(_ value: String) {
         let bytes = value.utf8
         let text = bytes.span
@@ -13,7 +13,7 @@ package struct EntityTag: Hashable, Sendable {
         guard let place = Self.read(from: whole.lowerBound, in: text),
             place.opaque.upperBound == whole.upperBound
         else { return nil }
-        // A strong tag is all of its text, as is nearly every upstream's.
+        // Nearly every upstream's tag is strong, and then the whole text is the opaque tag.
         opaque = place.opaque.count == text.count ? value : FieldSyntax.string(place.opaque, in: text)
         isWeak = place.isWeak
     }
@@ -40,7 +40,7 @@ package struct EntityTag: Hashable, Sendable {
         !isWeak && !other.isWeak && opaque == other.opaque
     }
 
-    /// Whether a field value is a tag that fits by the strong comparison, as `strongMatches` has it.
+    /// Returns true if a field value is a tag that matches by the strong comparison.
     package func strongMatches(_ value: Span<UInt8>) -> Bool {
         let whole = FieldSyntax.trimmed(0..<value.count, in: value)
         let bytes = opaque.utf8
@@ -49,7 +49,7 @@ package struct EntityTag: Hashable, Sendable {
         return text.indices.allSatisfy { text[$0] == value[whole.lowerBound + $0] }
     }
 
-    /// The tags of an If-Match or If-None-Match field; reading stops at the first that is malformed.
+    /// Returns the tags of an If-Match or If-None-Match field; reading stops at the first malformed tag.
     package static func parseList(_ lines: [String]) -> EntityTagList {
         if lines.count == 1, lines.first == "*" { return .any }
         var tags: [EntityTag] = []
@@ -60,7 +60,7 @@ package struct EntityTag: Hashable, Sendable {
         return .tags(tags)
     }
 
-    /// Where a tag lies in a text.
+    /// The position of a tag in a text.
     private struct Place {
         let opaque: Range<Int>
         let isWeak: Bool
@@ -84,7 +84,7 @@ package struct EntityTag: Hashable, Sendable {
         return true
     }
 
-    /// `entity-tag = [ %s"W/" ] DQUOTE *etagc DQUOTE`: commas may stand inside, W is upper case.
+    /// Reads `entity-tag = [ %s"W/" ] DQUOTE *etagc DQUOTE`: the tag may contain commas, and W is upper case.
     private static func read(from start: Int, in text: Span<UInt8>) -> Place? {
         var offset = start
         var isWeak = false

@@ -2,10 +2,10 @@
 package enum EntityTagList: Equatable, Sendable {
     /// `*`: any current representation.
     case any
-    /// The tags listed, in order.
+    /// The listed tags, in order.
     case tags([EntityTag])
 
-    /// Whether the list holds the tag by the weak comparison, which If-None-Match asks for.
+    /// Returns true if the list contains the tag by the weak comparison, which If-None-Match requires.
     package func weakMatches(_ tag: EntityTag) -> Bool {
         switch self {
         case .any: true
@@ -13,7 +13,7 @@ package enum EntityTagList: Equatable, Sendable {
         }
     }
 
-    /// Whether the list holds the tag by the strong comparison, which If-Match asks for.
+    /// Returns true if the list contains the tag by the strong comparison, which If-Match requires.
     package func strongMatches(_ tag: EntityTag) -> Bool {
         switch self {
         case .any: true

@@ -1,6 +1,7 @@
 /// HTTP-date (RFC 9110 section 5.6.7) as seconds since 1970-01-01T00:00:00Z.
 package enum FieldDate {
-    /// The time that the text names, in IMF-fixdate or one of the two obsolete forms; nil for anything else.
+    /// Returns the time that the text names, in IMF-fixdate or one of the two obsolete forms; nil for anything
+    /// else.
     ///
     /// The two-digit years of the RFC 850 form are 1970 to 2069. The name of the day is not compared with the date.
     package static func parse(_ text: String) -> Int64? {
@@ -23,7 +24,7 @@ package enum FieldDate {
         return asctime(&scanner, in: text)
     }
 
-    /// `Sun, 06 Nov 1994 08:49:37 GMT`, from behind the day.
+    /// Reads `Sun, 06 Nov 1994 08:49:37 GMT` from behind the day.
     private static func fixdate(_ day: Int, _ scanner: inout DateScanner, in text: Span<UInt8>) -> Int64? {
         guard scanner.take(UInt8(ascii: " "), in: text), let month = scanner.month(in: text),
             scanner.take(UInt8(ascii: " "), in: text), let year = scanner.number(digits: 4, in: text),
@@ -33,7 +34,7 @@ package enum FieldDate {
         return seconds(year: year, month: month, day: day, time: time)
     }
 
-    /// `Sunday, 06-Nov-94 08:49:37 GMT`, from behind the day.
+    /// Reads `Sunday, 06-Nov-94 08:49:37 GMT` from behind the day.
     private static func rfc850(_ day: Int, _ scanner: inout DateScanner, in text: Span<UInt8>) -> Int64? {
         guard scanner.take(UInt8(ascii: "-"), in: text), let month = scanner.month(in: text),
             scanner.take(UInt8(ascii: "-"), in: text), let year = scanner.number(digits: 2, in: text),
@@ -43,7 +44,7 @@ package enum FieldDate {
         return seconds(year: year + (year < 70 ? 2000 : 1900), month: month, day: day, time: time)
     }
 
-    /// `Sun Nov  6 08:49:37 1994`, from behind the name of the day.
+    /// Reads `Sun Nov  6 08:49:37 1994` from behind the name of the day.
     private static func asctime(_ scanner: inout DateScanner, in text: Span<UInt8>) -> Int64? {
         guard scanner.take(UInt8(ascii: " "), in: text), let month = scanner.month(in: text),
             scanner.take(UInt8(ascii: " "), in: text)
@@ -57,7 +58,7 @@ package enum FieldDate {
         return seconds(year: year, month: month, day: day, time: time)
     }
 
-    /// Days by the proleptic Gregorian calendar, counted in years that begin with March.
+    /// Returns the seconds since 1970, counted in years that begin with March (proleptic Gregorian calendar).
     private static func seconds(year: Int, month: Int, day: Int, time: Int) -> Int64? {
         let lengths = [31, isLeap(year) ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
         guard day >= 1, day <= lengths[month - 1] else { return nil }
@@ -74,7 +75,7 @@ package enum FieldDate {
     }
 }
 
-/// The place in a date that is being read.
+/// The reading position in a date.
 private struct DateScanner {
     var offset = 0
 
@@ -109,7 +110,7 @@ private struct DateScanner {
         return index + 1
     }
 
-    /// Seconds of the day of `HH:MM:SS`; a leap second counts as the one before.
+    /// Reads `HH:MM:SS` as seconds of the day; a leap second counts as the second before it.
     mutating func time(in text: Span<UInt8>) -> Int? {
         guard let hour = number(digits: 2, in: text), take(UInt8(ascii: ":"), in: text),
             let minute = number(digits: 2, in: text), take(UInt8(ascii: ":"), in: text),

@@ -1,6 +1,6 @@
-/// Reading of field values as bytes: tokens, weights and case (RFC 9110 section 5.6).
+/// Reading of field values as bytes: tokens, numbers and case (RFC 9110 section 5.6).
 enum FieldSyntax {
-    /// Whether a byte may stand in a token (RFC 9110 section 5.6.2).
+    /// Returns true if a byte may stand in a token (RFC 9110 section 5.6.2).
     static func isTokenByte(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -14,15 +14,15 @@ enum FieldSyntax {
         }
     }
 
-    /// Whether a byte is optional white space: a space or a tab.
+    /// Returns true if a byte is optional white space: a space or a tab.
     static func isWhitespace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 
-    /// The byte in lower case, where it is an ASCII letter.
+    /// Returns the byte in lower case if it is an ASCII letter.
     static func lowercased(_ byte: UInt8) -> UInt8 {
         (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
     }
 
-    /// The range without the white space at both ends.
+    /// Returns the range without the white space at both ends.
     static func trimmed(_ range: Range<Int>, in text: Span<UInt8>) -> Range<Int> {
         var lower = range.lowerBound
         var upper = range.upperBound
@@ -31,31 +31,31 @@ enum FieldSyntax {
         return lower..<upper
     }
 
-    /// Whether the range holds the given lower-case ASCII word, letters compared without case.
+    /// Returns true if the range holds the given lower-case ASCII word, compared without case.
     static func equals(_ range: Range<Int>, in text: Span<UInt8>, ignoringCase word: String) -> Bool {
         let wordBytes = word.utf8
         return equals(range, in: text, ignoringCase: wordBytes.span)
     }
 
-    /// Whether the range holds the given lower-case bytes, letters compared without case.
+    /// Returns true if the range holds the given lower-case bytes, compared without case.
     static func equals(_ range: Range<Int>, in text: Span<UInt8>, ignoringCase word: [UInt8]) -> Bool {
         equals(range, in: text, ignoringCase: word.span)
     }
 
-    /// Whether the range holds the given lower-case bytes, letters compared without case.
+    /// Returns true if the range holds the given lower-case bytes, compared without case.
     static func equals(_ range: Range<Int>, in text: Span<UInt8>, ignoringCase word: Span<UInt8>) -> Bool {
         guard word.count == range.count else { return false }
         var place = range.lowerBound
         for index in word.indices {
             let byte = text[place]
-            // Nearly all is written in lower case.
+            // Nearly all letters are written in lower case.
             if byte != word[index], lowercased(byte) != word[index] { return false }
             place += 1
         }
         return true
     }
 
-    /// Whether both are the same, byte for byte.
+    /// Returns true if both spans have the same bytes.
     static func equals(_ one: Span<UInt8>, _ other: Span<UInt8>) -> Bool {
         guard one.count == other.count else { return false }
         var index = 0
@@ -73,14 +73,14 @@ enum FieldSyntax {
         return true
     }
 
-    /// The end of the token that begins at the offset; the offset itself where there is none.
+    /// Returns the end of the token that begins at the offset; the offset itself if there is none.
     static func tokenEnd(from offset: Int, in text: Span<UInt8>, limit: Int) -> Int {
         var index = offset
         while index < limit, isTokenByte(text[index]) { index += 1 }
         return index
     }
 
-    /// Whether the range is one quoted-string (RFC 9110 section 5.6.4), in ASCII.
+    /// Returns true if the range is one quoted-string (RFC 9110 section 5.6.4), in ASCII.
     static func isQuotedString(_ range: Range<Int>, in text: Span<UInt8>) -> Bool {
         guard range.count >= 2, text[range.lowerBound] == UInt8(ascii: "\"") else { return false }
         var index = range.lowerBound + 1
@@ -94,13 +94,13 @@ enum FieldSyntax {
         return index == range.upperBound - 1
     }
 
-    /// The bytes of the range as text; bytes that are not UTF-8 become replacement characters.
+    /// Returns the bytes of the range as text; bytes that are not UTF-8 become replacement characters.
     static func string(_ range: Range<Int>, in text: Span<UInt8>) -> String {
         // Safe: the pointer is used only within the call, while the span is alive.
         unsafe text.extracting(range).withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
     }
 
-    /// A copy of the bytes of the range.
+    /// Returns a copy of the bytes of the range.
     static func bytes(_ range: Range<Int>, in text: Span<UInt8>) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(range.count)
@@ -108,7 +108,7 @@ enum FieldSyntax {
         return bytes
     }
 
-    /// The number that the digits of the range write; nil for anything else, capped at 2^31.
+    /// Returns the number that the digits of the range write, capped at 2^31; nil for anything else.
     ///
     /// RFC 9111 section 1.2.2: a number too large to hold is taken as 2^31.
     static func deltaSeconds(_ range: Range<Int>, in text: Span<UInt8>) -> Int? {

@@ -1,15 +1,17 @@
-/// How long a private cache may use an answer (RFC 9111 section 4.2, RFC 5861 section 3).
+/// The time for which a private cache may use a response (RFC 9111 section 4.2, RFC 5861 section 3).
 package struct Freshness: Equatable, Sendable {
     /// The freshness lifetime in seconds.
     package let lifetimeSeconds: Int64
-    /// How long after its lifetime the answer may be used while it is validated anew.
+    /// The seconds beyond the lifetime in which the response may be used while it is revalidated.
     package let staleWhileRevalidateSeconds: Int64
-    /// The age of the answer when it was received.
+    /// The age of the response when it was received, in seconds.
     package let initialAgeSeconds: Int64
-    /// When the answer was received, in seconds since 1970.
+    /// The time at which the response was received, in seconds since 1970.
     package let receivedAt: Int64
 
-    /// Reads the fields of an answer received at the given time; of a field sent twice the reading that ends sooner counts.
+    /// Reads the fields of a response received at the given time.
+    ///
+    /// If a field is sent twice, the reading that ends sooner counts.
     package init(
         cacheControl: CacheControl, age: [String] = [], date: [String] = [], expires: [String] = [],
         lastModified: [String] = [], receivedAt: Int64
@@ -29,21 +31,22 @@ package struct Freshness: Equatable, Sendable {
             mustNotReuse || cacheControl.mustRevalidate ? 0 : Int64(cacheControl.staleWhileRevalidate ?? 0)
     }
 
-    /// The age of the answer at the given time (RFC 9111 section 4.2.3).
+    /// Returns the age of the response at the given time (RFC 9111 section 4.2.3).
     package func ageSeconds(at now: Int64) -> Int64 { initialAgeSeconds + max(0, now - receivedAt) }
 
-    /// Whether the answer is fresh at the given time.
+    /// Returns true if the response is fresh at the given time.
     package func isFresh(at now: Int64) -> Bool { ageSeconds(at: now) < lifetimeSeconds }
 
-    /// Whether the answer is fresh, or stale but usable, at the given time: so long a dictionary counts.
+    /// Returns true if the response is fresh, or stale but usable, at the given time; a dictionary counts as long.
     package func isUsable(at now: Int64) -> Bool { remainingSeconds(at: now) > 0 }
 
-    /// For how long from the given time the answer remains fresh, or stale but usable; 0 or less if no more.
+    /// Returns the seconds for which the response remains fresh, or stale but usable; 0 or less if it is neither.
     package func remainingSeconds(at now: Int64) -> Int64 {
         lifetimeSeconds + staleWhileRevalidateSeconds - ageSeconds(at: now)
     }
 
-    /// RFC 9111 section 4.2.1, for a private cache: max-age, then Expires, then the heuristic of section 4.2.2.
+    /// Returns the lifetime for a private cache (RFC 9111 section 4.2.1): max-age, then Expires, then the heuristic
+    /// of section 4.2.2.
     private static func lifetime(
         _ cacheControl: CacheControl, sentAt: Int64, expires: [String], lastModified: [String]
     ) -> Int64 {
@@ -61,7 +64,7 @@ package struct Freshness: Equatable, Sendable {
         return max(0, sentAt - modifiedAt) / 10
     }
 
-    /// The greatest of the ages given; RFC 9111 section 5.1: an invalid Age is ignored.
+    /// Returns the greatest Age; an invalid one is ignored (RFC 9111 section 5.1).
     private static func age(_ lines: [String]) -> Int64 {
         var age = 0
         for line in lines {

@@ -1,14 +1,16 @@
 /// The Link response field, for the relation `compression-dictionary` (RFC 8288, RFC 9842 section 3).
 package enum LinkField {
-    /// Further targets are ignored.
+    /// The maximum number of targets; further ones are ignored.
     package static let targetsMax = 16
 
-    /// The field's value for a dictionary at this target.
+    /// Returns the value of the field for a dictionary at this target.
     package static func dictionary(_ target: String) -> String {
         "<\(target)>; rel=\"compression-dictionary\""
     }
 
-    /// The targets of relation `compression-dictionary`, as written, in order; links with an anchor are of another context.
+    /// Returns the targets of relation `compression-dictionary` as written, in order.
+    ///
+    /// Links with an anchor are ignored, since they belong to another context.
     package static func dictionaryTargets(_ lines: [String]) -> [String] {
         var targets: [String] = []
         for line in lines {
@@ -30,7 +32,7 @@ package enum LinkField {
             guard byte == UInt8(ascii: "<"),
                 let close = (offset..<text.count).first(where: { text[$0] == UInt8(ascii: ">") })
             else { return }
-            // A target may hold commas, a parameter only inside quotes: so the target is passed over first.
+            // A target may contain commas, a parameter only inside quotes. So the target is passed over first.
             var members = ListMembers(close + 1..<text.count)
             guard let parameters = members.nextOrEmpty(in: text) else { return }
             if isDictionary(parameters, in: text) {
@@ -58,7 +60,7 @@ package enum LinkField {
         return isRelated
     }
 
-    /// Whether `= relation` or `= "relation relation"` holds the one relation that counts.
+    /// Returns true if `= relation` or `= "relation relation"` contains `compression-dictionary`.
     private static func namesDictionary(_ range: Range<Int>, in text: Span<UInt8>) -> Bool {
         var value = FieldSyntax.trimmed(range, in: text)
         guard !value.isEmpty, text[value.lowerBound] == UInt8(ascii: "=") else { return false }

@@ -1,19 +1,21 @@
-/// Walks the members of a list field value: separators inside quoted strings do not count, empty members are skipped.
+/// An iterator over the members of a list field value; quoted separators do not count.
 ///
-/// RFC 9110 section 5.6.1.2: a recipient must parse and ignore a reasonable number of empty list elements.
+/// Empty members are skipped: a recipient must parse and ignore a reasonable number of them (RFC 9110 section
+/// 5.6.1.2).
 struct ListMembers {
     private var offset: Int
     private let limit: Int
     private let separator: UInt8
 
-    /// Walks the given part of a text.
+    /// Begins at the start of the given range.
     init(_ range: Range<Int>, separator: UInt8 = UInt8(ascii: ",")) {
         offset = range.lowerBound
         limit = range.upperBound
         self.separator = separator
     }
 
-    /// The next member without white space round it, nil after the last; the text must be the same on each call.
+    /// Returns the next member without surrounding white space, or nil after the last; the text must be the same on
+    /// each call.
     mutating func next(in text: Span<UInt8>) -> Range<Int>? {
         while let member = nextOrEmpty(in: text) {
             if !member.isEmpty { return member }
@@ -21,7 +23,7 @@ struct ListMembers {
         return nil
     }
 
-    /// The next member without white space round it, which may be empty; nil after the last.
+    /// Returns the next member without surrounding white space, possibly empty; nil after the last.
     mutating func nextOrEmpty(in text: Span<UInt8>) -> Range<Int>? {
         guard offset < limit else { return nil }
         let start = offset

@@ -2,21 +2,21 @@ internal import RawStructuredFieldValues
 
 /// The Use-As-Dictionary response field (RFC 9842 section 2.1).
 package struct UseAsDictionary: Equatable, Sendable {
-    /// Longer fields are taken as malformed.
+    /// The maximum length of the field; a longer one counts as malformed.
     package static let fieldBytesMax = 8192
 
     /// The URL Pattern of the requests that the dictionary is for, relative to its own URL.
     package let match: String
-    /// The request destinations that the dictionary is for; none means all.
+    /// The request destinations that the dictionary is for; empty for all.
     package let matchDest: [String]
-    /// What the client is to send back as Dictionary-ID; empty for none.
+    /// The id that the client sends back as Dictionary-ID; empty for none.
     package let id: String
-    /// The experimental member for the life of the dictionary, in seconds.
+    /// The life of the dictionary in seconds, an experimental member.
     package let ttl: Int?
-    /// The format of the dictionary: `raw` is the only one.
+    /// The format of the dictionary, always `raw`.
     package var type: String { "raw" }
 
-    /// A field of these members; nil where one is too long or cannot be written as a structured-field String.
+    /// Makes a field; nil if a member is too long or cannot be written as a structured-field String.
     package init?(match: String, matchDest: [String] = [], id: String = "", ttl: Int? = nil) {
         guard !match.isEmpty, id.utf8.count <= DictionaryID.charactersMax,
             Self.isExpressible(match), Self.isExpressible(id), matchDest.allSatisfy(Self.isExpressible),
@@ -29,14 +29,14 @@ package struct UseAsDictionary: Equatable, Sendable {
         self.ttl = ttl
     }
 
-    /// The same field with another id; nil where that cannot be written.
+    /// Returns the same field with another id; nil if that cannot be written.
     package func with(id: String) -> UseAsDictionary? {
         UseAsDictionary(match: match, matchDest: matchDest, id: id, ttl: ttl)
     }
 
-    /// What the lines say, read as a client must; nil where there is no valid `match`, or a `type` other than `raw`.
+    /// Reads the lines as a client must; nil without a valid `match`, or with a `type` other than `raw`.
     ///
-    /// A `ttl` that is no whole number of seconds is ignored: it is an extension, and the rest holds without it.
+    /// A `ttl` that is not a whole number of seconds is ignored: it is an extension, and the rest holds without it.
     package static func parse(_ lines: [String]) -> UseAsDictionary? {
         let joined = lines.joined(separator: ", ")
         guard joined.utf8.count <= fieldBytesMax else { return nil }
@@ -62,7 +62,7 @@ package struct UseAsDictionary: Equatable, Sendable {
         return text
     }
 
-    /// RFC 9651 section 3.3.3: a String is of printable ASCII characters only.
+    /// RFC 9651 section 3.3.3: a String has printable ASCII characters only.
     private static func isExpressible(_ text: String) -> Bool {
         text.utf8.allSatisfy { (0x20...0x7E).contains($0) }
     }

@@ -1,6 +1,6 @@
 /// The Vary response field (RFC 9110 section 12.5.5).
 package enum Vary {
-    /// The upstream's field with names added that it lacks: its order and spelling stay, `*` stays `*`.
+    /// Returns the upstream's field with the missing names added: its order and spelling stay, and `*` stays `*`.
     package static func merged(_ upstream: [String], adding: [String]) -> String {
         if upstream.isEmpty { return adding.joined(separator: ", ") }
         let known = names(upstream)
@@ -10,7 +10,8 @@ package enum Vary {
         return (spelled + missing).joined(separator: ", ")
     }
 
-    /// A line as it is where it holds names only; else its names, so that nothing of the rest swallows what follows.
+    /// Returns a line unchanged if it has names only, else its names, so that nothing of the rest swallows what
+    /// follows.
     private static func spelled(_ line: String) -> String? {
         let isPlain = line.utf8.allSatisfy {
             FieldSyntax.isTokenByte($0) || FieldSyntax.isWhitespace($0) || $0 == UInt8(ascii: ",")
@@ -20,12 +21,12 @@ package enum Vary {
         return isPlain ? line : members.joined(separator: ", ")
     }
 
-    /// The names that the lines hold, in lower case and in order; `*` among them as it stands.
+    /// Returns the names in the lines, in lower case and in order, with `*` if it is among them.
     package static func names(_ lines: [String]) -> [String] {
         lines.flatMap { members(of: $0) }.map { $0.lowercased() }
     }
 
-    /// The names of one line: between commas, since no quotes belong here, and tokens only.
+    /// Returns the names of one line: tokens between commas, since quotes do not belong here.
     private static func members(of line: String) -> [String] {
         let bytes = line.utf8
         let text = bytes.span
