@@ -1,20 +1,20 @@
-/// Base64 as RFC 4648 sections 4 and 5 have it.
+/// Base64 (RFC 4648 sections 4 and 5).
 package enum Base64 {
     private static let standard = Array(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
     private static let url = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
-    /// The standard alphabet with padding.
+    /// Returns the bytes in the standard alphabet with padding.
     package static func encode(_ bytes: [UInt8]) -> String {
         encode(bytes, alphabet: standard, padded: true)
     }
 
-    /// The alphabet for URLs and file names, without padding.
+    /// Returns the bytes in the alphabet for URLs and file names, without padding.
     package static func encodeURL(_ bytes: [UInt8]) -> String {
         encode(bytes, alphabet: url, padded: false)
     }
 
-    /// The bytes of the standard alphabet with padding; nil unless it is canonical.
+    /// Reads the standard alphabet with padding; nil unless the text is canonical.
     package static func decode(_ text: String) -> [UInt8]? {
         guard text.utf8.count % 4 == 0,
             !text.utf8.contains(where: { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") })
@@ -31,7 +31,7 @@ package enum Base64 {
         return decodeURL(String(decoding: translated, as: UTF8.self))
     }
 
-    /// The bytes of base64url without padding; nil unless it is canonical.
+    /// Reads base64url without padding; nil unless the text is canonical.
     package static func decodeURL(_ text: String) -> [UInt8]? {
         var bytes: [UInt8] = []
         var pending: UInt32 = 0
@@ -46,7 +46,7 @@ package enum Base64 {
                 pending &= (1 << UInt32(pendingBits)) - 1
             }
         }
-        // RFC 4648 section 3.5: bits that are left over must be zero, so that each value has one spelling.
+        // RFC 4648 section 3.5: unused bits must be zero, so that each value has one spelling.
         return pendingBits < 6 && pending == 0 ? bytes : nil
     }
 

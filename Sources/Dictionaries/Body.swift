@@ -1,14 +1,13 @@
 /// A whole, immutable, identity-coded response body with its digest; safe to share between threads.
 ///
-/// The codecs keep pointers to `bytes` while they live (RFC 9842 dictionaries are used in place, not copied), so
-/// whoever hands such a pointer to a C library also keeps the `Body`.
+/// The codecs keep pointers to `bytes` while they live, since dictionaries are used in place and not copied. Code
+/// that hands such a pointer to a C library also keeps the `Body`.
 package final class Body: Sendable {
-    /// The bytes; never changed, so their address stays the same for the life of the body.
+    /// The bytes, which never change, so that their address stays the same for the life of the body.
     package let bytes: [UInt8]
     /// The SHA-256 of `bytes`.
     package let digest: Digest
 
-    /// How many bytes the body has.
     package var count: Int { bytes.count }
 
     /// Takes the bytes and hashes them; O(count).
@@ -23,12 +22,12 @@ package final class Body: Sendable {
         self.digest = digest
     }
 
-    /// Whether these are its bytes; O(count), at the speed of memory.
+    /// Returns true if the body has these bytes; O(count), at the speed of memory.
     package func hasBytes(_ other: [UInt8]) -> Bool {
         ByteComparison.areEqual(bytes, other)
     }
 
-    /// Whether these bytes are the very memory of its own, as when they come from the store.
+    /// Returns true if an array shares the memory of the body, as it does when it comes from the store.
     func hasMemory(of other: [UInt8]) -> Bool {
         // Safe: the addresses are compared, not followed.
         unsafe other.withUnsafeBufferPointer { unsafe $0.baseAddress == stableAddress }
@@ -36,8 +35,8 @@ package final class Body: Sendable {
 
     /// The address of the first byte, valid as long as this body lives; nil only if the library has no storage.
     ///
-    // Safe to keep with the body: on Linux an array owns one heap buffer that moves only when the array is
-    // mutated, and a `let` of a class never is.
+    // Safe to keep with the body: on Linux an array owns one heap buffer, which moves only if the array is mutated,
+    // and a `let` of a class never is.
     var stableAddress: UnsafePointer<UInt8>? {
         unsafe bytes.withUnsafeBufferPointer { $0.baseAddress }
     }

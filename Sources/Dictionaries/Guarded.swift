@@ -2,8 +2,8 @@ internal import Glibc
 
 /// A value behind a lock.
 ///
-/// A pthread mutex and not `Synchronization.Mutex`: the thread sanitizer understands the first and takes every
-/// use of the second for a race (Linux, Swift 6.3).
+/// It is a pthread mutex and not `Synchronization.Mutex`: the thread sanitizer understands the first and reports
+/// every use of the second as a race (Linux, Swift 6.3).
 // @unchecked proof: `value` is touched only inside `withLock`, which holds `mutex`.
 @safe package final class Guarded<Value: Sendable>: @unchecked Sendable {
     // On the heap by itself, because a pthread mutex must never move.
@@ -21,7 +21,7 @@ internal import Glibc
     }
 
     deinit {
-        // Safe: nobody can hold the lock of an object without references.
+        // Safe: no thread can hold the lock of an object without references.
         unsafe pthread_mutex_destroy(mutex)
         unsafe mutex.deallocate()
     }

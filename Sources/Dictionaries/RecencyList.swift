@@ -1,6 +1,6 @@
-/// Elements in the order of their use, each at a place of its own that it keeps until it is removed.
+/// Elements in the order of their use, each at a fixed place until it is removed.
 ///
-/// Every step is O(1). A value; whoever holds it knows the places.
+/// Every operation is O(1). A value; its owner knows the places.
 struct RecencyList<Element: Sendable>: Sendable {
     private struct Slot {
         var element: Element
@@ -11,22 +11,22 @@ struct RecencyList<Element: Sendable>: Sendable {
         mutating func change<Result>(_ change: (inout Element) -> Result) -> Result { change(&element) }
     }
 
-    /// The place of what was used the longest ago.
+    /// The place of the least recently used element.
     private(set) var oldest: Int?
     private var newest: Int?
     private var slots = BlockList<Slot?>()
     private var freePlaces: [Int] = []
 
-    /// What an element takes beside itself, with the room that the table keeps to grow.
+    /// The bytes that an element takes beside itself, with the spare capacity of the table.
     static var overheadBytes: Int { 2 * (MemoryLayout<Slot?>.stride - MemoryLayout<Element>.size) }
 
-    /// The element at a place; nil where there is none.
+    /// The element at a place; nil if there is none.
     subscript(place: Int) -> Element? { slots.indices.contains(place) ? slots[place]?.element : nil }
 
-    /// The place of what was used next after the one at this place.
+    /// Returns the place of the element that was used next after the one at this place.
     func newer(than place: Int) -> Int? { slots[place]?.newer }
 
-    /// Adds an element as the one used last; returns its place.
+    /// Adds an element as the most recently used; returns its place.
     mutating func add(_ element: Element) -> Int {
         let place = freePlaces.popLast() ?? slots.count
         if place == slots.count { slots.append(nil) }
@@ -35,7 +35,7 @@ struct RecencyList<Element: Sendable>: Sendable {
         return place
     }
 
-    /// Takes the element at a place out.
+    /// Removes the element at a place.
     @discardableResult
     mutating func remove(_ place: Int) -> Element? {
         guard let slot = slots[place] else { return nil }
@@ -45,19 +45,19 @@ struct RecencyList<Element: Sendable>: Sendable {
         return slot.element
     }
 
-    /// Changes an element where it is; its turn stays.
+    /// Changes an element in place; the order does not change.
     mutating func update<Result>(_ place: Int, _ change: (inout Element) -> Result) -> Result? {
         slots[place]?.change(change)
     }
 
-    /// Makes an element the one used last.
+    /// Makes an element the most recently used.
     mutating func use(_ place: Int) {
         guard newest != place else { return }
         unlink(place)
         link(place)
     }
 
-    /// Makes an element the one used the longest ago.
+    /// Makes an element the least recently used.
     mutating func yield(_ place: Int) {
         guard oldest != place else { return }
         unlink(place)

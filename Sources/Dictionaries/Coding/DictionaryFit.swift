@@ -41,7 +41,9 @@ package enum DictionaryFit {
         return clamp(bitsCovering(dictionaryBytes, bodyBytes), 10...zstdWindowLogMax)
     }
 
-    /// Returns the window for brotli, 16 to 24: the smallest that covers the body. A dictionary is always in reach.
+    /// Returns the window for brotli, 16 to 24: the smallest that covers the body.
+    ///
+    /// A dictionary is always in reach.
     ///
     /// Without a dictionary it is at least 18, since smaller windows lead to tables that cost 5 to 8 % more time.
     /// For a body of unknown length the dictionary is the best guess, at most 22, since the memory of an encoder

@@ -10,10 +10,8 @@ struct ByteSet {
         return set
     }()
 
-    /// No byte.
     init() {}
 
-    /// Whether the byte is in the set.
     func contains(_ byte: UInt8) -> Bool {
         let bit = UInt64(1) << UInt64(byte & 63)
         return switch byte >> 6 {
@@ -24,7 +22,6 @@ struct ByteSet {
         }
     }
 
-    /// Puts a byte into the set.
     mutating func insert(_ byte: UInt8) {
         let bit = UInt64(1) << UInt64(byte & 63)
         switch byte >> 6 {

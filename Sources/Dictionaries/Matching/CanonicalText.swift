@@ -1,16 +1,17 @@
-/// Fixed text of patterns as URLs write it: percent-encoded, dot segments resolved (URL Standard, "URL parsing").
+/// The form in which URLs write the fixed text of patterns: percent-encoded, dot segments resolved (URL Standard,
+/// "URL parsing").
 enum CanonicalText {
-    /// Text of a path.
+    /// Returns the text of a path in that form.
     static func pathname(_ text: [Unicode.Scalar]) -> [UInt8] {
         removingDotSegments(encoded(text, where: isEncodedInPath))
     }
 
-    /// Text of a query.
+    /// Returns the text of a query in that form.
     static func search(_ text: [Unicode.Scalar]) -> [UInt8] {
         encoded(text, where: isEncodedInQuery)
     }
 
-    /// Whether URLs never hold this byte of a path as it is (URL Standard, path percent-encode set).
+    /// Returns true if URLs always encode this byte of a path (URL Standard, path percent-encode set).
     static func isEncodedInPath(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "?"), UInt8(ascii: "^"), UInt8(ascii: "`"), UInt8(ascii: "{"), UInt8(ascii: "}"):
@@ -19,7 +20,7 @@ enum CanonicalText {
         }
     }
 
-    /// Whether URLs never hold this byte of a query as it is (URL Standard, query percent-encode set).
+    /// Returns true if URLs always encode this byte of a query (URL Standard, query percent-encode set).
     static func isEncodedInQuery(_ byte: UInt8) -> Bool {
         switch byte {
         case 0...0x20, 0x7F...0xFF, UInt8(ascii: "\""), UInt8(ascii: "#"), UInt8(ascii: "<"),
@@ -39,7 +40,7 @@ enum CanonicalText {
         return bytes
     }
 
-    /// Segments count from the first slash on: what stands before it is the end of a segment that a group began.
+    /// Segments count from the first slash on: the text before it is the end of a segment that a group began.
     private static func removingDotSegments(_ bytes: [UInt8]) -> [UInt8] {
         guard bytes.contains(UInt8(ascii: ".")) || bytes.contains(UInt8(ascii: "%")),
             let first = bytes.firstIndex(of: UInt8(ascii: "/"))
@@ -60,7 +61,7 @@ enum CanonicalText {
         return Array(bytes[..<first]) + segments.flatMap { [UInt8(ascii: "/")] + $0 }
     }
 
-    /// 1 for a segment that means the same place, 2 for one that means the place above, 0 for any other.
+    /// Returns 1 for a segment that means the same directory, 2 for one that means the parent, 0 for any other.
     private static func dots(_ segment: ArraySlice<UInt8>) -> Int {
         guard segment.count <= 6 else { return 0 }
         let text = String(decoding: segment, as: UTF8.self).lowercased()

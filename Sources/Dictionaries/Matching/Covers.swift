@@ -1,12 +1,12 @@
-/// What an answer is a dictionary for: the setting `covers` of a route.
+/// The requests that a response is a dictionary for: the setting `covers` of a route.
 package enum Covers: Sendable {
     /// Its own path, with any query.
     case path
     /// Its own path and query.
     case url
-    /// Whatever the route's match fits.
+    /// All that the route's pattern matches.
     case pattern
-    /// A template that the groups of the route's match fill.
+    /// A template, filled with the groups of the route's match.
     case template(Template)
 
     /// Reads the setting for a route whose match has these groups, which a template may name.
@@ -24,15 +24,15 @@ package enum Covers: Sendable {
         }
     }
 
-    /// The `match` to send with an answer; nil where it cannot be expressed.
+    /// Returns the `match` to send with a response; nil if it cannot be expressed.
     ///
-    /// The pattern of the route that matches the URL is only asked for where the setting is `pattern` or a template; the
-    /// captures are only needed for a template, and found anew where they are not given.
+    /// `route`, the pattern of the route that matches the URL, is evaluated only for `pattern` and for templates.
+    /// `captures` are needed only for templates, and found anew if they are nil.
     package func matchValue(
         forPath path: String, query: String?, route: @autoclosure () -> URLPattern?,
         captures: [String: Substring]? = nil
     ) -> String? {
-        // Outside the normal form a client would resolve the path, and the match would be for another place.
+        // A client would resolve a path that is not in normal form, and the match would be for another path.
         guard NormalPath.isNormal(path) else { return nil }
         switch self {
         case .path:
@@ -44,7 +44,7 @@ package enum Covers: Sendable {
             else {
                 return nil
             }
-            // An escaped colon ends in a brace, behind which a bare question mark would make the colon optional.
+            // An escaped colon ends in a brace, and a bare question mark behind it would make the colon optional.
             let separator = path.utf8.last == UInt8(ascii: ":") ? "\\?" : "?"
             return Self.bounded(URLPattern.escaped(path) + separator + URLPattern.escaped(query))
         case .pattern: return route()?.text
@@ -53,16 +53,16 @@ package enum Covers: Sendable {
         }
     }
 
-    /// Whether `matchValue` may have made the match of a URL that the route's own match fits.
+    /// Returns true if `matchValue` may have made this match for a URL that the route's pattern matches.
     ///
-    /// Exact but for a template, of which only the text beside its places is compared.
+    /// This is exact except for a template, of which only the text beside its placeholders is compared.
     package func mayMake(_ match: String, route: URLPattern) -> Bool {
         switch self {
         case .path:
             let path = URLPattern.unescaped(match)
             return matchValue(forPath: path, query: nil, route: route) == match && route.matches(path: path)
         case .url:
-            // No path has a question mark, escaped or not.
+            // No path contains a question mark, escaped or not.
             let parts = URLPattern.unescaped(match).split(
                 separator: "?", maxSplits: 1, omittingEmptySubsequences: false
             ).map(String.init)
@@ -78,7 +78,8 @@ package enum Covers: Sendable {
         match.utf8.count <= URLPattern.bytesMax ? match : nil
     }
 
-    /// Whether a pattern can name the text: a byte that URLs write encoded would be encoded in the pattern, and not match.
+    /// Returns true if a pattern can express the text: a byte that URLs encode would be encoded in the pattern, and
+    /// not match.
     static func isExpressible(_ text: Substring, isPath: Bool) -> Bool {
         text.utf8.allSatisfy {
             isPath ? !CanonicalText.isEncodedInPath($0) : !CanonicalText.isEncodedInQuery($0)

@@ -1,10 +1,12 @@
-/// The normal form of paths, outside which no dictionary is used: two spellings of one place would be two chains.
+/// The normal form of paths: a path in another form uses no dictionary, since two spellings of one path would be
+/// two chains.
 package enum NormalPath {
-    /// Whether the path is in normal form.
+    /// Returns true if the path is in normal form.
     ///
-    /// It begins with a slash; it has no dot segments, empty segments but for the last, backslashes or bytes that URLs do
-    /// not have; each percent sign begins a triple that stands for neither an unreserved character (RFC 3986 section
-    /// 6.2.2.2) nor a slash nor a backslash. The digits of a triple may be of either case: clients keep what was written.
+    /// Such a path begins with a slash. It has no dot segments, no backslashes, no bytes that URLs exclude, and no
+    /// empty segments except the last. Each percent sign begins a triple that encodes neither an unreserved
+    /// character (RFC 3986 section 6.2.2.2) nor a slash nor a backslash. The digits of a triple may be of either
+    /// case, since clients do not change them.
     package static func isNormal(_ path: String) -> Bool {
         let bytes = path.utf8
         return isNormal(bytes.span)
@@ -30,7 +32,7 @@ package enum NormalPath {
         return !isDotSegment(segmentStart..<path.count, in: path)
     }
 
-    /// Encoded dots need no care: a dot is unreserved.
+    /// An encoded dot needs no check here: a dot is unreserved, and refused as a triple.
     private static func isDotSegment(_ segment: Range<Int>, in path: Span<UInt8>) -> Bool {
         segment.count >= 1 && segment.count <= 2 && segment.allSatisfy { path[$0] == UInt8(ascii: ".") }
     }

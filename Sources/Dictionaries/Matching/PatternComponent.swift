@@ -1,6 +1,7 @@
 /// The compiled pattern of one component of a URL, with short cuts for the common forms.
 ///
-/// Only what has no short cut keeps a program, which takes 40 bytes for each byte of a pattern: every chain has a pattern.
+/// Every chain has a pattern, and a program takes 40 bytes per byte of a pattern. So only patterns without a short
+/// cut keep a program.
 struct PatternComponent {
     private enum Form {
         case any
@@ -12,9 +13,9 @@ struct PatternComponent {
     private let form: Form
     /// The names of the groups, in order.
     let groupNames: [String]
-    /// The fixed text that every match begins with, where a program finds the rest.
+    /// The fixed text at the start of every match, in front of a program.
     private let lead: [UInt8]
-    /// Compiles the pattern that the tokens write.
+    /// Compiles the pattern of these tokens.
     init(_ tokens: ArraySlice<PatternToken>, of component: PatternParser.Component) throws(PatternError) {
         let parts = try PatternParser.parts(tokens, of: component)
         let program = PatternProgram(parts, of: component)
@@ -23,7 +24,7 @@ struct PatternComponent {
         if case .general = form { lead = Self.lead(parts[...]) } else { lead = [] }
     }
 
-    /// Matches anything.
+    /// The pattern that matches every text.
     static var any: PatternComponent {
         PatternComponent(form: .any)
     }
@@ -34,10 +35,10 @@ struct PatternComponent {
         lead = []
     }
 
-    /// Whether there is only one text that matches.
+    /// True if exactly one text matches.
     var isLiteral: Bool { if case .literal = form { true } else { false } }
 
-    /// The fixed text that every match begins with, or a part of it.
+    /// The fixed text at the start of every match, or a part of it.
     var fixedStart: [UInt8] {
         switch form {
         case .any: []
@@ -46,10 +47,10 @@ struct PatternComponent {
         }
     }
 
-    /// Whether every text matches.
+    /// True if every text matches.
     var isAny: Bool { if case .any = form { true } else { false } }
 
-    /// Whether it is plain that this one matches all that the other does.
+    /// Returns true if this pattern obviously matches all that the other one does.
     func covers(_ other: PatternComponent) -> Bool {
         switch form {
         case .any: true
@@ -59,7 +60,7 @@ struct PatternComponent {
         }
     }
 
-    /// Whether the whole text matches; false as well where the budget ends.
+    /// Returns true if the whole text matches, and false if the budget ends first.
     func matches(_ text: Span<UInt8>, within budget: inout MatchBudget) -> Bool {
         switch form {
         case .any: true
@@ -70,12 +71,12 @@ struct PatternComponent {
         }
     }
 
-    /// The ranges of the groups that took part in the match, by name; nil where the text does not match.
+    /// Returns the ranges of the groups that took part in the match, by name; nil if the text does not match.
     func captures(_ text: Span<UInt8>) -> [(name: String, range: Range<Int>)]? {
         switch form {
         case .any: groupNames.map { ($0, 0..<text.count) }
         case .literal(let bytes): text.count == bytes.count && Self.begins(text, with: bytes) ? [] : nil
-        // Its one group is the wildcard.
+        // The wildcard is the only group.
         case .prefix(let bytes):
             Self.begins(text, with: bytes) ? groupNames.map { ($0, bytes.count..<text.count) } : nil
         case .general(let program): captures(text, by: program)
@@ -102,7 +103,7 @@ struct PatternComponent {
         return true
     }
 
-    /// The fixed text of the first part, and, where that is nothing else, what the next one begins with.
+    /// Returns the fixed text of the first part and, if that part is nothing else, the start of the next one.
     private static func lead(_ parts: ArraySlice<PatternPart>) -> [UInt8] {
         guard let first = parts.first, first.modifier == .none || first.modifier == .oneOrMore else {
             return []

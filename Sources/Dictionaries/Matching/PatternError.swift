@@ -1,8 +1,8 @@
-/// What is wrong with a URL Pattern, and where.
+/// An error in a URL Pattern, with its position.
 package struct PatternError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// The place in the pattern, in Unicode scalars from its beginning.
+    /// The position in the pattern, in Unicode scalars from its beginning.
     package let offset: Int
-    /// What is wrong and what was expected.
+    /// The error and the expected form.
     package let text: String
 
     package init(offset: Int, _ text: String) {

@@ -1,12 +1,12 @@
-/// Patterns in an order, of which the first that matches is looked for.
+/// An ordered list of patterns that finds the first one that matches.
 ///
-/// A tree of the fixed text that the matches of each begin with: a look-up tries those whose text is in the path, so that
-/// it costs no more among a thousand patterns than among a few.
+/// It is a tree of the fixed texts at the start of matches. A look-up tries the patterns whose fixed text the path
+/// has, so that it costs no more among a thousand patterns than among a few.
 package struct PatternIndex: Sendable {
-    /// How much of a fixed text the tree has; patterns that begin alike for longer are tried in turn.
+    /// The maximum depth of the tree; patterns that begin alike for longer are tried in turn.
     static let depthMax = 64
 
-    /// A node; its edges and patterns are in the lists that all share.
+    /// A node; its edges and patterns are ranges of the shared lists.
     private struct Node {
         var edges = 0..<0
         var places = 0..<0
@@ -14,12 +14,12 @@ package struct PatternIndex: Sendable {
 
     private let patterns: [URLPattern]
     private let nodes: [Node]
-    /// The next byte and the node behind it, in the order of the bytes at each node.
+    /// The next byte and the node behind it, sorted by byte at each node.
     private let edges: [(byte: UInt8, node: Int)]
-    /// The places of patterns, rising at each node.
+    /// The positions of patterns, ascending at each node.
     private let places: [Int]
 
-    /// An index of patterns in this order.
+    /// Makes an index of patterns in this order.
     package init(_ patterns: [URLPattern]) {
         self.patterns = patterns
         var tree = [Draft()]
@@ -39,7 +39,7 @@ package struct PatternIndex: Sendable {
         (nodes, edges, places) = Self.flattened(tree)
     }
 
-    /// The place of the first pattern that matches a URL of the origin; the query is without its question mark.
+    /// Returns the position of the first pattern that matches a URL of the origin; the query has no question mark.
     package func first(path: String, query: String?) -> Int? {
         let bytes = path.utf8
         let text = bytes.span

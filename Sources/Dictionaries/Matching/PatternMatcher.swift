@@ -1,40 +1,40 @@
-/// The steps that the matching of patterns from outside may take together.
+/// A bound on the steps of matching patterns from outside.
 ///
-/// The text of a match comes from clients and the pattern may come from an upstream: both together could choose a pair
-/// that takes long.
+/// The text of a match comes from clients, and the pattern may come from an upstream. Both together could choose a
+/// pair that takes long.
 package struct MatchBudget: Sendable {
-    /// About a millisecond; patterns and paths of real sites need a few hundred steps.
+    /// The default, about a millisecond; patterns and paths of real sites need a few hundred steps.
     package static let stepsMax = 1 << 18
 
-    /// The steps that are left; negative once there were too few.
+    /// The steps that are left; negative once they were too few.
     private(set) var steps: Int
 
-    /// A budget of so many steps.
+    /// Makes a budget of so many steps.
     package init(steps: Int = stepsMax) { self.steps = steps }
 
-    /// No bound, for patterns that the operator wrote.
+    /// A budget without a bound, for patterns that the operator wrote.
     static var unlimited: MatchBudget { MatchBudget(steps: .max) }
 
     /// True once a match was given up.
     package var isExhausted: Bool { steps < 0 }
 
-    /// Takes steps; false if there are too few.
+    /// Takes steps; returns false if there are too few.
     mutating func spend(_ count: Int = 1) -> Bool {
         steps -= count
         return steps >= 0
     }
 }
 
-/// Runs a program over a text, the preferred way first, and goes back where a way fails.
+/// A run of a program over a text, which tries the preferred branch first and backtracks.
 ///
-/// No choice is made twice at the same place of the text: what failed there once would fail again. So the time is at
-/// most instructions times bytes, and the memory that many bits for the splits alone.
+/// No choice is made twice at the same offset: a branch that failed there once would fail again. So the time is at
+/// most instructions times bytes. The memory is as many bits for the splits alone.
 struct PatternMatcher {
-    /// What remains to be tried.
+    /// A step that remains to be done.
     private enum Job {
-        /// To go on at an instruction and a place in the text.
+        /// Continue at an instruction and an offset in the text.
         case way(instruction: Int, offset: Int)
-        /// To undo a bound that the way noted which has failed.
+        /// Restore a bound that a failed branch has changed.
         case restore(slot: Int, bound: Int)
     }
 
@@ -42,10 +42,10 @@ struct PatternMatcher {
     private let length: Int
     private var bounds: [Int]
     private var jobs: [Job] = []
-    /// A bit for each choice made at a place.
+    /// A bit for each split and offset at which a choice was made.
     private var seen: [UInt64]
 
-    /// Whether the whole text matches; false as well where the budget ends.
+    /// Returns true if the whole text matches, and false if the budget ends first.
     static func matches(_ program: PatternProgram, _ text: Span<UInt8>, within budget: inout MatchBudget)
         -> Bool
     {
@@ -54,7 +54,8 @@ struct PatternMatcher {
         return matcher.run(text, within: &budget)
     }
 
-    /// The bounds of the groups, two for each, -1 for a group that took no part; nil where the text does not match.
+    /// Returns the bounds of the groups, two for each, -1 for a group that took no part; nil if the text does not
+    /// match.
     static func bounds(_ program: PatternProgram, _ text: Span<UInt8>) -> [Int]? {
         var budget = MatchBudget.unlimited
         var matcher = PatternMatcher(program, length: text.count, notesBounds: true)
@@ -85,7 +86,7 @@ struct PatternMatcher {
         return false
     }
 
-    /// Whether this way leads to the end; the ways not taken are left as jobs.
+    /// Returns true if this branch leads to the end, and pushes the other branches as jobs.
     private mutating func follow(
         from start: Int, at startOffset: Int, in text: Span<UInt8>, within budget: inout MatchBudget
     ) -> Bool {

@@ -1,4 +1,4 @@
-/// Parses the pattern of one component into parts (URL Pattern Standard, "Parsing pattern strings").
+/// A parser of one component's pattern into parts (URL Pattern Standard, "Parsing pattern strings").
 struct PatternParser {
     /// The components that Dictum matches; the others are the same for all URLs of an origin.
     enum Component { case pathname, search }
@@ -12,10 +12,11 @@ struct PatternParser {
     private var pending: [Unicode.Scalar] = []
     private var repeatableCount = 0
 
-    /// The most groups and repeated texts of a component: each makes a match take longer, and a few say all that is needed.
+    /// The maximum number of groups and repeated texts of a component: each makes a match take longer, and eight
+    /// express all real patterns.
     static let repeatablesMax = 8
 
-    /// The parts of the pattern that the tokens write, of which the last is taken for the end.
+    /// Returns the parts of the pattern that the tokens write.
     static func parts(
         _ tokens: ArraySlice<PatternToken>, of component: Component
     ) throws(PatternError) -> [PatternPart] {
@@ -103,7 +104,7 @@ struct PatternParser {
         return text
     }
 
-    /// A name with or without a regular expression, a regular expression, or `*`.
+    /// Takes a group: a name with or without a regular expression, a regular expression, or `*`.
     private mutating func takeGroup() throws(PatternError)
         -> (name: String?, matcher: PatternPart.Matcher, offset: Int)?
     {
@@ -121,7 +122,7 @@ struct PatternParser {
         }
     }
 
-    /// `(.*)`, which the standard takes for the wildcard; any other regexp group is an error.
+    /// Takes `(.*)`, which the standard treats as the wildcard; throws for any other regexp group.
     private mutating func takeSpelledWildcard() throws(PatternError) -> PatternPart.Matcher? {
         guard let token = current, case .regexp(let text) = token.kind else { return nil }
         guard text == ".*" else {

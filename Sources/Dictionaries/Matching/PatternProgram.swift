@@ -8,24 +8,22 @@ struct PatternProgram {
         case any
         /// Takes any byte but a slash.
         case segmentByte
-        /// Goes on at both, the first before the second; each split has a number of its own.
+        /// Tries the first target, then the second; each split has a number of its own.
         case split(Int, Int, number: Int)
-        /// Goes on there.
+        /// Continues at the target.
         case jump(Int)
-        /// Notes the place as a bound of a group.
+        /// Saves the offset as a bound of a group.
         case save(Int)
-        /// The end of the pattern: matches where the text ends too.
+        /// Matches if the text ends here too.
         case match
     }
 
-    /// The instructions, of which the first is the start; at most a few for each byte of the pattern.
+    /// The instructions, at most a few for each byte of the pattern; the first is the start.
     private(set) var instructions: [Instruction] = []
-    /// The number of splits.
     private(set) var splitCount = 0
-    /// The names of the groups; group n is bounded by the saves 2n and 2n + 1.
+    /// The names of the groups; the saves 2n and 2n + 1 bound group n.
     private(set) var names: [String] = []
 
-    /// Compiles the parts of a component.
     init(_ parts: [PatternPart], of component: PatternParser.Component) {
         let segmentByte: Instruction = component == .pathname ? .segmentByte : .any
         for part in parts { append(part, segmentByte: segmentByte) }
@@ -60,7 +58,7 @@ struct PatternProgram {
         }
     }
 
-    /// `prefix ( group ( suffix prefix group )* ) suffix`: the group holds all repetitions.
+    /// Appends `prefix ( group ( suffix prefix group )* ) suffix`: the group has all repetitions.
     private mutating func appendRepeating(
         _ part: PatternPart, slot: Int, _ group: (inout PatternProgram) -> Void
     ) {
@@ -87,7 +85,7 @@ struct PatternProgram {
         instructions.append(split(start + 2, start))
     }
 
-    /// Appends what `body` appends, as often as the modifier says, preferring more.
+    /// Appends the instructions of `body` as often as the modifier says, preferring more repetitions.
     private mutating func repeated(_ modifier: PatternPart.Modifier, _ body: (inout PatternProgram) -> Void) {
         let start = instructions.count
         switch modifier {

@@ -1,11 +1,11 @@
 /// The tokens of a pattern by component (URL Pattern Standard, "Constructor string parsing" and "process a URLPatternInit").
 struct PatternSources {
-    /// The pattern of the path, absolute.
+    /// The absolute pattern of the path.
     private(set) var pathname: [PatternToken]
-    /// The pattern of the query; nil where any query matches.
+    /// The pattern of the query; nil if any query matches.
     private(set) var search: [PatternToken]?
 
-    /// Takes a pattern apart and resolves it against the path of the URL that it came from.
+    /// Splits a pattern and resolves it against the path of the URL that it came from.
     init(_ text: String, basePath: String, origin: String?) throws(PatternError) {
         let scalars = Array(text.unicodeScalars)
         let tokens = Array(PatternTokenizer.tokens(scalars).dropLast())
@@ -41,7 +41,7 @@ struct PatternSources {
         text.unicodeScalars.map { PatternToken(kind: .escaped($0), offset: 0) }
     }
 
-    /// Whether the pattern begins with a slash, which may be escaped or in braces.
+    /// Returns true if the pattern begins with a slash, which may be escaped or in braces.
     private static func isAbsolute(_ tokens: [PatternToken]) -> Bool {
         guard let first = tokens.first else { return false }
         if first.kind == .open, tokens.count > 1 { return tokens[1].kind == .character("/") }
@@ -63,7 +63,7 @@ struct PatternSources {
         return nil
     }
 
-    /// A question mark begins the query, unless it stands where it makes a group optional.
+    /// Returns true if a question mark begins the query rather than making a group optional.
     private static func isSearchPrefix(_ index: Int, in tokens: [PatternToken]) -> Bool {
         if tokens[index].urlCharacter == "?" { return true }
         guard tokens[index].kind == .modifier("?") else { return false }
@@ -74,11 +74,12 @@ struct PatternSources {
         }
     }
 
-    /// The first token behind scheme and authority, which must be those of the origin; 0 where there are none.
+    /// Returns the index of the first token behind scheme and authority, which must be those of the origin; 0
+    /// without them.
     private static func pathStart(
         _ tokens: [PatternToken], _ scalars: [Unicode.Scalar], origin: String?
     ) throws(PatternError) -> Int {
-        // Escaped or not: the standard takes any colon that begins no name for the end of a scheme.
+        // Escaped or not: the standard takes any colon that begins no name as the end of a scheme.
         guard let colon = firstOutsideBraces(tokens[...], where: { tokens[$0].urlCharacter == ":" }) else {
             return 0
         }
@@ -119,7 +120,7 @@ struct PatternSources {
         }
     }
 
-    /// The origin in lower case and without the scheme's own port.
+    /// Returns the origin in lower case, without the default port of the scheme.
     private static func normalOrigin(_ origin: String) -> String {
         let text = origin.lowercased()
         if text.hasPrefix("https://"), text.hasSuffix(":443") { return String(text.dropLast(4)) }

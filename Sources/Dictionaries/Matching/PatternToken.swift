@@ -10,7 +10,7 @@ struct PatternToken {
         case regexp(String)
         /// `:name`, without the colon.
         case name(String)
-        /// A character that means itself.
+        /// A character that stands for itself.
         case character(Unicode.Scalar)
         /// A character behind a backslash.
         case escaped(Unicode.Scalar)
@@ -18,18 +18,17 @@ struct PatternToken {
         case modifier(Unicode.Scalar)
         /// `*`
         case asterisk
-        /// A colon without a name or a parenthesis without its partner; only allowed where URLs need them.
+        /// A colon without a name or an unbalanced parenthesis; allowed only at the positions where URLs need them.
         case invalid(Unicode.Scalar, String)
         /// The end of the text.
         case end
     }
 
-    /// What it is.
     let kind: Kind
-    /// Where it begins, in scalars.
+    /// The start of the token, in scalars.
     let offset: Int
 
-    /// The character that the token would be in a URL: a plain, an escaped or an invalid one.
+    /// The character of the token in a URL: plain, escaped or invalid.
     var urlCharacter: Unicode.Scalar? {
         switch kind {
         case .character(let scalar), .escaped(let scalar), .invalid(let scalar, _): scalar

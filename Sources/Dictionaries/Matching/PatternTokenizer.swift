@@ -1,10 +1,10 @@
-/// Splits a pattern string into tokens (URL Pattern Standard, "Tokenizing", with the policy "lenient").
+/// A tokenizer of pattern strings (URL Pattern Standard, "Tokenizing", with the policy "lenient").
 struct PatternTokenizer {
     private let scalars: [Unicode.Scalar]
     private var index = 0
     private var tokens: [PatternToken] = []
 
-    /// The tokens of the text, the last of which is the end.
+    /// Returns the tokens of the text, with `end` as the last.
     static func tokens(_ scalars: [Unicode.Scalar]) -> [PatternToken] {
         var tokenizer = PatternTokenizer(scalars: scalars)
         while tokenizer.index < scalars.count { tokenizer.step() }
@@ -53,7 +53,7 @@ struct PatternTokenizer {
         add(.name(String(text)), length: end - index)
     }
 
-    /// What JavaScript allows in identifiers.
+    /// Returns true for a scalar that JavaScript allows in identifiers.
     private static func isNamePart(_ scalar: Unicode.Scalar, isFirst: Bool) -> Bool {
         if scalar == "$" || scalar == "_" { return true }
         if isFirst { return scalar.properties.isIDStart }

@@ -1,6 +1,6 @@
 /// Percent-encoding of URLs (RFC 3986 section 2.1).
 enum PercentEncoding {
-    /// The value of a hexadecimal digit.
+    /// Returns the value of a hexadecimal digit.
     static func digit(_ byte: UInt8) -> UInt8? {
         switch byte {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
@@ -10,7 +10,7 @@ enum PercentEncoding {
         }
     }
 
-    /// The byte that `%XX` at the offset stands for; nil where there is no such triple.
+    /// Returns the byte that `%XX` at the offset encodes; nil without such a triple.
     static func triple(at offset: Int, in text: Span<UInt8>, limit: Int) -> UInt8? {
         guard offset + 2 < limit, text[offset] == UInt8(ascii: "%"), let high = digit(text[offset + 1]),
             let low = digit(text[offset + 2])
@@ -18,7 +18,7 @@ enum PercentEncoding {
         return high << 4 | low
     }
 
-    /// The bytes of the range with each `%XX` decoded; what is malformed stays.
+    /// Returns the bytes of the range with each `%XX` decoded; malformed triples stay.
     static func decoded(_ range: Range<Int>, in text: Span<UInt8>) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(range.count)

@@ -1,15 +1,14 @@
-/// A URL Pattern with places `<name>` that the groups of a route's match fill.
+/// A URL Pattern with placeholders `<name>`, which the groups of a route's match fill.
 package struct Template: Sendable {
     private enum Piece: Sendable {
         case pattern(String)
         case group(String)
     }
 
-    /// The template as written.
     package let text: String
     private let pieces: [Piece]
 
-    /// Parses a template; each place must name a group of the route's match.
+    /// Parses a template; each placeholder must name a group of the route's match.
     package init(_ text: String, groupNames: [String]) throws(PatternError) {
         self.text = text
         pieces = try Self.pieces(Array(text.unicodeScalars), groupNames: groupNames)
@@ -23,14 +22,14 @@ package struct Template: Sendable {
         _ = try URLPattern(example.joined())
     }
 
-    /// The pattern with the values filled in and escaped; nil where one is missing or cannot be expressed in its place.
+    /// Returns the pattern with the escaped values filled in; nil if one is missing or cannot be expressed.
     package func filled(_ captures: [String: Substring]) -> String? {
         var match = ""
         var isGroupEnd = false
         for piece in pieces {
             switch piece {
             case .pattern(let text):
-                // An escaped colon ends in a brace, which a modifier behind it would repeat.
+                // An escaped colon ends in a brace, and a modifier behind it would repeat that.
                 if isGroupEnd, let first = text.utf8.first, "*?+".utf8.contains(first) { return nil }
                 match += text
                 isGroupEnd = false
@@ -45,7 +44,8 @@ package struct Template: Sendable {
         return match.utf8.count <= URLPattern.bytesMax && !Self.hasDotSegment(match) ? match : nil
     }
 
-    /// Whether the pattern may be the template filled with some values: it has the text beside the places, in order.
+    /// Returns true if the pattern may be the template filled with some values: it has the text beside the
+    /// placeholders, in order.
     func mayFill(_ match: String) -> Bool {
         let texts = pieces.compactMap { piece in
             if case .pattern(let text) = piece { text } else { nil }
@@ -61,11 +61,11 @@ package struct Template: Sendable {
         return rest.hasSuffix(last)
     }
 
-    /// Whether a value and the template together could have made a dot segment.
+    /// Returns true if a value and the template together have made a dot segment.
     ///
-    /// A client resolves the text before a group on its own, so `/app/..*` would be a pattern for `/*`.
+    /// A client resolves the text before a group on its own, so that `/app/..*` would become a pattern for `/*`.
     private static func hasDotSegment(_ match: String) -> Bool {
-        // The dots since the last slash; nil once anything else stands there.
+        // The number of dots since the last slash; nil behind any other byte.
         var dots: Int?
         for byte in match.utf8 {
             switch byte {
@@ -112,7 +112,7 @@ package struct Template: Sendable {
         return pieces + [.pattern(String(pattern))]
     }
 
-    /// The end of the place that begins at the index.
+    /// Returns the end of the placeholder that begins at the index.
     private static func place(
         at start: Int, in scalars: [Unicode.Scalar], groupNames: [String]
     ) throws(PatternError) -> Int {

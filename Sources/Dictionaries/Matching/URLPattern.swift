@@ -1,14 +1,15 @@
 /// A pattern of paths and queries (URL Pattern Standard, as RFC 9842 section 2.1.1 uses it).
 ///
-/// Written as a path with an optional query, or as a whole URL of the given origin. A pattern without a query matches
-/// any, one with a query only what it says; scheme, host and port are those of the origin. The percent-encoded path is
-/// matched. There are no regexp groups: RFC 9842 forbids them in a `match`, and a route takes several patterns instead. The
-/// time of a match is at most the pattern's size times the path's.
+/// It is written as a path with an optional query, or as a whole URL of the given origin. A pattern without a query
+/// matches any query; scheme, host and port are those of the origin. The path is matched in its percent-encoded
+/// form.
+///
+/// There are no regexp groups: RFC 9842 forbids them in a `match`, and a route takes several patterns instead. The
+/// time of a match is at most the product of both sizes.
 package struct URLPattern: Sendable {
-    /// The longest pattern, in bytes.
+    /// The maximum length of a pattern, in bytes.
     package static let bytesMax = 2048
 
-    /// The pattern as written.
     package let text: String
     private let pathname: PatternComponent
     private let search: PatternComponent
@@ -31,42 +32,42 @@ package struct URLPattern: Sendable {
         }
     }
 
-    /// Whether only one path matches, with any query or with one.
+    /// True if exactly one path matches, with any query or with one.
     package var isLiteral: Bool { pathname.isLiteral && (search.isAny || search.isLiteral) }
 
-    /// The names of the groups; those without a name are numbered from 0, in path and query apart.
+    /// The names of the groups; unnamed ones are numbered from 0, separately in path and query.
     package var groupNames: [String] { pathname.groupNames + search.groupNames }
 
-    /// Whether a URL of the origin matches; the query is without its question mark.
+    /// Returns true if a URL of the origin matches; the query has no question mark.
     package func matches(path: String, query: String?) -> Bool {
         var budget = MatchBudget.unlimited
         return matches(path: path, query: query, within: &budget)
     }
 
-    /// Returns true if a URL of the origin matches, as far as the budget goes: for patterns from outside.
+    /// Returns true if a URL of the origin matches within the budget: for patterns from outside.
     package func matches(path: String, query: String?, within budget: inout MatchBudget) -> Bool {
         let pathBytes = path.utf8
         return matches(pathBytes.span, query: query, within: &budget)
     }
 
-    /// Whether a URL with the path matches, with one query or another.
+    /// Returns true if a URL with this path and any query matches.
     func matches(path: String) -> Bool {
         var budget = MatchBudget.unlimited
         let pathBytes = path.utf8
         return pathname.matches(pathBytes.span, within: &budget)
     }
 
-    /// The fixed text that every path that matches begins with, or a part of it.
+    /// The fixed text at the start of every matching path, or a part of it.
     var fixedStart: [UInt8] { pathname.fixedStart }
 
-    /// Whether it is plain that this pattern matches all that the other one does.
+    /// Returns true if this pattern obviously matches all that the other one does.
     ///
-    /// False where that is not to be seen from equal texts, or from the fixed text that the other begins with.
+    /// It compares texts and fixed beginnings only, so false proves nothing.
     package func covers(_ other: URLPattern) -> Bool {
         text == other.text || search.isAny && pathname.covers(other.pathname)
     }
 
-    /// Whether a URL of the origin matches, of which the path is given in bytes.
+    /// Returns true if a URL of the origin matches, with its path given in bytes.
     func matches(_ path: Span<UInt8>, query: String?, within budget: inout MatchBudget) -> Bool {
         guard pathname.matches(path, within: &budget) else { return false }
         if search.isAny { return true }
@@ -74,9 +75,9 @@ package struct URLPattern: Sendable {
         return search.matches(queryBytes.span, within: &budget)
     }
 
-    /// What the groups matched, by name; nil where the URL does not match.
+    /// Returns the texts of the groups by name; nil if the URL does not match.
     ///
-    /// A name in the path hides the same in the query; a group that took no part is left out.
+    /// A name in the path hides the same name in the query. A group that took no part is left out.
     package func captures(path: String, query: String?) -> [String: Substring]? {
         let query = query ?? ""
         let pathBytes = path.utf8
@@ -96,9 +97,9 @@ package struct URLPattern: Sendable {
         return text[lower..<text.utf8.index(lower, offsetBy: range.count)]
     }
 
-    /// The text with everything escaped that a pattern would take for its syntax, so that it matches only itself.
+    /// Returns the text with all pattern syntax escaped, so that the pattern matches only itself.
     ///
-    /// A colon is put in braces: behind a mere backslash the standard still takes it for the end of a scheme.
+    /// A colon is put in braces: behind a mere backslash the standard still takes it as the end of a scheme.
     package static func escaped(_ text: some StringProtocol) -> String {
         guard text.utf8.contains(where: isSyntax) else { return String(text) }
         var bytes: [UInt8] = []
@@ -112,7 +113,7 @@ package struct URLPattern: Sendable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The text of which `escaped` made the pattern; something else where it made it of none.
+    /// Returns the text that `escaped` made the pattern of; another text if it did not make it.
     static func unescaped(_ pattern: String) -> String {
         var bytes: [UInt8] = []
         var rest = pattern.utf8[...]

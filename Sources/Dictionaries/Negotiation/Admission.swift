@@ -1,6 +1,8 @@
-/// Whether an answer may become a version of its chain, by the contract's paragraph of that name.
+/// The rules for a response that may become a version of its chain; see the article Rules.
 package enum Admission {
-    /// The verdict on an answer whose body has not yet come; a body of unknown length the caller bounds by `bodyBytesMax`.
+    /// Returns the verdict on a response, which needs no body yet.
+    ///
+    /// The caller bounds a body of unknown length by `bodyBytesMax`.
     package static func evaluate(
         request: RequestFacts, response: ResponseFacts, policy: RoutePolicy
     ) -> AdmissionVerdict {

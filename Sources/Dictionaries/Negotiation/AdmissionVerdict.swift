@@ -1,8 +1,8 @@
-/// Whether an answer may become a version.
+/// The verdict on a response that would become a version.
 package enum AdmissionVerdict: Equatable, Sendable {
-    /// It may.
+    /// The response may become a version.
     case admit
-    /// It must not, for this reason.
+    /// The response must not become a version, for this reason.
     case refuse(Reason)
 
     /// The reason for a refusal.

@@ -1,17 +1,18 @@
-/// Who may use a response as a dictionary.
+/// The clients that may use a response as a dictionary.
 package enum Audience: Equatable, Sendable {
-    /// Everybody: the response, or the route's own `cache_control`, says `public` or `s-maxage`.
+    /// All clients: the response, or the route's own `cache_control`, says `public` or `s-maxage`.
     case everybody
-    /// Whoever was given it, by its id: nothing tells that it is somebody's own, and nothing that it is not.
+    /// Clients that were given it, by its id: nothing shows that the response is personal, and nothing that it is
+    /// not.
     case holders
-    /// Whoever was given it, by its id; it is somebody's own, which bounds where it is kept and what it is used for.
+    /// Clients that were given it, by its id; the response is personal, which bounds its storage and its use.
     case person
 
-    /// The audience of a response.
+    /// Returns the audience of a response.
     package static func of(
         request: RequestFacts, response: ResponseFacts, policy: RoutePolicy
     ) -> Audience {
-        // A body that should not be stored is kept as carefully as a personal one, where it is kept at all.
+        // A body that should not be stored is kept as carefully as a personal one, if it is kept at all.
         if policy.scope == .private || response.cacheControl.noStore { return .person }
         if Personal.isPersonal(request: request, response: response, policy: policy.personal) {
             return .person

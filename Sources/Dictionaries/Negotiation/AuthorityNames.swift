@@ -1,7 +1,7 @@
 /// The setting `authorities`: the hosts whose responses become dictionaries.
 ///
-/// A name is a host, alone for any port or with one, and may have a `*` at its beginning or its end. Without any name
-/// every host has dictionaries. A value; made once per configuration.
+/// A name is a host, with a port or for any port, and may have a `*` at its beginning or its end. Without any name,
+/// the responses of every host become dictionaries.
 package struct AuthorityNames: Sendable {
     private let names: NamePatterns
 
@@ -24,14 +24,14 @@ package struct AuthorityNames: Sendable {
         }
     }
 
-    /// Returns true if an authority (RFC 9110 section 4.2.3), as the request has it, has dictionaries.
+    /// Returns true if responses of an authority (RFC 9110 section 4.2.3) may become dictionaries.
     package func contains(_ authority: String) -> Bool {
         guard !names.isEmpty else { return true }
         let text = Array(authority.utf8)
         return names.match(text.indices, in: text.span) || names.match(Self.host(of: text), in: text.span)
     }
 
-    /// The part before the port, where there is one; an IPv6 address keeps its brackets.
+    /// Returns the part before the port, if there is one; an IPv6 address keeps its brackets.
     private static func host(of text: [UInt8]) -> Range<Int> {
         guard let colon = text.lastIndex(of: UInt8(ascii: ":")), !text[colon...].contains(UInt8(ascii: "]"))
         else { return text.indices }

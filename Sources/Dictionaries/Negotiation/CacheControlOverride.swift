@@ -1,21 +1,21 @@
-/// The Cache-Control that a route sends in place of the upstream's: the setting `cache_control`.
+/// The Cache-Control that a route sends instead of the upstream's: the setting `cache_control`.
 package struct CacheControlOverride: Sendable {
-    /// The field's value.
+    /// The value of the field.
     package let value: String
-    /// What it says.
+    /// The directives of the value.
     package let directives: CacheControl
 
-    /// Takes a value that is well formed.
+    /// Takes a value that `CacheControl.isWellFormed` accepts.
     package init(_ value: String) {
         self.value = value
         directives = CacheControl([value])
     }
 
-    /// Whether it goes on this answer, by the last sentence of the contract's paragraph on caches.
+    /// Returns true if the value replaces the Cache-Control of this response.
     ///
-    /// What a response says of itself beats the setting: one that must not be stored or changed keeps what the upstream
-    /// said, and so does one that is somebody's own or sets a cookie, unless the setting says `private` itself. POST is
-    /// left alone, since a life makes its response one for later GETs.
+    /// The response's own fields beat the setting. A response that must not be stored or changed keeps the
+    /// upstream's Cache-Control. So does one that is personal or sets a cookie, unless the setting says `private`.
+    /// A response to POST keeps it too, since a lifetime would allow its use for later GETs.
     package func applies(request: RequestFacts, response: ResponseFacts, policy: RoutePolicy) -> Bool {
         guard policy.areDictionariesOn, policy.hasDictionary else { return false }
         guard request.method == .get || request.method == .head else { return false }

@@ -1,6 +1,7 @@
 /// The cross-origin rule of RFC 9842 section 9.3.3.
 package enum CrossOrigin {
-    /// Whether the answer may be coded over a dictionary, and may become one: the same rule holds for both.
+    /// Returns true if the response may be coded over a dictionary, and may become one: the same rule holds for
+    /// both.
     package static func allowsDictionary(request: RequestFacts, response: ResponseFacts) -> Bool {
         guard let site = request.secFetchSite, site != .sameOrigin, let mode = request.secFetchMode else {
             return true
@@ -16,7 +17,7 @@ package enum CrossOrigin {
         }
     }
 
-    /// Whether a private dictionary may be used or offered: only where the page is of the same origin.
+    /// Returns true if a private dictionary may be used or offered: only if the page is of the same origin.
     package static func allowsPrivateDictionary(request: RequestFacts) -> Bool {
         switch request.secFetchSite {
         case nil, .sameOrigin?, .some(.none): true

@@ -1,23 +1,23 @@
-/// How an answer goes to the client.
+/// The decision on how a response goes to the client.
 package struct Decision: Equatable, Sendable {
-    /// What happens to the upstream's own coding.
+    /// The treatment of the upstream's own coding.
     package enum UpstreamHandling: Equatable, Sendable {
-        /// There is none.
+        /// The upstream did not code the response.
         case none
-        /// The upstream's bytes go on untouched.
+        /// The upstream's bytes are forwarded unchanged.
         case passThrough
         /// The upstream's bytes are decoded first.
         case decode
     }
 
-    /// The coding that the client gets; with `passThrough` the upstream's own, identity where that is foreign.
+    /// The coding that the client gets; with `passThrough` the upstream's own, or identity if Dictum does not
+    /// implement it.
     package let coding: ContentCoding
-    /// Why no dictionary was used, or `delta`.
+    /// The reason why no dictionary was used, or `delta`.
     package let reason: Reason
-    /// What happens to the upstream's own coding.
+    /// The treatment of the upstream's own coding.
     package let upstreamCodingHandling: UpstreamHandling
 
-    /// A decision of these parts.
     package init(coding: ContentCoding, reason: Reason, upstreamCodingHandling: UpstreamHandling = .none) {
         self.coding = coding
         self.reason = reason

@@ -1,18 +1,18 @@
-/// What stands between the responses of a route and deltas, and its operator can change: the closed list of hints.
+/// An obstacle to deltas on a route that its operator can remove; the closed list of hints.
 package enum DeltaHint: Equatable, Sendable {
-    /// Nothing but `no-store` keeps the response from becoming a dictionary.
+    /// Only `no-store` keeps the response from becoming a dictionary.
     case noStore
     /// The response varies on a field with nearly as many values as there are clients.
     case variesWidely(field: String)
-    /// So many variants of its responses have come that hardly any is shared.
+    /// The responses have so many variants that clients share hardly any.
     case manyVariants(fields: [String])
 
-    /// Fields with so many values that variants by them are hardly shared.
+    /// The request fields with so many values that clients hardly share variants by them.
     private static let wideFields: Set<String> = [
         "user-agent", "referer", "sec-ch-ua", "x-forwarded-for", "x-real-ip", "x-request-id",
     ]
 
-    /// The hint for a response; nil where there is nothing to say.
+    /// Returns the hint for a response; nil if there is none.
     package static func find(
         request: RequestFacts, response: ResponseFacts, policy: RoutePolicy
     ) -> DeltaHint? {
@@ -32,10 +32,10 @@ package enum DeltaHint: Equatable, Sendable {
         return wideField(of: response.varyNames).map { .variesWidely(field: $0) }
     }
 
-    /// The first of the names of a Vary, in lower case, that has nearly as many values as there are clients.
+    /// Returns the first of the lower-case names of a Vary that has nearly as many values as there are clients.
     package static func wideField(of names: [String]) -> String? { names.first(where: wideFields.contains) }
 
-    /// What an operator reads of a route; `route` is its match.
+    /// Returns the hint as text for the operator; `route` is the route's match.
     package func text(route: String) -> String {
         switch self {
         case .noStore:

@@ -1,11 +1,11 @@
-/// What became of the digest that a client offers.
+/// The result of looking up the digest that a client advertises.
 package enum DictionaryFound: Equatable, Sendable {
-    /// The request offers none.
+    /// The request advertises none.
     case noneOffered
-    /// No dictionary of that digest may be used for this request.
+    /// No dictionary with that digest may be used for this request.
     case unknown
-    /// It is known, but its bytes are not in memory.
+    /// The dictionary is known, but its bytes are not in memory.
     case cold
-    /// It is ready.
+    /// The dictionary is ready.
     case found(bytes: Int, startsWithZstdMagic: Bool)
 }

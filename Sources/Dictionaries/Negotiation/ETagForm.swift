@@ -1,20 +1,21 @@
-/// The form of entity tags on the way between client and upstream, by the contract's paragraph on validators.
+/// The rewriting of entity tags between client and upstream (RFC 9110 section 8.8.3; see the article Rules).
 package enum ETagForm {
-    /// The tag that the client gets: weak where the coding is not the upstream's (RFC 9110 section 8.8.1).
+    /// Returns the tag that the client gets, weak if the coding is not the upstream's (RFC 9110 section 8.8.1).
     ///
-    /// A malformed tag goes on as it is where nothing changes, and is dropped where the coding does.
+    /// A malformed tag is forwarded if the coding does not change, and dropped if it does.
     package static func sent(_ upstream: String, isCodingChanged: Bool) -> String? {
         if !isCodingChanged { return upstream }
         return EntityTag(upstream)?.weakened.serialized
     }
 
-    /// Whether If-None-Match makes the answer a 304, whichever coding the client holds (RFC 9110 section 13.1.2).
+    /// Returns true if If-None-Match makes the response a 304, whichever coding the client has (RFC 9110 section
+    /// 13.1.2).
     package static func isNotModified(ifNoneMatch: [String], etag: EntityTag?) -> Bool {
         guard !ifNoneMatch.isEmpty, let etag else { return false }
         return EntityTag.parseList(ifNoneMatch).weakMatches(etag)
     }
 
-    /// If-Match for the upstream: a tag that Dictum weakened goes back as the strong one that it was.
+    /// Returns If-Match for the upstream: a tag that Dictum weakened becomes the strong tag that it was.
     package static func upstreamIfMatch(_ lines: [String]) -> String? {
         switch EntityTag.parseList(lines) {
         case .any: "*"

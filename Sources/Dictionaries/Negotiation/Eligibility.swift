@@ -1,6 +1,6 @@
-/// Whether an answer may be coded at all, by the first sentence of the contract's paragraph on use.
+/// The rules for a response that may be coded at all; see the article Rules.
 package enum Eligibility {
-    /// Why the answer must go as it is; nil where it may be coded.
+    /// Returns the reason why the response must not be coded; nil if it may be.
     package static func obstacle(
         request: RequestFacts, response: ResponseFacts, policy: RoutePolicy
     ) -> Reason? {
@@ -12,9 +12,9 @@ package enum Eligibility {
         return nil
     }
 
-    /// Why no byte of the answer may be changed, not even its coding undone.
+    /// Returns the reason why no byte of the response may change, not even by decoding it; nil if it may.
     static func transformObstacle(request: RequestFacts, response: ResponseFacts) -> Reason? {
-        // HEAD is answered with the fields of GET.
+        // The response to HEAD has the fields of the response to GET.
         if request.method == .other { return .ineligibleMethod }
         if request.hasRange || response.hasContentRange { return .range }
         if response.status != 200 { return .ineligibleStatus }

@@ -1,8 +1,8 @@
-/// The setting `ignore_cookies`: request cookies that tell nothing of a login, such as those of analytics scripts.
+/// The setting `ignore_cookies`: request cookies that reveal no login, such as those of analytics scripts.
 ///
 /// An item is the exact name of a cookie, or a pattern of names with the shape that the value must have:
-/// `_ga_*=GS#.*`. In both halves `#` stands for one or more digits and `*` for any characters. A name that only begins
-/// like a known one may be a session's, so every pattern has a shape.
+/// `_ga_*=GS#.*`. In both halves `#` stands for one or more digits and `*` for any characters. Every pattern has a
+/// shape, since a name that only begins like a known one may be a session's.
 package struct IgnoredCookies: Sendable {
     /// A pattern of names, and the shape of their values.
     private struct Pattern {
@@ -10,7 +10,7 @@ package struct IgnoredCookies: Sendable {
         let value: [UInt8]
     }
 
-    /// Longer values fit no shape.
+    /// The maximum length of a value; a longer one has no shape.
     private static let valueBytesMax = 4096
 
     private var names: [[UInt8]] = []
@@ -33,13 +33,13 @@ package struct IgnoredCookies: Sendable {
             "__hstc", "__hssc", "__hssrc", "_hjSessionUser_#=eyJ*", "_hjSession_#=eyJ*", "_parsely_visitor",
         ] + ofBalancers
 
-    /// The cookies by which load balancers of clouds and CDNs find the same server again: they say nothing of a login.
+    /// The cookies by which load balancers of clouds and CDNs find the same server again.
     package static let ofBalancers = [
         "AWSALB", "AWSALBCORS", "AWSALBTG", "AWSALBTGCORS", "AWSELB", "AWSELBCORS", "ARRAffinity",
         "ARRAffinitySameSite", "GCLB", "__cflb", "__cf_bm",
     ]
 
-    /// The given items; nil where one is neither a name nor a pattern with a shape.
+    /// Reads items; nil if one is neither a name nor a pattern with a shape.
     package init?(_ items: [String]) {
         for item in items {
             guard Self.isItem(item) else { return nil }
@@ -52,10 +52,10 @@ package struct IgnoredCookies: Sendable {
         }
     }
 
-    /// Ignores no cookie.
+    /// Makes a value that ignores no cookie.
     package init() {}
 
-    /// Whether a text is an item: a name without wildcards, or a pattern of names and a shape.
+    /// Returns true if a text is an item: a name without wildcards, or a pattern of names with a shape.
     package static func isItem(_ text: String) -> Bool {
         let parts = text.utf8.split(
             separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
@@ -64,7 +64,7 @@ package struct IgnoredCookies: Sendable {
         }
         guard parts.count == 2 else { return !name.contains(where: isWildcard) }
         let value = parts[1]
-        // Anything has the shape `*`.
+        // The shape `*` fits every value, so it is refused.
         return 1...256 ~= value.count && value.allSatisfy { 0x21...0x7E ~= $0 && $0 != UInt8(ascii: ";") }
             && value.contains { $0 != UInt8(ascii: "*") } && name.contains { !isWildcard($0) }
     }
@@ -75,9 +75,9 @@ package struct IgnoredCookies: Sendable {
 
     // MARK: A Cookie field
 
-    /// Whether a line of the Cookie field has a cookie that counts.
+    /// Returns true if a line of the Cookie field has a cookie that is not ignored.
     ///
-    /// A line without any pair counts as well: nobody knows what its sender meant.
+    /// A line without any pair returns true as well, since its meaning is unknown.
     package func counts(_ line: Span<UInt8>) -> Bool {
         var pairs = 0
         var start = 0
@@ -91,7 +91,7 @@ package struct IgnoredCookies: Sendable {
         return pairs == 0
     }
 
-    /// The cookies of a line that count, as they were sent and with `; ` between them; empty where none does.
+    /// Returns the cookies of a line that are not ignored, as they were sent, separated by `; `.
     package func kept(of line: Span<UInt8>) -> [UInt8] {
         var kept: [UInt8] = []
         var start = 0
@@ -105,7 +105,7 @@ package struct IgnoredCookies: Sendable {
         return kept
     }
 
-    /// The pair that begins at an offset, without white space, and where the semicolon after it stands.
+    /// Returns the pair that begins at an offset, without white space, and the offset of the semicolon behind it.
     private static func pair(from start: Int, in line: Span<UInt8>) -> (range: Range<Int>, end: Int) {
         var end = start
         while end < line.count, line[end] != UInt8(ascii: ";") { end += 1 }
@@ -116,7 +116,7 @@ package struct IgnoredCookies: Sendable {
         guard let sign = pair.first(where: { line[$0] == UInt8(ascii: "=") }) else { return false }
         let name = pair.lowerBound..<sign
         let value = sign + 1..<pair.upperBound
-        // Names of cookies are compared with case (RFC 6265 section 5.4 sends them as they were set).
+        // Names of cookies are case-sensitive: RFC 6265 section 5.4 sends them as they were set.
         for known in names where Self.equals(known, name, in: line) { return true }
         guard value.count <= Self.valueBytesMax else { return false }
         for pattern in patterns
@@ -132,9 +132,9 @@ package struct IgnoredCookies: Sendable {
         return true
     }
 
-    /// Whether a text has the shape.
+    /// Returns true if a text has the shape.
     ///
-    /// Steps back to the last `*` only, so the time is at most the product of both lengths.
+    /// It steps back to the last `*` only, so that the time is at most the product of both lengths.
     private static func matches(_ shape: [UInt8], _ range: Range<Int>, in text: Span<UInt8>) -> Bool {
         var place = 0
         var index = range.lowerBound
@@ -157,7 +157,8 @@ package struct IgnoredCookies: Sendable {
         return true
     }
 
-    /// Where the text goes on after what one character of the shape takes: all digits that follow, or itself.
+    /// Returns the offset behind one character of the shape: all digits that follow, or the character itself; nil
+    /// if it differs.
     private static func next(
         after index: Int, of shape: [UInt8], _ place: Int, _ end: Int, in text: Span<UInt8>
     ) -> Int? {

@@ -1,14 +1,14 @@
-/// The setting `types`: media types, with `*` for any run of characters.
+/// The setting `types`: media types, in which `*` stands for any run of characters.
 package struct MediaTypes: Sendable {
-    /// The types without `*`, one behind the other: looked through for every answer, and so in one block.
+    /// The types without `*` in one block, since every response is compared with them.
     private var exact: [UInt8] = []
     private var exactEnds: [Int] = []
-    /// The same as texts.
+    /// The same types as strings.
     private var exactTexts: [String] = []
     private var patterns: [[UInt8]] = []
     private static let eventStream = Array("text/event-stream".utf8)
 
-    /// The given types and patterns, letters without case.
+    /// Takes types and patterns, which are compared without case.
     package init(_ types: [String]) {
         for type in types {
             let bytes = type.utf8.map(FieldSyntax.lowercased)
@@ -22,12 +22,14 @@ package struct MediaTypes: Sendable {
         }
     }
 
-    /// Whether a Content-Type is of the set; parameters do not count, and text/event-stream only by its exact name.
+    /// Returns true if a Content-Type is in the set; text/event-stream only by its exact name.
+    ///
+    /// Parameters are ignored.
     package func contains(_ contentType: String?) -> Bool {
         guard let contentType else { return false }
         let bytes = contentType.utf8
         let text = bytes.span
-        // Most come without parameters, and as they are listed.
+        // Most have no parameters and the spelling of the setting.
         if place(of: text) != nil { return true }
         let range = Self.essence(in: text)
         guard !range.isEmpty else { return false }
@@ -37,13 +39,13 @@ package struct MediaTypes: Sendable {
         return false
     }
 
-    /// A Content-Type as text, which is made anew only where it is not in the set just so.
+    /// Returns a Content-Type as a string, and allocates it only if it is not in the set in this spelling.
     package func text(of contentType: Span<UInt8>) -> String {
         if let place = place(of: contentType) { return exactTexts[place] }
         return FieldSyntax.string(0..<contentType.count, in: contentType)
     }
 
-    /// Where a type stands that is written as it is listed.
+    /// Returns the position of a type that has the spelling of the setting.
     private func place(of text: Span<UInt8>) -> Int? {
         let types = exact.span
         var start = 0
@@ -71,7 +73,7 @@ package struct MediaTypes: Sendable {
         return false
     }
 
-    /// Whether a Content-Type is text/event-stream.
+    /// Returns true if a Content-Type is text/event-stream.
     package static func isEventStream(_ contentType: String?) -> Bool {
         guard let contentType else { return false }
         let bytes = contentType.utf8
@@ -89,14 +91,14 @@ package struct MediaTypes: Sendable {
             || FieldSyntax.equals(essence, in: text, ignoringCase: "application/xhtml+xml")
     }
 
-    /// The type and subtype, without parameters.
+    /// Returns the range of type and subtype, without parameters.
     private static func essence(in text: Span<UInt8>) -> Range<Int> {
         var end = 0
         while end < text.count, text[end] != UInt8(ascii: ";") { end += 1 }
         return FieldSyntax.trimmed(0..<end, in: text)
     }
 
-    /// Steps back to the last `*` only, so the time is at most the product of both lengths.
+    /// It steps back to the last `*` only, so that the time is at most the product of both lengths.
     private static func matches(_ pattern: [UInt8], _ range: Range<Int>, in text: Span<UInt8>) -> Bool {
         var patternIndex = 0
         var index = range.lowerBound

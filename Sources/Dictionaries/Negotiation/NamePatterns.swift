@@ -1,4 +1,4 @@
-/// Names, each exact or with a `*` at its beginning, its end or both, which stands for any characters; without case.
+/// Patterns of names without case; a `*` at the beginning, the end or both stands for any characters.
 struct NamePatterns: Sendable {
     private var exact: [[UInt8]] = []
     private var prefixes: [[UInt8]] = []
@@ -25,7 +25,7 @@ struct NamePatterns: Sendable {
         }
     }
 
-    /// Returns true if a pattern matches the name that the range holds; linear in the patterns and the length.
+    /// Returns true if a pattern matches the name in the range; linear in the patterns and the length.
     func match(_ name: Range<Int>, in text: Span<UInt8>) -> Bool {
         guard !name.isEmpty else { return false }
         for word in exact where FieldSyntax.equals(name, in: text, ignoringCase: word) { return true }

@@ -1,11 +1,11 @@
-/// The choice of the coding of an answer, as one pure function.
+/// The choice of the coding of a response, as one pure function.
 package enum Negotiation {
-    /// The window of dcz: a body up to this length keeps the whole dictionary in reach (RFC 9842 section 5).
+    /// The largest body of dcz: up to this length the whole dictionary stays in reach (RFC 9842 section 5).
     package static let dczBodyBytesMax = 8 << 20
 
-    /// Decides how the answer goes to the client, and why.
+    /// Decides how the response goes to the client, and gives the reason.
     ///
-    /// The highest weight wins, among equals the server's order; identity comes last among equals. Where nothing fits,
+    /// The highest weight wins, then the server's order; identity comes last among equals. If nothing fits,
     /// identity is sent even if the client refuses it: never 406.
     package static func decide(
         request: RequestFacts, response: ResponseFacts, route: RoutePolicy, dictionary: DictionaryFound,
@@ -14,7 +14,8 @@ package enum Negotiation {
         if let reason = Eligibility.obstacle(request: request, response: response, policy: route) {
             return untouched(request, response, because: reason)
         }
-        // Without a length the body of an HTTP/1.0 answer ends with the connection, and a cut would pass unseen.
+        // Without a length, the body of an HTTP/1.0 response ends with the connection, and a cut would not be
+        // noticed.
         if request.isHTTP10 && !response.isBodyWhole { return untouched(request, response, because: .http10) }
         let negotiator = Negotiator(
             accept: request.acceptEncoding, upstream: response.coding, bodyBytes: response.bodyBytes,
@@ -23,7 +24,8 @@ package enum Negotiation {
             policyObstacle: route.dictionaryObstacle(request: request, response: response))
     }
 
-    /// The answer without a coding of ours: the upstream's own stays, or is undone where the client does not accept it.
+    /// Returns a decision without a coding of Dictum's: the upstream's own stays, or is undone if the client
+    /// refuses it.
     private static func untouched(
         _ request: RequestFacts, _ response: ResponseFacts, because reason: Reason
     ) -> Decision {
@@ -41,20 +43,20 @@ package enum Negotiation {
     }
 }
 
-/// What the choice among the codings goes by.
+/// The facts that the choice among the codings depends on.
 private struct Negotiator {
     let accept: AcceptEncoding
     let upstream: UpstreamCoding
     let bodyBytes: Int?
     let dictionary: DictionaryFound
     let serverPreference: CodingPreference
-    /// Bytes of the body that have come, where its length is not known.
+    /// The number of body bytes so far, if the length is not known.
     let bodyBytesSeen: Int
 
-    /// The answer in the best coding; `policyObstacle` is why none over a dictionary may be used, whatever the dictionary.
+    /// Returns a decision for the best coding; `policyObstacle` is the reason, if any, against every dictionary.
     func coded(policyObstacle: Reason?) -> Decision {
         let obstacle = policyObstacle ?? dictionaryObstacle()
-        // Where the client accepts the upstream's own coding, no other is worth decoding and encoding for.
+        // If the client accepts the upstream's own coding, no other is worth decoding and encoding for.
         let own = acceptedUpstreamCoding()
         var best = ContentCoding.identity
         var bestQuality = 0
@@ -65,7 +67,7 @@ private struct Negotiator {
             let quality = accept.quality(of: coding)
             if quality > bestQuality { (best, bestQuality) = (coding, quality) }
         }
-        // Last, so that among equals what needs no work of ours loses to what saves bytes.
+        // Last, so that among equals a coding that saves bytes beats the one that needs no work.
         let last = own ?? .identity
         if accept.quality(of: last) > bestQuality { best = last }
         return decision(best, obstacle: obstacle)
@@ -93,7 +95,7 @@ private struct Negotiator {
         return Decision(coding: coding, reason: reason, upstreamCodingHandling: handling)
     }
 
-    /// Why the dictionary is not used, whatever the weights; nil where it may be.
+    /// Returns the reason why the dictionary is not used, whatever the weights; nil if it may be.
     private func dictionaryObstacle() -> Reason? {
         switch dictionary {
         case .noneOffered: return .noDictionaryOffered
@@ -107,16 +109,17 @@ private struct Negotiator {
         serverPreference.codings.contains(coding) && accept.quality(of: coding) > 0
     }
 
-    /// True where gzip is as welcome to the client, and sends fewer bytes or takes less time.
+    /// Returns true if gzip has at least the same weight, and sends fewer bytes or takes less time.
     private func yieldsToGzip(_ coding: ContentCoding) -> Bool {
         accept.quality(of: .gzip) >= accept.quality(of: coding)
             && serverPreference.yieldsToGzip(coding, bodyBytes: bodyBytes ?? bodyBytesSeen)
     }
 
-    /// Whether a dictionary coding is to be used: dcz not where dcb may be and is better.
+    /// Returns true if a dictionary coding is to be used: always, except dcz if dcb is accepted and better.
     ///
-    /// That is so for a body beyond the window of dcz, or maybe beyond it, and for a dictionary that begins with the
-    /// magic number of Zstandard's own dictionaries, which some clients then misread. Alone dcz is still right for both.
+    /// dcb is better for a body that is, or may be, beyond the window of dcz. It is also better for a dictionary
+    /// that begins with the magic number of Zstandard's own dictionaries, which some clients misread. If dcb is not
+    /// accepted, dcz is right for both.
     private func suits(_ coding: ContentCoding) -> Bool {
         guard coding == .dcz, accepts(.dcb), case .found(_, let startsWithZstdMagic) = dictionary else {
             return true

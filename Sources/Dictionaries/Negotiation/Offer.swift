@@ -1,8 +1,9 @@
-/// Whether an answer may be offered as a dictionary, and in which form: the contract's paragraph of that name.
+/// The rules for offering a response as a dictionary; see the article Rules.
 package enum Offer {
-    /// Why the answer is not to carry Use-As-Dictionary of ours; nil where it may, once its body is in the chain.
+    /// Returns the reason why the response carries no Use-As-Dictionary of Dictum's; nil if it may, once its body
+    /// is in the chain.
     ///
-    /// For a 304 the facts are those of the 304 with the status 200 and the type of the stored answer.
+    /// For a 304 the facts are those of the 304, with the status 200 and the type of the stored response.
     package static func obstacle(
         request: RequestFacts, response: ResponseFacts, policy: RoutePolicy
     ) -> Reason? {
@@ -11,7 +12,8 @@ package enum Offer {
         return Admission.evaluate(request: request, response: response, policy: policy).reason
     }
 
-    /// Whether the answer of a dictionary's own URL may carry Use-As-Dictionary: its body was admitted long ago.
+    /// Returns true if the response of a dictionary's own URL may carry Use-As-Dictionary: its body was admitted
+    /// before.
     package static func mayCarry(
         request: RequestFacts, response: ResponseFacts, policy: RoutePolicy
     ) -> Bool {

@@ -1,20 +1,20 @@
-/// Decides whether a response is somebody's own.
+/// The rules that tell if a response is personal.
 package enum Personal {
-    /// What makes a response personal: the closed list of Dictum-Explain and of hints.
+    /// The cause that makes a response personal: the closed list of Dictum-Explain and of hints.
     package enum Cause: String, CaseIterable, Sendable {
         /// Its Cache-Control says `private`.
         case isPrivate = "private"
         /// It sets a cookie.
         case setCookie = "set-cookie"
-        /// It varies on Cookie, and the request has one that counts.
+        /// It varies on Cookie, and the request has a cookie that is not ignored.
         case variesOnCookie = "vary-cookie"
-        /// It varies on Authorization, and the request has one.
+        /// It varies on Authorization, and the request has that.
         case variesOnAuthorization = "vary-authorization"
         /// It varies on a personal field.
         case variesOnField = "vary-field"
         /// The request has Authorization.
         case authorization
-        /// The request has a cookie that counts.
+        /// The request has a cookie that is not ignored.
         case cookie
         /// The client showed a certificate.
         case certificate
@@ -24,15 +24,17 @@ package enum Personal {
         case query
     }
 
-    /// What makes the response personal: what it says itself, or what the request has and the response does not lift.
+    /// Returns the cause that makes the response personal; nil if there is none.
     ///
-    /// A request without a field on which the response varies gets the anonymous variant, which it shares with everyone
-    /// who sends none (RFC 9111 section 4.1).
+    /// A cause is in the response, or in the request and not lifted by the response. A request without a field on
+    /// which the response varies gets the anonymous variant, which it shares with everyone who sends none (RFC 9111
+    /// section 4.1).
     package static func cause(
         request: RequestFacts, response: ResponseFacts, policy: PersonalPolicy
     ) -> Cause? {
         let cacheControl = response.cacheControl
-        // RFC 9111 section 5.2.2.7; it beats `public`, the more careful of two that contradict each other.
+        // RFC 9111 section 5.2.2.7. It beats `public`, since it is the more careful of two that contradict each
+        // other.
         if cacheControl.isPrivate { return .isPrivate }
         if !response.setCookieNames.allSatisfy(policy.ignoredSetCookies.contains) { return .setCookie }
         for name in response.varyNames {
@@ -53,7 +55,6 @@ package enum Personal {
         return request.hasPersonalQuery ? .query : nil
     }
 
-    /// Whether the response is personal.
     package static func isPersonal(
         request: RequestFacts, response: ResponseFacts, policy: PersonalPolicy
     ) -> Bool {

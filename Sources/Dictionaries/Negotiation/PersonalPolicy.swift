@@ -1,19 +1,19 @@
-/// What tells that an exchange is somebody's own: the settings `personal_fields`, `personal_query`, `ignore_cookies`, and a
+/// The settings that tell if a response is personal: `personal_fields`, `personal_query`, `ignore_cookies`, and a
 /// route's `cookies` and `ignore_set_cookie`.
 package struct PersonalPolicy: Sendable {
-    /// Longer names are no personal query names.
+    /// The maximum length of a personal name in a query.
     private static let queryNameBytesMax = 256
 
     private let fields: NamePatterns
     private let queryNames: NamePatterns
-    /// Whether cookies do not personalise: `cookies: ignore`.
+    /// True if cookies do not make responses personal: `cookies: ignore`.
     package var cookiesIgnored: Bool
-    /// The cookies of requests that never count.
+    /// The request cookies that never make a response personal.
     package let ignoredCookies: IgnoredCookies
     /// The names of cookies whose Set-Cookie does not make a response personal.
     package let ignoredSetCookies: [String]
 
-    /// A policy of field and query names, each exact or with a `*` at one end or both, all without case.
+    /// Makes a policy of patterns of field and query names, compared without case.
     package init(
         fieldPatterns: [String] = [], queryNames: [String] = [], cookiesIgnored: Bool = false,
         ignoredCookies: IgnoredCookies = IgnoredCookies(), ignoredSetCookies: [String] = []
@@ -25,16 +25,16 @@ package struct PersonalPolicy: Sendable {
         self.cookiesIgnored = cookiesIgnored
     }
 
-    /// Whether a field of this name is personal.
+    /// Returns true if a field of this name is personal.
     package func matches(fieldName: String) -> Bool {
         let bytes = fieldName.utf8
         return matches(fieldName: bytes.span)
     }
 
-    /// Whether a field of this name, as it was received, is personal.
+    /// Returns true if a field of this name, as it was received, is personal.
     package func matches(fieldName text: Span<UInt8>) -> Bool { fields.match(0..<text.count, in: text) }
 
-    /// Whether a name in the query, percent-decoded and without case, is personal.
+    /// Returns true if a name in the query, percent-decoded and without case, is personal.
     package func hasPersonalQuery(_ query: String?) -> Bool {
         guard let query, !query.isEmpty, !queryNames.isEmpty else { return false }
         let bytes = query.utf8
@@ -48,7 +48,8 @@ package struct PersonalPolicy: Sendable {
                 if isPersonal(start..<index, in: text) { return true }
                 isName = false
             }
-            // Some servers separate by semicolons too; taking one for a separator only makes more personal.
+            // Some servers also separate by semicolons. Treating one as a separator only makes more responses
+            // personal.
             if byte == UInt8(ascii: "&") || byte == UInt8(ascii: ";") {
                 start = index + 1
                 isName = true
@@ -65,7 +66,8 @@ package struct PersonalPolicy: Sendable {
         return isPersonalPart(0..<decoded.count, in: decoded.span)
     }
 
-    /// `user[token]` and `user.token` name a token as well as `token` does.
+    /// Returns true if a name or a part of it is personal: `user[token]` and `user.token` are as personal as
+    /// `token`.
     private func isPersonalPart(_ name: Range<Int>, in text: Span<UInt8>) -> Bool {
         if queryNames.match(name, in: text) { return true }
         var start = name.lowerBound

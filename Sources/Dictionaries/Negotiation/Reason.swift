@@ -1,29 +1,30 @@
-/// Why an answer got the coding it got, or was not admitted: the closed list of metrics, access log and Dictum-Explain.
+/// The reason for the coding of a response, or for not admitting it: the closed list of metrics, access log and
+/// Dictum-Explain.
 package enum Reason: Int, CaseIterable, Sendable {
     // A dictionary was used.
-    /// Coded over a dictionary.
+    /// The response was coded over a dictionary.
     case delta
-    /// A delta made before was sent again.
+    /// A cached delta was sent.
     case deltaCached
 
     // A dictionary was not used, because of the request.
     /// The request has no valid Available-Dictionary.
     case noDictionaryOffered
-    /// The digest names nothing that this request may use.
+    /// The digest names no dictionary that this request may use.
     case dictionaryUnknown
     /// The dictionary is known, but its bytes are not in memory.
     case dictionaryCold
-    /// The client names neither dcb nor dcz.
+    /// The client accepts neither dcb nor dcz.
     case codingNotAccepted
     /// The client prefers another coding to dcb and dcz.
     case otherCodingPreferred
-    /// RFC 9842 section 9.3.3 forbids it.
+    /// The cross-origin rule forbids a dictionary (RFC 9842 section 9.3.3).
     case crossOrigin
     /// The client's transport is not secure (RFC 9842 section 8).
     case insecureTransport
-    /// The answer is personal and the route public.
+    /// The response is personal and the route public.
     case personal
-    /// The route is private and the request's identity is not whole.
+    /// The route is private and the client's identity incomplete.
     case identityIncomplete
     /// The path is not in normal form.
     case pathNotNormal
@@ -31,15 +32,15 @@ package enum Reason: Int, CaseIterable, Sendable {
     case routeOff
     /// Dictionaries are switched off everywhere.
     case switchedOff
-    /// The request's authority is none of the setting `authorities`.
+    /// The setting `authorities` does not include the authority of the request.
     case authorityOff
-    /// The encoders' memory or queue is full.
+    /// The memory or the queue of the encoders is full.
     case busy
 
     // Nothing was coded.
-    /// The client accepts no coding that the server has.
+    /// The client accepts no coding of the server.
     case noCodingAccepted
-    /// The type of the answer is not among `types`.
+    /// The type of the response is not in `types`.
     case ineligibleType
     /// The body is too short, or for a dictionary too long.
     case ineligibleSize
@@ -47,23 +48,23 @@ package enum Reason: Int, CaseIterable, Sendable {
     case notShorter
     /// The status is not 200.
     case ineligibleStatus
-    /// The method is none that this is done for.
+    /// The method has no coded responses or no versions.
     case ineligibleMethod
-    /// The request has Range, or the answer Content-Range.
+    /// The request has Range, or the response Content-Range.
     case range
-    /// `no-transform` on the request or the answer.
+    /// The request or the response says `no-transform`.
     case noTransform
-    /// The upstream coded the answer in a way that must stay.
+    /// The upstream coded the response in a way that must stay.
     case codedUpstream
     /// The body would end with the connection.
     case http10
-    /// text/event-stream, not listed by name.
+    /// The type is text/event-stream, which `types` does not list by name.
     case eventStream
 
     // Not admitted, or not offered.
-    /// `no-store` on the request or the answer.
+    /// The request or the response says `no-store`.
     case noStore
-    /// The answer has `Vary: *`.
+    /// The response has `Vary: *`.
     case varyAny
     /// The upstream sends a Use-As-Dictionary of its own.
     case offeredUpstream
@@ -74,10 +75,12 @@ package enum Reason: Int, CaseIterable, Sendable {
     /// An encoder or decoder failed.
     case codingFailed
 
-    /// Its place among all, to count by: kept as a number, since text takes ten times as long to compare.
+    /// The position among all reasons, as an index for counters.
+    ///
+    /// Reasons are stored as numbers, since text takes ten times as long to compare.
     package var place: Int { rawValue }
 
-    /// As metrics, access log and Dictum-Explain have it.
+    /// The name in metrics, access log and Dictum-Explain.
     package var text: String {
         switch self {
         case .delta: "delta"
@@ -115,7 +118,7 @@ package enum Reason: Int, CaseIterable, Sendable {
         }
     }
 
-    /// The reason of that text; nil if there is none.
+    /// Finds the reason with this name; nil if there is none.
     package init?(text: String) {
         guard let reason = Self.allCases.first(where: { $0.text == text }) else { return nil }
         self = reason

@@ -1,27 +1,28 @@
-/// Whether a client gains by being offered a body that is no version yet.
+/// The decision to offer a client a new body as a dictionary.
 ///
-/// It costs a version, and a write. A client that has no usable dictionary always gains; one that has gains when its own
-/// will soon be of no use: by its age, or since its deltas have become long.
+/// An offer costs a version and a write. A client without a usable dictionary always gains. One that has a
+/// dictionary gains once that will soon be of no use: by its age, or because its deltas have become long.
 package struct Renewal: Sendable, Equatable {
-    /// So many times the length of a delta over a fresh version is long.
+    /// The factor by which a delta over the client's version is longer than one over a fresh version before it
+    /// counts as long.
     package static let longFactor = 2
-    /// What one response takes in any case, so that the shortest deltas need not be compared.
+    /// The bytes that any response takes, so that the shortest deltas are not compared.
     private static let slackBytes = 64
-    /// For how long a client that was offered another is left alone: parallel requests come with the same dictionary.
+    /// The seconds for which a client gets no second offer, since parallel requests advertise the same dictionary.
     private static let restSeconds = 2
 
-    /// Seconds since the client's dictionary was last offered.
+    /// The seconds since the client's dictionary was last offered.
     package var ageSeconds: Int
-    /// Seconds for which a client keeps what it is offered; nil where nothing says so.
+    /// The seconds for which a client keeps a dictionary; nil if no field says so.
     package var lifeSeconds: Int?
-    /// The length of the delta over it; nil where it is not known yet.
+    /// The length of the delta over the client's dictionary; nil if not known yet.
     package var deltaBytes: Int?
-    /// About the length of a delta over a fresh version; nil where there has been none.
+    /// The approximate length of a delta over a fresh version; nil if there has been none.
     package var freshDeltaBytes: Int?
-    /// Seconds since all who held it were offered another; nil where not all were.
+    /// The seconds since all its holders were offered another; nil if not all were.
     package var restedSeconds: Int?
 
-    /// Describes the dictionary that a client has come with, and the delta over it.
+    /// Describes the dictionary that a client advertises, and the delta over it.
     package init(
         ageSeconds: Int, lifeSeconds: Int? = nil, deltaBytes: Int? = nil, freshDeltaBytes: Int? = nil,
         restedSeconds: Int? = nil
@@ -33,7 +34,7 @@ package struct Renewal: Sendable, Equatable {
         self.restedSeconds = restedSeconds
     }
 
-    /// The same, of a version as the store knows it.
+    /// Describes a version of the store.
     package init(of version: Version, lifeSeconds: Int?, deltaBytes: Int?, now: Int) {
         self.init(
             ageSeconds: max(0, now - version.lastOffered), lifeSeconds: lifeSeconds, deltaBytes: deltaBytes,
@@ -41,19 +42,21 @@ package struct Renewal: Sendable, Equatable {
             restedSeconds: version.holders == 0 ? max(0, now - version.handedOnAt) : nil)
     }
 
-    /// What a delta over a fresh version takes, as far as deltas over this one and the others of its chain tell.
+    /// Returns the length of a delta over a fresh version, by the deltas over this version and the others of its
+    /// chain.
     ///
-    /// Over the first version of a person there may have been none before much had changed: a long one tells nothing then.
+    /// Over a person's first version there may have been no delta before much had changed. A long first delta tells
+    /// nothing then.
     private static func freshDeltaBytes(over version: Version) -> Int? {
         let known = [version.firstDeltaBytes, version.home.freshDeltaBytes].compactMap(\.self).min()
         guard case .personal = version.chain.scope, !version.home.isFreshDeltaInherited else { return known }
         return known.flatMap { $0 > version.bytes / longShare ? nil : $0 }
     }
 
-    /// A delta that has more than this part of the body is long where nothing else is known.
+    /// The share of the body above which a delta is long if no other length is known.
     private static let longShare = 16
 
-    /// Whether the client is to be offered the body.
+    /// True if the client is to be offered the body.
     package var isDue: Bool {
         if let restedSeconds, restedSeconds < Self.restSeconds { return false }
         if let lifeSeconds, 2 * ageSeconds >= lifeSeconds { return true }

@@ -1,50 +1,47 @@
-/// What the decisions need to know of a request.
+/// The facts about a request that the decisions depend on.
 package struct RequestFacts: Sendable {
-    /// The methods that are told apart.
+    /// The methods that the decisions distinguish.
     package enum Method: Sendable { case get, head, post, other }
 
-    /// The request's method.
     package var method: Method
-    /// Whether the client speaks HTTP/1.0.
+    /// True if the request is HTTP/1.0.
     package var isHTTP10: Bool
-    /// What the client accepts.
+    /// The codings that the client accepts.
     package var acceptEncoding: AcceptEncoding
-    /// The one valid digest that the client offers.
+    /// The one valid digest that the client advertises.
     package var availableDictionary: Digest?
-    /// The one valid Dictionary-ID, beside a digest.
+    /// The one valid Dictionary-ID next to a digest.
     package var dictionaryID: String?
-    /// Sec-Fetch-Site, where it is sent.
     package var secFetchSite: SecFetchSite?
-    /// Sec-Fetch-Mode, where it is sent.
     package var secFetchMode: SecFetchMode?
     /// Origin, as sent.
     package var origin: String?
-    /// Whether the request has Range.
+    /// True if the request has Range.
     package var hasRange: Bool
-    /// Whether the request has Authorization.
+    /// True if the request has Authorization.
     package var hasAuthorization: Bool
-    /// Whether the request has a cookie that counts: one that the setting `ignore_cookies` does not name.
+    /// True if the request has a cookie that the setting `ignore_cookies` does not name.
     package var hasCookie: Bool
-    /// Whether the client showed a certificate.
+    /// True if the client showed a certificate.
     package var hasClientCertificate: Bool
-    /// Whether a field of the request is among the personal ones.
+    /// True if the request has a personal field.
     package var hasPersonalField: Bool
-    /// Whether a name in the query is among the personal ones.
+    /// True if the query has a personal name.
     package var hasPersonalQuery: Bool
-    /// Whether the request says `no-store`.
+    /// True if the request says `no-store`.
     package var noStore: Bool
-    /// Whether the request says `no-transform`.
+    /// True if the request says `no-transform`.
     package var noTransform: Bool
-    /// Whether the client's transport counts as secure under the setting `secure_transport`.
+    /// True if the client's transport counts as secure under the setting `secure_transport`.
     package var isTransportSecure: Bool
-    /// Whether the path is in normal form.
+    /// True if the path is in normal form.
     package var isPathNormal: Bool
-    /// On a private route: each item of the identity is there, and no Cookie or Authorization that it does not cover.
+    /// True on a private route if the identity is complete and covers Cookie and Authorization.
     package var hasWholeIdentity: Bool
-    /// Why no dictionary may be used or offered for now, whatever the request; nil where nothing forbids it.
+    /// The reason why no dictionary may be used or offered for now, whatever the request; nil if there is none.
     package var dictionarySwitch: Reason?
 
-    /// The facts of a plain GET with nothing in its fields, but for what is given.
+    /// Makes the facts of a GET without any of these fields, except for the given ones.
     package init(
         method: Method = .get, isHTTP10: Bool = false, acceptEncoding: [String] = [],
         availableDictionary: Digest? = nil, dictionaryID: String? = nil, secFetchSite: String? = nil,

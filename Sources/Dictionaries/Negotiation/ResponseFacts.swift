@@ -1,10 +1,10 @@
-/// What the decisions need to know of the upstream's answer.
+/// The facts about the upstream's response that the decisions depend on.
 package struct ResponseFacts: Sendable {
     /// The status code.
     package var status: Int
     /// Content-Type, as sent.
     package var contentType: String?
-    /// How the upstream coded it.
+    /// The upstream's own coding.
     package var coding: UpstreamCoding
     /// The directives of the upstream's Cache-Control.
     package var cacheControl: CacheControl
@@ -12,22 +12,22 @@ package struct ResponseFacts: Sendable {
     package var sentCacheControl: CacheControl
     /// The names in Vary, in lower case.
     package var varyNames: [String]
-    /// The names of the cookies that are set.
+    /// The names of the cookies that Set-Cookie sets.
     package var setCookieNames: [String]
     /// Access-Control-Allow-Origin, as sent.
     package var accessControlAllowOrigin: String?
-    /// The length of the decoded body, where it is known: of a coded answer it is not.
+    /// The length of the decoded body; nil if not known, as for a coded response.
     package var bodyBytes: Int?
-    /// The bytes of the decoded body that have come so far, for a body whose length is not known.
+    /// The number of decoded body bytes so far, for a body of unknown length.
     package var bodyBytesSeen = 0
-    /// Whether the whole body is in memory, so that its coded form has a known length.
+    /// True if the whole body is in memory, so that its coded form has a known length.
     package var isBodyWhole: Bool
-    /// Whether the answer has Content-Range.
+    /// True if the response has Content-Range.
     package var hasContentRange: Bool
-    /// Whether the upstream offers a dictionary itself, by Use-As-Dictionary or by Link.
+    /// True if the upstream itself offers a dictionary, by Use-As-Dictionary or by Link.
     package var hasUseAsDictionary: Bool
 
-    /// The facts of an answer of status 200 with nothing in its fields, but for what is given.
+    /// Makes the facts of a response with status 200 and none of these fields, except for the given ones.
     package init(
         status: Int = 200, contentType: String? = nil, contentEncodings: [String] = [],
         cacheControl: CacheControl = CacheControl(), varyNames: [String] = [], setCookieNames: [String] = [],

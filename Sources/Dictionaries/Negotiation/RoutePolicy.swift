@@ -1,38 +1,39 @@
-/// The settings of a route that the decisions heed.
+/// The settings of a route that the decisions depend on.
 ///
-/// A class, since every request hands it on several times, and a copy of its lists would be counted each time.
+/// It is a class, since every request passes it on several times, and a copy of its lists would be counted each
+/// time.
 package final class RoutePolicy: Sendable {
-    /// Whose dictionaries a route has.
+    /// The scope of a route's dictionaries.
     package enum Scope: Sendable { case `public`, `private` }
 
-    /// What becomes of personal responses: the setting `personal`.
+    /// The use of personal responses: the setting `personal`.
     package enum PersonalUse: Sendable {
-        /// They are dictionaries for whoever was given them, by their id.
+        /// They become dictionaries for the clients that were given them, by their id.
         case capability
-        /// They have nothing to do with dictionaries.
+        /// They neither use dictionaries nor become dictionaries.
         case off
     }
 
-    /// Whether dictionaries are on everywhere: the setting `dictionaries`.
+    /// True if dictionaries are on at all: the setting `dictionaries`.
     package let areDictionariesOn: Bool
-    /// Whether the route has dictionaries.
+    /// True if the route has dictionaries.
     package let hasDictionary: Bool
-    /// Whose dictionaries the route has.
+    /// The scope of the route's dictionaries.
     package let scope: Scope
-    /// The types that are coded and admitted.
+    /// The media types that are coded and admitted.
     package let types: MediaTypes
-    /// The shortest body that is coded or admitted.
+    /// The minimum length of a body that is coded or admitted.
     package let bodyBytesMin: Int
-    /// The longest body that is admitted.
+    /// The maximum length of a body that is admitted.
     package let bodyBytesMax: Int
-    /// What makes a response personal.
+    /// The settings that tell if a response is personal.
     package let personal: PersonalPolicy
-    /// What becomes of personal responses.
+    /// The use of personal responses.
     package let personalUse: PersonalUse
-    /// Whether responses become versions although they say `no-store`: the setting `store_despite`.
+    /// True if responses with `no-store` become versions: the setting `store_despite`.
     package let storesDespiteNoStore: Bool
 
-    /// A route's policy; the defaults are those of the contract, without types.
+    /// Makes a policy; the defaults are those of the configuration, without types.
     package init(
         areDictionariesOn: Bool = true, hasDictionary: Bool = true, scope: Scope = .public,
         types: MediaTypes = MediaTypes([]), bodyBytesMin: Int = 256, bodyBytesMax: Int = 8 << 20,
@@ -50,7 +51,7 @@ package final class RoutePolicy: Sendable {
         self.storesDespiteNoStore = storesDespiteNoStore
     }
 
-    /// Why the scope forbids any use of this answer with dictionaries; nil where it does not.
+    /// Returns the reason why the scope of the route forbids dictionaries for this response; nil if it allows them.
     func scopeObstacle(request: RequestFacts, response: ResponseFacts) -> Reason? {
         switch scope {
         case .public:
@@ -60,7 +61,8 @@ package final class RoutePolicy: Sendable {
         }
     }
 
-    /// Why this answer may be neither coded over a dictionary nor offered as one, whatever the dictionary; nil if it may.
+    /// Returns the reason why this response may neither use a dictionary nor become one, whatever the dictionary;
+    /// nil if it may.
     func dictionaryObstacle(request: RequestFacts, response: ResponseFacts) -> Reason? {
         if !areDictionariesOn { return .switchedOff }
         if !hasDictionary { return .routeOff }
@@ -70,7 +72,7 @@ package final class RoutePolicy: Sendable {
         if !request.isTransportSecure { return .insecureTransport }
         if !CrossOrigin.allowsDictionary(request: request, response: response) { return .crossOrigin }
         if let reason = scopeObstacle(request: request, response: response) { return reason }
-        // Asked last, as it is nearly always allowed.
+        // This is the last check, since it nearly always passes.
         return CrossOrigin.allowsPrivateDictionary(request: request)
             || Audience.of(request: request, response: response, policy: self) != .person ? nil : .crossOrigin
     }

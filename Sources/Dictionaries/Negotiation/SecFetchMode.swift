@@ -1,4 +1,4 @@
-/// The Sec-Fetch-Mode request field, as far as the cross-origin rule tells its values apart.
+/// The Sec-Fetch-Mode request field, with the values that the cross-origin rule distinguishes.
 package enum SecFetchMode: Equatable, Sendable {
     /// `navigate`.
     case navigate
@@ -6,10 +6,10 @@ package enum SecFetchMode: Equatable, Sendable {
     case sameOrigin
     /// `cors`.
     case cors
-    /// `no-cors`, and whatever else is sent.
+    /// `no-cors`, and any other value.
     case other
 
-    /// Reads the field's value, which counts as written.
+    /// Reads the value of the field, which is case-sensitive.
     package init(_ value: String) {
         switch value {
         case "navigate": self = .navigate

@@ -1,13 +1,13 @@
-/// The Sec-Fetch-Site request field, as far as the cross-origin rules tell its values apart.
+/// The Sec-Fetch-Site request field, with the values that the cross-origin rules distinguish.
 package enum SecFetchSite: Equatable, Sendable {
     /// `same-origin`.
     case sameOrigin
-    /// `none`: the user asked for it, no page did.
+    /// `none`: the user made the request, not a page.
     case none
-    /// `same-site`, `cross-site`, and whatever else is sent.
+    /// `same-site`, `cross-site`, and any other value.
     case other
 
-    /// Reads the field's value, which counts as written.
+    /// Reads the value of the field, which is case-sensitive.
     package init(_ value: String) {
         switch value {
         case "same-origin": self = .sameOrigin

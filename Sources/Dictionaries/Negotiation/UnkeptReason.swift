@@ -1,6 +1,8 @@
-/// Why no browser keeps an answer as a dictionary, though it offers itself: the closed list of log and metrics.
+/// The reason why no browser keeps a response as a dictionary although the response offers itself: the closed list
+/// of log and metrics.
 ///
-/// By what Chromium was seen to do, which keeps an answer that is fresh, or stale but usable, when it comes.
+/// The rules are those observed in Chromium, which keeps a response that is fresh, or stale but usable, when it
+/// arrives.
 package enum UnkeptReason: String, CaseIterable, Sendable {
     /// `no-store`.
     case noStore = "no-store"
@@ -8,34 +10,34 @@ package enum UnkeptReason: String, CaseIterable, Sendable {
     case noCache = "no-cache"
     /// `Vary: *`.
     case varyAny = "vary-any"
-    /// Its life is over when it comes: `max-age=0` without `stale-while-revalidate`, an Expires or Age that says so.
+    /// Its life is over when it arrives: `max-age=0` without `stale-while-revalidate`, or an Expires or Age that
+    /// says so.
     case expired
-    /// `s-maxage` is all that gives it a life, and that is for shared caches.
+    /// Only `s-maxage` gives it a life, and only in shared caches.
     case sharedOnly = "s-maxage-only"
-    /// Nothing gives it a life but an ETag, which only validates.
+    /// It has an ETag, which only validates, and no lifetime.
     case etagOnly = "etag-only"
-    /// Nothing gives it a life: no Cache-Control that does, no Expires, no Last-Modified.
+    /// It has no lifetime: neither in Cache-Control nor Expires nor Last-Modified.
     case noLifetime = "no-lifetime"
 
-    /// What the fields of an answer say of its life, besides the directives.
+    /// The fields of a response that affect its life, besides the directives.
     package struct Fields: Sendable {
-        /// Whether it has ETag.
+        /// True if it has ETag.
         package var hasETag = false
-        /// Whether it has Expires.
+        /// True if it has Expires.
         package var hasExpires = false
-        /// Whether it has Last-Modified.
+        /// True if it has Last-Modified.
         package var hasLastModified = false
-        /// Whether it has `Vary: *`.
+        /// True if it has `Vary: *`.
         package var variesByAnything = false
 
-        /// None of them.
         package init() {}
     }
 
     /// Returns the reason, or nil if a browser keeps the response.
     ///
-    /// `remainingSeconds`, asked for only where something gives the response a life, is what is left of that when it comes. The
-    /// `ttl` member of an offer does not count: browsers ignore it.
+    /// `remainingSeconds`, called only if a field gives the response a life, returns the rest of that life at its
+    /// arrival. The `ttl` member of an offer does not count: browsers ignore it.
     package static func find(
         _ cacheControl: CacheControl, _ fields: Fields, remainingSeconds: () -> Int64
     ) -> UnkeptReason? {

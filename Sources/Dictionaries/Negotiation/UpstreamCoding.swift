@@ -1,10 +1,10 @@
-/// How the upstream coded an answer.
+/// The upstream's coding of a response.
 package enum UpstreamCoding: Equatable, Sendable {
-    /// Not at all.
+    /// The response is not coded.
     case none
-    /// By one coding that Dictum can undo: gzip, br or zstd.
+    /// One coding that Dictum can undo: gzip, br or zstd.
     case known(ContentCoding)
-    /// By another coding or by several: the body must stay as it is.
+    /// Another coding or several: the body must stay unchanged.
     case foreign
 
     /// Reads the members of Content-Encoding in their order.
@@ -21,7 +21,7 @@ package enum UpstreamCoding: Equatable, Sendable {
         func isNamed(_ word: String) -> Bool {
             FieldSyntax.equals(0..<member.count, in: member, ignoringCase: word)
         }
-        // RFC 9110 section 8.4.1: identity ought not to be sent in Content-Encoding; it says nothing.
+        // RFC 9110 section 8.4.1: identity ought not to be sent in Content-Encoding, and means nothing there.
         if isNamed("identity") { return }
         guard case .none = self else {
             self = .foreign
