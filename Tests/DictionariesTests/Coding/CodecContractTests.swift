@@ -1,7 +1,7 @@
 internal import Dictionaries
 internal import Testing
 
-/// What every coding promises for every corpus; a new coding or corpus joins one list.
+/// The tests that every coding passes on every corpus; a new coding or corpus joins one list.
 @Suite struct CodecContractTests {
     @Test(arguments: ContentCoding.allCases, Corpus.all)
     func `a body coded at once comes back`(coding: ContentCoding, corpus: Corpus) throws {
@@ -41,7 +41,7 @@ internal import Testing
         var used = 0
         var bound = 1
         while used < coded.count || decoder.hasMore {
-            // What has come so far may be a byte, and so may the room be.
+            // Input and room may each be a single byte.
             let end = min(used + bound, coded.count)
             var piece: [UInt8] = []
             used += try decoder.decode(coded.span.extracting(used..<end), upTo: bound, into: &piece)
@@ -130,7 +130,7 @@ internal import Testing
         let corpus = Corpus.largeFeed
         let first = try corpus.encoded(coding)
         for other in ContentCoding.allCases {
-            // Abandoned half-way, and failed: their contexts must carry nothing over.
+            // One encoder is abandoned half-way and one fails: their contexts must carry nothing over.
             let abandoned = try Codec.encoder(for: other, options: Corpus.noise.options(other))
             _ = try abandoned.encode(Corpus.noise.body, .more)
             let failing = try Codec.encoder(
@@ -176,7 +176,7 @@ internal import Testing
                 let options = corpus.options(coding, effort: effort, bodyBytes: bodyBytes)
                 let encoder = try Codec.encoder(for: coding, options: options)
                 _ = try encoder.encode(corpus.body, .flush)
-                // Live contexts are used again and keep the memory of the largest body before.
+                // Live contexts are reused and keep the memory of the largest body before.
                 let isReused = effort != .kept && (coding == .zstd || coding == .dcz)
                 let estimate = Codec.memoryEstimate(for: coding, options: options)
                 #expect(encoder.memoryBytes <= max(estimate, isReused ? 8 << 20 : 0))

@@ -3,12 +3,12 @@ internal import Testing
 
 @testable import Dictionaries
 
-/// What decoders say that they hold and may come to hold, on streams of other programs.
+/// The memory that decoders report and predict, on streams of other programs.
 @Suite(.timeLimit(.minutes(10))) struct DecoderMemoryTests {
     private static let body =
         Noise.bytes(3 << 20, seed: 3) + [UInt8](repeating: 0x20, count: 20 << 20) + Noise.bytes(1000, seed: 4)
 
-    /// The most that the decoder held, and the most that it said it would hold once it had read 18 bytes.
+    /// The peak memory of the decoder, and the bound that it gave once it had read 18 bytes.
     private func peaks(_ coded: [UInt8], _ coding: ContentCoding) throws -> (held: Int, announced: Int) {
         let decoder = try Codec.decoder(
             for: coding, limits: DecoderLimits(maxBytes: .max, maxRatio: .max))

@@ -2,7 +2,7 @@ internal import Dictionaries
 internal import TestSupport
 internal import Testing
 
-/// Our output in the hands of the codings' own tools; needs gzip, brotli >= 1.1, zstd and python3-zstandard.
+/// Dictum's output, decoded by the codings' own tools; needs gzip, brotli >= 1.1, zstd and python3-zstandard.
 @Suite struct ForeignToolTests {
     @Test(arguments: [ContentCoding.gzip, .br, .zstd], Corpus.all)
     func `the coding's own tool decodes it`(coding: ContentCoding, corpus: Corpus) throws {
@@ -26,7 +26,7 @@ internal import Testing
         #expect(decoded == corpus.body)
     }
 
-    // The header is a skippable frame, so the tool takes dcz whole.
+    // The header is a skippable frame, so that the tool accepts dcz whole.
     @Test(arguments: Corpus.all, [Effort.live, .kept])
     func `the zstd tool decodes dcz with its header`(corpus: Corpus, effort: Effort) throws {
         guard !DictionaryFit.prefersDcb(dictionary: corpus.dictionary) else { return }
@@ -37,7 +37,7 @@ internal import Testing
         #expect(decoded == corpus.body)
     }
 
-    // The zstd tool takes such a dictionary for a formatted one; browsers' raw content is what python has here.
+    // The zstd tool takes such a dictionary for a formatted one; Python reads it as raw content, as browsers do.
     @Test func `a dictionary that looks formatted is raw content all the same`() throws {
         let program = """
             import sys, zstandard

@@ -3,7 +3,8 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 
-/// What is preferred to gzip sends no more than the gzip of everybody else; the judge is zlib in Python, set as nginx sets it.
+/// A coding that is preferred to gzip sends no more than the usual gzip: zlib in Python, with the parameters of
+/// nginx.
 @Suite struct PlainCodingTests {
     /// Responses of Django, Django REST framework, Flask, FastAPI and datasette, and a bundle of scripts.
     static let names = [
@@ -42,7 +43,7 @@ internal import Testing
         let coding = Self.chosen(accept) { $0.bodyBytes = body.count }
         let coded = try Codec.encode(body.span, coding)
         let gzip = try Self.gzipBytes(body)
-        // Where it is gzip itself, another library may take a hundredth more.
+        // If the coding is gzip itself, another library may take 1 % more.
         #expect(
             coded.count <= (coding == .gzip ? gzip + gzip / 100 : gzip),
             "\(coding) \(coded.count), gzip -6 \(gzip)")
@@ -53,7 +54,7 @@ internal import Testing
         name: String, accept: String
     ) throws {
         let body = try Self.body(name)
-        // All that comes at once has come by the time of the choice.
+        // A body that comes at once is whole at the time of the choice.
         let coding = Self.chosen(accept) {
             $0.bodyBytes = nil
             $0.bodyBytesSeen = body.count

@@ -1,7 +1,7 @@
 internal import Dictionaries
 internal import Testing
 
-/// The bytes of the wire: headers, frames, members.
+/// The bytes on the wire: headers, frames, members.
 @Suite struct StreamFormatTests {
     private let corpus = Corpus.smallFeed
 
@@ -49,7 +49,7 @@ internal import Testing
         let wrong = Body(corpus.dictionary.bytes.map { $0 ^ 1 }, digest: corpus.dictionary.digest)
         let decoded = try? Codec.decode(coded.span, coding, dictionary: wrong, limits: roomyLimits)
         #expect(decoded != corpus.body)
-        // Brotli has no checksum: there the client gets other bytes. With dcz it notices.
+        // Brotli has no checksum, so its client gets other bytes. With dcz the client notices.
         if coding == .dcz { #expect(decoded == nil) }
     }
 
@@ -60,7 +60,7 @@ internal import Testing
         for bodyBytes in [corpus.body.count, nil] {
             let encoder = try Codec.encoder(
                 for: coding, options: corpus.options(coding, bodyBytes: bodyBytes))
-            // Not ended in one call, for then the library knows the length without being told.
+            // Not ended in one call, since the library would then know the length.
             let coded = try encoder.encode(corpus.body, .more) + encoder.encode([], .end)
             let frame = FrameHeader(coded.dropFirst(coding == .dcz ? 40 : 0))
             #expect(frame.hasChecksum)
@@ -105,14 +105,14 @@ internal import Testing
         #expect(throws: Never.self) { try Codec.decode(allowed.span, .zstd, limits: roomyLimits) }
     }
 
-    // RFC 9842 section 4 keeps to the windows of RFC 7932; 0x11 begins the large-window format.
+    // RFC 9842 section 4 allows the windows of RFC 7932 only; 0x11 begins the large-window format.
     @Test func `a large-window brotli stream is refused`() {
         let stream: [UInt8] = [0x11, 0x1e, 0x03]
         #expect(throws: CodingError.self) { try Codec.decode(stream.span, .br, limits: roomyLimits) }
     }
 }
 
-/// A Zstandard frame header (RFC 8878 section 3.1.1.1), as far as the tests ask.
+/// The parts of a Zstandard frame header (RFC 8878 section 3.1.1.1) that the tests read.
 private struct FrameHeader {
     let hasChecksum: Bool
     let isSingleSegment: Bool

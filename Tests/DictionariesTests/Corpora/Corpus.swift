@@ -2,7 +2,7 @@ internal import Dictionaries
 internal import TestSupport
 internal import Testing
 
-/// A body and the dictionary it is coded over: one row of the contract that every coding keeps.
+/// A body and the dictionary that it is coded over, for the tests that every coding passes.
 struct Corpus: Sendable, CustomTestStringConvertible {
     let name: String
     let body: [UInt8]
@@ -45,7 +45,7 @@ struct Corpus: Sendable, CustomTestStringConvertible {
     static let all = small + [noise, largeFeed, same, sameLarge, beyondWindow]
     static let small = [emptyBody, oneByte, oneByteLengthField, smallFeed, tinyDictionary, magicDictionary]
 
-    // Half text, half noise: long matches alone can shrink it.
+    // Half text, half noise, so that only long matches shrink it.
     private static let fourMegabytes: [UInt8] = {
         let text = Feed.bytes(version: 0, items: 850)
         var bytes: [UInt8] = []

@@ -34,7 +34,7 @@ private func bytes(_ hex: String) -> [UInt8] {
     @Test func `a derived key is the first block of HKDF-Expand, of RFC 5869's first test`() {
         let root = MessageAuthenticator(
             key: bytes("077709362c2e32df0ddc3f0dc47bba6390b6c73bb50f9c3122ec844ad7c2b3e5"))
-        // The info of the test is no text; what is asked of HKDF-Expand is HMAC(key, info | 1).
+        // The info of the test is not text; the step of HKDF-Expand is HMAC(key, info | 1).
         let info = bytes("f0f1f2f3f4f5f6f7f8f9")
         #expect(
             root.code(of: info + [1])

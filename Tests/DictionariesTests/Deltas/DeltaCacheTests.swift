@@ -5,7 +5,7 @@ import Testing
 
 private let scope = DeltaScope.public
 
-/// The name of the delta of body `number` over one dictionary.
+/// Returns the key of the delta of body `number` over one dictionary.
 private func key(
     _ number: Int, over dictionary: Int = 0, _ coding: ContentCoding = .dcz, in scope: DeltaScope = scope
 ) -> DeltaKey {
@@ -15,7 +15,7 @@ private func key(
 }
 
 extension DeltaCache {
-    /// Makes a delta, as the first that asks for it.
+    /// Makes a delta, as the first client that needs it does.
     fileprivate func make(_ key: DeltaKey, _ outcome: DeltaOutcome) {
         guard case .lead(let turn) = join(key, { { _ in } }) else {
             Issue.record("not the first")
@@ -47,7 +47,7 @@ extension DeltaCache {
         #expect(cache.outcome(key(1, in: .private(chain: [1]))) == nil)
         #expect(cache.outcome(key(1, in: .private(chain: [1, 2, 0]))) == nil)
         #expect(cache.outcome(key(1)) == nil)
-        // Nor does anybody wait for it, which would tell by time that it is being made.
+        // Nobody waits for it either, since the time would reveal that it is being made.
         guard case .lead(let own) = cache.join(key(2, in: .private(chain: [1])), { { _ in } }),
             case .lead(let other) = cache.join(key(2, in: .private(chain: [2])), { { _ in } }),
             case .lead(let all) = cache.join(key(2), { { _ in } })

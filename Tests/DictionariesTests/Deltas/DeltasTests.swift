@@ -10,7 +10,7 @@ private func deltas(_ verify: Verification.Mode = .sampled, fault: Deltas.Fault?
     Deltas(preparedBytes: 64 << 20, cacheBytes: 64 << 20, verify: verify, fault: fault)
 }
 
-/// Makes the delta of a corpus and keeps it, as a request does.
+/// Makes the delta of a corpus and caches it, as a request does.
 private func cached(_ deltas: Deltas, _ coding: ContentCoding, _ corpus: Corpus = corpus) -> DeltaKey {
     let key = DeltaKey(
         body: Digest(of: corpus.body.span), dictionary: corpus.dictionary.digest, coding: coding,
@@ -22,7 +22,7 @@ private func cached(_ deltas: Deltas, _ coding: ContentCoding, _ corpus: Corpus 
 }
 
 extension Deltas {
-    /// The passes that have ended, once there are so many.
+    /// Waits until so many passes have ended, and returns them.
     fileprivate func passes(_ count: Int) async throws -> [StrongestPass.End: Int] {
         while statistics.passes.values.reduce(0, +) < count { try await Task.sleep(for: .milliseconds(5)) }
         return statistics.passes
@@ -33,7 +33,7 @@ extension Deltas {
     @Test(arguments: [ContentCoding.dcz, .dcb])
     func `a stored body over itself is as small as over a copy of it`(coding: ContentCoding) throws {
         let deltas = deltas()
-        // Twice: by reference, and prepared.
+        // The first delta is made by reference, the second one over an index.
         for _ in 1...2 {
             let outcome = deltas.make(
                 corpus.dictionary.bytes, over: corpus.dictionary, coding, in: .public, isCached: false)
@@ -52,7 +52,8 @@ extension Deltas {
         for place in coded.indices {
             var wrong = coded
             wrong[place] ^= 0x10
-            // Brotli's last byte may have bits that mean nothing; a delta that still decodes to the body is exact.
+            // The last byte of a brotli stream may have unused bits; a delta that still decodes to the body is
+            // exact.
             let decoded = try? corpus.decoded(wrong, coding)
             #expect(
                 DeltaCheck.isExact(wrong, coding, dictionary: corpus.dictionary, body: corpus.body)
@@ -76,7 +77,7 @@ extension Deltas {
         #expect(!isExact(coded, corpus.dictionary, Array(corpus.body.dropLast())))
         #expect(!isExact(coded, corpus.dictionary, corpus.body + [0]))
         #expect(!isExact(coded, Body(Noise.bytes(12_000, seed: 3)), corpus.body))
-        // The right name on the wrong bytes: what the checksum and the comparison are for.
+        // The right digest on the wrong bytes, which the checksum and the comparison have to notice.
         var changed = corpus.dictionary.bytes
         changed[5_000] ^= 1
         #expect(
@@ -106,7 +107,7 @@ extension Deltas {
 
     @Test(arguments: [
         (Verification.Mode.always, false, 5), (.never, false, 0), (.never, true, 5), (.sampled, true, 5),
-        // The first of all, and the first of the index, which is the second.
+        // The first delta of all is verified, and the first over the index, which is the second.
         (.sampled, false, 2),
     ])
     func `what is cached is always checked, the rest as the setting says`(
@@ -140,7 +141,7 @@ extension Deltas {
 
     // MARK: The strongest setting
 
-    /// A pass over a cached delta.
+    /// Makes a pass over a cached delta.
     private static func pass(
         _ key: DeltaKey, _ inputs: (body: Body, dictionary: Body)?, hasMemory: Bool = true,
         onInexact: @escaping @Sendable () -> Void = {}
@@ -171,7 +172,7 @@ extension Deltas {
         }
         #expect(strongest.count < live.count)
         #expect(try corpus.decoded(strongest, coding) == corpus.body)
-        // As the issue names it: level 19 with long-distance matching, quality 11.
+        // Level 19 with long-distance matching, quality 11.
         #expect(try strongest == corpus.encoded(coding, effort: .kept))
         #expect(deltas.statistics.checks == 2)
     }

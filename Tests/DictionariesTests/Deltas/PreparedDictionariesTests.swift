@@ -87,7 +87,7 @@ extension Optional<DictionaryUse> {
     @Test func `the dictionary used longest ago goes when the budget is used up`() throws {
         let bodies = (0..<3).map { Body(Feed.bytes(version: $0, items: 40)) }
         let each = try PreparedDictionary.zstd(bodies[0]).memoryBytes + bodies[0].count
-        // Room for two, and a little, but not for a third.
+        // The budget is for two dictionaries and a little more, but not for a third.
         let shelf = PreparedDictionaries(bytesMax: each * 5 / 2)
         _ = try shelf.prepare(bodies[0], for: .dcz)
         _ = try shelf.prepare(bodies[1], for: .dcz)
@@ -120,7 +120,7 @@ extension Optional<DictionaryUse> {
             #expect(!shelf.isReady(dictionary, for: .dcz, in: scope))
             #expect(shelf.quick(dictionary, for: .dcz, in: scope).name == "reference")
         }
-        // Having been used elsewhere does not count as a first use here.
+        // A use elsewhere does not count as a first use here.
         #expect(shelf.statistics.references == 3)
     }
 

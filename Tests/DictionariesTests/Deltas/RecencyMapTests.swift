@@ -6,7 +6,7 @@ import Testing
 @Suite struct RecencyMapTests {
     private static let overhead = RecencyMap<String, Int>.overheadBytes
 
-    /// A map with room for so many entries of 100 bytes.
+    /// Makes a map with room for so many entries of 100 bytes.
     private static func map(entries: Int, missing: Int = 0) -> RecencyMap<String, Int> {
         RecencyMap(bytesMax: entries * (100 + overhead) - missing)
     }
@@ -25,7 +25,7 @@ import Testing
         var map = Self.map(entries: 3)
         for number in 0..<3 { #expect(map.insert(number, bytes: 100, for: "\(number)") == []) }
         #expect(map.value("0") == 0)
-        // A look, and a change, are no use.
+        // Neither a test for presence nor a change counts as a use.
         #expect(map.contains("1"))
         #expect(map.update("1") { $0 += 10 } != nil)
         #expect(map.insert(3, bytes: 100, for: "3") == [11])

@@ -3,7 +3,7 @@ internal import Testing
 
 /// RFC 9842 section 2.2.
 struct AvailableDictionaryTests {
-    /// The SHA-256 of nothing, in Base64.
+    /// The SHA-256 of the empty body, in Base64.
     static let text = "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="
     static let digest = Digest(bytes: [
         0xE3, 0xB0, 0xC4, 0x42, 0x98, 0xFC, 0x1C, 0x14, 0x9A, 0xFB, 0xF4, 0xC8, 0x99, 0x6F, 0xB9, 0x24,

@@ -64,7 +64,7 @@ struct CacheControlTests {
     }
 }
 
-/// What may be set as a Cache-Control field.
+/// The values that may be set as a Cache-Control field.
 struct CacheControlGrammarTests {
     @Test(arguments: [
         "no-cache", "max-age=60", "public, max-age=60, stale-while-revalidate=86400", "max-age=\"60\"",

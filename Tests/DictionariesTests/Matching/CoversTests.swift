@@ -43,16 +43,16 @@ struct CoversTests {
 
     @Test(
         arguments: [
-            // Not of the route, or a group that took no part.
+            // A name that the route does not have, or a group that took no part.
             ("/a/:b", "/a/<b>", "/x", nil), ("/a/:b?", "/a/<b>", "/a", nil),
             // A modifier behind an escaped colon would repeat it.
             ("/a/:b", "/a/<b>*", "/a/x:", nil),
-            // A client would resolve the dots, so that the match is for another place.
+            // A client would resolve the dots, so that the match would be for another path.
             ("/app/:name.:hash.js", "/app/<name>.*.js", "/app/....js", nil),
             ("/a/:b-x", "/a/<b>*", "/a/..-x", nil),
             ("/a/:b-x", "/a/<b>", "/a/.-x", nil), ("/a/:b-x", "/a/<b>/c", "/a/..-x", nil),
             ("/a/*-x", "/a/<0>:d", "/a/y/..-x", nil),
-            // Bytes that a pattern would encode, so that it fits nothing.
+            // A pattern would encode these bytes, so that it would match nothing.
             ("/a/:b", "/a/<b>", "/a/\"", nil), ("/a/:b", "/a/<b>", "/a/x^", nil),
             ("/a/:b", "/a/<b>", "/a/{x}", nil),
         ] as [(String, String, String, String?)])
@@ -98,7 +98,7 @@ struct CoversTests {
         #expect(try Self.match("/\\<x>/<0>", route: "/*", path: "/a") == "/\\<x>/a")
     }
 
-    /// Every match must fit the URL that it came from, and a literal one nothing else.
+    /// Checks that every match fits the URL that it came from, and that a literal one fits nothing else.
     @Test func `a match fits its own URL, whatever bytes that has`() throws {
         var random = SplitMix(seed: 9842)
         let alphabet = Array("ab.-~_!$&'()*+,;=:@/%?{}\\\"<>^|[]0".utf8)

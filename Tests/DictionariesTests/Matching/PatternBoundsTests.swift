@@ -2,13 +2,13 @@ internal import Testing
 
 @testable import Dictionaries
 
-/// What bounds the time of patterns that an upstream or a stranger chose.
+/// The bounds on the time of patterns that an upstream or a stranger chose.
 struct PatternBoundsTests {
     static let path = "/" + String(repeating: "a", count: 8000) + "/b"
 
     @Test(arguments: [
         "/(\\d+)", "/:v(v[0-9]+)/x", "/a?b=(x)", "/{(a)}?", "/:a(.+)", "/(a)*",
-        // Each took a compiler as many steps as the product of the counts, without an instruction.
+        // Each pattern took a compiler as many steps as the product of the counts, without an instruction.
         "/x((?:(?:(?:(?:(?:){256}){256}){256}){256}){256})",
         "/(" + String(repeating: "(?:", count: 16) + String(repeating: "){256}", count: 16) + ")",
         "/((?:){0,256}(?:(?:){256}){0,256})",
@@ -74,17 +74,17 @@ struct PatternBoundsTests {
             return index.find(digest: digest, authority: "a.test", path: path, query: nil) != nil
         }
         #expect(isFound(["/*/b"]))
-        // Without the bound, 250 times 1,900 times 1,000 steps.
+        // Without the bound it would take 250 times 1,900 times 1,000 steps.
         let isLate = isFound(costly + ["/*/b"])
         #expect(!isLate)
-        // What needs no steps is found all the same: the chain of one path, or of all below one.
+        // Patterns that need no steps are found all the same: the chain of one path, or of all below one.
         let isLiteralFound = isFound(costly + [path])
         #expect(isLiteralFound)
         let isPrefixFound = isFound(costly + ["/a*"])
         #expect(isPrefixFound)
     }
 
-    /// An index of chains that hold one body, in this order.
+    /// Makes an index of chains that have one body, in this order.
     private static func index(of digest: Digest, in matches: [String]) -> DictionaryIndex {
         let index = DictionaryIndex()
         for (number, match) in matches.enumerated() {

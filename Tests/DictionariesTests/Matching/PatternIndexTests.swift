@@ -3,7 +3,7 @@ internal import Testing
 
 @testable import Dictionaries
 
-/// The first pattern that matches, found by the text that paths begin with.
+/// The look-up of the first pattern that matches, by the fixed text at the start of paths.
 struct PatternIndexTests {
     static func linear(_ patterns: [URLPattern], _ path: String, _ query: String?) -> Int? {
         patterns.firstIndex { $0.matches(path: path, query: query) }

@@ -3,7 +3,7 @@ internal import Testing
 
 /// The URL Pattern Standard, as RFC 9842 section 2.1.1 uses it.
 struct URLPatternTests {
-    /// One pattern and URLs that it fits or not; the part behind the question mark is the query.
+    /// One pattern with URLs that it matches or not; the part behind the question mark is the query.
     struct Case: Sendable, CustomTestStringConvertible {
         let pattern: String
         let fitting: [String]
@@ -24,7 +24,7 @@ struct URLPatternTests {
     }
 
     @Test(arguments: [
-        // A pattern without a query matches any query, one with a query only what it says.
+        // A pattern without a query matches any query.
         Case(
             "/api/feed", fits: ["/api/feed", "/api/feed?x=1", "/api/feed?"],
             not: ["/api/feed/", "/api/fee", "/API/feed", "/"]),

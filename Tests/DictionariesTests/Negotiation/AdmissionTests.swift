@@ -1,7 +1,7 @@
 internal import Dictionaries
 internal import Testing
 
-/// The contract's paragraphs "Admission" and "Offer"; mistake 10 of peers.
+/// The rules of admission and offers; see the article Rules.
 struct AdmissionTests {
     static func verdict(_ change: Change) -> AdmissionVerdict {
         let exchange = Exchange(change)

@@ -1,7 +1,7 @@
 internal import Dictionaries
 internal import Testing
 
-/// Who may use a response as a dictionary.
+/// The clients that may use a response as a dictionary.
 struct AudienceTests {
     static func audience(
         _ own: String, sent: String? = nil, _ change: (inout Exchange) -> Void = { _ in }

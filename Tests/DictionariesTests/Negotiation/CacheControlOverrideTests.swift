@@ -1,7 +1,7 @@
 internal import Dictionaries
 internal import Testing
 
-/// `cache_control`: on which answers it takes the place of the upstream's word.
+/// The responses on which `cache_control` replaces the upstream's field.
 struct CacheControlOverrideTests {
     private static let override = CacheControlOverride("public, max-age=60")
 

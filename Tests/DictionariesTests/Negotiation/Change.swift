@@ -1,7 +1,7 @@
 internal import Dictionaries
 internal import Testing
 
-/// The plainest exchange that a delta is sent for, with one thing changed.
+/// The plainest exchange with a delta, with one fact changed.
 struct Exchange {
     var request = Facts.request()
     var response = Facts.response()
@@ -10,7 +10,7 @@ struct Exchange {
     init(_ change: Change) { change.apply(&self) }
 }
 
-/// One thing changed in an exchange, and the reason that it must be answered with.
+/// One changed fact of an exchange, and the reason that it must lead to.
 struct Change: Sendable {
     let reason: Reason
     let apply: @Sendable (inout Exchange) -> Void

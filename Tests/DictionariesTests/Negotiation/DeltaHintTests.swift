@@ -1,7 +1,7 @@
 internal import Dictionaries
 internal import Testing
 
-/// What an operator is told of responses that get no deltas.
+/// The hints to the operator about responses that get no deltas.
 struct DeltaHintTests {
     static func hint(
         _ route: RoutePolicy = Facts.route(), _ change: (inout RequestFacts, inout ResponseFacts) -> Void

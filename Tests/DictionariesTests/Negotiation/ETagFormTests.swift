@@ -1,7 +1,7 @@
 internal import Dictionaries
 internal import Testing
 
-/// The contract's paragraph "Validators"; mistake 8 of peers.
+/// The rewriting of validators (RFC 9110 section 8.8; see the article Rules).
 struct ETagFormTests {
     @Test(
         arguments: [

@@ -1,6 +1,6 @@
 internal import Dictionaries
 
-/// The facts of the plainest exchange that a delta is sent for; each test changes one of them.
+/// The facts of the plainest exchange with a delta; each test changes one of them.
 enum Facts {
     static let digest = Digest(bytes: Array(repeating: 7, count: 32))
     static let preference: [ContentCoding] = [.dcz, .dcb, .zstd, .br, .gzip]

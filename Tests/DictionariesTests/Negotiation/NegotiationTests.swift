@@ -6,7 +6,7 @@ struct NegotiationTests {
         #expect(Facts.decide() == Decision(coding: .dcz, reason: .delta))
     }
 
-    /// Mistake 6 of peers: the wildcard taken for dcb and dcz, weights ignored.
+    /// A known mistake of other servers: the wildcard taken for dcb and dcz, weights ignored.
     @Test(
         arguments: [
             ("*", .zstd, .codingNotAccepted), ("gzip", .gzip, .codingNotAccepted),
@@ -82,7 +82,7 @@ struct NegotiationTests {
         }
     }
 
-    /// Mistake 9 of peers: a partial, bodiless, fixed or foreign answer coded.
+    /// A known mistake of other servers: coding a partial, bodiless, fixed or foreign response.
     @Test(
         arguments: [
             Change(.ineligibleStatus) { $0.response.status = 206 },

@@ -1,9 +1,9 @@
 internal import Dictionaries
 internal import Testing
 
-/// The contract's paragraph "Personal", RFC 9111 sections 3.5 and 5.2.2.7.
+/// The rules for personal responses: RFC 9111 sections 3.5 and 5.2.2.7, and the article Rules.
 struct PersonalTests {
-    /// What makes a request somebody's own.
+    /// The fields of a request that make a response personal.
     static let marks: [(String, @Sendable (inout RequestFacts) -> Void)] = [
         ("Authorization", { $0.hasAuthorization = true }), ("Cookie", { $0.hasCookie = true }),
         ("certificate", { $0.hasClientCertificate = true }), ("field", { $0.hasPersonalField = true }),

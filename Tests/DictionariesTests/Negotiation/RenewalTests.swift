@@ -2,7 +2,7 @@ import Testing
 
 @testable import Dictionaries
 
-/// When a client that has a usable dictionary is offered another.
+/// The moments at which a client with a usable dictionary is offered another one.
 @Suite struct RenewalTests {
     @Test(
         arguments: [
@@ -38,7 +38,7 @@ import Testing
         #expect(chain.freshDeltaBytes.map { (100...120).contains($0) } == true)
         for _ in 0..<5 { chain.noteFreshDelta(bytes: 10_000) }
         #expect(chain.freshDeltaBytes.map { $0 < 150 } == true)
-        // A feed whose deltas are all long now has no fresh ones that are short.
+        // A feed whose deltas are all long has no short fresh ones.
         for _ in 0..<1000 { chain.noteFreshDelta(bytes: 10_000) }
         #expect(chain.freshDeltaBytes == 10_000)
     }

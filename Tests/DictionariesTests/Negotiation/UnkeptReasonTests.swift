@@ -1,7 +1,7 @@
 internal import Dictionaries
 internal import Testing
 
-/// Which answers no browser keeps as a dictionary, and why.
+/// The responses that no browser keeps as a dictionary, with their reasons.
 struct UnkeptReasonTests {
     private func reason(
         _ lines: [String], _ change: (inout UnkeptReason.Fields) -> Void = { _ in }, remaining: Int64 = 0
