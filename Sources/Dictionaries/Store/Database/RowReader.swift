@@ -1,12 +1,13 @@
 internal import GRDB
 internal import GRDBSQLite
 
-/// Steps through the rows of a query without an object for each: a store of a million versions opens in seconds.
+/// Steps through the rows of a query without an object per row: a store of a million versions opens in
+/// seconds.
 ///
-/// Values of other types than asked for are nil: a damaged page can hold any value in any column.
+/// Values of other types than requested are nil, because a damaged page can hold any value in any column.
 @safe final class RowReader {
     private let statement: Statement
-    /// Texts of the row before, by column: many rows have the same.
+    /// The text of the former row, by column: many rows have the same.
     private var texts: [Int32: String] = [:]
 
     init(_ database: Database, sql: String) throws {
@@ -16,7 +17,7 @@ internal import GRDBSQLite
     // Safe: the statement belongs to this reader, and ends its transaction's hold on it.
     deinit { _ = unsafe sqlite3_reset(statement.sqliteStatement) }
 
-    /// Goes to the next row; false where there is none.
+    /// Goes to the next row; returns false if there is none.
     func next() throws -> Bool {
         // Safe: the statement is open as long as this reader, like below.
         let code = unsafe sqlite3_step(statement.sqliteStatement)

@@ -5,42 +5,42 @@ internal import GRDB
 ///
 /// Its calls block; the store makes them on its own two queues.
 struct StoreDatabase: Sendable {
-    /// How much a database takes, in bytes.
+    /// The size of a database, in bytes.
     struct Size: Equatable {
         let file: Int
         let log: Int
         /// The index over the log, `-shm`.
         let index: Int
-        /// The part of the file that holds nothing.
+        /// The unused part of the file.
         let free: Int
         let page: Int
         var total: Int { file + log + index }
-        /// The part of the file that holds something.
+        /// The used part of the file.
         var used: Int { file - free }
     }
 
     let path: String
     let connection: any DatabaseWriter
-    /// The file that was opened; nil in memory.
+    /// The identity of the opened file; nil in memory.
     let identity: StoreFile.Identity?
-    /// Fixed when the file was made.
+    /// The size of a page, fixed when the file was made.
     let pageBytes: Int
-    /// What the heads of the versions that are read may take.
+    /// The memory for the heads of the versions that are read.
     let heads: HeadMemory
-    /// `PRAGMA data_version` as it was seen last: another number once another process has written.
+    /// The last value of `PRAGMA data_version`, which changes once another process has written.
     private let dataVersion = Guarded<Int?>(nil)
     /// The newest schema that this program knows.
     private let schemasMax: Int
-    /// Without them private rows are neither read nor written.
+    /// The keys of private rows; without them such rows are neither read nor written.
     private let keys: StoreKeys?
 
     var isInMemory: Bool { path == ":memory:" }
-    /// Whether the path leads to another file by now, or to none.
+    /// True if the path leads to another file by now, or to none.
     var isReplaced: Bool { !isInMemory && StoreFile.identity(of: path) != identity }
 
-    /// Opens the file, makes it if it is missing, and brings its schema up to date.
+    /// Opens the file, makes it if it is missing, and migrates its schema.
     ///
-    /// The steps are the released ones but in tests.
+    /// Only tests pass other `steps`.
     init(
         path: String, keys: StoreKeys? = nil, heads: HeadMemory = .none,
         steps: [String] = StoreSchema.steps
@@ -59,7 +59,7 @@ struct StoreDatabase: Sendable {
         try attempt { try Self.migrate(connection, steps: steps) }
     }
 
-    /// Opens a file that is there and up to date, as it is, beside the process that writes it.
+    /// Opens an existing file with the present schema, as it is, beside the process that writes it.
     init(existing path: String, keys: StoreKeys? = nil, heads: HeadMemory = .none) throws(StoreDatabaseError)
     {
         self.path = path
@@ -79,36 +79,38 @@ struct StoreDatabase: Sendable {
 
     private static func connect(_ path: String, schemasMax: Int) throws -> any DatabaseWriter {
         var configuration = Configuration()
-        // A transaction of another process, or the making of the file, may take long on a busy disk; nobody but the
-        // store's own queue waits for it.
+        // Another process's transaction, or making the file, may take long on a busy disk. Only the store's
+        // own queue waits for it.
         configuration.busyMode = .timeout(5)
         configuration.maximumReaderCount = 2
         configuration.prepareDatabase { database in
             if database.configuration.readonly { return }
-            // Before anything is changed, the journal mode included.
+            // Check before anything is changed, including the journal mode.
             try check(database, path: path, schemasMax: schemasMax)
-            // Before the first table is made, like the next. Rows of two kilobytes, as a packed body of a person takes, fill
-            // three quarters of such a page, and half of one of 4 KiB.
+            // This and the next only have an effect before the first table is made. Rows of two kilobytes, as
+            // a packed personal body takes, fill three quarters of such a page, and half of one of 4 KiB.
             try database.execute(sql: "PRAGMA page_size = 8192")
-            // Lets the file shrink in small steps later.
+            // The file can shrink in small steps later.
             try database.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")
-            // Overwrites what is deleted in pages that are written anyway; ON, as Debian has it, doubles what an eviction
-            // writes, and OFF leaves copies of rows that moved in the free parts of pages, which `rm` could not reach.
+            // Deleted bytes are overwritten in pages that are written anyway. ON, Debian's default, doubles
+            // what an eviction writes. OFF leaves copies of moved rows in free parts of pages, which `rm`
+            // could not reach.
             try database.execute(sql: "PRAGMA secure_delete = FAST")
             try database.execute(sql: "PRAGMA journal_size_limit = \(4 << 20)")
         }
         guard path != ":memory:" else { return try DatabaseQueue(configuration: configuration) }
-        // Answers of an API are nobody else's business. SQLite gives its log the mode of the database.
+        // API responses are private to this user. SQLite gives its log the mode of the database.
         StoreFile.create(path)
         let pool = try DatabasePool(path: path, configuration: configuration)
-        // FULL syncs the log once a transaction, so that what was admitted outlives a loss of power too. It
-        // costs one sync per batch, on the store's queue; GRDB's NORMAL would leave the last batches in doubt.
+        // FULL syncs the log once per transaction, so that an admission also survives a loss of power. It
+        // costs one sync per batch on the store's queue; GRDB's NORMAL could lose the last batches.
         try pool.writeWithoutTransaction { database in
             try database.execute(sql: "PRAGMA synchronous = FULL")
-            // Holds the inner pages of the indexes of 100,000 versions, which each insertion reads. Not more: a commit
-            // goes through all that the cache has, once a balanced tree has lent itself a page number beyond the file.
+            // The cache holds the inner pages of the indexes of 100,000 versions, which each insertion reads.
+            // It is not larger, because a commit scans the whole cache once a balanced tree has used a page
+            // number beyond the file.
             try database.execute(sql: "PRAGMA cache_size = -4096")
-            // The log goes into the file after 4 MB, as it does by default with smaller pages.
+            // The log is moved into the file after 4 MB, as by default with smaller pages.
             try database.execute(sql: "PRAGMA wal_autocheckpoint = 500")
         }
         return pool
@@ -125,22 +127,22 @@ struct StoreDatabase: Sendable {
                 throw StoreError.olderSchema(path: path, found: found, needed: needed)
             }
             if database.configuration.readonly { return }
-            // What an operator removes is to be gone: its bytes are overwritten.
+            // Overwrite the bytes that an operator removes.
             try database.execute(sql: "PRAGMA secure_delete = ON")
         }
         return try DatabaseQueue(path: path, configuration: configuration)
     }
 
-    /// The number that a PRAGMA says, as it is for the connection that writes.
+    /// Returns the value of a PRAGMA on the connection that writes.
     static func setting(_ pragma: String, of connection: any DatabaseWriter) throws -> Int {
         try connection.writeWithoutTransaction { try Int.fetchOne($0, sql: "PRAGMA \(pragma)") ?? 0 }
     }
 
-    /// Refuses a file that this program must not touch; the schema that it has.
+    /// Returns the schema of a file; refuses a file that this program must not touch.
     @discardableResult
     private static func check(_ database: Database, path: String, schemasMax: Int) throws -> Int {
         var (application, found, isEmpty) = (0, 0, true)
-        // In one view: another process may be making the tables just now.
+        // Read all three in one transaction: another process may be making the tables.
         try database.inTransaction(.deferred) {
             isEmpty = try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_schema") == 0
             application = try Int.fetchOne(database, sql: "PRAGMA application_id") ?? 0
@@ -160,12 +162,12 @@ struct StoreDatabase: Sendable {
         }
     }
 
-    /// Takes the steps that the file has not taken, all in one transaction: an end in the middle leaves it as it was.
+    /// Takes all missing steps in one transaction, so that an interruption leaves the file as it was.
     private static func migrate(_ connection: any DatabaseWriter, steps: [String]) throws {
         let schema = "PRAGMA user_version"
         guard try connection.read({ try Int.fetchOne($0, sql: schema) ?? 0 }) < steps.count else { return }
         try connection.write { database in
-            // Read again: another process may have taken them meanwhile.
+            // Read it again: another process may have taken the steps meanwhile.
             let taken = try Int.fetchOne(database, sql: schema) ?? 0
             guard taken < steps.count else { return }
             for step in steps.dropFirst(max(taken, 0)) { try database.execute(sql: step) }
@@ -176,29 +178,30 @@ struct StoreDatabase: Sendable {
 
     // MARK: Reading
 
-    /// Every version, without the bodies.
+    /// Returns every public version, without the bodies.
     func versions() throws(StoreDatabaseError) -> [Version] {
         var versions: [Version] = []
         try forEachVersion { versions.append($0) }
         return versions
     }
 
-    /// The number of public versions.
+    /// Returns the number of public versions.
     func versionCount() throws(StoreDatabaseError) -> Int {
         try attempt { try connection.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM version") ?? 0 } }
     }
 
-    /// Hands out every version, without the bodies.
+    /// Calls `body` with every public version, without its body.
     func forEachVersion(_ body: (Version) -> Void) throws(StoreDatabaseError) {
         try attempt { try connection.read { try StoreRows.forEachVersion($0, heads: heads, body) } }
     }
 
-    /// Hands out the row and the URL of every public version.
+    /// Calls `body` with the row and the URL of every public version.
     func forEachURL(_ body: (Int64, String) -> Void) throws(StoreDatabaseError) {
         try attempt { try connection.read { try StoreRows.forEachURL($0, body) } }
     }
 
-    /// True once another process has written since the last call, and at the first one; a few microseconds.
+    /// Returns true if another process has written since the last call, and at the first call; takes a few
+    /// microseconds.
     func noticesForeignWrites() throws(StoreDatabaseError) -> Bool {
         guard !isInMemory else { return false }
         let seen = try attempt {
@@ -210,7 +213,7 @@ struct StoreDatabase: Sendable {
         }
     }
 
-    /// Whether the row of a version is there.
+    /// True if the row of a version exists.
     func hasRow(of version: Version) throws(StoreDatabaseError) -> Bool {
         try attempt {
             try connection.read { database in
@@ -220,13 +223,13 @@ struct StoreDatabase: Sendable {
         }
     }
 
-    /// Every private version that the keys open, and what they do not.
+    /// Returns every private version that the keys open, and the rows that they do not open.
     func privateVersions() throws(StoreDatabaseError) -> PrivateRows.Found {
         guard let keys else { return PrivateRows.Found() }
         return try attempt { try connection.read { try PrivateRows.find($0, keys) } }
     }
 
-    /// The body of a version as it is on disk, not verified; nil if there is no such row.
+    /// Returns the body of a version as it is stored, not verified; nil if there is no such row.
     func stored(_ version: Version) throws(StoreDatabaseError) -> StoredBody? {
         try attempt {
             try connection.read { database in
@@ -239,12 +242,12 @@ struct StoreDatabase: Sendable {
         }
     }
 
-    /// The body of a row.
+    /// Returns the body of a row as it is stored.
     func stored(row: Int64) throws(StoreDatabaseError) -> StoredBody? {
         try attempt { try connection.read { try StoreRows.stored(row: row, $0) } }
     }
 
-    /// The bytes of a version's whole body, not verified; nil if there is no such row.
+    /// Returns the bytes of a version's whole body, not verified; nil if there is no such row.
     func body(of version: Version) throws(StoreDatabaseError) -> [UInt8]? {
         try attempt {
             try connection.read { database in
@@ -256,7 +259,7 @@ struct StoreDatabase: Sendable {
         }
     }
 
-    /// The names of a version, which a request needs only rarely; nil if there is no such row.
+    /// Returns the names of a version, which requests need only rarely; nil if there is no such row.
     func names(ofRow id: Int64) throws(StoreDatabaseError) -> VersionNames? {
         try attempt {
             try connection.read { database in
@@ -277,13 +280,13 @@ struct StoreDatabase: Sendable {
 
     /// Applies a batch in one transaction: all of it or nothing.
     ///
-    /// Returns the bases that are gone, so that what should lean on them was written whole.
+    /// Returns the missing bases; bodies over them were written whole.
     @discardableResult
     func write(_ batch: PendingWrites.Batch) throws(StoreDatabaseError) -> Set<Int64> {
         try attempt { try change { try StoreRows.apply(batch, to: $0, keys) } }
     }
 
-    /// Writes in one transaction; not under a newer schema, which a newer program that takes over may have brought.
+    /// Writes in one transaction, unless a newer program has migrated the schema meanwhile.
     func change<Result>(_ work: (Database) throws -> Result) throws -> Result {
         try connection.write { database in
             let found = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
@@ -297,27 +300,27 @@ struct StoreDatabase: Sendable {
         try attempt { try change { try PrivateRows.remove(chains: chains, from: $0) } }
     }
 
-    /// Removes all private rows; returns how many versions there were.
+    /// Removes all private rows; returns the number of versions.
     func removeAllPrivate() throws(StoreDatabaseError) -> Int {
         try attempt { try change { try PrivateRows.removeAll(from: $0) } }
     }
 
-    /// What file and log take now.
+    /// Returns the present size of file and log.
     func size() throws(StoreDatabaseError) -> Size {
         try attempt { try connection.unsafeRead(size) }
     }
 
-    /// The same, inside a transaction.
+    /// Returns the present size; runs inside a transaction.
     func size(_ database: Database) throws -> Size {
         let pages = try Int.fetchOne(database, sql: "PRAGMA page_count") ?? 0
         let free = try Int.fetchOne(database, sql: "PRAGMA freelist_count") ?? 0
         return Size(
-            // What was given back leaves the file when the log is emptied.
+            // Pages that were given back leave the file when the log is emptied.
             file: max(pages * pageBytes, fileBytes("")), log: fileBytes("-wal"),
             index: isInMemory ? 0 : max(fileBytes("-shm"), 32_768), free: free * pageBytes, page: pageBytes)
     }
 
-    /// Moves the log into the file and empties it, unless a reader is in it just now.
+    /// Moves the log into the file and empties it, unless another process reads it.
     func checkpoint() throws(StoreDatabaseError) {
         guard !isInMemory else { return }
         try attempt {
@@ -329,11 +332,11 @@ struct StoreDatabase: Sendable {
         }
     }
 
-    /// Gives free pages back to the file system, at most this many.
+    /// Returns free pages to the file system, at most this many.
     func vacuum(pages: Int) throws(StoreDatabaseError) {
         try attempt {
             try connection.write { database in
-                // Each row that the statement is stepped to frees a page.
+                // Each step of the statement frees one page.
                 _ = try Row.fetchAll(database, sql: "PRAGMA incremental_vacuum(\(pages))")
             }
         }
@@ -356,7 +359,7 @@ struct StoreDatabase: Sendable {
     }
 }
 
-/// What the response that made a version was called.
+/// The names of the response that made a version.
 struct VersionNames: Sendable {
     let url: String
     let variant: String

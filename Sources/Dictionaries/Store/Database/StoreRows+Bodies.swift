@@ -5,7 +5,7 @@ internal import GRDB
 extension StoreRows {
     // MARK: Reading
 
-    /// The body of a version as it is stored; nil if there is no such row.
+    /// Returns the body of a version as it is stored; nil if there is no such row.
     static func stored(_ version: Version, _ database: Database) throws -> StoredBody? {
         let row = try Row.fetchOne(
             database.cachedStatement(
@@ -16,7 +16,7 @@ extension StoreRows {
         return row.flatMap(storedBody)
     }
 
-    /// The body of a row.
+    /// Returns the body of a row as it is stored.
     static func stored(row: Int64, _ database: Database) throws -> StoredBody? {
         try Row.fetchOne(
             database.cachedStatement(sql: "SELECT id, bytes, size, base FROM body WHERE id = ?"),
@@ -29,7 +29,7 @@ extension StoreRows {
         return StoredBody(row: id, bytes: [UInt8](bytes), count: row[2], base: row[3])
     }
 
-    /// The bytes of a whole body, not verified.
+    /// Returns the bytes of a whole body, not verified.
     static func whole(_ stored: StoredBody, _ database: Database) throws -> [UInt8] {
         let base = try stored.base.flatMap { try self.stored(row: $0, database) }
         return try stored.whole(over: base.map { Body(try $0.whole(over: nil)) })
@@ -37,9 +37,9 @@ extension StoreRows {
 
     // MARK: Writing
 
-    /// Makes the row of a body; notes the base that it should lean on and that is gone: then it is written whole.
+    /// Makes the row of a body and returns it.
     ///
-    /// Returns the row.
+    /// If its base is missing, the body is written whole and the base is added to `missing`.
     static func makeBody(
         _ insertion: PendingWrites.Insertion, _ database: Database, missing: inout Set<Int64>
     ) throws -> Int64 {
@@ -64,9 +64,10 @@ extension StoreRows {
 
     // MARK: Erasing
 
-    /// Deletes versions; a body that goes with its last version is on disk no longer, whatever leaned on it.
+    /// Deletes versions and overwrites each body with its last version; bodies packed over it get another
+    /// base.
     ///
-    /// Returns those that were there.
+    /// Returns the versions that were there.
     static func erase(_ ids: some Sequence<Int64>, from database: Database) throws -> Set<Int64> {
         var erased: Set<Int64> = []
         let delete = try database.cachedStatement(sql: "DELETE FROM version WHERE id = ?")
@@ -78,7 +79,9 @@ extension StoreRows {
         return erased
     }
 
-    /// Overwrites the body of a version, unless another version has it; what leans on it then leans on the first of those.
+    /// Overwrites the body of a version, unless another version has it.
+    ///
+    /// The first body packed over it becomes the base of the others.
     private static func releaseBody(ofVersion id: Int64, _ database: Database) throws {
         let row = try Int64.fetchOne(database, sql: "SELECT body FROM version WHERE id = ?", arguments: [id])
         guard let row,
@@ -87,7 +90,8 @@ extension StoreRows {
                 == nil
         else { return }
         let former = try stored(row: row, database)
-        // First of all, in place: what moves rows leaves copies of them in the free parts of pages.
+        // Overwrite it in place before anything else: moving rows leaves copies of them in free parts of
+        // pages.
         try database.execute(
             sql: "UPDATE body SET bytes = zeroblob(length(bytes)) WHERE id = ?", arguments: [row])
         let leaners = try Int64.fetchAll(
@@ -99,7 +103,7 @@ extension StoreRows {
             guard let base, let stored = try stored(row: leaner, database),
                 let whole = (try? stored.whole(over: base)).map({ Body($0) })
             else {
-                // It was damaged before, and is found so.
+                // It was damaged before; the next read will find that.
                 try write(leaner, bytes: [], count: nil, base: nil, database)
                 continue
             }

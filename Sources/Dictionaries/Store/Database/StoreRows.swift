@@ -3,7 +3,7 @@ internal import GRDB
 
 /// The rows of the store, to and from versions.
 enum StoreRows {
-    /// The scopes in these tables by their names; private chains have tables of their own.
+    /// The names of the scopes in these tables; private chains have tables of their own.
     private static let scopes: [String: ChainKey.Scope] = ["public": .public, "unlisted": .unlisted]
 
     private static func name(of scope: ChainKey.Scope) -> String {
@@ -12,7 +12,8 @@ enum StoreRows {
 
     // MARK: Reading
 
-    /// Hands out every version that makes sense, without its body; a row changed by hand into nonsense is passed over.
+    /// Calls `body` with every valid version, without its body; skips rows that were edited by hand into
+    /// nonsense.
     static func forEachVersion(_ database: Database, heads: HeadMemory, _ body: (Version) -> Void) throws {
         let chains = try chains(database)
         let now = Int(StoreClock.microseconds / 1_000_000)
@@ -28,7 +29,7 @@ enum StoreRows {
         }
     }
 
-    /// Hands out the row and the URL of every public version.
+    /// Calls `body` with the row and the URL of every public version.
     static func forEachURL(_ database: Database, _ body: (Int64, String) -> Void) throws {
         let rows = try RowReader(database, sql: "SELECT id, url FROM version")
         while try rows.next() {
@@ -36,13 +37,13 @@ enum StoreRows {
         }
     }
 
-    /// What `version` reads, in this order.
+    /// The columns that `version` reads, in this order.
     static let columns = """
         id, chain, url, variant, etag, content_type, size, rank, admitted, last_wanted, max_age, is_upstream_match,
         holders, is_proven, last_offered, last_advertised
         """
 
-    /// Decodes the `columns` without a trap; nil where they make no sense.
+    /// Decodes the `columns` without a trap; returns nil if they make no sense.
     ///
     /// A version that is not named has no URL.
     static func version(
@@ -55,7 +56,7 @@ enum StoreRows {
             let lastWanted = row.integer(9).flatMap(sensible),
             let maxAge = row.integer(10).flatMap(sensible), (0..<(Int64.max / 2)).contains(rank)
         else { return nil }
-        // A clock that was ahead must not keep what it saw for as long.
+        // A clock that was ahead must not prolong the life of a version.
         let wanted = min(lastWanted, now)
         let pinned = Int(pinnedUntil)
         let facts = VersionFacts(
@@ -68,7 +69,7 @@ enum StoreRows {
             demand: demand(row, now: now))
     }
 
-    /// What is known of the holders; nil where the row was written before they were counted.
+    /// Returns the demand of a version; nil if the row was written before holders were counted.
     private static func demand(_ row: RowReader, now: Int) -> VersionDemand? {
         func second(_ column: Int32) -> UInt32 {
             min(UInt32(clamping: row.integer(column) ?? 0), Version.seconds(now))
@@ -79,7 +80,7 @@ enum StoreRows {
         return demand == VersionDemand() ? nil : demand
     }
 
-    /// A number that can be added and compared without a thought of overflow.
+    /// Returns a number that can be added and compared without overflow.
     private static func sensible(_ number: Int64) -> Int? {
         (0...Int64(Version.secondsMax)).contains(number) ? Int(number) : nil
     }
@@ -107,15 +108,15 @@ enum StoreRows {
 
     /// Applies a batch; runs inside a transaction.
     ///
-    /// Returns the bases that are gone, so that what should lean on them was written whole.
+    /// Returns the missing bases; bodies over them were written whole.
     static func apply(_ batch: PendingWrites.Batch, to database: Database, _ keys: StoreKeys?) throws
         -> Set<Int64>
     {
         let establish = try database.cachedStatement(
             sql: "UPDATE chain SET established = 1 WHERE id = (SELECT chain FROM version WHERE id = ?)")
         for id in batch.established { try establish.execute(arguments: [id]) }
-        // The removals before the insertions: a body that left and came back is written anew.
-        // What is removed or touched is known by its number alone, which is unique across both tables.
+        // Removals come before insertions, so that a body that left and came back is written again. Removals
+        // and touches know only the row number, which is unique across both tables.
         let tables = keys == nil ? ["version"] : ["version", "private_version"]
         for table in tables {
             let delete = try database.cachedStatement(sql: "DELETE FROM \(table) WHERE id = ?")
@@ -143,10 +144,10 @@ enum StoreRows {
         return missing
     }
 
-    /// The later of what a row says and of an argument; a second that has not come is none.
+    /// The later of a row's value and an argument, where times in the future do not count.
     static let laterWanted = "max(min(last_wanted, unixepoch()), ?)"
 
-    /// The four columns in the order in which every statement names them.
+    /// Returns the four demand columns in the order of every statement.
     static func arguments(_ demand: VersionDemand) -> StatementArguments {
         [demand.holders, demand.isProven, demand.lastOffered, demand.lastAdvertised]
     }
@@ -157,7 +158,7 @@ enum StoreRows {
     ) throws {
         let version = insertion.version
         if version.chain.scope.isPrivate {
-            // Without keys there are no private versions; never is one written to the public tables.
+            // There are no private versions without keys, and none is ever written to the public tables.
             guard let keys else { return }
             return try PrivateRows.insert(insertion, into: database, keys)
         }
@@ -165,7 +166,7 @@ enum StoreRows {
         if version.head != nil { try forgetFormerHeads(of: version, in: database) }
     }
 
-    /// The row of a chain, which is made where it is missing.
+    /// Returns the row of a chain and makes it if it is missing.
     private static func row(of chain: Chain, in database: Database) throws -> Int64? {
         let names: StatementArguments = [
             chain.key.authority, name(of: chain.key.scope), chain.key.match, text(chain.key.matchDest),
@@ -184,9 +185,10 @@ enum StoreRows {
                     """), arguments: names)
     }
 
-    /// Makes the row of a version, and that of its body where no other version has it.
+    /// Makes the row of a version, and that of its body if no other version has it.
     ///
-    /// Without effect where a row is in the way that made no sense when it was read: this version lives in memory only.
+    /// It has no effect if an existing row that was skipped as invalid is in the way; the version then lives
+    /// in memory only.
     private static func make(
         _ insertion: PendingWrites.Insertion, inChain chain: Int64?, _ database: Database,
         _ missing: inout Set<Int64>
@@ -211,7 +213,7 @@ enum StoreRows {
         try database.cachedStatement(sql: "DELETE FROM body WHERE id = ?").execute(arguments: [body.row])
     }
 
-    /// The row of the body that a twin has, if one of them is there by now and has it; else a new one.
+    /// Returns the row of the body of a twin, if one of them has it by now; otherwise a new row.
     private static func bodyRow(
         for insertion: PendingWrites.Insertion, _ database: Database, _ missing: inout Set<Int64>
     ) throws -> (row: Int64, isNew: Bool) {
@@ -228,7 +230,8 @@ enum StoreRows {
         return (try makeBody(insertion, database, missing: &missing), true)
     }
 
-    /// Only the newest version of a URL and variant can be asked about.
+    /// Removes the heads of older versions, since the upstream is only asked about the newest of a URL and
+    /// variant.
     private static func forgetFormerHeads(of version: Version, in database: Database) throws {
         try database.cachedStatement(
             sql: """
@@ -254,7 +257,7 @@ enum StoreRows {
             ] + arguments(version.demand) + [version.id, version.rank])
     }
 
-    /// Whether the row of a version is there.
+    /// True if the row of a version exists.
     static func hasRow(_ version: Version, in table: String, _ database: Database) throws -> Bool {
         try Int.fetchOne(
             database.cachedStatement(sql: "SELECT 1 FROM \(table) WHERE id = ?"), arguments: [version.id])
@@ -263,7 +266,8 @@ enum StoreRows {
 
     // MARK: match-dest
 
-    /// A list of strings in one column; a structured-field string holds no line feed (RFC 9651 section 3.3.3).
+    /// Encodes a list of strings for one column; a structured-field string holds no line feed (RFC 9651
+    /// section 3.3.3).
     private static func text(_ list: [String]) -> String {
         list.map { $0 + "\n" }.joined()
     }
@@ -274,6 +278,6 @@ enum StoreRows {
 }
 
 extension Version {
-    /// The head as the database has it.
+    /// The head as the database stores it.
     fileprivate var headData: Data? { head?.bytes.map { Data($0) } }
 }

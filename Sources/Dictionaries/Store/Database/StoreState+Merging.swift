@@ -1,6 +1,7 @@
-/// Versions that two processes admitted, one after the other: what a successor has in memory when it takes the store over.
+/// The merge of versions that two processes admitted one after the other, when a successor takes the store
+/// over.
 extension StoreState {
-    /// The row of a body that is also in memory, with what is newer there: its number is the one that stays.
+    /// Merges a version in memory with the row of the same body; the number of the row stays.
     mutating func unite(_ own: Version, with row: Version) -> Version {
         pending.forget(own.id)
         if own.pinnedUntil > row.pinnedUntil { pin(row, until: own.pinnedUntil) }

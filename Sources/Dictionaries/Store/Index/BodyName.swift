@@ -1,7 +1,7 @@
-/// What a stored body is found by: its digest, within one scope.
+/// The name of a stored body: its digest within one scope.
 ///
-/// The scope is part of the name so that bodies of different scopes are never one, in memory or on disk. In a private
-/// one the digest is what `StoreKeys` calls it there.
+/// Bodies of different scopes never share a name, in memory or on disk. In a private scope the digest is
+/// replaced by its name under `StoreKeys`.
 struct BodyName: Hashable, Sendable {
     let scope: ChainKey.Scope
     let digest: Digest

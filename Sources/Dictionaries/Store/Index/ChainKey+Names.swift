@@ -1,29 +1,32 @@
-// What versions are called within a scope: public ones by what they are, private ones so that nothing can be read.
+// The names of versions within a scope: public versions keep theirs, private ones get unreadable ones.
 
 extension ChainKey.Scope {
-    /// What a body of this digest is called; private ones without keys by nothing that is ever stored.
+    /// Returns the name of a body with this digest; private bodies without keys keep a name that is never
+    /// stored.
     func name(of digest: Digest, _ keys: StoreKeys?) -> Digest {
-        // The chain of one body needs no second name for it.
+        // The chain of a single body needs no second name for it.
         if case .personal(let tag) = self { return tag.code }
         guard let tag, let keys else { return digest }
         return keys.name(of: digest, tag)
     }
 
-    /// What a URL, a variant or an entity tag is called.
+    /// Returns the name of a URL, a variant or an entity tag.
     ///
-    /// URL and variant do not count in the chain of one body: whoever was given it holds it, whatever the request was.
+    /// The chain of a single body ignores URL and variant: a client that was given the body holds it,
+    /// whatever the request was.
     func name(of text: String, as label: StoreKeys.Label, _ keys: StoreKeys?) -> String {
         guard let tag, let keys else { return text }
         guard case .personal = self else { return keys.name(of: text, as: label, tag) }
-        // There may be a million of them: 128 bits do.
+        // There may be a million of them, and 128 bits suffice.
         return label == .entityTag ? String(keys.name(of: text, as: label, tag).prefix(22)) : ""
     }
 }
 
 extension VersionFacts {
-    /// The same facts by their names in a scope.
+    /// Returns the same facts under their names in a scope.
     ///
-    /// Who chose the match is not noted of private ones: no path tells which route would make them.
+    /// Private versions do not record who chose the match, because no path reveals which route would make
+    /// them.
     func named(in scope: ChainKey.Scope, _ keys: StoreKeys?) -> VersionFacts {
         guard scope.isPrivate else { return self }
         return VersionFacts(

@@ -1,21 +1,23 @@
-/// The name of a chain: the versions of one covered resource, for one authority and one scope.
+/// The key of a chain: the versions of one covered resource, for one authority and one scope.
 ///
-/// The exact `match` and `match-dest` that are sent name the chain, because a client keeps one dictionary per
-/// pair of them (RFC 9842 section 2.1), and the authority does, because a dictionary is same-origin only
-/// (section 9.3.1). A private chain is one identity's alone.
+/// The key contains the exact `match` and `match-dest` as sent, because a client keeps one dictionary per
+/// pair of them (RFC 9842 section 2.1). It contains the authority, because a dictionary is same-origin only
+/// (section 9.3.1). A private chain belongs to one identity.
 package struct ChainKey: Hashable, Sendable {
-    /// Who may be served from a chain; nothing is ever shared between two scopes.
+    /// The clients that may be served from a chain; nothing is ever shared between two scopes.
     package enum Scope: Hashable, Sendable {
-        /// Everybody.
+        /// All clients.
         case `public`
-        /// Clients that were given a version, by its id; kept as public ones are.
+        /// Clients that were given the id of a version; stored as public chains are.
         case unlisted
-        /// One identity's own; sealed on disk.
+        /// One identity; sealed on disk.
         case `private`(IdentityTag)
-        /// Clients that were given one personal body, by its id; sealed on disk. The tag is made of the body.
+        /// Clients that were given the id of one personal body; sealed on disk.
+        ///
+        /// The tag is derived from the body.
         case personal(IdentityTag)
 
-        /// Whose it is; nil where it is nobody's own.
+        /// The tag of the owner; nil if the chain has none.
         var tag: IdentityTag? {
             switch self {
             case .private(let tag), .personal(let tag): tag
@@ -23,21 +25,21 @@ package struct ChainKey: Hashable, Sendable {
             }
         }
 
-        /// Whether it is somebody's own.
+        /// True if the chain belongs to one owner.
         package var isPrivate: Bool { tag != nil }
     }
 
-    /// Host and, unless it is the scheme's own, port; lower-case.
+    /// The host, and the port if it is not the scheme's default; lower-case.
     package let authority: String
     package let scope: Scope
     /// The `match` member as sent, before structured-field escaping.
     package let match: String
     /// The `match-dest` member as sent.
     package let matchDest: [String]
-    /// The hash of all that: a request looks its chain up several times.
+    /// The precomputed hash of all members: a request looks its chain up several times.
     private let hash: Int
 
-    /// Names a chain; the authority must already be lower-case.
+    /// Makes a key; the authority must already be lower-case.
     package init(authority: String, scope: Scope = .public, match: String, matchDest: [String] = []) {
         self.authority = authority
         self.scope = scope
@@ -51,9 +53,9 @@ package struct ChainKey: Hashable, Sendable {
         hash = hasher.finalize()
     }
 
-    /// What it takes beside itself, the compiled `match` included.
+    /// The bytes of its texts, including the compiled `match`.
     var nameBytes: Int { authority.utf8.count + 2 * match.utf8.count }
 
-    /// Hashes what was hashed before.
+    /// Feeds the precomputed hash.
     package func hash(into hasher: inout Hasher) { hasher.combine(hash) }
 }

@@ -1,9 +1,9 @@
-/// Which versions are current, by the routes of today.
+/// The rule that says which versions are current under the present routes.
 ///
-/// Not the bare closure: a generic value that is handed out `inout` has a closure wrapped anew each time, layer upon
-/// layer, so that after 10,000 admissions each further one would go through 20,000 calls.
+/// It is not the bare closure: a generic value that is handed out `inout` wraps a closure again each time.
+/// After 10,000 admissions, the next would go through 20,000 calls.
 struct CurrencyRule: Sendable {
     let isCurrent: @Sendable (Version) -> Bool
-    /// One more than that of the rule before.
+    /// The number of the rule; each new rule gets the next one.
     var number = 0
 }

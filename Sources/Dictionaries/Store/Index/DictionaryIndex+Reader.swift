@@ -14,10 +14,12 @@ extension DictionaryIndex {
             self.keys = keys
         }
 
-        /// A version with this digest in a chain of the authority and the scope whose `match` fits the URL.
+        /// Returns a version with this digest in a chain of the authority and the scope whose `match` covers
+        /// the URL.
         ///
-        /// Of very many chains that hold one body not all are looked at, but `ownChain` is: the one that the URL's answer
-        /// would belong to, which is asked for where no other was found. What another identity has is looked for under another name, and missed like what nobody has.
+        /// If very many chains hold the body, only some of them are examined, and then `ownChain`: the chain
+        /// that the response to this URL would belong to. Another identity's version has another name, and is
+        /// missed like one that does not exist.
         package func find(
             digest: Digest, authority: String, scope: ChainKey.Scope = .public, path: String, query: String?,
             ownChain: @autoclosure () -> ChainKey? = nil
@@ -32,7 +34,7 @@ extension DictionaryIndex {
             return ownChain().flatMap { version(chain: $0, digest: digest) }
         }
 
-        /// The newest version of a URL and variant.
+        /// Returns the newest version of a key.
         package func newest(chain: ChainKey, url: String, variant: String) -> Version? {
             refresh()
             return usable(
@@ -41,7 +43,7 @@ extension DictionaryIndex {
                     variant: chain.scope.name(of: variant, as: .variant, keys)))
         }
 
-        /// The newest version of a URL and variant, if it is this body with this entity tag.
+        /// Returns the newest version of a key, if it has this digest and this entity tag.
         package func newest(chain: ChainKey, url: String, variant: String, digest: Digest, etag: String?)
             -> Version?
         {
@@ -52,7 +54,7 @@ extension DictionaryIndex {
             return newest
         }
 
-        /// The newest version of a URL and variant whose answer had this entity tag.
+        /// Returns the newest version of a key whose response had this entity tag.
         package func version(chain: ChainKey, url: String, variant: String, etag: String) -> Version? {
             refresh()
             return usable(
@@ -62,7 +64,7 @@ extension DictionaryIndex {
                     etag: chain.scope.name(of: etag, as: .entityTag, keys)))
         }
 
-        /// The newest version of a URL, of those whose variant fits, that has a head to ask the upstream about.
+        /// Returns the newest version of a URL with a head for revalidation, if its variant fits the request.
         package func newestWithHead(
             chain: ChainKey, url: String, values: (String) -> String?
         ) -> Version? {
@@ -72,42 +74,42 @@ extension DictionaryIndex {
             }
         }
 
-        /// A version of the chain with this digest, whatever its URL.
+        /// Returns a version of the chain with this digest, whatever its URL.
         package func version(chain: ChainKey, digest: Digest) -> Version? {
             refresh()
             return usable(index.version(chain, digest: chain.scope.name(of: digest, keys)))
         }
 
-        /// The version that Links of this chain and variant name.
+        /// Returns the version that Links of this chain and variant name.
         package func named(chain: ChainKey, variant: String, now: Int) -> Version? {
             refresh()
             return usable(index.named(chain, variant: variant, now: now))
         }
 
-        /// The newest versions of a chain, the newest first, whatever their URLs; a few at most.
+        /// Returns a few of the newest versions of a chain, the newest first, whatever their URLs.
         package func recent(of chain: ChainKey) -> [Version] {
             refresh()
             return index.recent(chain).filter(\.isCurrent)
         }
 
-        /// The versions of a chain that Links name or named of late, whatever their variants.
+        /// Returns the versions of a chain that Links name or named recently, whatever their variants.
         package func named(of chain: ChainKey, now: Int) -> [Version] {
             refresh()
             return index.named(chain, now: now).filter(\.isCurrent)
         }
 
-        /// The version with a path of its own, if a Link may have named it.
+        /// Returns the version with a path of its own, if a Link may have named it.
         package func linked(_ path: DictionaryPath, authority: String, now: Int) -> Version? {
             refresh()
             return usable(index.linked(path, authority: authority, now: now))
         }
 
-        /// Whether a body with this digest is in the chain.
+        /// True if a body with this digest is in the chain.
         package func contains(chain: ChainKey, digest: Digest) -> Bool {
             version(chain: chain, digest: digest) != nil
         }
 
-        /// The version that a body makes when it returns.
+        /// Returns the version of a key with this digest.
         package func version(chain: ChainKey, url: String, variant: String, digest: Digest) -> Version? {
             refresh()
             return usable(
@@ -117,19 +119,20 @@ extension DictionaryIndex {
                     digest: chain.scope.name(of: digest, keys)))
         }
 
-        /// Whether the chain has any version.
+        /// True if the chain has any version.
         package func holds(_ chain: ChainKey) -> Bool {
             refresh()
             return index.chain(chain) != nil
         }
 
-        /// A version that no route of today would make is as if it were not there.
+        /// Hides a version that no present route would make.
         private func usable(_ version: Version?) -> Version? {
             version.flatMap { $0.isCurrent ? $0 : nil }
         }
 
         private func refresh() {
-            // The number is read before the index: an index that is newer than its number is fetched once more.
+            // Read the number before the index. If the index is newer than its number, it is fetched once
+            // more.
             let newest = publisher.newestGeneration
             guard newest != generation else { return }
             index = publisher.index

@@ -1,8 +1,8 @@
-/// The bodies in memory, the least recently used first to go, within one budget with the index and the copies being
-/// admitted.
+/// The bodies in memory, in one budget with the index and the copies being admitted; the least recently used
+/// goes first.
 ///
-/// A pinned body is not on disk yet and stays until it is unpinned or given up. A value; the store keeps it
-/// behind a lock. Every operation is O(1) but for the bodies that it frees.
+/// A pinned body is not on disk yet and stays until it is unpinned or given up. A value behind the store's
+/// lock. Every operation is O(1), apart from the bodies that it frees.
 struct HotBodies: Sendable {
     private struct Entry {
         let name: BodyName
@@ -11,13 +11,15 @@ struct HotBodies: Sendable {
     }
 
     private let budget: Int
-    /// What the index leaves of the budget: a quarter at least, or nothing could be admitted any more.
+    /// The budget that the index leaves: at least a quarter, or nothing could be admitted.
     private(set) var bytesMax: Int
-    /// What the bodies take, with a little for each, so that very small ones are bounded too.
+    /// The bytes of the bodies, with an allowance for each, so that very small ones are bounded too.
     private(set) var bytes = 0
     private(set) var pinnedBytes = 0
     private(set) var reservedBytes = 0
-    /// Packed forms, which get up to half of the memory: each is a whole body for a fraction of its bytes.
+    /// The packed bodies.
+    ///
+    /// They get up to half of the memory: each is a whole body for a fraction of its bytes.
     private var packs = PackedBodies()
     var packedBytes: Int { packs.bytes }
 
@@ -32,7 +34,7 @@ struct HotBodies: Sendable {
         (budget, self.bytesMax) = (bytesMax, bytesMax)
     }
 
-    /// Leaves the index what it takes.
+    /// Subtracts the bytes of the index from the budget.
     mutating func makeRoom(forIndex bytes: Int) {
         bytesMax = max(budget - bytes, budget / 4)
         shrink()
@@ -40,14 +42,14 @@ struct HotBodies: Sendable {
 
     // MARK: Bodies
 
-    /// The body, which becomes the most recently used.
+    /// Returns the body and makes it the most recently used.
     mutating func body(_ name: BodyName) -> Body? {
         guard let place = places[name] else { return nil }
         entries.use(place)
         return entries[place]?.body
     }
 
-    /// The packed form of a body, which becomes the most recently used of them.
+    /// Returns the packed form of a body and makes it the most recently used.
     mutating func packed(_ name: BodyName) -> PackedBody? { packs.packed(name) }
 
     /// Keeps the packed form of a body that is on disk.
@@ -56,17 +58,18 @@ struct HotBodies: Sendable {
         shrink()
     }
 
-    /// Forgets a packed form.
     mutating func removePacked(_ name: BodyName) { packs.remove(name) }
 
-    /// Keeps a body that is on disk, if there is room beside what cannot go.
+    /// Keeps a body that is on disk, if there is room beside the pinned and reserved bytes.
     mutating func keep(_ body: Body, as name: BodyName) {
         guard self.body(name) == nil, pinnedBytes + reservedBytes + size(of: body) <= bytesMax else { return }
         add(body, as: name)
         shrink()
     }
 
-    /// Keeps a body until it is unpinned as often as it was pinned; returns it, or the one that is there already.
+    /// Keeps a body until it is unpinned as often as it was pinned.
+    ///
+    /// Returns it, or the body that is there already.
     @discardableResult
     mutating func pin(_ body: Body, as name: BodyName) -> Body {
         let place = places[name] ?? add(body, as: name)
@@ -76,7 +79,6 @@ struct HotBodies: Sendable {
         return entries[place]?.body ?? body
     }
 
-    /// Pins a body that is there.
     mutating func pin(_ name: BodyName) {
         if let place = places[name] { pin(at: place) }
     }
@@ -87,7 +89,6 @@ struct HotBodies: Sendable {
         _ = entries.update(place) { $0.pins += 1 }
     }
 
-    /// Takes one pin back.
     mutating func unpin(_ name: BodyName) {
         guard let place = places[name], let entry = entries[place], entry.pins > 0 else { return }
         _ = entries.update(place) { $0.pins -= 1 }
@@ -108,7 +109,8 @@ struct HotBodies: Sendable {
         if entry.pins > 0 { pinnedBytes -= size(of: entry.body) }
     }
 
-    /// The least recently used pinned bodies that must be given up for the others to fit into `limit`.
+    /// Returns the least recently used pinned bodies that must be given up for the others to fit into
+    /// `limit`.
     func pinnedBeyond(_ limit: Int) -> [BodyName] {
         var excess = pinnedBytes - limit
         var names: [BodyName] = []
@@ -125,7 +127,7 @@ struct HotBodies: Sendable {
 
     // MARK: Reservations
 
-    /// Sets bytes aside for a copy being admitted; false, and nothing changed, where they are not to be had.
+    /// Reserves bytes for a copy being admitted; returns false, without a change, if there are not enough.
     ///
     /// Copies of chains in probation leave half of the memory to the others.
     mutating func reserve(_ bytes: Int, isInProbation: Bool = false) -> Bool {
@@ -143,7 +145,8 @@ struct HotBodies: Sendable {
 
     // MARK: The budget
 
-    /// What the body takes, of which the length is the least: an array that grew as the body came has room left.
+    /// Returns the bytes of a body in memory: an array that grew while the body came has a greater capacity
+    /// than its length.
     private func size(of body: Body) -> Int {
         body.bytes.capacity + Self.overheadBytes
     }

@@ -1,8 +1,8 @@
 internal import Synchronization
 
-/// The place where readers fetch the index, which is another one after the database was opened anew.
+/// The reference to the index that all readers share; it changes when the database is opened again.
 ///
-/// A reader that finds the generation unchanged touches nothing shared but that number.
+/// A reader that finds the generation unchanged touches nothing else that is shared.
 final class IndexPublisher: Sendable {
     private let current: Guarded<DictionaryIndex>
     private let generation = Atomic<Int>(0)
@@ -17,9 +17,9 @@ final class IndexPublisher: Sendable {
     /// The newest index.
     var index: DictionaryIndex { current.withLock { $0 } }
 
-    /// Makes the index the one that every reader uses from its next look-up on.
+    /// Makes this the index that every reader uses from its next look-up on.
     func publish(_ index: DictionaryIndex) {
-        // The former index is handed out of the lock, so that freeing its nodes makes no reader wait.
+        // Hand the former index out of the lock, so that freeing it makes no reader wait.
         let former = current.withLock { current in
             let former = current
             current = index

@@ -1,27 +1,27 @@
 internal import Synchronization
 
-/// The head of the answer that made a version, kept so that the upstream can be asked whether it still holds.
+/// The head of the response that made a version, with which the upstream can be asked to revalidate.
 ///
 /// Opaque bytes to the store. Only the newest version of a URL and variant has one. Safe from any thread.
 package final class StoredHead: Sendable {
     private struct State: Sendable {
         var bytes: [UInt8]?
-        /// What those who use it have made of the bytes.
+        /// The parsed form, made by the users of the head.
         var reading: (any Sendable & AnyObject)?
         var isRefused = false
-        /// Seconds since 1970.
+        /// The time of the last write, in seconds since 1970.
         var writtenAt: Int
     }
 
-    /// Longer heads are not kept.
+    /// The length above which heads are not kept.
     package static let bytesMax = 8 * 1024
-    /// An update is written to disk at most so often: some upstreams change a field with every answer.
+    /// The interval between two writes; some upstreams change a field with every response.
     private static let writeSeconds = 60
 
     private let memory: HeadMemory
     private let state: Guarded<State>
 
-    /// Keeps a head; nil where it is too long or there is no room.
+    /// Keeps a head; returns nil if it is too long or there is no room.
     init?(_ bytes: [UInt8], memory: HeadMemory, now: Int = 0) {
         guard bytes.count <= Self.bytesMax, memory.take(Self.cost(bytes)) else { return nil }
         self.memory = memory
@@ -30,13 +30,13 @@ package final class StoredHead: Sendable {
 
     deinit { memory.give(Self.cost(bytes)) }
 
-    /// What a head takes of the memory, with what is made of it.
+    /// Returns the bytes that a head takes in memory, with its parsed form.
     private static func cost(_ bytes: [UInt8]?) -> Int { 3 * (bytes?.count ?? 0) }
 
     /// The head as it was given; nil once it was forgotten.
     package var bytes: [UInt8]? { state.withLock { $0.bytes } }
 
-    /// What `read` makes of the head, which is done once for as long as the head stays the same.
+    /// Returns the parsed form, for which `read` is called once per head.
     package func reading<Reading: Sendable & AnyObject>(_ read: ([UInt8]) -> Reading?) -> Reading? {
         let (bytes, known) = state.withLock { ($0.bytes, $0.reading) }
         if let known = known as? Reading { return known }
@@ -45,13 +45,13 @@ package final class StoredHead: Sendable {
         return reading
     }
 
-    /// Forgets the head for good: the upstream does not confirm it in a way that can be trusted.
+    /// Forgets the head for good, because the upstream's revalidation cannot be trusted.
     package func refuse() { forget(isRefused: true) }
 
-    /// Forgets the head until a whole answer brings another.
+    /// Forgets the head until a complete response brings another.
     package func clear() { forget(isRefused: false) }
 
-    /// Puts a newer head in its place; true when that should be written to disk.
+    /// Replaces the head by a newer one; returns true if that should be written to disk.
     func replace(_ new: [UInt8], now: Int) -> Bool {
         guard new.count <= Self.bytesMax else { return false }
         return state.withLock { state in
@@ -74,22 +74,22 @@ package final class StoredHead: Sendable {
     }
 }
 
-/// The bytes that all stored heads may take; never waits.
+/// The memory budget of all stored heads; never waits.
 final class HeadMemory: Sendable {
     private let bytesMax: Int
     private let taken = Atomic<Int>(0)
 
-    /// For those who have no use for heads.
+    /// A budget without memory, for callers that need no heads.
     static let none = HeadMemory(bytesMax: 0)
 
     init(bytesMax: Int) {
         self.bytesMax = bytesMax
     }
 
-    /// What they take.
+    /// The bytes in use.
     var bytes: Int { taken.load(ordering: .relaxed) }
 
-    /// Takes so many bytes, or none if that is more than there is.
+    /// Takes bytes, all or none.
     func take(_ bytes: Int) -> Bool {
         if taken.wrappingAdd(bytes, ordering: .relaxed).newValue <= bytesMax { return true }
         give(bytes)

@@ -1,11 +1,11 @@
-/// The canonical text of the request fields that an answer varies on.
+/// The canonical text of the request fields that a response varies on.
 package enum VariantKey {
-    /// One text for one combination of values, which no other combination can make.
+    /// Returns the text for a combination of values; no other combination has the same.
     ///
-    /// Each name and value is preceded by its length, so that no value can pretend to be the next field.
-    /// Accept-Encoding, Available-Dictionary and Dictionary-ID are left out: they choose the coding, not the body (RFC 9842
-    /// section 6.2). `values` gets lower-case names and gives nil for a field that the request does not have,
-    /// which is not the same as an empty one.
+    /// Each name and value is preceded by its length, so that no value can imitate the next field.
+    /// Accept-Encoding, Available-Dictionary and Dictionary-ID are left out: they choose the coding, not the
+    /// body (RFC 9842 section 6.2). `values` gets lower-case names. It returns nil for a missing field, which
+    /// differs from an empty one.
     package static func make(names: [String], values: (String) -> String?) -> String {
         guard !names.isEmpty else { return "" }
         let fields = Set(names.map { $0.lowercased() }).subtracting([
@@ -22,10 +22,11 @@ package enum VariantKey {
         return text
     }
 
-    /// The value of a field as variants are told apart by it.
+    /// Returns the normalized value of a field.
     ///
-    /// White space between the members of a list says nothing (RFC 9110 section 5.6.1), nor does the case of languages and
-    /// charsets (sections 8.4.1 and 12.5.4) or of an origin. A long value is named by its SHA-256.
+    /// White space between the members of a list has no meaning (RFC 9110 section 5.6.1), nor has the case of
+    /// languages and charsets (sections 8.4.1 and 12.5.4) or of an origin. A long value is replaced by its
+    /// SHA-256.
     static func normalized(_ value: String, of name: String) -> String {
         let text = isList(name) && !value.contains("\"") ? members(of: value) : value
         let cased = isCaseless(name) ? text.lowercased() : text
@@ -52,13 +53,13 @@ package enum VariantKey {
         }.joined(separator: ",")
     }
 
-    /// Whether a request with these values makes the same text.
+    /// True if a request with these values gives the same text.
     package static func fits(_ key: String, values: (String) -> String?) -> Bool {
         guard let names = names(in: key) else { return false }
         return make(names: names, values: values) == key
     }
 
-    /// The names that a text was made of; nil where it is none of ours.
+    /// Returns the names that a text was made of; nil if `make` did not make it.
     package static func names(in key: String) -> [String]? {
         var names: [String] = []
         var rest = key.utf8[...]
@@ -74,7 +75,7 @@ package enum VariantKey {
         return names
     }
 
-    /// Takes `N:` and N bytes.
+    /// Parses `N:` and N bytes.
     private static func counted(_ rest: inout Substring.UTF8View) -> String? {
         guard let colon = rest.firstIndex(of: UInt8(ascii: ":")),
             let count = Int(Substring(rest[..<colon])), count >= 0
