@@ -13,7 +13,8 @@ struct BlockList<Element: Sendable>: Sendable {
     var indices: Range<Int> { 0..<count }
 
     subscript(place: Int) -> Element {
-        get { blocks[place / Self.blockCount][place % Self.blockCount] }
+        // In place: a copy of an element would retain all that it refers to.
+        _read { yield blocks[place / Self.blockCount][place % Self.blockCount] }
         _modify { yield &blocks[place / Self.blockCount][place % Self.blockCount] }
     }
 

@@ -26,9 +26,7 @@ package struct CurrentRoutes: Sendable {
 
     /// Returns the dictionary settings of the route that would make a public version, or nil.
     package func policy(for version: Version) -> DictionaryPolicy? {
-        let parts = version.url.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-        let path = parts.first.map(String.init) ?? ""
-        let query = parts.count > 1 ? String(parts[1]) : nil
+        let (path, query) = version.pathAndQuery
         let route = routes.route(path: path, query: query)
         guard !version.chain.scope.isPrivate, let dictionary = route.dictionary,
             route.policy.scope == .public, route.policy.admits(version),

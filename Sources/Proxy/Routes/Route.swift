@@ -133,8 +133,8 @@ struct RouteTable: Sendable {
 
     /// Returns the route of the URL of a version.
     func route(of version: Dictionaries.Version) -> Route {
-        let parts = version.url.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-        return route(path: String(parts[0]), query: parts.count > 1 ? String(parts[1]) : nil)
+        let (path, query) = version.pathAndQuery
+        return route(path: path, query: query)
     }
 
     /// Returns true if bodies of the route may have URLs of their own.
@@ -145,5 +145,13 @@ struct RouteTable: Sendable {
     /// Returns the route of a request, or a route without dictionaries.
     func route(path: String, query: String?) -> Route {
         matches.first(path: path, query: query).map { routes[places[$0]] } ?? unmatched
+    }
+}
+
+extension Dictionaries.Version {
+    /// Path and query of its URL, by bytes: all versions of a store are judged by their paths before it is in use.
+    var pathAndQuery: (path: String, query: String?) {
+        guard let mark = url.utf8.firstIndex(of: UInt8(ascii: "?")) else { return (url, nil) }
+        return (String(url[..<mark]), String(url[url.utf8.index(after: mark)...]))
     }
 }

@@ -1,3 +1,5 @@
+internal import Dispatch
+
 /// How a database comes and goes; on the write queue, but for `init`.
 extension DictionaryStore {
     /// Opens the database and puts its rows under what is in memory; a damaged file is set aside first.
@@ -30,23 +32,26 @@ extension DictionaryStore {
     }
 
     private func adopt(_ database: StoreDatabase) throws(StoreDatabaseError) {
-        var loaded = StoreState(
+        let empty = StoreState(
             limits: state.withLock { $0.limits }, heads: heads, inUseMax: configuration.versionsInUseMax)
         let rule = currency.withLock { $0 }
+        // Nobody waits for this: what is in use meanwhile is the former index.
+        let loading = StoreLoading(empty)
         do {
-            loaded.index.reserve(try database.versionCount())
-            // Nobody waits for this: what is in use meanwhile is the former index.
-            func load(_ version: Version) {
+            empty.index.reserve(try database.versionCount())
+            try database.forEachVersion { version in
                 version.setCurrent(rule.isCurrent(version))
-                loaded.load(version)
+                loading.add(version)
             }
-            try database.forEachVersion(load)
-            try privateVersions(database).forEach(load)
+            for version in try privateVersions(database) {
+                version.setCurrent(rule.isCurrent(version))
+                loading.add(version)
+            }
         } catch {
             database.close()
             throw error
         }
-        loaded.retention.sort(in: loaded.index)
+        let loaded = loading.finish()
         let unneeded = state.withLock { state in
             let unneeded = state.adopt(loaded)
             publisher.publish(state.index)
@@ -90,5 +95,55 @@ extension DictionaryStore {
             return
         }
         restart(names)
+    }
+}
+
+/// Builds the index on a queue of its own, while the next rows are read and judged.
+private final class StoreLoading {
+    // So many as both threads find in the caches of their processors.
+    private static let batchCount = 256
+    private static let waitingMax = 4
+
+    private let state: Guarded<StoreState>
+    private let queue = DispatchQueue(label: "dictum.store.load")
+    private let room = DispatchSemaphore(value: waitingMax)
+    private var batch: [Version] = []
+    /// Those on the way: the thread that made them frees them, too.
+    private var sent: [[Version]] = []
+
+    init(_ empty: StoreState) { state = Guarded(empty) }
+
+    func add(_ version: Version) {
+        batch.append(version)
+        if batch.count == Self.batchCount { flush() }
+    }
+
+    private func flush() {
+        room.wait()
+        queue.async { [batch, state, room] in
+            state.withLock { state in
+                for version in batch { state.load(version, isInUse: false) }
+            }
+            room.signal()
+        }
+        sent.append(batch)
+        if sent.count > Self.waitingMax + 1 { sent.removeFirst() }
+        batch = []
+        batch.reserveCapacity(Self.batchCount)
+    }
+
+    /// The state with all that was added, in the order of eviction.
+    func finish() -> StoreState {
+        flush()
+        return queue.sync {
+            state.withLock { state in
+                // Nothing of it stays here, or each change to it would copy it.
+                var loaded = StoreState(limits: state.limits, heads: state.heads)
+                swap(&loaded, &state)
+                loaded.index.trim()
+                loaded.retention.sort(in: loaded.index)
+                return loaded
+            }
+        }
     }
 }

@@ -8,10 +8,11 @@ internal import GRDBSQLite
 @safe final class RowReader {
     private let statement: Statement
     /// The text of the former row, by column: many rows have the same.
-    private var texts: [Int32: String] = [:]
+    private var texts: [String]
 
     init(_ database: Database, sql: String) throws {
         statement = try database.makeStatement(sql: sql)
+        texts = Array(repeating: "", count: statement.columnCount)
     }
 
     // Safe: the statement belongs to this reader, and ends its transaction's hold on it.
@@ -42,9 +43,10 @@ internal import GRDBSQLite
         else { return nil }
         let count = Int(unsafe sqlite3_column_bytes(statement.sqliteStatement, column))
         let bytes = unsafe UnsafeBufferPointer(start: start, count: count)
-        if let former = texts[column], unsafe former.utf8.elementsEqual(bytes) { return former }
+        let former = texts[Int(column)].utf8
+        if unsafe FieldSyntax.equals(former.span, bytes.span) { return texts[Int(column)] }
         let text = unsafe String(decoding: bytes, as: UTF8.self)
-        texts[column] = text
+        texts[Int(column)] = text
         return text
     }
 

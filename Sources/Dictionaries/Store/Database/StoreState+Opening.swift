@@ -1,9 +1,9 @@
 /// How the rows of a database become the index, under what waits to be written.
 extension StoreState {
     /// Adds a version that was read, to a state that nobody else has yet.
-    mutating func load(_ row: Version) {
+    mutating func load(_ row: Version, isInUse: Bool = true) {
         if row.head != nil { index.newest(row.chain, url: row.url, variant: row.variant)?.head?.clear() }
-        insert(row)
+        insert(row, isInUse: isInUse)
         earliestExpiry = min(earliestExpiry, row.expiry)
         lastRank = max(lastRank, row.rank)
     }

@@ -13,6 +13,7 @@ final class Chain: DemandQueueElement {
     private let first = AtomicLazyReference<Text>()
     private let queued = Atomic<Int32>(0)
     private let retained = Atomic<Int32>(-1)
+    private let indexed = Atomic<Int32>(-1)
     private let wanted = Atomic<UInt32>(0)
     private let pinned = Atomic<UInt32>(0)
     private let freshDelta = Atomic<UInt32>(0)
@@ -20,6 +21,7 @@ final class Chain: DemandQueueElement {
     private let established: Atomic<Bool>
     private let proven = Atomic<Bool>(false)
     private let freshDeltaInherited = Atomic<Bool>(false)
+    private let hasURL = Atomic<Bool>(false)
 
     init(_ key: ChainKey, isEstablished: Bool = true) {
         self.key = key
@@ -52,6 +54,12 @@ final class Chain: DemandQueueElement {
         set { retained.store(Int32(clamping: newValue), ordering: .relaxed) }
     }
 
+    /// The place in the index that it was given last.
+    var indexPlace: Int {
+        get { Int(indexed.load(ordering: .relaxed)) }
+        set { indexed.store(Int32(clamping: newValue), ordering: .relaxed) }
+    }
+
     /// When a version of it was last wanted, or a Link that names one ends, in seconds since 1970.
     var wantedUntil: Int { max(Int(wanted.load(ordering: .relaxed)), pinnedUntil) }
     /// Until when a version of it is named in Links.
@@ -76,7 +84,9 @@ final class Chain: DemandQueueElement {
 
     /// Notes the URL of a version.
     func noteURL(_ url: String) {
-        if !url.isEmpty, url != key.match, first.load() == nil { _ = first.storeIfNil(Text(url)) }
+        if hasURL.load(ordering: .relaxed) || url.isEmpty || url == key.match { return }
+        _ = first.storeIfNil(Text(url))
+        hasURL.store(true, ordering: .relaxed)
     }
 
     private final class Text: Sendable {

@@ -37,6 +37,9 @@ package final class DictionaryIndex: Sendable {
     /// Makes room in an empty index for so many versions.
     func reserve(_ count: Int) { tables.withLock { $0.reserve(count) } }
 
+    /// Gives room back that was made for more than there is.
+    func trim() { tables.withLock { $0.trim() } }
+
     // MARK: Look-ups
 
     /// A current version with this digest in a chain of the authority and the scope whose `match` fits the URL.
@@ -241,9 +244,11 @@ package final class DictionaryIndex: Sendable {
     }
 
     /// Adds a version; returns its chain as it is then.
+    ///
+    /// One that is not in use may become a record at once: what is told to the object then is lost.
     @discardableResult
-    func insert(_ version: Version) -> Left {
-        let left = tables.withLock { $0.insert(version) }
+    func insert(_ version: Version, isInUse: Bool = true) -> Left {
+        let left = tables.withLock { $0.insert(version, isInUse: isInUse) }
         if version.pinnedUntil > 0 { addName(of: version) }
         return left
     }

@@ -85,7 +85,11 @@ struct IndexTables: Sendable {
     mutating func reserve(_ count: Int) {
         rows.reserve(count)
         digests.reserve(count)
+        resources.reserve(count)
     }
+
+    /// Gives room back that was made for more resources than there are.
+    mutating func trim() { resources.trim() }
 
     // MARK: Objects
 
@@ -160,6 +164,15 @@ struct IndexTables: Sendable {
         chainPlaces.first(Self.hash(key)) { chains[Int($0)].chain?.key == key }
     }
 
+    /// The same without a search, where it is this object that the index has.
+    private func chainPlace(_ chain: Chain) -> Int32? {
+        let place = chain.indexPlace
+        guard chains.indices.contains(place), chains[place].chain === chain else {
+            return chainPlace(chain.key)
+        }
+        return Int32(place)
+    }
+
     func chain(_ key: ChainKey) -> Chain? { chainPlace(key).flatMap { chains[Int($0)].chain } }
 
     /// What is known of the chain with this name.
@@ -175,7 +188,10 @@ struct IndexTables: Sendable {
     }
 
     private func newest(_ chain: Int32, name: UInt64) -> Int32? {
-        resources.first(Self.hash(name, chain)) { isOne($0, name, of: chain) }
+        // The closure holds the records alone: a copy of all tables would retain each.
+        resources.first(Self.hash(name, chain)) { [records] place in
+            records[Int(place)].name == name && records[Int(place)].chain == chain
+        }
     }
 
     private func isOne(_ place: Int32, _ name: UInt64, of chain: Int32) -> Bool {
@@ -319,8 +335,9 @@ struct IndexTables: Sendable {
     // MARK: Digests
 
     private func place(of digest: Digest, _ isApart: Bool) -> Int32? {
-        let table = isApart ? digestsApart : digests
-        return table.first(digest.part) { records[Int($0)].digest == digest }
+        let isOne = { [records] (place: Int32) in records[Int(place)].digest == digest }
+        return isApart
+            ? digestsApart.first(digest.part, where: isOne) : digests.first(digest.part, where: isOne)
     }
 
     private func group(of digest: Digest, _ isApart: Bool) -> Group? {
@@ -331,11 +348,7 @@ struct IndexTables: Sendable {
         let digest = records[Int(place)].digest
         let isApart = key.scope.isApart
         guard let first = self.place(of: digest, isApart) else {
-            let records = records
-            let part = { (place: Int32) in records[Int(place)].digest.part }
-            return isApart
-                ? digestsApart.insert(place, digest.part, hash: part)
-                : digests.insert(place, digest.part, hash: part)
+            return isApart ? digestsApart.insert(place, digest.part) : digests.insert(place, digest.part)
         }
         if !records[Int(first)].flags.contains(.hasTwins) { group(first) }
         group(place)
@@ -392,26 +405,31 @@ struct IndexTables: Sendable {
                 digests.replace(place, by: successor, record.digest.part)
             }
         } else {
-            let records = records
             if isApart {
-                digestsApart.remove(place, record.digest.part) { records[Int($0)].digest.part }
+                digestsApart.remove(place, record.digest.part)
             } else {
-                digests.remove(place, record.digest.part) { records[Int($0)].digest.part }
+                digests.remove(place, record.digest.part)
             }
         }
     }
 
     // MARK: Changes
 
-    /// Adds a version; returns its chain as it is then, and its place.
-    mutating func insert(_ version: Version) -> DictionaryIndex.Left {
-        let chain = chainPlace(version.chain) ?? addChain(version.home)
+    /// Adds a version; returns its chain as it is then.
+    ///
+    /// One that is not in use is laid down at once where many others are in use, if it can be: the object that is given goes.
+    mutating func insert(_ version: Version, isInUse: Bool = true) -> DictionaryIndex.Left {
+        let chain = chainPlace(version.home) ?? addChain(version.home)
         let traits = traits.take(version.traits)
         let place = freePlaces.popLast() ?? Int32(records.count)
         let record = VersionRecord(version, chain: chain, traits: traits)
         if place == records.count { records.append(record) } else { records[Int(place)] = record }
         version.place = place
-        use(version, at: place)
+        if isInUse || inUse.count < inUseMax || version.mustStay {
+            use(version, at: place)
+        } else {
+            rest[place] = version.rest
+        }
         enter(place, version.chain)
         keepApart(version, chain)
         chains[Int(chain)].count += 1
@@ -423,20 +441,10 @@ struct IndexTables: Sendable {
     /// Enters a record into the tables.
     private mutating func enter(_ place: Int32, _ key: ChainKey) {
         let record = records[Int(place)]
-        insertRow(place, record.id)
+        rows.insert(place, UInt64(bitPattern: record.id))
         insertDigest(place, key)
         link(place)
         noteRecent(place)
-    }
-
-    private mutating func insertRow(_ place: Int32, _ id: Int64) {
-        let records = records
-        rows.insert(place, UInt64(bitPattern: id)) { UInt64(bitPattern: records[Int($0)].id) }
-    }
-
-    private mutating func removeRow(_ place: Int32, _ id: Int64) {
-        let records = records
-        rows.remove(place, UInt64(bitPattern: id)) { UInt64(bitPattern: records[Int($0)].id) }
     }
 
     /// Has a version found by its URL and variant: puts it in its place among the others of them, which is nearly always
@@ -444,7 +452,7 @@ struct IndexTables: Sendable {
     private mutating func link(_ place: Int32) {
         let record = records[Int(place)]
         guard let newest = newest(record.chain, name: record.name) else {
-            return insertResource(place, record)
+            return resources.insert(place, Self.hash(record.name, record.chain))
         }
         guard isOlder(newest, than: place) else {
             var newer = newest
@@ -474,23 +482,9 @@ struct IndexTables: Sendable {
         } else if record.older >= 0 {
             resources.replace(place, by: record.older, Self.hash(record.name, record.chain))
         } else {
-            removeResource(place, record)
+            resources.remove(place, Self.hash(record.name, record.chain))
         }
         (records[Int(place)].older, records[Int(place)].newer) = (-1, -1)
-    }
-
-    private mutating func insertResource(_ place: Int32, _ record: VersionRecord) {
-        let records = records
-        resources.insert(place, Self.hash(record.name, record.chain)) {
-            Self.hash(records[Int($0)].name, records[Int($0)].chain)
-        }
-    }
-
-    private mutating func removeResource(_ place: Int32, _ record: VersionRecord) {
-        let records = records
-        resources.remove(place, Self.hash(record.name, record.chain)) {
-            Self.hash(records[Int($0)].name, records[Int($0)].chain)
-        }
     }
 
     private func isOlder(_ one: Int32, than other: Int32) -> Bool {
@@ -538,7 +532,7 @@ struct IndexTables: Sendable {
         let held = look(at: place)
         let record = records[Int(place)]
         let chain = record.chain
-        removeRow(place, record.id)
+        rows.remove(place, UInt64(bitPattern: record.id))
         removeDigest(place, held.chain)
         unlink(place)
         forgetApart(held, chain)
@@ -565,7 +559,7 @@ struct IndexTables: Sendable {
         forgetApart(held, chain)
         if record.inUse >= 0 { forgetObject(at: Int(record.inUse)) }
         rest[place] = nil
-        removeRow(place, record.id)
+        rows.remove(place, UInt64(bitPattern: record.id))
         let authority = held.chain.authority
         if record.flags.contains(.hasTwins) {
             func rename(_ group: inout Group) {
@@ -584,7 +578,7 @@ struct IndexTables: Sendable {
         record = VersionRecord(version, chain: chain, traits: traits.take(version.traits))
         if flags.contains(.hasTwins) { record.flags.insert(.hasTwins) }
         records[Int(place)] = record
-        insertRow(place, version.id)
+        rows.insert(place, UInt64(bitPattern: version.id))
         version.place = place
         use(version, at: place)
         link(place)
@@ -606,24 +600,15 @@ struct IndexTables: Sendable {
         let place = freeChains.popLast() ?? Int32(chains.count)
         if place == chains.count { chains.append(ChainRecord()) }
         chains[Int(place)].chain = chain
-        let chains = chains
-        chainPlaces.insert(place, Self.hash(chain.key)) { place in
-            chains[Int(place)].chain.map { Self.hash($0.key) } ?? 0
-        }
+        chain.indexPlace = Int(place)
+        chainPlaces.insert(place, Self.hash(chain.key))
         return place
     }
 
     private mutating func removeChain(_ place: Int32, _ key: ChainKey) {
-        forgetChain(place, key)
+        chainPlaces.remove(place, Self.hash(key))
         chains[Int(place)] = ChainRecord()
         freeChains.append(place)
-    }
-
-    private mutating func forgetChain(_ place: Int32, _ key: ChainKey) {
-        let chains = chains
-        chainPlaces.remove(place, Self.hash(key)) { place in
-            chains[Int(place)].chain.map { Self.hash($0.key) } ?? 0
-        }
     }
 
     private mutating func count(_ version: Version, _ number: Int, isOnly: Bool) {
@@ -671,6 +656,11 @@ struct SharedTraits: Sendable {
         places[all[Int(place)].traits] = nil
         free.append(place)
     }
+}
+
+extension Version {
+    /// Whether it must be found as an object: others hold it, or know its place.
+    fileprivate var mustStay: Bool { pinnedUntil > 0 || head != nil || chain.scope.isPrivate }
 }
 
 extension [Version] {

@@ -262,11 +262,10 @@ struct Retention: Sendable {
             order.append(UInt64(UInt32(clamping: index.lastContact(at: Int32(place)))) << 32 | UInt64(place))
         }
         order.sort()
-        for entry in order {
-            let place = Int32(truncatingIfNeeded: entry)
-            unlink(place)
-            link(place)
-        }
+        counts = InlineArray(repeating: 0)
+        ends = InlineArray(repeating: Ends())
+        for chain in chains.indices { chains[chain].ends = InlineArray(repeating: Ends()) }
+        for entry in order { link(Int32(truncatingIfNeeded: entry)) }
     }
 
     // MARK: Lists
@@ -274,33 +273,31 @@ struct Retention: Sendable {
     private mutating func link(_ place: Int32) {
         let (standing, chain) = (nodes[Int(place)].standing.rawValue, Int(nodes[Int(place)].chain))
         counts[standing] += 1
-        var storeEnds = ends[standing]
-        append(place, Self.ofStore, &storeEnds)
-        ends[standing] = storeEnds
-        var chainEnds = chains[chain].ends[standing]
-        append(place, Self.ofChain, &chainEnds)
-        chains[chain].ends[standing] = chainEnds
+        Self.append(place, Self.ofStore, &nodes, &ends[standing])
+        Self.append(place, Self.ofChain, &nodes, &chains[chain].ends[standing])
     }
 
     private mutating func unlink(_ place: Int32) {
         let (standing, chain) = (nodes[Int(place)].standing.rawValue, Int(nodes[Int(place)].chain))
         counts[standing] -= 1
-        var storeEnds = ends[standing]
-        takeOut(place, Self.ofStore, &storeEnds)
-        ends[standing] = storeEnds
-        var chainEnds = chains[chain].ends[standing]
-        takeOut(place, Self.ofChain, &chainEnds)
-        chains[chain].ends[standing] = chainEnds
+        Self.takeOut(place, Self.ofStore, &nodes, &ends[standing])
+        Self.takeOut(place, Self.ofChain, &nodes, &chains[chain].ends[standing])
     }
 
-    private mutating func append(_ place: Int32, _ list: Int, _ ends: inout Ends) {
+    // Of the parts alone that change: a copy of a chain's node would retain what it refers to.
+
+    private static func append(
+        _ place: Int32, _ list: Int, _ nodes: inout BlockList<Node>, _ ends: inout Ends
+    ) {
         nodes[Int(place)].links[list] = Links(older: ends.newest)
         if ends.newest >= 0 { nodes[Int(ends.newest)].links[list].newer = place }
         if ends.oldest < 0 { ends.oldest = place }
         ends.newest = place
     }
 
-    private mutating func takeOut(_ place: Int32, _ list: Int, _ ends: inout Ends) {
+    private static func takeOut(
+        _ place: Int32, _ list: Int, _ nodes: inout BlockList<Node>, _ ends: inout Ends
+    ) {
         let links = nodes[Int(place)].links[list]
         if links.older >= 0 {
             nodes[Int(links.older)].links[list].newer = links.newer

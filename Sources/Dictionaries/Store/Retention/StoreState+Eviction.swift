@@ -48,9 +48,9 @@ extension StoreState {
     // MARK: The index and the order of eviction
 
     /// Adds a version to the index and to all counts and orders.
-    mutating func insert(_ version: Version) {
+    mutating func insert(_ version: Version, isInUse: Bool = true) {
         if version.pinnedUntil > 0 { pins.insert(version) }
-        let left = index.insert(version)
+        let left = index.insert(version, isInUse: isInUse)
         let isInProbation = !left.chain.isEstablished
         if isInProbation { bytesInProbation += version.storedBytes }
         if left.count == 1 {
