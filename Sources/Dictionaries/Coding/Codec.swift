@@ -83,3 +83,67 @@ package enum Codec {
         }
     }
 }
+
+/// A failure to code or decode a body; nothing more from the same stream can be trusted.
+package struct CodingError: Error, Hashable, Sendable {
+    /// The stage of a stream's life at which it failed.
+    package enum Stage: String, Sendable {
+        /// The codec could not be made: no memory, or options that do not fit together.
+        case setup
+        /// The header of the coding is missing or names another dictionary (RFC 9842 sections 4 and 5).
+        case header
+        /// The library failed to code.
+        case encode
+        /// The coded bytes do not decode to the body.
+        case verify
+        /// The library failed to decode.
+        case decode
+        /// The decoded body would be larger than the limits allow.
+        case limit
+        /// The stream is cut short, or goes on after its end.
+        case end
+    }
+
+    package let coding: ContentCoding
+    package let stage: Stage
+    /// The cause, in the library's words if it has any.
+    package let message: String
+
+    package init(_ coding: ContentCoding, _ stage: Stage, _ message: String) {
+        self.coding = coding
+        self.stage = stage
+        self.message = message
+    }
+}
+
+extension CodingError: CustomStringConvertible {
+    /// The failure as one line for a log.
+    package var description: String { "\(coding.token) \(stage.rawValue): \(message)" }
+}
+
+extension [UInt8] {
+    /// Appends the bytes of a span.
+    mutating func append(copying span: Span<UInt8>) {
+        // Safe: the buffer is used only while the span lives.
+        unsafe span.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
+    }
+
+    /// Appends up to `capacity` bytes that a C library writes; `body` returns their count.
+    @unsafe mutating func append<Failure: Error>(
+        upTo capacity: Int, writtenBy body: (UnsafeMutableBufferPointer<UInt8>) throws(Failure) -> Int
+    ) throws(Failure) {
+        // `append(addingCapacity:)` would write in place, but exists only from Swift 6.3 on. Appending zeroes and
+        // overwriting them costs more than copying the output: in a debug build a thousand times more.
+        var failure: Failure?
+        // Safe: `body` gets no more room than there is, and returns the number of bytes that it initialised.
+        let piece = unsafe [UInt8](unsafeUninitializedCapacity: capacity) { buffer, count in
+            do throws(Failure) {
+                count = try unsafe body(buffer)
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+        append(contentsOf: piece)
+    }
+}

@@ -33,3 +33,181 @@ extension Decoder {
         _ = try decode(input, upTo: .max, into: &output)
     }
 }
+
+/// The bounds on the size of a decoded body.
+package struct DecoderLimits: Sendable {
+    /// The number of decoded bytes that the ratio does not bound.
+    static let ratioFreeBytes = 64 << 10
+
+    /// The maximum number of decoded bytes.
+    package var maxBytes: Int
+    /// The maximum number of decoded bytes per byte read, beyond the first 64 KiB; the dictionary's bytes count as
+    /// read.
+    package var maxRatio: Int
+    /// The maximum number of bytes per step, so that a body of unknown length takes little memory at a time.
+    var stepBytes = 64 << 10
+
+    /// Limits the bytes, and the ratio to 100 by default.
+    package init(maxBytes: Int, maxRatio: Int = 100) {
+        self.maxBytes = maxBytes
+        self.maxRatio = maxRatio
+    }
+}
+
+/// A decoder's account of bytes read and written, checked against its limits.
+struct DecoderBudget {
+    private let coding: ContentCoding
+    private let limits: DecoderLimits
+    private var readBytes: Int
+    private var writtenBytes = 0
+
+    init(coding: ContentCoding, dictionaryBytes: Int, limits: DecoderLimits) {
+        self.coding = coding
+        self.limits = limits
+        readBytes = dictionaryBytes
+    }
+
+    /// Returns the number of bytes that may be written in all, given `waiting` bytes of unused input.
+    private func allowedBytes(waiting: Int) -> Int {
+        let (product, overflow) = (readBytes + waiting).multipliedReportingOverflow(by: limits.maxRatio)
+        if overflow || product > Int.max - DecoderLimits.ratioFreeBytes { return limits.maxBytes }
+        return min(limits.maxBytes, product + DecoderLimits.ratioFreeBytes)
+    }
+
+    /// Returns the room for the decoder's next step: at most one byte beyond the limit, so that a bomb is noticed
+    /// and not built.
+    func roomBytes(waiting: Int) -> Int {
+        max(0, min(limits.stepBytes - 1, allowedBytes(waiting: waiting) - writtenBytes)) + 1
+    }
+
+    /// Counts input bytes that were used.
+    mutating func read(_ count: Int) { readBytes += count }
+
+    /// Counts decoded bytes; throws beyond the limits.
+    mutating func wrote(_ count: Int, waiting: Int) throws(CodingError) {
+        writtenBytes += count
+        guard writtenBytes <= allowedBytes(waiting: waiting) else {
+            throw CodingError(
+                coding, .limit,
+                writtenBytes > limits.maxBytes
+                    ? "the body has more than \(limits.maxBytes) bytes"
+                    : "the body has more than \(limits.maxRatio) times the bytes of its coded form")
+        }
+    }
+}
+
+/// One library's decoder, one step at a time; `CheckedDecoder` has the rules of all codings.
+///
+/// Not Sendable, one owner at a time.
+protocol DecoderEngine: AnyObject {
+    /// The coding of the input.
+    var coding: ContentCoding { get }
+
+    /// Decodes once, with room for `room` bytes behind those of `output`; returns the number of input bytes used.
+    func step(_ input: Span<UInt8>, room: Int, into output: inout [UInt8]) throws(CodingError) -> Int
+
+    /// True if the last step had more output than room.
+    var hasMore: Bool { get }
+
+    var memoryBytes: Int { get }
+
+    /// An upper bound of the bytes that it will hold, as far as the input read so far tells.
+    var memoryBytesMax: Int { get }
+
+    /// Throws unless the stream is complete.
+    func finish() throws(CodingError)
+}
+
+/// A decoder with the rules of all codings: the header must match, the limits hold, and no call succeeds after an
+/// error.
+final class CheckedDecoder: Decoder {
+    private let engine: any DecoderEngine
+    private let header: [UInt8]
+    private var budget: DecoderBudget
+    private var headerBytesRead = 0
+    private var hasFailed = false
+
+    init(_ engine: any DecoderEngine, header: [UInt8], budget: DecoderBudget) {
+        self.engine = engine
+        self.header = header
+        self.budget = budget
+    }
+
+    var coding: ContentCoding { engine.coding }
+    var hasMore: Bool { engine.hasMore }
+    var memoryBytes: Int { engine.memoryBytes }
+    var memoryBytesMax: Int { engine.memoryBytesMax }
+
+    func decode(
+        _ input: Span<UInt8>, upTo outputBytes: Int, into output: inout [UInt8]
+    ) throws(CodingError) -> Int {
+        try checkNotFailed()
+        hasFailed = true
+        var used = try readHeader(input)
+        let end = output.count + min(outputBytes, Int.max - output.count)
+        while used < input.count || engine.hasMore, output.count < end {
+            let waiting = input.count - used
+            let room = min(budget.roomBytes(waiting: waiting), end - output.count)
+            let before = output.count
+            let step = try engine.step(input.extracting(used...), room: room, into: &output)
+            used += step
+            budget.read(step)
+            try budget.wrote(output.count - before, waiting: waiting - step)
+        }
+        hasFailed = false
+        return used
+    }
+
+    func finish() throws(CodingError) {
+        try checkNotFailed()
+        hasFailed = true
+        guard headerBytesRead == header.count else {
+            throw CodingError(coding, .header, "the body ends within its header")
+        }
+        try engine.finish()
+        hasFailed = false
+    }
+
+    private func checkNotFailed() throws(CodingError) {
+        guard !hasFailed else { throw CodingError(coding, .decode, "the decoder has failed before") }
+    }
+
+    /// Compares the part of the header that `input` has; returns the number of bytes compared.
+    private func readHeader(_ input: Span<UInt8>) throws(CodingError) -> Int {
+        let count = min(header.count - headerBytesRead, input.count)
+        for index in 0..<count where input[index] != header[headerBytesRead + index] {
+            let isMagic = headerBytesRead + index < header.count - Digest.byteCount
+            throw CodingError(
+                coding, .header,
+                isMagic ? "another magic number" : "the hash of another dictionary than the one given")
+        }
+        headerBytesRead += count
+        return count
+    }
+}
+
+/// An encoder that copies.
+final class IdentityEncoder: Encoder {
+    let coding = ContentCoding.identity
+    let memoryBytes = 0
+
+    func encode(_ input: Span<UInt8>, _ directive: EncoderDirective, into output: inout [UInt8]) {
+        output.append(copying: input)
+    }
+}
+
+/// A decoder that copies, within the limits.
+final class IdentityDecoder: DecoderEngine {
+    let coding = ContentCoding.identity
+    let hasMore = false
+    let memoryBytes = 0
+    let memoryBytesMax = 0
+
+    func step(_ input: Span<UInt8>, room: Int, into output: inout [UInt8]) -> Int {
+        let count = min(input.count, room)
+        output.append(copying: input.extracting(0..<count))
+        return count
+    }
+
+    func finish() {}
+}

@@ -1,3 +1,6 @@
+internal import CBrotli
+internal import CZstd
+
 /// A dictionary indexed once for any number of encoders on any threads; nothing changes it after its creation.
 package final class PreparedDictionary: Sendable {
     /// The index of one library.
@@ -39,4 +42,75 @@ package final class PreparedDictionary: Sendable {
         let tables = try BrotliDictionary(body)
         return PreparedDictionary(body, .brotli(tables), memoryBytes: tables.memoryBytes)
     }
+}
+
+/// A dictionary indexed for brotli: an owner of a BrotliEncoderPreparedDictionary.
+// @unchecked proof: any number of encoders read a prepared dictionary, and nothing changes it after its creation;
+// the count of memory changes only in `init` and `deinit`.
+@safe final class BrotliDictionary: @unchecked Sendable {
+    let handle: OpaquePointer
+    private let memory: BrotliMemory
+    // The tables point into it.
+    private let body: Body
+
+    /// Indexes a body, in about 8 ms for 1 MiB and 30 ms for 4 MiB.
+    init(_ body: Body) throws(CodingError) {
+        let memory = BrotliMemory()
+        // The quality given here has no influence. Safe: `self.body` and `self.memory` outlive the tables.
+        let handle = unsafe BrotliEncoderPrepareDictionary(
+            BROTLI_SHARED_DICTIONARY_RAW, body.count, body.stableAddress, 11,
+            dictum_brotli_allocator(), dictum_brotli_deallocator(), memory.count)
+        guard let handle = unsafe handle else {
+            throw CodingError(.dcb, .setup, "cannot index the dictionary")
+        }
+        unsafe self.handle = handle
+        self.memory = memory
+        self.body = body
+    }
+
+    deinit { unsafe BrotliEncoderDestroyPreparedDictionary(handle) }
+
+    var memoryBytes: Int { memory.bytes }
+
+    /// Returns the bytes of the index that an encoder makes for a dictionary that was not prepared.
+    ///
+    /// Fitted to brotli 1.1, for 16 KB to 32 MB: 4.13 times the dictionary and 256 KiB. The tests compare both.
+    ///
+    /// Fitted to brotli 1.1: 4.13 times the dictionary and 256 KiB, from 16 KB to 32 MB; the tests compare.
+    static func memoryEstimate(_ use: DictionaryUse?) -> Int {
+        guard case .reference(let body)? = use else { return 0 }
+        return body.count * 17 / 4 + 512 << 10
+    }
+}
+
+/// A dictionary indexed for libzstd: an owner of a ZSTD_CDict.
+// @unchecked proof: nothing changes a ZSTD_CDict after its creation (zstd.h: "can be used by multiple threads").
+@safe final class ZstdDictionary: @unchecked Sendable {
+    let handle: OpaquePointer
+    let memoryBytes: Int
+    // The tables point into it.
+    private let body: Body
+
+    /// Indexes a body, in about 2 ms per MiB.
+    init(_ body: Body, level: Int32, bodyBytesHint: Int?) throws(CodingError) {
+        guard let parameters = unsafe ZSTD_createCCtxParams() else {
+            throw CodingError(.dcz, .setup, "memory exhausted")
+        }
+        // Safe: owned by this function.
+        defer { unsafe ZSTD_freeCCtxParams(parameters) }
+        let settings = ZstdSettings(level: level, dictionaryBytes: body.count, bodyBytesHint: bodyBytesHint)
+        try unsafe settings.apply(to: parameters, for: .dcz)
+        // By reference, since `self.body` stays. Raw, since libzstd would otherwise take bytes that begin 37 a4 30
+        // ec for a formatted dictionary.
+        let handle = unsafe ZSTD_createCDict_advanced2(
+            body.stableAddress, body.count, ZSTD_dlm_byRef, ZSTD_dct_rawContent, parameters, ZSTD_defaultCMem)
+        guard let handle = unsafe handle else {
+            throw CodingError(.dcz, .setup, "cannot index the dictionary")
+        }
+        unsafe self.handle = handle
+        unsafe memoryBytes = ZSTD_sizeof_CDict(handle)
+        self.body = body
+    }
+
+    deinit { unsafe ZSTD_freeCDict(handle) }
 }

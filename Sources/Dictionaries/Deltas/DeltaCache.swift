@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// The verified deltas in memory, within a budget, and the flights of those that are being made.
 ///
 /// Safe from any thread, and no thread waits in it: a client that needs a delta that another one makes is called
@@ -129,4 +131,81 @@ package final class DeltaCache: Sendable {
         compact += bytes
         return compact
     }
+}
+
+/// A delta found in the cache.
+package struct DeltaHit: Sendable {
+    /// The delta, or that it would be no shorter than the body.
+    package let outcome: DeltaOutcome
+    /// True if the client's address is to be recorded: the delta may still be coded more strongly.
+    package let wantsPeers: Bool
+}
+
+/// The result of a look-up that may make the delta.
+package enum DeltaJoin: Sendable {
+    /// The delta is in the cache.
+    case hit(DeltaHit)
+    /// Another client's thread makes it, and will call back.
+    case waiting
+    /// The caller is to make it.
+    case lead(DeltaTurn)
+}
+
+/// The turn to make a delta that others may wait for.
+///
+/// A turn that is dropped without a call to `finish` tells them that no encoder was free, so that nobody waits for
+/// ever.
+package final class DeltaTurn: Sendable {
+    private let key: DeltaKey
+    private let cache: DeltaCache
+    private let isOver = Atomic<Bool>(false)
+
+    init(_ key: DeltaKey, of cache: DeltaCache) {
+        self.key = key
+        self.cache = cache
+    }
+
+    deinit { finish(.failed(.busy)) }
+
+    /// Calls everyone who waits, and keeps a delta that was made; only the first call counts.
+    ///
+    /// The delta must have been verified.
+    package func finish(_ outcome: DeltaOutcome) {
+        guard !isOver.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        cache.land(key, outcome)
+    }
+}
+
+/// The client addresses that have needed a delta: two of them, which is enough to tell three apart.
+struct DeltaPeers: Sendable {
+    private var first: UInt128?
+    private var second: UInt128?
+
+    /// Adds an address; returns true if two others were added before.
+    mutating func add(_ address: UInt128) -> Bool {
+        if first == nil || first == address {
+            first = address
+            return false
+        }
+        if second == nil || second == address {
+            second = address
+            return false
+        }
+        return true
+    }
+}
+
+/// The sizes and counts of the delta cache.
+package struct DeltaCacheStatistics: Sendable, Equatable {
+    /// The number of look-ups that found a delta.
+    package var hits = 0
+    /// The number of look-ups that waited for another's delta.
+    package var shared = 0
+    /// The number of look-ups that had to make the delta.
+    package var misses = 0
+    package var bytes = 0
+    package var count = 0
+    package var evictions = 0
+
+    package init() {}
 }

@@ -1,3 +1,5 @@
+internal import Dispatch
+
 /// The indexed dictionaries in memory, within a budget.
 ///
 /// Safe from any thread. A dictionary is indexed on its second use, by one thread, and never on an event loop.
@@ -161,4 +163,58 @@ package final class PreparedDictionaries: Sendable {
         // Freed here, outside the lock, since some have many megabytes.
         withExtendedLifetime(gone) {}
     }
+}
+
+/// A dictionary in the form in which an encoder gets it.
+package struct PreparedUse: Sendable {
+    package let dictionary: DictionaryUse
+    /// True if the index was made for this use, and has never been tried.
+    package let isFirst: Bool
+
+    init(_ dictionary: DictionaryUse, isFirst: Bool = false) {
+        self.dictionary = dictionary
+        self.isFirst = isFirst
+    }
+}
+
+/// One indexing under way, with the threads that wait for it.
+final class PreparedFlight: Sendable {
+    private let landed = DispatchGroup()
+    private let result = Guarded<PreparedDictionary?>(nil)
+
+    init() {
+        landed.enter()
+    }
+
+    /// Ends the wait of all threads; called once.
+    func land(_ prepared: PreparedDictionary?) {
+        result.withLock { $0 = prepared }
+        landed.leave()
+    }
+
+    /// Waits for the end of the indexing; returns nil if it failed.
+    ///
+    /// It blocks, so it is not for event loops.
+    func wait() -> PreparedDictionary? {
+        landed.wait()
+        return result.withLock { $0 }
+    }
+}
+
+/// The sizes and counts of the prepared dictionaries.
+package struct PreparedStatistics: Sendable, Equatable {
+    /// The number of uses of an existing index.
+    package var hits = 0
+    /// The number of dictionaries that were indexed.
+    package var indexed = 0
+    /// The number of uses while another thread was indexing.
+    package var shared = 0
+    /// The number of uses by reference: first uses, and dictionaries that are too large.
+    package var references = 0
+    /// The bytes of the indexes and of the bodies that they refer to.
+    package var bytes = 0
+    package var count = 0
+    package var evictions = 0
+
+    package init() {}
 }

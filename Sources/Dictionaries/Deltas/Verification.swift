@@ -52,3 +52,56 @@ package final class Verification: Sendable {
         return isExact
     }
 }
+
+/// An encoder whose output is decoded again before it is given out.
+///
+/// Throws an error of the stage `verify` if the output does not decode to the input; nothing of that piece may be
+/// sent.
+final class VerifiedEncoder: Encoder {
+    /// The maximum number of bytes that its decoder takes: a window, and the bytes that wait for comparison.
+    static let memoryBytesMax = 16 << 20
+
+    private let engine: any Encoder
+    private let decoder: any Decoder
+    private let verification: Verification
+    private let fault: Deltas.Fault?
+    /// The input that has not been decoded again yet.
+    private var expected: [UInt8] = []
+
+    init(
+        _ engine: any Encoder, dictionary: Body, verification: Verification, fault: Deltas.Fault?
+    ) throws(CodingError) {
+        self.engine = engine
+        decoder = try Codec.decoder(
+            for: engine.coding, dictionary: dictionary,
+            limits: DecoderLimits(maxBytes: .max, maxRatio: .max))
+        self.verification = verification
+        self.fault = fault
+    }
+
+    var coding: ContentCoding { engine.coding }
+    var memoryBytes: Int { engine.memoryBytes + expected.capacity }
+
+    func encode(
+        _ input: Span<UInt8>, _ directive: EncoderDirective, into output: inout [UInt8]
+    ) throws(CodingError) {
+        var piece: [UInt8] = []
+        try engine.encode(input, directive, into: &piece)
+        if !piece.isEmpty { fault?(&piece) }
+        expected.append(copying: input)
+        guard comesBack(piece, isEnd: directive == .end) else {
+            verification.countFailure()
+            throw CodingError(coding, .verify, "the coded bytes do not decode to the body")
+        }
+        output += piece
+    }
+
+    private func comesBack(_ piece: [UInt8], isEnd: Bool) -> Bool {
+        var decoded: [UInt8] = []
+        guard (try? decoder.decode(piece.span, into: &decoded)) != nil, decoded.count <= expected.count,
+            ByteComparison.areEqual(decoded, Array(expected.prefix(decoded.count)))
+        else { return false }
+        expected.removeFirst(decoded.count)
+        return !isEnd || expected.isEmpty && (try? decoder.finish()) != nil
+    }
+}
