@@ -6,8 +6,8 @@ protocol CompressionContext: AnyObject, Sendable {
 }
 
 /// A pool of one codec's contexts: making one costs more than a small delta.
-final class CompressionContexts<Context: CompressionContext>: Sendable {
-    private struct Shelf {
+final class ContextPool<Context: CompressionContext>: Sendable {
+    private struct State {
         var contexts: [Context] = []
         var bytes = 0
     }
@@ -15,7 +15,7 @@ final class CompressionContexts<Context: CompressionContext>: Sendable {
     private let countMax: Int
     private let bytesMax: Int
     private let contextBytesMax: Int
-    private let shelf = Guarded(Shelf())
+    private let state = Guarded(State())
 
     /// Makes an empty pool with bounds on the number of contexts and on their bytes.
     ///
@@ -28,13 +28,13 @@ final class CompressionContexts<Context: CompressionContext>: Sendable {
     }
 
     /// The bytes of memory that pooled contexts hold.
-    var memoryBytes: Int { shelf.withLock { $0.bytes } }
+    var memoryBytes: Int { state.withLock { $0.bytes } }
 
     /// Takes the context that was used last, since its memory is in the cache; returns nil if the pool is empty.
     func take() -> Context? {
-        shelf.withLock { shelf in
-            guard let context = shelf.contexts.popLast() else { return nil }
-            shelf.bytes -= context.memoryBytes
+        state.withLock { state in
+            guard let context = state.contexts.popLast() else { return nil }
+            state.bytes -= context.memoryBytes
             return context
         }
     }
@@ -44,10 +44,10 @@ final class CompressionContexts<Context: CompressionContext>: Sendable {
         guard context.reset() else { return }
         let bytes = context.memoryBytes
         guard bytes <= contextBytesMax else { return }
-        shelf.withLock { shelf in
-            guard shelf.contexts.count < countMax, shelf.bytes + bytes <= bytesMax else { return }
-            shelf.contexts.append(context)
-            shelf.bytes += bytes
+        state.withLock { state in
+            guard state.contexts.count < countMax, state.bytes + bytes <= bytesMax else { return }
+            state.contexts.append(context)
+            state.bytes += bytes
         }
     }
 }

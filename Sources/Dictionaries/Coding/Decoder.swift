@@ -179,20 +179,10 @@ final class CheckedDecoder: Decoder {
             let isMagic = headerBytesRead + index < header.count - Digest.byteCount
             throw CodingError(
                 coding, .header,
-                isMagic ? "another magic number" : "the hash of another dictionary than the one given")
+                isMagic ? "invalid magic number" : "the digest of another dictionary")
         }
         headerBytesRead += count
         return count
-    }
-}
-
-/// An encoder that copies.
-final class IdentityEncoder: Encoder {
-    let coding = ContentCoding.identity
-    let memoryBytes = 0
-
-    func encode(_ input: Span<UInt8>, _ directive: EncoderDirective, into output: inout [UInt8]) {
-        output.append(copying: input)
     }
 }
 

@@ -67,3 +67,13 @@ final class CheckedEncoder: Encoder {
         }
     }
 }
+
+/// An encoder that copies.
+final class IdentityEncoder: Encoder {
+    let coding = ContentCoding.identity
+    let memoryBytes = 0
+
+    func encode(_ input: Span<UInt8>, _ directive: EncoderDirective, into output: inout [UInt8]) {
+        output.append(copying: input)
+    }
+}

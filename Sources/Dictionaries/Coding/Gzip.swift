@@ -7,14 +7,14 @@ final class GzipEncoder: Encoder {
     // Nil for the default levels.
     private let level: Int32?
     // True if the context goes back to the pool.
-    private let isShelved: Bool
+    private let isPooled: Bool
     // Made for the first piece, given back to the pool at the end.
     private var context: GzipContext?
     private var isEnded = false
 
     init(options: EncoderOptions) {
         level = options.gzipLevel
-        isShelved = options.effort == .live
+        isPooled = options.effort == .live
     }
 
     deinit { release() }
@@ -49,23 +49,23 @@ final class GzipEncoder: Encoder {
 
     private func encodeWhole(_ body: Span<UInt8>, into output: inout [UInt8]) throws(CodingError) {
         let level = level ?? Int32(CodingLevels.deflate)
-        let waiting = isShelved ? DeflateContext.shared.take() : nil
+        let pooled = isPooled ? DeflateContext.shared.take() : nil
         // After a reload, pooled contexts have another level.
-        guard let context = waiting?.level == level ? waiting : DeflateContext(level: level) else {
+        guard let context = pooled?.level == level ? pooled : DeflateContext(level: level) else {
             throw CodingError(coding, .setup, "memory exhausted")
         }
         // Safe: the body is used only within the call.
         let isCoded = unsafe body.withUnsafeBufferPointer { unsafe context.encode($0, into: &output) }
-        if isShelved { DeflateContext.shared.give(context) }
+        if isPooled { DeflateContext.shared.give(context) }
         if !isCoded { throw CodingError(coding, .encode, "libdeflate failed") }
     }
 
     private func startedContext() throws(CodingError) -> GzipContext {
         if let context { return context }
         let level = level ?? Int32(CodingLevels.zlib)
-        let waiting = isShelved ? GzipContext.shared.take() : nil
+        let pooled = isPooled ? GzipContext.shared.take() : nil
         let context =
-            if let waiting, waiting.level == level { waiting } else { try GzipContext(level: level) }
+            if let pooled, pooled.level == level { pooled } else { try GzipContext(level: level) }
         self.context = context
         return context
     }
@@ -96,7 +96,7 @@ final class GzipEncoder: Encoder {
     }
 
     private func release() {
-        if let context, isShelved { GzipContext.shared.give(context) }
+        if let context, isPooled { GzipContext.shared.give(context) }
         context = nil
     }
 }
@@ -115,7 +115,7 @@ extension EncoderDirective {
 // @unchecked proof: an encoder or the pool has it, never two at once; the pool's lock orders the hand-over.
 @safe final class GzipContext: CompressionContext, @unchecked Sendable {
     /// The pool for live coding.
-    static let shared = CompressionContexts<GzipContext>(countMax: 16, bytesMax: 8 << 20)
+    static let shared = ContextPool<GzipContext>(countMax: 16, bytesMax: 8 << 20)
 
     static let outputBytes = 32 << 10
 
@@ -159,7 +159,7 @@ extension EncoderDirective {
 // @unchecked proof: an encoder or the pool has it, never two at once; the pool's lock orders the hand-over.
 @safe final class DeflateContext: CompressionContext, @unchecked Sendable {
     /// The pool for live coding.
-    static let shared = CompressionContexts<DeflateContext>(countMax: 16, bytesMax: 16 << 20)
+    static let shared = ContextPool<DeflateContext>(countMax: 16, bytesMax: 16 << 20)
 
     /// The bytes of a compressor at levels 1 to 9: 0.7 MB in libdeflate 1.14, rounded up for other versions.
     static let contextBytes = 1 << 20

@@ -10,8 +10,8 @@ final class ZstdEncoder: Encoder {
     private let dictionary: DictionaryUse?
 
     init(_ coding: ContentCoding, options: EncoderOptions) throws(CodingError) {
-        let waiting = options.effort != .kept ? ZstdContext.shared.take() : nil
-        guard let context = waiting ?? ZstdContext() else {
+        let pooled = options.effort != .kept ? ZstdContext.shared.take() : nil
+        guard let context = pooled ?? ZstdContext() else {
             throw CodingError(coding, .setup, "memory exhausted")
         }
         self.coding = coding
@@ -106,7 +106,7 @@ extension EncoderDirective {
     /// The pool for live coding.
     ///
     /// A context for a feed has 1 to 3 MB. Those for a window of 8 MiB have more and are not kept.
-    static let shared = CompressionContexts<ZstdContext>(countMax: 16, bytesMax: 64 << 20)
+    static let shared = ContextPool<ZstdContext>(countMax: 16, bytesMax: 64 << 20)
 
     /// The size of the output buffer: a whole block, so that the library seldom has to stop.
     static let outputBytes = ZSTD_CStreamOutSize()

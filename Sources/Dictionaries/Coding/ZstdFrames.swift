@@ -43,7 +43,7 @@ enum ZstdFrames {
         }
         withExtendedLifetime(dictionary) {}
         try Zstd.check(code, .zstd, .decode)
-        guard bytes.count == count else { throw CodingError(.zstd, .end, "the frame is of another length") }
+        guard bytes.count == count else { throw CodingError(.zstd, .end, "the frame has another length") }
         return bytes
     }
 }
@@ -52,7 +52,7 @@ enum ZstdFrames {
 // @unchecked proof: one unpacking or the pool has it, never two at once; the pool's lock orders the hand-over.
 @safe final class ZstdUnpacker: CompressionContext, @unchecked Sendable {
     /// The pool: making a context costs more than unpacking a small body.
-    static let shared = CompressionContexts<ZstdUnpacker>(countMax: 8, bytesMax: 4 << 20)
+    static let shared = ContextPool<ZstdUnpacker>(countMax: 8, bytesMax: 4 << 20)
 
     let handle: OpaquePointer
 

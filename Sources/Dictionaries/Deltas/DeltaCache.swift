@@ -6,7 +6,7 @@ internal import Synchronization
 /// back.
 package final class DeltaCache: Sendable {
     /// A function that is called once, by the thread that made the delta or gave it up.
-    package typealias Waiter = @Sendable (DeltaOutcome) -> Void
+    package typealias Waiter = @Sendable (DeltaOutcome<[UInt8]>) -> Void
 
     private struct Entry {
         /// Nil if the delta would be no shorter than the body.
@@ -15,10 +15,10 @@ package final class DeltaCache: Sendable {
         /// True if the delta is coded at the strongest setting, or about to be.
         var isStrongest = false
 
-        var outcome: DeltaOutcome { coded.map { .coded($0) } ?? .notShorter }
+        var outcome: DeltaOutcome<[UInt8]> { coded.map { .coded($0) } ?? .notShorter }
     }
 
-    private struct Shelf {
+    private struct State {
         var entries: RecencyMap<DeltaKey, Entry>
         var flights: [DeltaKey: [Waiter]] = [:]
         var statistics = DeltaCacheStatistics()
@@ -36,50 +36,50 @@ package final class DeltaCache: Sendable {
         }
     }
 
-    private let shelf: Guarded<Shelf>
+    private let state: Guarded<State>
 
     /// Makes an empty cache; `bytesMax` counts the deltas and the tables that find them.
     package init(bytesMax: Int) {
-        shelf = Guarded(Shelf(entries: RecencyMap(bytesMax: bytesMax)))
+        state = Guarded(State(entries: RecencyMap(bytesMax: bytesMax)))
     }
 
     /// The current sizes, and the counts since the start.
     package var statistics: DeltaCacheStatistics {
-        shelf.withLock { shelf in
-            var statistics = shelf.statistics
-            statistics.bytes = shelf.entries.bytes
-            statistics.count = shelf.entries.count
-            statistics.evictions = shelf.entries.evictions
+        state.withLock { state in
+            var statistics = state.statistics
+            statistics.bytes = state.entries.bytes
+            statistics.count = state.entries.count
+            statistics.evictions = state.entries.evictions
             return statistics
         }
     }
 
     /// Returns the delta if it is in the cache.
     package func find(_ key: DeltaKey) -> DeltaHit? {
-        shelf.withLock { $0.find(key) }
+        state.withLock { $0.find(key) }
     }
 
     /// Returns the delta if it is in the cache, or joins those who wait for it, or takes the turn to make it.
     package func join(_ key: DeltaKey, _ waiter: () -> Waiter) -> DeltaJoin {
-        shelf.withLock { shelf in
-            if let hit = shelf.find(key) { return .hit(hit) }
-            if shelf.flights[key] != nil {
-                shelf.flights[key]?.append(waiter())
-                shelf.statistics.shared += 1
+        state.withLock { state in
+            if let hit = state.find(key) { return .hit(hit) }
+            if state.flights[key] != nil {
+                state.flights[key]?.append(waiter())
+                state.statistics.shared += 1
                 return .waiting
             }
-            shelf.flights[key] = []
-            shelf.statistics.misses += 1
+            state.flights[key] = []
+            state.statistics.misses += 1
             return .lead(DeltaTurn(key, of: self))
         }
     }
 
     /// Records a client address that needed a delta; returns true once, for the third different one: the delta is
     /// worth the strongest coding.
-    package func note(peer: UInt128, of key: DeltaKey) -> Bool {
-        shelf.withLock { shelf in
-            shelf.entries.update(key) { entry in
-                guard !entry.isStrongest, entry.coded != nil, entry.peers.add(peer) else { return false }
+    package func recordPeer(_ address: UInt128, of key: DeltaKey) -> Bool {
+        state.withLock { state in
+            state.entries.update(key) { entry in
+                guard !entry.isStrongest, entry.coded != nil, entry.peers.add(address) else { return false }
                 entry.isStrongest = true
                 return true
             } ?? false
@@ -87,40 +87,41 @@ package final class DeltaCache: Sendable {
     }
 
     /// Records that a delta will not be coded at the strongest setting: the next client may request that again.
-    package func dropStrongest(_ key: DeltaKey) {
-        shelf.withLock { shelf in _ = shelf.entries.update(key) { $0.isStrongest = false } }
+    package func cancelStrongest(_ key: DeltaKey) {
+        state.withLock { state in _ = state.entries.update(key) { $0.isStrongest = false } }
     }
 
     /// Returns the length of a cached delta that is shorter than its body.
     func codedBytes(_ key: DeltaKey) -> Int? {
-        shelf.withLock { shelf in shelf.entries.update(key) { $0.coded?.count } ?? nil }
+        state.withLock { state in state.entries.update(key) { $0.coded?.count } ?? nil }
     }
 
     /// Replaces a longer delta by a verified one; returns false, and changes nothing, if there is none.
-    func replace(_ key: DeltaKey, with coded: [UInt8]) -> Bool {
-        let coded = Self.compact(coded)
-        return shelf.withLock { shelf in
-            guard var entry = shelf.entries.value(key), let former = entry.coded, coded.count < former.count
+    func replace(with delta: VerifiedDelta) -> Bool {
+        let key = delta.key
+        let coded = Self.compact(delta.bytes)
+        return state.withLock { state in
+            guard var entry = state.entries.value(key), let former = entry.coded, coded.count < former.count
             else { return false }
             entry.coded = coded
-            shelf.keep(entry, key)
+            state.keep(entry, key)
             return true
         }
     }
 
     /// Ends a flight: keeps a reusable outcome, and calls everyone who waits.
-    func land(_ key: DeltaKey, _ outcome: DeltaOutcome) {
+    fileprivate func land(_ key: DeltaKey, _ outcome: DeltaOutcome<VerifiedDelta>) {
         let entry: Entry? =
             switch outcome {
-            case .coded(let bytes): Entry(coded: Self.compact(bytes))
+            case .coded(let delta): Entry(coded: Self.compact(delta.bytes))
             case .notShorter: Entry(coded: nil)
             case .failed: nil
             }
-        let waiters = shelf.withLock { shelf in
-            if let entry { shelf.keep(entry, key) }
-            return shelf.flights.removeValue(forKey: key) ?? []
+        let waiters = state.withLock { state in
+            if let entry { state.keep(entry, key) }
+            return state.flights.removeValue(forKey: key) ?? []
         }
-        for waiter in waiters { waiter(outcome) }
+        for waiter in waiters { waiter(outcome.bytes) }
     }
 
     /// Returns the same bytes without the spare capacity of an encoder's output.
@@ -136,7 +137,7 @@ package final class DeltaCache: Sendable {
 /// A delta found in the cache.
 package struct DeltaHit: Sendable {
     /// The delta, or that it would be no shorter than the body.
-    package let outcome: DeltaOutcome
+    package let outcome: DeltaOutcome<[UInt8]>
     /// True if the client's address is to be recorded: the delta may still be coded more strongly.
     package let wantsPeers: Bool
 }
@@ -169,9 +170,10 @@ package final class DeltaTurn: Sendable {
 
     /// Calls everyone who waits, and keeps a delta that was made; only the first call counts.
     ///
-    /// The delta must have been verified.
-    package func finish(_ outcome: DeltaOutcome) {
+    /// A delta of another key is not exact here, and fails.
+    package func finish(_ outcome: DeltaOutcome<VerifiedDelta>) {
         guard !isOver.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        if case .coded(let delta) = outcome, delta.key != key { return cache.land(key, .failed(.inexact)) }
         cache.land(key, outcome)
     }
 }

@@ -7,22 +7,13 @@ package final class Deltas: Sendable {
     private let verification: Verification
     private let queue = StrongestQueue()
     private let passes = Guarded<[StrongestPass.End: Int]>([:])
-    private let fault: Fault?
-
-    /// A function that changes a delta before it is verified.
-    package typealias Fault = @Sendable (inout [UInt8]) -> Void
+    private let encoders = DeltaEncoders.factory
 
     /// Makes empty caches with these budgets.
-    ///
-    /// - Parameter fault: a fault that tests of the verification inject, since no library fails on demand; no
-    ///   setting leads here.
-    package init(
-        preparedBytes: Int, cacheBytes: Int, verify: Verification.Mode = .sampled, fault: Fault? = nil
-    ) {
+    package init(preparedBytes: Int, cacheBytes: Int, verify: Verification.Mode = .sampled) {
         prepared = PreparedDictionaries(bytesMax: preparedBytes)
         cache = DeltaCache(bytesMax: cacheBytes)
         verification = Verification(verify)
-        self.fault = fault
     }
 
     /// The current sizes, and the counts since the start.
@@ -36,55 +27,101 @@ package final class Deltas: Sendable {
         return statistics
     }
 
-    /// Makes a delta, off the event loops; a delta that is to be cached is always verified.
+    // MARK: Deltas for the cache
+
+    /// Makes and verifies a delta that is to be cached, off the event loops.
     package func make(
-        _ body: [UInt8], over dictionary: Body, _ coding: ContentCoding, in scope: DeltaScope, isCached: Bool
-    ) -> DeltaOutcome {
+        _ body: Body, over dictionary: Body, _ coding: ContentCoding, in scope: DeltaScope
+    ) -> DeltaOutcome<VerifiedDelta> {
         guard let use = try? prepared.use(dictionary, for: coding, in: scope) else { return .failed(.coding) }
-        return make(body, use, coding, isCached: isCached)
+        return make(body, use, coding, in: scope)
     }
 
-    /// Makes a delta over a dictionary that an event loop may use at once.
+    /// Makes and verifies a delta that is to be cached, over a dictionary that an event loop may use at once.
     package func make(
-        _ body: [UInt8], overQuick dictionary: DictionaryUse, _ coding: ContentCoding, isCached: Bool
-    ) -> DeltaOutcome {
-        make(body, PreparedUse(dictionary), coding, isCached: isCached)
+        _ body: Body, overQuick dictionary: DictionaryUse, _ coding: ContentCoding, in scope: DeltaScope
+    ) -> DeltaOutcome<VerifiedDelta> {
+        make(body, PreparedUse(dictionary), coding, in: scope)
     }
 
     private func make(
-        _ body: [UInt8], _ use: PreparedUse, _ coding: ContentCoding, isCached: Bool
-    ) -> DeltaOutcome {
-        let options = EncoderOptions(bodyBytes: body.count, dictionary: use.dictionary)
-        // Zstandard finds no match in a dictionary that lies at the body's own address (measured: 8,943 bytes
-        // instead of 63).
-        let body = use.dictionary.body.hasMemory(of: body) ? body.map { $0 } : body
-        guard var coded = try? Codec.encode(body.span, coding, options: options) else {
-            return .failed(.coding)
-        }
-        fault?(&coded)
+        _ body: Body, _ use: PreparedUse, _ coding: ContentCoding, in scope: DeltaScope
+    ) -> DeltaOutcome<VerifiedDelta> {
+        guard let coded = encode(body.bytes, use.dictionary, coding) else { return .failed(.coding) }
         let isShorter = coded.count < body.count
         // The first delta over an index shows if the index is right, even if the delta itself is of no use.
         guard isShorter || use.isFirst else { return .notShorter }
-        let isChecked = isCached || verification.isDue(isFirstOfIndex: use.isFirst)
+        guard let delta = verification.verify(coded, of: body, over: use.dictionary.body, coding, in: scope)
+        else { return .failed(.inexact) }
+        return isShorter ? .coded(delta) : .notShorter
+    }
+
+    // MARK: Deltas that are sent only once
+
+    /// Makes a delta that is sent only once, off the event loops; the setting `compression.verify` decides on its check.
+    package func makeOnce(
+        _ body: [UInt8], over dictionary: Body, _ coding: ContentCoding, in scope: DeltaScope
+    ) -> DeltaOutcome<[UInt8]> {
+        guard let use = try? prepared.use(dictionary, for: coding, in: scope) else { return .failed(.coding) }
+        return makeOnce(body, use, coding)
+    }
+
+    /// Makes a delta that is sent only once, over a dictionary that an event loop may use at once.
+    package func makeOnce(
+        _ body: [UInt8], overQuick dictionary: DictionaryUse, _ coding: ContentCoding
+    ) -> DeltaOutcome<[UInt8]> {
+        makeOnce(body, PreparedUse(dictionary), coding)
+    }
+
+    private func makeOnce(
+        _ body: [UInt8], _ use: PreparedUse, _ coding: ContentCoding
+    ) -> DeltaOutcome<[UInt8]> {
+        guard let coded = encode(body, use.dictionary, coding) else { return .failed(.coding) }
+        let isShorter = coded.count < body.count
+        guard isShorter || use.isFirst else { return .notShorter }
+        let isChecked = verification.sample(isFirstOfIndex: use.isFirst)
         guard !isChecked || verification.isExact(coded, coding, dictionary: use.dictionary.body, body: body)
         else { return .failed(.inexact) }
         return isShorter ? .coded(coded) : .notShorter
     }
 
-    // MARK: Bodies that go on piece by piece
+    private func encode(
+        _ body: [UInt8], _ dictionary: DictionaryUse, _ coding: ContentCoding, effort: Effort = .live
+    ) -> [UInt8]? {
+        // Zstandard finds no match in a dictionary that lies at the body's own address (measured: 8,943 bytes instead
+        // of 63).
+        let body = dictionary.body.hasMemory(of: body) ? body.map { $0 } : body
+        let options = EncoderOptions(bodyBytes: body.count, effort: effort, dictionary: dictionary)
+        var coded: [UInt8] = []
+        do throws(CodingError) {
+            try encoders.encoder(for: coding, options: options).encode(body.span, .end, into: &coded)
+        } catch {
+            return nil
+        }
+        return coded
+    }
 
-    /// Returns true if the next stream is to be checked as it goes out, and counts it.
-    package func isStreamCheckDue(isFirstOfIndex: Bool = false) -> Bool {
-        verification.isDue(isFirstOfIndex: isFirstOfIndex)
+    // MARK: Streams
+
+    /// Counts a stream; returns true if it is to be verified as it goes out.
+    package func sampleStream(isFirstOfIndex: Bool = false) -> Bool {
+        verification.sample(isFirstOfIndex: isFirstOfIndex)
     }
 
     /// The bytes of memory that the check of a stream takes.
     package static let streamCheckBytes = VerifiedEncoder.memoryBytesMax
 
-    /// Returns an encoder that checks its own output; see `VerifiedEncoder`.
-    package func checked(_ encoder: any Encoder, over dictionary: Body) throws(CodingError) -> any Encoder {
+    /// Returns an encoder for a stream; over a dictionary, and if `isChecked`, it verifies its own output.
+    package func encoder(
+        for coding: ContentCoding, options: EncoderOptions, isChecked: Bool
+    ) throws(CodingError) -> any Encoder {
+        guard let dictionary = options.dictionary?.body else {
+            return try Codec.encoder(for: coding, options: options)
+        }
+        let encoder = try encoders.encoder(for: coding, options: options)
+        guard isChecked else { return encoder }
         verification.countCheck()
-        return try VerifiedEncoder(encoder, dictionary: dictionary, verification: verification, fault: fault)
+        return try VerifiedEncoder(encoder, dictionary: dictionary, verification: verification)
     }
 
     // MARK: The strongest setting
@@ -101,31 +138,48 @@ package final class Deltas: Sendable {
             bodyBytes: body.count, effort: .kept, dictionary: .reference(dictionary))
         var end = StrongestPass.End.dropped
         _ = pass.withMemory(Codec.memoryEstimate(for: pass.key.coding, options: options)) {
-            end = strengthen(pass, body, dictionary, options)
+            end = strengthen(pass, body, dictionary)
         }
         return end
     }
 
-    private func strengthen(
-        _ pass: StrongestPass, _ body: Body, _ dictionary: Body, _ options: EncoderOptions
-    ) -> StrongestPass.End {
-        let (coding, bytes) = (pass.key.coding, body.bytes)
-        guard var coded = try? Codec.encode(bytes.span, coding, options: options) else { return .failed }
-        fault?(&coded)
+    private func strengthen(_ pass: StrongestPass, _ body: Body, _ dictionary: Body) -> StrongestPass.End {
+        let key = pass.key
+        guard let coded = encode(body.bytes, .reference(dictionary), key.coding, effort: .kept) else {
+            return .failed
+        }
         // The delta may have gone in the meantime.
-        guard let former = cache.codedBytes(pass.key) else { return .stale }
+        guard let former = cache.codedBytes(key) else { return .stale }
         guard coded.count < former else { return .kept }
-        guard verification.isExact(coded, coding, dictionary: dictionary, body: bytes) else {
+        guard let delta = verification.verify(coded, of: body, over: dictionary, key.coding, in: key.scope)
+        else {
             pass.onInexact()
             return .failed
         }
-        return cache.replace(pass.key, with: coded) ? .replaced : .stale
+        return cache.replace(with: delta) ? .replaced : .stale
     }
 
     private func end(_ pass: StrongestPass, _ end: StrongestPass.End) {
         // The next client requests the pass again, if it is still wanted then.
-        if end == .dropped || end == .stale { cache.dropStrongest(pass.key) }
+        if end == .dropped || end == .stale { cache.cancelStrongest(pass.key) }
         passes.withLock { $0[end, default: 0] += 1 }
+    }
+}
+
+/// A maker of the encoders of deltas.
+package protocol DeltaEncoderFactory: Sendable {
+    func encoder(for coding: ContentCoding, options: EncoderOptions) throws(CodingError) -> any Encoder
+}
+
+/// The encoders of `Codec`.
+package struct DeltaEncoders: DeltaEncoderFactory {
+    /// The factory of new `Deltas`: the encoders of `Codec`, unless a test of the verification binds faulty ones.
+    @TaskLocal package static var factory: any DeltaEncoderFactory = DeltaEncoders()
+
+    package func encoder(
+        for coding: ContentCoding, options: EncoderOptions
+    ) throws(CodingError) -> any Encoder {
+        try Codec.encoder(for: coding, options: options)
     }
 }
 

@@ -18,22 +18,23 @@ package final class PreparedDictionaries: Sendable {
     }
 
     /// The known fact about a dictionary without an index.
-    private enum Past: Sendable {
+    private enum Unindexed: Sendable {
         case usedOnce
         /// The index alone is larger than the budget.
         case tooLarge
     }
 
-    private struct Shelf {
+    private struct State {
         var ready: RecencyMap<Key, PreparedDictionary>
-        var past = RecencyMap<Key, Past>(bytesMax: onceMax * RecencyMap<Key, Past>.overheadBytes)
+        var unindexed = RecencyMap<Key, Unindexed>(
+            bytesMax: onceMax * RecencyMap<Key, Unindexed>.overheadBytes)
         var flights: [Key: PreparedFlight] = [:]
         var statistics = PreparedStatistics()
 
         /// Records a use by reference.
-        mutating func refer(_ key: Key, _ past: Past?) {
+        mutating func countReference(_ key: Key, _ unindexed: Unindexed?) {
             statistics.references += 1
-            if past == nil { _ = self.past.insert(.usedOnce, bytes: 0, for: key) }
+            if unindexed == nil { _ = self.unindexed.insert(.usedOnce, bytes: 0, for: key) }
         }
     }
 
@@ -47,31 +48,28 @@ package final class PreparedDictionaries: Sendable {
         case due(PreparedFlight)
     }
 
-    private let shelf: Guarded<Shelf>
+    private let state: Guarded<State>
 
     /// Makes an empty cache; `bytesMax` counts the indexes and the bodies that they refer to.
     package init(bytesMax: Int) {
-        shelf = Guarded(Shelf(ready: RecencyMap(bytesMax: bytesMax)))
+        state = Guarded(State(ready: RecencyMap(bytesMax: bytesMax)))
     }
 
     /// The current sizes, and the counts since the start.
     package var statistics: PreparedStatistics {
-        shelf.withLock { shelf in
-            var statistics = shelf.statistics
-            statistics.bytes = shelf.ready.bytes
-            statistics.count = shelf.ready.count
-            statistics.evictions = shelf.ready.evictions
+        state.withLock { state in
+            var statistics = state.statistics
+            statistics.bytes = state.ready.bytes
+            statistics.count = state.ready.count
+            statistics.evictions = state.ready.evictions
             return statistics
         }
     }
 
-    /// The bytes of memory that the indexed dictionaries hold.
-    package var memoryBytes: Int { statistics.bytes }
-
     /// Returns true if the dictionary is indexed for that coding.
     package func isReady(_ body: Body, for coding: ContentCoding, in scope: DeltaScope) -> Bool {
         let key = Key(digest: body.digest, coding: coding, scope: scope)
-        return shelf.withLock { $0.ready.contains(key) }
+        return state.withLock { $0.ready.contains(key) }
     }
 
     /// Returns the dictionary in a form that is quick enough for an event loop; nil if it has to be indexed first.
@@ -81,18 +79,18 @@ package final class PreparedDictionaries: Sendable {
         _ body: Body, for coding: ContentCoding, in scope: DeltaScope
     ) -> DictionaryUse? {
         let key = Key(digest: body.digest, coding: coding, scope: scope)
-        return shelf.withLock { (shelf) -> DictionaryUse? in
-            if let prepared = shelf.ready.value(key) {
-                shelf.statistics.hits += 1
+        return state.withLock { (state) -> DictionaryUse? in
+            if let prepared = state.ready.value(key) {
+                state.statistics.hits += 1
                 return .prepared(prepared)
             }
             guard coding == .dcz else { return nil }
-            let past = shelf.past.value(key)
-            guard past != .usedOnce || shelf.flights[key] != nil || body.count > Self.dictionaryBytesMax
+            let unindexed = state.unindexed.value(key)
+            guard unindexed != .usedOnce || state.flights[key] != nil || body.count > Self.dictionaryBytesMax
             else {
                 return nil
             }
-            shelf.refer(key, past)
+            state.countReference(key, unindexed)
             return .reference(body)
         }
     }
@@ -126,37 +124,37 @@ package final class PreparedDictionaries: Sendable {
     }
 
     private func find(_ key: Key, bodyBytes: Int) -> Finding {
-        shelf.withLock { shelf in
-            if let prepared = shelf.ready.value(key) {
-                shelf.statistics.hits += 1
+        state.withLock { state in
+            if let prepared = state.ready.value(key) {
+                state.statistics.hits += 1
                 return .prepared(prepared)
             }
-            if let flight = shelf.flights[key] {
-                shelf.statistics.shared += 1
+            if let flight = state.flights[key] {
+                state.statistics.shared += 1
                 return .underWay(flight)
             }
-            let past = shelf.past.value(key)
-            guard past == .usedOnce, bodyBytes <= Self.dictionaryBytesMax else {
-                shelf.refer(key, past)
+            let unindexed = state.unindexed.value(key)
+            guard unindexed == .usedOnce, bodyBytes <= Self.dictionaryBytesMax else {
+                state.countReference(key, unindexed)
                 return .reference
             }
             let flight = PreparedFlight()
-            shelf.flights[key] = flight
-            shelf.statistics.indexed += 1
+            state.flights[key] = flight
+            state.statistics.indexed += 1
             return .due(flight)
         }
     }
 
     private func land(_ flight: PreparedFlight, _ prepared: PreparedDictionary?, _ key: Key) {
-        let gone = shelf.withLock { shelf -> [PreparedDictionary] in
-            shelf.flights[key] = nil
+        let gone = state.withLock { state -> [PreparedDictionary] in
+            state.flights[key] = nil
             // The first use is forgotten, so that a dictionary that is evicted soon is not indexed again for a
             // single use.
-            shelf.past.remove(key)
+            state.unindexed.remove(key)
             guard let prepared else { return [] }
             let bytes = prepared.memoryBytes + prepared.body.count + key.scope.memoryBytes
-            let gone = shelf.ready.insert(prepared, bytes: bytes, for: key)
-            if !shelf.ready.contains(key) { _ = shelf.past.insert(.tooLarge, bytes: 0, for: key) }
+            let gone = state.ready.insert(prepared, bytes: bytes, for: key)
+            if !state.ready.contains(key) { _ = state.unindexed.insert(.tooLarge, bytes: 0, for: key) }
             return gone
         }
         flight.land(prepared)

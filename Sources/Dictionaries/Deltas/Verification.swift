@@ -28,8 +28,8 @@ package final class Verification: Sendable {
     /// The number of verified deltas that were not exact.
     package var failures: Int { failed.load(ordering: .relaxed) }
 
-    /// Returns true if a delta that is sent only once is to be verified, and counts it.
-    func isDue(isFirstOfIndex: Bool) -> Bool {
+    /// Counts a delta that is sent only once; returns true if it is to be verified.
+    func sample(isFirstOfIndex: Bool) -> Bool {
         switch mode {
         case .always: true
         case .never: false
@@ -44,7 +44,17 @@ package final class Verification: Sendable {
     /// Counts a stream that was not exact.
     func countFailure() { failed.wrappingAdd(1, ordering: .relaxed) }
 
-    /// Decodes a delta, compares it with the body, and counts.
+    /// Verifies a delta that is to be cached, and counts; nil if it is not exact.
+    func verify(
+        _ coded: [UInt8], of body: Body, over dictionary: Body, _ coding: ContentCoding, in scope: DeltaScope
+    ) -> VerifiedDelta? {
+        let delta = VerifiedDelta(coded, of: body, over: dictionary, coding, in: scope)
+        countCheck()
+        if delta == nil { countFailure() }
+        return delta
+    }
+
+    /// Decodes a delta that is sent only once, compares it with the body, and counts.
     func isExact(_ coded: [UInt8], _ coding: ContentCoding, dictionary: Body, body: [UInt8]) -> Bool {
         let isExact = DeltaCheck.isExact(coded, coding, dictionary: dictionary, body: body)
         countCheck()
@@ -64,19 +74,15 @@ final class VerifiedEncoder: Encoder {
     private let engine: any Encoder
     private let decoder: any Decoder
     private let verification: Verification
-    private let fault: Deltas.Fault?
     /// The input that has not been decoded again yet.
     private var expected: [UInt8] = []
 
-    init(
-        _ engine: any Encoder, dictionary: Body, verification: Verification, fault: Deltas.Fault?
-    ) throws(CodingError) {
+    init(_ engine: any Encoder, dictionary: Body, verification: Verification) throws(CodingError) {
         self.engine = engine
         decoder = try Codec.decoder(
             for: engine.coding, dictionary: dictionary,
             limits: DecoderLimits(maxBytes: .max, maxRatio: .max))
         self.verification = verification
-        self.fault = fault
     }
 
     var coding: ContentCoding { engine.coding }
@@ -87,7 +93,6 @@ final class VerifiedEncoder: Encoder {
     ) throws(CodingError) {
         var piece: [UInt8] = []
         try engine.encode(input, directive, into: &piece)
-        if !piece.isEmpty { fault?(&piece) }
         expected.append(copying: input)
         guard comesBack(piece, isEnd: directive == .end) else {
             verification.countFailure()

@@ -1,3 +1,31 @@
+/// A delta that decodes to exactly the body that its key names.
+///
+/// A cached delta is never sent for another body, because this type carries the proof from the encoder to the client:
+///
+/// 1. Its only initializer decodes the coded bytes with a decoder of its own, over the dictionary, and compares the
+///    result with the body, byte for byte. Whatever a faulty encoder gives, no value comes of it.
+/// 2. Its key has the digests of that very body and dictionary, which `Body` has as the SHA-256 of its bytes.
+/// 3. `DeltaCache` takes values of this type only (`DeltaTurn.finish`, `DeltaCache.replace`), and keeps each under its
+///    own key.
+/// 4. A response is looked up by the digest of its own body and of the dictionary that it would be coded over, with
+///    the scope of that dictionary's chain.
+///
+/// Deltas that are sent only once have no proof: `Verification` draws those that are checked.
+package struct VerifiedDelta: Hashable, Sendable {
+    package let key: DeltaKey
+    /// The coded bytes.
+    package let bytes: [UInt8]
+
+    /// Verifies coded bytes; nil unless they decode to exactly the body.
+    init?(
+        _ coded: [UInt8], of body: Body, over dictionary: Body, _ coding: ContentCoding, in scope: DeltaScope
+    ) {
+        guard DeltaCheck.isExact(coded, coding, dictionary: dictionary, body: body.bytes) else { return nil }
+        key = DeltaKey(body: body.digest, dictionary: dictionary.digest, coding: coding, scope: scope)
+        bytes = coded
+    }
+}
+
 /// The check that a delta is exact; a pure function.
 package enum DeltaCheck {
     /// Returns true if a coded body decodes to exactly the body; O(count), most of it copying.
@@ -12,21 +40,32 @@ package enum DeltaCheck {
     }
 }
 
-/// The outcome of making a delta.
-package enum DeltaOutcome: Sendable, Equatable {
+/// The outcome of making a delta: a `VerifiedDelta`, or the bytes of a delta.
+package enum DeltaOutcome<Delta: Sendable & Equatable>: Sendable, Equatable {
     /// The delta is made, and shorter than the body.
-    case coded([UInt8])
+    case coded(Delta)
     /// The delta would be no shorter than the body.
     case notShorter
-    case failed(Failure)
+    case failed(DeltaFailure)
+}
 
-    /// The reason why there is no delta.
-    package enum Failure: Sendable, Equatable {
-        /// The library failed.
-        case coding
-        /// The delta did not decode to the body.
-        case inexact
-        /// No encoder was free.
-        case busy
+/// The reason why there is no delta.
+package enum DeltaFailure: Sendable, Equatable {
+    /// The library failed.
+    case coding
+    /// The delta did not decode to the body.
+    case inexact
+    /// No encoder was free.
+    case busy
+}
+
+extension DeltaOutcome<VerifiedDelta> {
+    /// The same outcome with the bytes alone.
+    package var bytes: DeltaOutcome<[UInt8]> {
+        switch self {
+        case .coded(let delta): .coded(delta.bytes)
+        case .notShorter: .notShorter
+        case .failed(let failure): .failed(failure)
+        }
     }
 }

@@ -10,12 +10,12 @@ package struct EntityTag: Hashable, Sendable {
         let bytes = value.utf8
         let text = bytes.span
         let whole = FieldSyntax.trimmed(0..<text.count, in: text)
-        guard let place = Self.read(from: whole.lowerBound, in: text),
-            place.opaque.upperBound == whole.upperBound
+        guard let position = Self.read(from: whole.lowerBound, in: text),
+            position.opaque.upperBound == whole.upperBound
         else { return nil }
         // Nearly every upstream's tag is strong, and then the whole text is the opaque tag.
-        opaque = place.opaque.count == text.count ? value : FieldSyntax.string(place.opaque, in: text)
-        isWeak = place.isWeak
+        opaque = position.opaque.count == text.count ? value : FieldSyntax.string(position.opaque, in: text)
+        isWeak = position.isWeak
     }
 
     private init(opaque: String, isWeak: Bool) {
@@ -61,7 +61,7 @@ package struct EntityTag: Hashable, Sendable {
     }
 
     /// The position of a tag in a text.
-    private struct Place {
+    private struct Position {
         let opaque: Range<Int>
         let isWeak: Bool
     }
@@ -73,19 +73,19 @@ package struct EntityTag: Hashable, Sendable {
                 offset += 1
                 continue
             }
-            guard let place = read(from: offset, in: text) else { return false }
-            let end = place.opaque.upperBound
+            guard let position = read(from: offset, in: text) else { return false }
+            let end = position.opaque.upperBound
             let rest = FieldSyntax.trimmed(end..<text.count, in: text)
             guard rest.isEmpty || text[rest.lowerBound] == UInt8(ascii: ",") else { return false }
             tags.append(
-                EntityTag(opaque: FieldSyntax.string(place.opaque, in: text), isWeak: place.isWeak))
+                EntityTag(opaque: FieldSyntax.string(position.opaque, in: text), isWeak: position.isWeak))
             offset = end
         }
         return true
     }
 
     /// Reads `entity-tag = [ %s"W/" ] DQUOTE *etagc DQUOTE`: the tag may contain commas, and W is upper case.
-    private static func read(from start: Int, in text: Span<UInt8>) -> Place? {
+    private static func read(from start: Int, in text: Span<UInt8>) -> Position? {
         var offset = start
         var isWeak = false
         if offset + 1 < text.count, text[offset] == UInt8(ascii: "W"), text[offset + 1] == UInt8(ascii: "/") {
@@ -99,7 +99,7 @@ package struct EntityTag: Hashable, Sendable {
             end += 1
         }
         guard end < text.count else { return nil }
-        return Place(opaque: offset..<end + 1, isWeak: isWeak)
+        return Position(opaque: offset..<end + 1, isWeak: isWeak)
     }
 }
 

@@ -34,9 +34,6 @@ package struct Freshness: Equatable, Sendable {
     /// Returns the age of the response at the given time (RFC 9111 section 4.2.3).
     package func ageSeconds(at now: Int64) -> Int64 { initialAgeSeconds + max(0, now - receivedAt) }
 
-    /// Returns true if the response is fresh at the given time.
-    package func isFresh(at now: Int64) -> Bool { ageSeconds(at: now) < lifetimeSeconds }
-
     /// Returns true if the response is fresh, or stale but usable, at the given time; a dictionary counts as long.
     package func isUsable(at now: Int64) -> Bool { remainingSeconds(at: now) > 0 }
 

@@ -82,12 +82,14 @@ package enum LinkField {
 package struct DictionaryPath: Hashable, Sendable {
     /// The start of all of Dictum's own paths.
     package static let prefix = "/.dictum/"
+    /// The length of every chain's name.
+    package static let chainNameLength = 22
 
-    package let chain: String
+    package let chainName: String
     package let digest: Digest
 
-    package init(chain: String, digest: Digest) {
-        self.chain = chain
+    package init(chainName: String, digest: Digest) {
+        self.chainName = chainName
         self.digest = digest
     }
 
@@ -96,9 +98,9 @@ package struct DictionaryPath: Hashable, Sendable {
         guard path.hasPrefix(Self.prefix) else { return nil }
         let parts = path.dropFirst(Self.prefix.count).split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 2, let digest = Digest(base64URL: String(parts[1])),
-            parts[0].utf8.count == ChainKey.nameLength
+            parts[0].utf8.count == Self.chainNameLength
         else { return nil }
-        self.init(chain: String(parts[0]), digest: digest)
+        self.init(chainName: String(parts[0]), digest: digest)
     }
 
     /// Returns true if a path is one of Dictum's own, which no upstream ever sees.
@@ -111,5 +113,5 @@ package struct DictionaryPath: Hashable, Sendable {
         return true
     }
 
-    package var text: String { "\(Self.prefix)\(chain)/\(digest.base64URL)" }
+    package var text: String { "\(Self.prefix)\(chainName)/\(digest.base64URL)" }
 }

@@ -31,9 +31,9 @@ package struct MatchBudget: Sendable {
 /// most instructions times bytes. The memory is as many bits for the splits alone.
 struct PatternMatcher {
     /// A step that remains to be done.
-    private enum Job {
+    private enum Step {
         /// Continue at an instruction and an offset in the text.
-        case way(instruction: Int, offset: Int)
+        case branch(instruction: Int, offset: Int)
         /// Restore a bound that a failed branch has changed.
         case restore(slot: Int, bound: Int)
     }
@@ -41,7 +41,7 @@ struct PatternMatcher {
     private let instructions: [PatternProgram.Instruction]
     private let length: Int
     private var bounds: [Int]
-    private var jobs: [Job] = []
+    private var steps: [Step] = []
     /// A bit for each split and offset at which a choice was made.
     private var seen: [UInt64]
 
@@ -74,11 +74,11 @@ struct PatternMatcher {
     }
 
     private mutating func run(_ text: Span<UInt8>, within budget: inout MatchBudget) -> Bool {
-        jobs.append(.way(instruction: 0, offset: 0))
-        while let job = jobs.popLast() {
-            switch job {
+        steps.append(.branch(instruction: 0, offset: 0))
+        while let step = steps.popLast() {
+            switch step {
             case .restore(let slot, let bound): bounds[slot] = bound
-            case .way(let instruction, let offset):
+            case .branch(let instruction, let offset):
                 if follow(from: instruction, at: offset, in: text, within: &budget) { return true }
                 if budget.isExhausted { return false }
             }
@@ -86,7 +86,7 @@ struct PatternMatcher {
         return false
     }
 
-    /// Returns true if this branch leads to the end, and pushes the other branches as jobs.
+    /// Returns true if this branch leads to the end, and pushes the other branches as steps.
     private mutating func follow(
         from start: Int, at startOffset: Int, in text: Span<UInt8>, within budget: inout MatchBudget
     ) -> Bool {
@@ -109,11 +109,11 @@ struct PatternMatcher {
             case .jump(let target): index = target
             case .split(let first, let second, let number):
                 guard isNew(number, offset) else { return false }
-                jobs.append(.way(instruction: second, offset: offset))
+                steps.append(.branch(instruction: second, offset: offset))
                 index = first
             case .save(let slot):
                 if !bounds.isEmpty {
-                    jobs.append(.restore(slot: slot, bound: bounds[slot]))
+                    steps.append(.restore(slot: slot, bound: bounds[slot]))
                     bounds[slot] = offset
                 }
                 index += 1

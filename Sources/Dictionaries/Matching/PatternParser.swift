@@ -64,7 +64,7 @@ struct PatternParser {
         let suffix = takeText()
         guard let end = current, end.kind == .close else {
             if current == nil {
-                throw PatternError(offset: token.offset, "a brace that is never closed; expected }")
+                throw PatternError(offset: token.offset, "an unclosed brace; expected }")
             }
             throw unexpected()
         }
@@ -79,7 +79,7 @@ struct PatternParser {
             case .close: "a closing brace without an opening one; expected \\} for a brace itself"
             case .open: "a brace inside braces; expected text, a group, or }"
             case .modifier(let scalar):
-                "\(scalar) behind nothing that it could repeat; expected \\\(scalar) for the character itself"
+                "\(scalar) with nothing to repeat; expected \\\(scalar) for the character itself"
             case .invalid(_, let text): text
             default: "a second group inside one pair of braces; expected text or }"
             }
@@ -175,7 +175,7 @@ struct PatternParser {
         if group.name == nil { nextNumber += 1 }
         guard names.insert(name).inserted else {
             throw PatternError(
-                offset: group.offset, "the name \(name) twice; expected a name of its own for each group")
+                offset: group.offset, "the name \(name) twice; expected a unique name for each group")
         }
         parts.append(
             PatternPart(

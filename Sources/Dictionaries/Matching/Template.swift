@@ -94,11 +94,11 @@ package struct Template: Sendable {
                 pattern.append(contentsOf: scalars[index...index + 1])
                 index += 2
             } else if scalars[index] == "<" {
-                let end = try place(at: index, in: scalars, groupNames: groupNames)
+                let end = try placeholderEnd(at: index, in: scalars, groupNames: groupNames)
                 if case .name(let name) = PatternTokenizer.tokens(Array(pattern)).dropLast().last?.kind {
                     throw PatternError(
                         offset: index,
-                        "a place directly behind the group :\(name); expected some text between them")
+                        "a placeholder directly behind the group :\(name); expected some text between them")
                 }
                 pieces.append(.pattern(String(pattern)))
                 pieces.append(.group(string(scalars[index + 1..<end])))
@@ -113,19 +113,20 @@ package struct Template: Sendable {
     }
 
     /// Returns the end of the placeholder that begins at the index.
-    private static func place(
+    private static func placeholderEnd(
         at start: Int, in scalars: [Unicode.Scalar], groupNames: [String]
     ) throws(PatternError) -> Int {
         guard let end = scalars[start...].firstIndex(of: ">") else {
             throw PatternError(
                 offset: start,
-                "a place that is never closed; expected <name>, or \\< for the character itself")
+                "an unclosed placeholder; expected <name>, or \\< for the character itself")
         }
         let name = string(scalars[start + 1..<end])
         guard groupNames.contains(name) else {
             let known =
                 groupNames.isEmpty ? "no groups" : groupNames.map { "<\($0)>" }.joined(separator: ", ")
-            throw PatternError(offset: start, "the place <\(name)>; the route's match has \(known)")
+            throw PatternError(
+                offset: start, "the unknown placeholder <\(name)>; the route's match has \(known)")
         }
         return end
     }

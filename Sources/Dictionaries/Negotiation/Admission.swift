@@ -1,18 +1,9 @@
 /// The rules for a response that may become a version of its chain; see the article Rules.
 package enum Admission {
-    /// Returns the verdict on a response, which needs no body yet.
+    /// Returns the reason why the response must not become a version; nil if it may.
     ///
-    /// The caller bounds a body of unknown length by `bodyBytesMax`.
-    package static func evaluate(
-        request: RequestFacts, response: ResponseFacts, policy: RoutePolicy
-    ) -> AdmissionVerdict {
-        if let reason = obstacle(request: request, response: response, policy: policy) {
-            return .refuse(reason)
-        }
-        return .admit
-    }
-
-    private static func obstacle(
+    /// The body need not have come: the caller bounds one of unknown length by `bodyBytesMax`.
+    package static func obstacle(
         request: RequestFacts, response: ResponseFacts, policy: RoutePolicy
     ) -> Reason? {
         if !policy.areDictionariesOn { return .switchedOff }
@@ -76,7 +67,7 @@ package enum Offer {
     ) -> Reason? {
         if response.hasUseAsDictionary { return .offeredUpstream }
         if let reason = policy.dictionaryObstacle(request: request, response: response) { return reason }
-        return Admission.evaluate(request: request, response: response, policy: policy).reason
+        return Admission.obstacle(request: request, response: response, policy: policy)
     }
 
     /// Returns true if the response of a dictionary's own URL may carry Use-As-Dictionary: its body was admitted

@@ -21,12 +21,12 @@ package enum DeltaHint: Equatable, Sendable {
             return nil
         }
         if response.cacheControl.noStore, !request.noStore,
-            Admission.evaluate(request: request, response: response, policy: policy).reason == .noStore
+            Admission.obstacle(request: request, response: response, policy: policy) == .noStore
         {
             var storable = response
             storable.cacheControl.noStore = false
             let isOnlyThat =
-                Admission.evaluate(request: request, response: storable, policy: policy).reason == nil
+                Admission.obstacle(request: request, response: storable, policy: policy) == nil
             return isOnlyThat ? .noStore : nil
         }
         return wideField(of: response.varyNames).map { .variesWidely(field: $0) }

@@ -5,7 +5,7 @@
 /// shape, since a name that only begins like a known one may be a session's.
 package struct IgnoredCookies: Sendable {
     /// A pattern of names, and the shape of their values.
-    private struct Pattern {
+    private struct CookiePattern {
         let name: [UInt8]
         let value: [UInt8]
     }
@@ -14,7 +14,7 @@ package struct IgnoredCookies: Sendable {
     private static let valueBytesMax = 4096
 
     private var names: [[UInt8]] = []
-    private var patterns: [Pattern] = []
+    private var patterns: [CookiePattern] = []
 
     /// The cookies that browsers send to any site that embeds a well-known analytics or advertising script.
     package static let defaults =
@@ -47,7 +47,7 @@ package struct IgnoredCookies: Sendable {
             if parts.count == 1 {
                 names.append(Array(parts[0]))
             } else {
-                patterns.append(Pattern(name: Array(parts[0]), value: Array(parts[1])))
+                patterns.append(CookiePattern(name: Array(parts[0]), value: Array(parts[1])))
             }
         }
     }

@@ -8,7 +8,7 @@ package enum Negotiation {
     /// The highest weight wins, then the server's order; identity comes last among equals. If nothing fits,
     /// identity is sent even if the client refuses it: never 406.
     package static func decide(
-        request: RequestFacts, response: ResponseFacts, route: RoutePolicy, dictionary: DictionaryFound,
+        request: RequestFacts, response: ResponseFacts, route: RoutePolicy, dictionary: DictionaryLookUp,
         serverPreference: CodingPreference
     ) -> Decision {
         if let reason = Eligibility.obstacle(request: request, response: response, policy: route) {
@@ -48,14 +48,14 @@ private struct Negotiator {
     let accept: AcceptEncoding
     let upstream: UpstreamCoding
     let bodyBytes: Int?
-    let dictionary: DictionaryFound
+    let dictionary: DictionaryLookUp
     let serverPreference: CodingPreference
     /// The number of body bytes so far, if the length is not known.
     let bodyBytesSeen: Int
 
     /// Returns a decision for the best coding; `policyObstacle` is the reason, if any, against every dictionary.
     func coded(policyObstacle: Reason?) -> Decision {
-        let obstacle = policyObstacle ?? dictionaryObstacle()
+        let obstacle = policyObstacle ?? lookUpObstacle()
         // If the client accepts the upstream's own coding, no other is worth decoding and encoding for.
         let own = acceptedUpstreamCoding()
         var best = ContentCoding.identity
@@ -96,7 +96,7 @@ private struct Negotiator {
     }
 
     /// Returns the reason why the dictionary is not used, whatever the weights; nil if it may be.
-    private func dictionaryObstacle() -> Reason? {
+    private func lookUpObstacle() -> Reason? {
         switch dictionary {
         case .noneOffered: return .noDictionaryOffered
         case .unknown: return .dictionaryUnknown
@@ -121,10 +121,10 @@ private struct Negotiator {
     /// that begins with the magic number of Zstandard's own dictionaries, which some clients misread. If dcb is not
     /// accepted, dcz is right for both.
     private func suits(_ coding: ContentCoding) -> Bool {
-        guard coding == .dcz, accepts(.dcb), case .found(_, let startsWithZstdMagic) = dictionary else {
+        guard coding == .dcz, accepts(.dcb), case .found(let prefersDcb) = dictionary else {
             return true
         }
-        return !startsWithZstdMagic && (bodyBytes ?? .max) <= Negotiation.dczBodyBytesMax
+        return !prefersDcb && (bodyBytes ?? .max) <= Negotiation.dczBodyBytesMax
     }
 }
 
@@ -156,13 +156,13 @@ package struct Decision: Equatable, Sendable {
 }
 
 /// The result of looking up the digest that a client advertises.
-package enum DictionaryFound: Equatable, Sendable {
+package enum DictionaryLookUp: Equatable, Sendable {
     /// The request advertises none.
     case noneOffered
     /// No dictionary with that digest may be used for this request.
     case unknown
     /// The dictionary is known, but its bytes are not in memory.
     case cold
-    /// The dictionary is ready.
-    case found(bytes: Int, startsWithZstdMagic: Bool)
+    /// The dictionary is ready; `DictionaryFit` tells if it prefers dcb.
+    case found(prefersDcb: Bool)
 }

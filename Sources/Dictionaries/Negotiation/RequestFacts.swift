@@ -1,9 +1,9 @@
 /// The facts about a request that the decisions depend on.
 package struct RequestFacts: Sendable {
     /// The methods that the decisions distinguish.
-    package enum Method: Sendable { case get, head, post, other }
+    package enum MethodClass: Sendable { case get, head, post, other }
 
-    package var method: Method
+    package var method: MethodClass
     /// True if the request is HTTP/1.0.
     package var isHTTP10: Bool
     /// The codings that the client accepts.
@@ -43,7 +43,7 @@ package struct RequestFacts: Sendable {
 
     /// Makes the facts of a GET without any of these fields, except for the given ones.
     package init(
-        method: Method = .get, isHTTP10: Bool = false, acceptEncoding: [String] = [],
+        method: MethodClass = .get, isHTTP10: Bool = false, acceptEncoding: [String] = [],
         availableDictionary: Digest? = nil, dictionaryID: String? = nil, secFetchSite: String? = nil,
         secFetchMode: String? = nil,
         origin: String? = nil, hasRange: Bool = false, hasAuthorization: Bool = false,

@@ -89,26 +89,27 @@ extension CodingJob {
         identifyHere()
         if case .open = identity { return submit(nil, reply()) }
         guard coding != .identity else { return .done(result(coded: nil)) }
-        guard let key else {
+        guard let key, let body = knownBody else {
             if dictionary == nil, bytes.count <= Self.inlineBytesMax, !levels.isSlow(coding) {
                 return .done(codedPlain())
             }
-            if let outcome = makeHere(isCached: false) { return .done(result(outcome)) }
-            return submit(nil, reply())
+            guard let quick = quickDictionary else { return submit(nil, reply()) }
+            return .done(result(reported(context.deltas.makeOnce(bytes, overQuick: quick, coding))))
         }
         // Look up the cache first: a hit needs no reply closure.
         if let hit = context.deltas.cache.find(key) { return .done(result(hit)) }
-        return join(key, reply)
+        return join(key, body, reply)
     }
 
-    private func join(_ key: DeltaKey, _ reply: () -> CodingReply) -> Start {
+    private func join(_ key: DeltaKey, _ body: Body, _ reply: () -> CodingReply) -> Start {
         switch context.deltas.cache.join(key, { waiter(reply()) }) {
         case .hit(let hit): return .done(result(hit))
         case .waiting: return .underWay
         case .lead(let turn):
-            guard let outcome = makeHere(isCached: true) else { return submit(turn, reply()) }
+            guard let quick = quickDictionary else { return submit(turn, reply()) }
+            let outcome = reported(context.deltas.make(body, overQuick: quick, coding, in: scope))
             turn.finish(outcome)
-            return .done(result(outcome))
+            return .done(result(outcome.bytes))
         }
     }
 
@@ -139,16 +140,15 @@ extension CodingJob {
         }
     }
 
-    /// Makes the delta on the loop if that is quick.
-    private func makeHere(isCached: Bool) -> DeltaOutcome? {
+    /// The dictionary, if a delta over it is quick enough for the loop.
+    private var quickDictionary: DictionaryUse? {
         guard let dictionary, bytes.count <= Self.inlineDeltaBytesMax else { return nil }
         let prepared = context.deltas.prepared
         let isReady = prepared.isReady(dictionary, for: coding, in: scope)
         let isQuick =
             isReady && coding == .dcz || isReady && bytes.count <= Self.inlineBytesMax
             || bytes.count + dictionary.count <= Self.inlineBytesMax
-        guard isQuick, let use = prepared.quick(dictionary, for: coding, in: scope) else { return nil }
-        return checked(context.deltas.make(bytes, overQuick: use, coding, isCached: isCached))
+        return isQuick ? prepared.quick(dictionary, for: coding, in: scope) : nil
     }
 }
 
@@ -173,28 +173,27 @@ extension CodingJob {
         guard coding.usesDictionary, let dictionary else {
             return reply.send(job.withMemory { job.codedPlain() } ?? job.result(.failed(.busy)))
         }
-        guard let key = job.key else {
-            return reply.send(job.result(job.make(over: dictionary, isCached: false)))
+        guard let key = job.key, let body = job.knownBody else {
+            return reply.send(job.result(job.makeOnce(over: dictionary)))
         }
-        if let turn { return job.lead(turn, over: dictionary, reply) }
+        if let turn { return job.lead(turn, body, over: dictionary, reply) }
         switch context.deltas.cache.join(key, { job.waiter(reply) }) {
         case .hit(let hit): reply.send(job.result(hit))
         case .waiting: break
-        case .lead(let turn): job.lead(turn, over: dictionary, reply)
+        case .lead(let turn): job.lead(turn, body, over: dictionary, reply)
         }
     }
 
-    private func lead(_ turn: DeltaTurn, over dictionary: Body, _ reply: CodingReply) {
-        let outcome = make(over: dictionary, isCached: true)
+    private func lead(_ turn: DeltaTurn, _ body: Body, over dictionary: Body, _ reply: CodingReply) {
+        let made = withMemory { context.deltas.make(body, over: dictionary, coding, in: scope) }
+        let outcome = reported(made ?? .failed(.busy))
         turn.finish(outcome)
-        reply.send(result(outcome))
+        reply.send(result(outcome.bytes))
     }
 
-    private func make(over dictionary: Body, isCached: Bool) -> DeltaOutcome {
-        let made = withMemory {
-            context.deltas.make(bytes, over: dictionary, coding, in: scope, isCached: isCached)
-        }
-        return checked(made ?? .failed(.busy))
+    private func makeOnce(over dictionary: Body) -> DeltaOutcome<[UInt8]> {
+        let made = withMemory { context.deltas.makeOnce(bytes, over: dictionary, coding, in: scope) }
+        return reported(made ?? .failed(.busy))
     }
 
     /// Runs an encoder with memory from the shared budget; returns nil, without running it, if the budget is used up.
@@ -206,8 +205,8 @@ extension CodingJob {
         return context.compressionMemory.lend(Codec.memoryEstimate(for: coding, options: options), to: work)
     }
 
-    /// Reports an inexact delta, because the exchange may have ended.
-    private func checked(_ outcome: DeltaOutcome) -> DeltaOutcome {
+    /// Reports an inexact delta, because the exchange may have ended; returns the outcome.
+    private func reported<Delta>(_ outcome: DeltaOutcome<Delta>) -> DeltaOutcome<Delta> {
         if case .failed(.inexact) = outcome, let dictionary {
             context.reportInexact(key, coding, dictionary: dictionary.digest, in: scope, on: route)
         }
@@ -234,9 +233,14 @@ extension CodingJob {
 // MARK: - Results
 
 extension CodingJob {
+    /// The body with its digest, or nil while that is unknown.
+    private var knownBody: Body? {
+        if case .known(let body, _) = identity { body } else { nil }
+    }
+
     /// The cache key of the delta, or nil while the body's digest is unknown.
     private var key: DeltaKey? {
-        guard let dictionary, case .known(let body, _) = identity else { return nil }
+        guard let dictionary, let body = knownBody else { return nil }
         return DeltaKey(body: body.digest, dictionary: dictionary.digest, coding: coding, scope: scope)
     }
 
@@ -244,7 +248,9 @@ extension CodingJob {
         result(hit.outcome, isShared: true, wantsPeers: hit.wantsPeers)
     }
 
-    private func result(_ outcome: DeltaOutcome, isShared: Bool = false, wantsPeers: Bool = true) -> Result {
+    private func result(
+        _ outcome: DeltaOutcome<[UInt8]>, isShared: Bool = false, wantsPeers: Bool = true
+    ) -> Result {
         switch outcome {
         case .coded(let coded):
             result(coded: coded, isShared: isShared, key: wantsPeers ? key : nil)

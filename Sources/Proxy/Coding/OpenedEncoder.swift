@@ -31,13 +31,12 @@ final class OpenedEncoder: @unchecked Sendable {
                 let use = try deltas.prepared.use(dictionary, for: coding, in: scope)
                 options.dictionary = use.dictionary
                 // The first delta over a new index is always checked if there is memory.
-                if !isChecked, use.isFirst, deltas.isStreamCheckDue(isFirstOfIndex: true) {
+                if !isChecked, use.isFirst, deltas.sampleStream(isFirstOfIndex: true) {
                     checkMemory = MemoryLoan(Deltas.streamCheckBytes, from: memory)
                     isChecked = checkMemory != nil
                 }
             }
-            var encoder = try Codec.encoder(for: coding, options: options)
-            if isChecked, let dictionary { encoder = try deltas.checked(encoder, over: dictionary) }
+            let encoder = try deltas.encoder(for: coding, options: options, isChecked: isChecked)
             // Required even without input: the first call indexes a dictionary given by reference.
             try encoder.encode(held.span, .more, into: &output)
             self.encoder = encoder

@@ -6,7 +6,7 @@ internal import HTTP
 extension Exchange {
     /// Whether an answer may become a version, by what is known of it.
     func isAdmitted(_ response: ResponseFacts) -> Bool {
-        Admission.evaluate(request: facts, response: response, policy: route.policy).reason == nil
+        Admission.obstacle(request: facts, response: response, policy: route.policy) == nil
     }
 
     /// Where the body belongs if it becomes a version; nil where admission is refused.

@@ -113,7 +113,7 @@ extension Exchange {
         let (chains, isLearned) = announcedChains(authority, now: now)
         for chain in chains where chain != answer.place?.chain && paths.count < LearnedPages.announcedMax {
             guard let version = announcedVersion(of: chain, isLearned: isLearned, now: now) else { continue }
-            paths.append(DictionaryPath(chain: chain.name, digest: version.digest).text)
+            paths.append(DictionaryPath(chainName: chain.name, digest: version.digest).text)
         }
         guard !paths.isEmpty else { return }
         for path in paths { answer.head.headers.append(.link, LinkField.dictionary(path)) }

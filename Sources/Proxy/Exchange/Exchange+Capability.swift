@@ -48,12 +48,14 @@ extension Exchange {
         return proven.flatMap { proxy.index.version(chain: $0, digest: digest) }
     }
 
-    /// The chains in which a client may have been given a body for this resource.
+    /// Returns the chains in which a client may have been given a body for this resource.
+    ///
+    /// `findDictionary` has checked that the request may use the chain of a private route.
     private func chainsForHolders(of digest: Digest, _ keys: StoreKeys) -> [ChainKey] {
-        let allowsPersonal = CrossOrigin.allowsPrivateDictionary(request: facts)
-        if route.policy.scope == .private { return allowsPersonal ? routeChain.map { [$0] } ?? [] : [] }
+        if route.policy.scope == .private { return routeChain.map { [$0] } ?? [] }
         var chains = holdersChain.map { [$0] } ?? []
-        if allowsPersonal, route.policy.personalUse == .capability, let authority, let offer = personalOffer,
+        if route.policy.personalUse == .capability, CrossOrigin.allowsPrivateDictionary(request: facts),
+            let authority, let offer = personalOffer,
             let chain = keys.personalChain(
                 authority: authority, match: offer.match, matchDest: offer.matchDest, digest: digest)
         {
@@ -63,7 +65,7 @@ extension Exchange {
     }
 
     /// What became of the dictionary, for a response: what is for everybody is coded over nothing else.
-    func dictionaryFound(for response: ResponseFacts) -> DictionaryFound {
+    func dictionaryFound(for response: ResponseFacts) -> DictionaryLookUp {
         dictionary.version == nil || usableVersion(for: response) != nil ? dictionary.found : .unknown
     }
 

@@ -12,10 +12,9 @@ extension Exchange {
     /// Notes which client got a delta; one that three have asked for is coded again at the strongest setting.
     func noteAsker(_ answer: Answer, _ result: CodingJob.Result) {
         guard let key = result.key,
-            context.deltas.cache.note(
-                peer: peer.clientAddress(request.headers), of: key)
+            context.deltas.cache.recordPeer(peer.clientAddress(request.headers), of: key)
         else { return }
-        guard let pass = strongestPass(key, answer) else { return context.deltas.cache.dropStrongest(key) }
+        guard let pass = strongestPass(key, answer) else { return context.deltas.cache.cancelStrongest(key) }
         context.deltas.strengthen(pass)
     }
 

@@ -57,7 +57,7 @@ extension Exchange {
                 lifeSeconds: dictionary.linkMaxAge / 1000, now: Clock.unixSeconds)
         else { return }
         shape.offer = nil
-        shape.link = DictionaryPath(chain: named.chain.name, digest: named.digest)
+        shape.link = DictionaryPath(chainName: named.chain.name, digest: named.digest)
     }
 
     /// Counts an offer that goes out, and says where it is of no use: an answer that no browser keeps.

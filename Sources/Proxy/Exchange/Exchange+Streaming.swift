@@ -84,10 +84,11 @@ extension Exchange {
         options.dictionary = body.flatMap { quickDictionary($0, coding) }
         let isQuick = held.count <= Self.openedBytesMax && (body == nil || options.dictionary != nil)
         if options.dictionary == nil, let body { options.dictionary = .reference(body) }
-        let isChecked = body != nil && context.deltas.isStreamCheckDue()
+        let isChecked = body != nil && context.deltas.sampleStream()
         guard reserveEncoder(answer, coding, options, isChecked: isChecked) else { return .none }
         if isQuick {
-            return quickEncoder(coding, options, isChecked: isChecked).map { .ready($0) } ?? .none
+            let encoder = try? context.deltas.encoder(for: coding, options: options, isChecked: isChecked)
+            return encoder.map { .ready($0) } ?? .none
         }
         let (loop, token, deltas, scope) = (core.loop, token, context.deltas, deltaScope)
         let memory = context.compressionMemory
@@ -112,14 +113,6 @@ extension Exchange {
         guard isChecked, !resize(&answer.checkMemory, to: Deltas.streamCheckBytes) else { return true }
         answer.encoderMemory = nil
         return false
-    }
-
-    private func quickEncoder(
-        _ coding: ContentCoding, _ options: EncoderOptions, isChecked: Bool
-    ) -> (any Encoder)? {
-        guard let encoder = try? Codec.encoder(for: coding, options: options) else { return nil }
-        guard isChecked, let body = options.dictionary?.body else { return encoder }
-        return try? context.deltas.checked(encoder, over: body)
     }
 
     /// The dictionary if an encoder may have it on the loop: indexed, or so small that indexing takes no time.

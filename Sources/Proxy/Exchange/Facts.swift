@@ -20,7 +20,7 @@ extension RequestFacts {
         head.headers.forEachValue(of: .cookie) {
             hasCookie = hasCookie || route.policy.personal.ignoredCookies.counts($0)
         }
-        let method: Method =
+        let method: RequestFacts.MethodClass =
             switch head.method {
             case .get: .get
             case .head: .head

@@ -13,14 +13,14 @@ enum DictionaryState {
     case ready(Version, Body)
 
     /// The state as the negotiation needs it.
-    var found: DictionaryFound {
+    var found: DictionaryLookUp {
         switch self {
         case .none: .noneOffered
         case .unknown: .unknown
         case .loading, .cold: .cold
         case .ready(_, let body) where !DictionaryFit.dcbIsPossible(dictionaryBytes: body.count): .unknown
         case .ready(_, let body):
-            .found(bytes: body.count, startsWithZstdMagic: DictionaryFit.prefersDcb(dictionary: body))
+            .found(prefersDcb: DictionaryFit.prefersDcb(dictionary: body))
         }
     }
 

@@ -8,11 +8,10 @@ extension ProxyContext {
     /// - Parameters:
     /// - log: called with messages for the operator, from any thread.
     /// - links: for tests.
-    /// - deltaFault: for tests.
     package static func open(
         _ configuration: Configuration,
         log: @escaping @Sendable (StoreEvent) -> Void, loopCount: Int, resolver: NameResolver = .system,
-        links: LinkTerms = .init(), deltaFault: Deltas.Fault? = nil
+        links: LinkTerms = .init()
     ) throws(StartError) -> ProxyContext {
         let upstreams = try UpstreamDirectory(configuration.upstream.urls, resolver)
         let settings = configuration.store
@@ -34,8 +33,7 @@ extension ProxyContext {
         }
         return try ProxyContext(
             configuration: configuration, store: store, loopCount: loopCount, upstreams: upstreams,
-            compressionPool: CompressionPool(width: loopCount), report: log, links: links,
-            deltaFault: deltaFault)
+            compressionPool: CompressionPool(width: loopCount), report: log, links: links)
     }
 
     /// Reads or creates the store's key if a route needs dictionaries.

@@ -28,11 +28,11 @@ package final class ProxyContext: Sendable {
     /// The rate limit per client, if configured.
     let rateLimit: RateLimit?
 
-    /// `links` and `deltaFault` (see `Deltas`) are for tests.
+    /// `links` is for tests.
     init(
         configuration: Configuration, store: DictionaryStore, loopCount: Int, upstreams: UpstreamDirectory,
         compressionPool: CompressionPool, report: @escaping @Sendable (StoreEvent) -> Void = { _ in },
-        links: LinkTerms = .init(), deltaFault: Deltas.Fault? = nil
+        links: LinkTerms = .init()
     ) throws(StartError) {
         let ticketKeys = TLSTicketKeys()
         upstreamTLS = try Self.upstreamTLS(configuration, report)
@@ -40,7 +40,7 @@ package final class ProxyContext: Sendable {
         shared = SharedParts(
             store: store, loopCount: loopCount, upstreams: upstreams, compressionPool: compressionPool,
             compression: configuration.compression, report: report, ticketKeys: ticketKeys,
-            links: links, deltaFault: deltaFault)
+            links: links)
         generation = 0
         clientSubjectFields = Self.clientSubjectFields(configuration)
         self.configuration = configuration

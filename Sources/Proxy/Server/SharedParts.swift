@@ -45,7 +45,7 @@ final class SharedParts: Sendable {
         store: DictionaryStore, loopCount: Int, upstreams: UpstreamDirectory,
         compressionPool: CompressionPool,
         compression: Configuration.Compression, report: @escaping @Sendable (StoreEvent) -> Void,
-        ticketKeys: TLSTicketKeys, links: LinkTerms, deltaFault: Deltas.Fault?
+        ticketKeys: TLSTicketKeys, links: LinkTerms
     ) {
         self.ticketKeys = ticketKeys
         self.store = store
@@ -56,7 +56,7 @@ final class SharedParts: Sendable {
         self.report = report
         deltas = Deltas(
             preparedBytes: compression.preparedMemory, cacheBytes: compression.deltaMemory,
-            verify: compression.verify, fault: deltaFault)
+            verify: compression.verify)
         gain = GainSampler(memory: compressionMemory, report: report)
         linkDesk = LinkDesk(store: store, pool: compressionPool, terms: links)
     }

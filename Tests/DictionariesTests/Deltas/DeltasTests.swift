@@ -6,8 +6,10 @@ import Testing
 
 private let corpus = Corpus.largeFeed
 
-private func deltas(_ verify: Verification.Mode = .sampled, fault: Deltas.Fault? = nil) -> Deltas {
-    Deltas(preparedBytes: 64 << 20, cacheBytes: 64 << 20, verify: verify, fault: fault)
+private func deltas(
+    _ verify: Verification.Mode = .sampled, fault: FaultyEncoder.Fault? = nil
+) -> Deltas {
+    FaultyEncoder.with(fault) { Deltas(preparedBytes: 64 << 20, cacheBytes: 64 << 20, verify: verify) }
 }
 
 /// Makes the delta of a corpus and caches it, as a request does.
@@ -16,7 +18,7 @@ private func cached(_ deltas: Deltas, _ coding: ContentCoding, _ corpus: Corpus 
         body: Digest(of: corpus.body.span), dictionary: corpus.dictionary.digest, coding: coding,
         scope: .public)
     if case .lead(let turn) = deltas.cache.join(key, { { _ in } }) {
-        turn.finish(deltas.make(corpus.body, over: corpus.dictionary, coding, in: .public, isCached: true))
+        turn.finish(deltas.make(Body(corpus.body), over: corpus.dictionary, coding, in: .public))
     }
     return key
 }
@@ -35,10 +37,13 @@ extension Deltas {
         let deltas = deltas()
         // The first delta is made by reference, the second one over an index.
         for _ in 1...2 {
-            let outcome = deltas.make(
-                corpus.dictionary.bytes, over: corpus.dictionary, coding, in: .public, isCached: false)
-            guard case .coded(let coded) = outcome else { return #expect(Bool(false), "\(outcome)") }
+            let once = deltas.makeOnce(
+                corpus.dictionary.bytes, over: corpus.dictionary, coding, in: .public)
+            guard case .coded(let coded) = once else { return #expect(Bool(false), "\(once)") }
             #expect(coded.count < 200)
+            let cached = deltas.make(corpus.dictionary, over: corpus.dictionary, coding, in: .public)
+            guard case .coded(let delta) = cached else { return #expect(Bool(false), "\(cached)") }
+            #expect(delta.bytes.count < 200)
         }
     }
 
@@ -96,13 +101,13 @@ extension Deltas {
 
     @Test func `sampled checks one in a hundred, and the first of each index`() {
         let sampled = Verification(.sampled)
-        let checks = (0..<1_000).filter { _ in sampled.isDue(isFirstOfIndex: false) }.count
+        let checks = (0..<1_000).filter { _ in sampled.sample(isFirstOfIndex: false) }.count
         #expect(checks == 10)
-        #expect(sampled.isDue(isFirstOfIndex: false), "as many as its place in the hundred says")
-        #expect(sampled.isDue(isFirstOfIndex: true))
-        #expect(!sampled.isDue(isFirstOfIndex: false))
-        #expect((0..<100).allSatisfy { _ in Verification(.always).isDue(isFirstOfIndex: false) })
-        #expect(!Verification(.never).isDue(isFirstOfIndex: true))
+        #expect(sampled.sample(isFirstOfIndex: false), "as many as its place in the hundred says")
+        #expect(sampled.sample(isFirstOfIndex: true))
+        #expect(!sampled.sample(isFirstOfIndex: false))
+        #expect((0..<100).allSatisfy { _ in Verification(.always).sample(isFirstOfIndex: false) })
+        #expect(!Verification(.never).sample(isFirstOfIndex: true))
     }
 
     @Test(arguments: [
@@ -115,7 +120,11 @@ extension Deltas {
     ) {
         let deltas = deltas(mode)
         for _ in 0..<5 {
-            _ = deltas.make(corpus.body, over: corpus.dictionary, .dcz, in: .public, isCached: isCached)
+            if isCached {
+                _ = deltas.make(Body(corpus.body), over: corpus.dictionary, .dcz, in: .public)
+            } else {
+                _ = deltas.makeOnce(corpus.body, over: corpus.dictionary, .dcz, in: .public)
+            }
         }
         #expect(deltas.statistics.checks == checks)
         #expect(deltas.statistics.failures == 0)
@@ -128,15 +137,16 @@ extension Deltas {
         #expect(deltas.cache.find(key) == nil)
         #expect(deltas.statistics.failures == 1)
         #expect(
-            deltas.make(corpus.body, over: corpus.dictionary, coding, in: .public, isCached: true)
+            deltas.make(Body(corpus.body), over: corpus.dictionary, coding, in: .public)
                 == .failed(.inexact))
     }
 
     @Test func `a delta that would be no shorter is none`() {
         let noise = Corpus.noise
         #expect(
-            deltas().make(noise.body, over: noise.dictionary, .dcz, in: .public, isCached: true)
-                == .notShorter)
+            deltas().make(Body(noise.body), over: noise.dictionary, .dcz, in: .public) == .notShorter)
+        #expect(
+            deltas().makeOnce(noise.body, over: noise.dictionary, .dcz, in: .public) == .notShorter)
     }
 
     // MARK: The strongest setting

@@ -34,9 +34,9 @@ extension Optional<DictionaryUse> {
     func `a dictionary goes by reference first, is indexed on its second use, and found from then on`(
         coding: ContentCoding
     ) throws {
-        let shelf = PreparedDictionaries(bytesMax: 64 * mebibyte)
+        let cache = PreparedDictionaries(bytesMax: 64 * mebibyte)
         let dictionary = Corpus.smallFeed.dictionary
-        let uses = try (0..<3).map { _ in try shelf.use(Body(dictionary.bytes), for: coding) }
+        let uses = try (0..<3).map { _ in try cache.use(Body(dictionary.bytes), for: coding) }
         #expect(uses.map(\.isPrepared) == [false, true, true])
         #expect(uses.map(\.isFirst) == [false, true, false])
         guard case .prepared(let first) = uses[1].dictionary, case .prepared(let second) = uses[2].dictionary
@@ -46,20 +46,20 @@ extension Optional<DictionaryUse> {
         }
         #expect(first === second)
         #expect(first.coding == coding)
-        let statistics = shelf.statistics
+        let statistics = cache.statistics
         #expect((statistics.references, statistics.indexed, statistics.hits) == (1, 1, 1))
-        #expect(!shelf.isReady(dictionary, for: coding == .dcb ? .dcz : .dcb, in: .public))
+        #expect(!cache.isReady(dictionary, for: coding == .dcb ? .dcz : .dcb, in: .public))
     }
 
     @Test(arguments: [ContentCoding.dcb, .dcz])
     func `an index counts with what the library says, and with the body it refers to`(
         coding: ContentCoding
     ) throws {
-        let shelf = PreparedDictionaries(bytesMax: 64 * mebibyte)
+        let cache = PreparedDictionaries(bytesMax: 64 * mebibyte)
         let dictionary = Corpus.smallFeed.dictionary
-        let prepared = try #require(try shelf.prepare(dictionary, for: coding))
+        let prepared = try #require(try cache.prepare(dictionary, for: coding))
         #expect(prepared.memoryBytes > dictionary.count)
-        let counted = shelf.memoryBytes - prepared.memoryBytes - dictionary.count
+        let counted = cache.statistics.bytes - prepared.memoryBytes - dictionary.count
         #expect((1...1024).contains(counted), "and a little for the entry itself")
     }
 
@@ -67,110 +67,110 @@ extension Optional<DictionaryUse> {
         let dictionary = Corpus.smallFeed.dictionary
         let roomy = PreparedDictionaries(bytesMax: 64 * mebibyte)
         _ = try roomy.prepare(dictionary, for: .dcz)
-        let size = roomy.memoryBytes
+        let size = roomy.statistics.bytes
         for (budget, isKept) in [(size, true), (size - 1, false)] {
-            let shelf = PreparedDictionaries(bytesMax: budget)
-            #expect(try shelf.prepare(dictionary, for: .dcz) != nil)
-            #expect(shelf.isReady(dictionary, for: .dcz, in: .public) == isKept)
-            #expect(shelf.memoryBytes == (isKept ? size : 0))
+            let cache = PreparedDictionaries(bytesMax: budget)
+            #expect(try cache.prepare(dictionary, for: .dcz) != nil)
+            #expect(cache.isReady(dictionary, for: .dcz, in: .public) == isKept)
+            #expect(cache.statistics.bytes == (isKept ? size : 0))
         }
     }
 
     @Test func `an index that fits nowhere is not made again`() throws {
-        let shelf = PreparedDictionaries(bytesMax: 1000)
+        let cache = PreparedDictionaries(bytesMax: 1000)
         let dictionary = Corpus.smallFeed.dictionary
-        let uses = try (0..<6).map { _ in try shelf.use(dictionary, for: .dcz).isPrepared }
+        let uses = try (0..<6).map { _ in try cache.use(dictionary, for: .dcz).isPrepared }
         #expect(uses == [false, true, false, false, false, false])
-        #expect(shelf.statistics.indexed == 1)
+        #expect(cache.statistics.indexed == 1)
     }
 
     @Test func `the dictionary used longest ago goes when the budget is used up`() throws {
         let bodies = (0..<3).map { Body(Feed.bytes(version: $0, items: 40)) }
         let each = try PreparedDictionary.zstd(bodies[0]).memoryBytes + bodies[0].count
         // The budget is for two dictionaries and a little more, but not for a third.
-        let shelf = PreparedDictionaries(bytesMax: each * 5 / 2)
-        _ = try shelf.prepare(bodies[0], for: .dcz)
-        _ = try shelf.prepare(bodies[1], for: .dcz)
-        _ = try shelf.use(bodies[0], for: .dcz)
-        _ = try shelf.prepare(bodies[2], for: .dcz)
-        #expect(bodies.map { shelf.isReady($0, for: .dcz, in: .public) } == [true, false, true])
-        #expect(shelf.memoryBytes <= each * 5 / 2)
-        #expect(shelf.statistics.evictions == 1)
-        #expect(try !shelf.use(bodies[1], for: .dcz).isPrepared, "evicted: by reference first, as a new one")
+        let cache = PreparedDictionaries(bytesMax: each * 5 / 2)
+        _ = try cache.prepare(bodies[0], for: .dcz)
+        _ = try cache.prepare(bodies[1], for: .dcz)
+        _ = try cache.use(bodies[0], for: .dcz)
+        _ = try cache.prepare(bodies[2], for: .dcz)
+        #expect(bodies.map { cache.isReady($0, for: .dcz, in: .public) } == [true, false, true])
+        #expect(cache.statistics.bytes <= each * 5 / 2)
+        #expect(cache.statistics.evictions == 1)
+        #expect(try !cache.use(bodies[1], for: .dcz).isPrepared, "evicted: by reference first, as a new one")
     }
 
     @Test(arguments: [ContentCoding.dcb, .dcz])
     func `a dictionary of more than a MiB goes by reference`(coding: ContentCoding) throws {
-        let shelf = PreparedDictionaries(bytesMax: 64 * mebibyte)
+        let cache = PreparedDictionaries(bytesMax: 64 * mebibyte)
         let limit = PreparedDictionaries.dictionaryBytesMax
         let (fits, exceeds) = (
             Body([UInt8](repeating: 7, count: limit)), Body([UInt8](repeating: 7, count: limit + 1))
         )
-        #expect(try shelf.prepare(fits, for: coding) != nil)
-        #expect(try shelf.prepare(exceeds, for: coding) == nil)
+        #expect(try cache.prepare(fits, for: coding) != nil)
+        #expect(try cache.prepare(exceeds, for: coding) == nil)
     }
 
     @Test func `an index of one chain is found by no other chain and not by the public`() throws {
-        let shelf = PreparedDictionaries(bytesMax: 64 * mebibyte)
+        let cache = PreparedDictionaries(bytesMax: 64 * mebibyte)
         let dictionary = Corpus.smallFeed.dictionary
         let (own, other) = (DeltaScope.private(chain: [1, 2, 3]), DeltaScope.private(chain: [1, 2]))
-        for _ in 0..<2 { _ = try shelf.use(dictionary, for: .dcz, in: own) }
-        #expect(shelf.isReady(dictionary, for: .dcz, in: own))
+        for _ in 0..<2 { _ = try cache.use(dictionary, for: .dcz, in: own) }
+        #expect(cache.isReady(dictionary, for: .dcz, in: own))
         for scope in [other, .public] {
-            #expect(!shelf.isReady(dictionary, for: .dcz, in: scope))
-            #expect(shelf.quick(dictionary, for: .dcz, in: scope).name == "reference")
+            #expect(!cache.isReady(dictionary, for: .dcz, in: scope))
+            #expect(cache.quick(dictionary, for: .dcz, in: scope).name == "reference")
         }
         // A use elsewhere does not count as a first use here.
-        #expect(shelf.statistics.references == 3)
+        #expect(cache.statistics.references == 3)
     }
 
     @Test func `an event loop gets an index that is there, and is never asked to make one`() throws {
-        let shelf = PreparedDictionaries(bytesMax: 64 * mebibyte)
+        let cache = PreparedDictionaries(bytesMax: 64 * mebibyte)
         let dictionary = Corpus.smallFeed.dictionary
-        let quick = { shelf.quick(dictionary, for: $0, in: .public).name }
+        let quick = { cache.quick(dictionary, for: $0, in: .public).name }
         #expect(quick(.dcz) == "reference")
         #expect(quick(.dcz) == "none", "the second use is for indexing")
         #expect(quick(.dcb) == "none", "a reference is indexing, too")
-        #expect(try shelf.use(dictionary, for: .dcz).isFirst)
+        #expect(try cache.use(dictionary, for: .dcz).isFirst)
         #expect(quick(.dcz) == "prepared")
-        #expect(try shelf.prepare(dictionary, for: .dcb) != nil)
+        #expect(try cache.prepare(dictionary, for: .dcb) != nil)
         #expect(quick(.dcb) == "prepared")
     }
 
     @Test(arguments: [ContentCoding.dcb, .dcz])
     func `a hundred that want one dictionary at once index it once`(coding: ContentCoding) async throws {
-        let shelf = PreparedDictionaries(bytesMax: 64 * mebibyte)
+        let cache = PreparedDictionaries(bytesMax: 64 * mebibyte)
         let corpus = Corpus.largeFeed
-        _ = try shelf.use(corpus.dictionary, for: coding)
+        _ = try cache.use(corpus.dictionary, for: coding)
         try await withThrowingTaskGroup(of: [UInt8].self) { group in
             for _ in 0..<100 {
                 group.addTask {
-                    let use = try shelf.use(corpus.dictionary, for: coding).dictionary
+                    let use = try cache.use(corpus.dictionary, for: coding).dictionary
                     return try Codec.encode(
                         corpus.body.span, coding, options: EncoderOptions(dictionary: use))
                 }
             }
             for try await coded in group { #expect(try corpus.decoded(coded, coding) == corpus.body) }
         }
-        let statistics = shelf.statistics
+        let statistics = cache.statistics
         #expect(statistics.indexed == 1)
         #expect(statistics.hits + statistics.shared == 99)
     }
 
     @Test func `eight threads find, index and evict dictionaries at once`() async throws {
-        let shelf = PreparedDictionaries(bytesMax: 4 * mebibyte)
+        let cache = PreparedDictionaries(bytesMax: 4 * mebibyte)
         let corpus = Corpus.smallFeed
         let others = (0..<4).map { Body(Feed.bytes(version: $0, items: 40)) }
         try await withThrowingTaskGroup(of: [UInt8].self) { group in
             for index in 0..<64 {
                 group.addTask {
-                    _ = try shelf.use(others[index % others.count], for: .dcb)
-                    let use = try shelf.use(corpus.dictionary, for: .dcz).dictionary
+                    _ = try cache.use(others[index % others.count], for: .dcb)
+                    let use = try cache.use(corpus.dictionary, for: .dcz).dictionary
                     return try Codec.encode(corpus.body.span, .dcz, options: EncoderOptions(dictionary: use))
                 }
             }
             for try await coded in group { #expect(try corpus.decoded(coded, .dcz) == corpus.body) }
         }
-        #expect(shelf.memoryBytes <= 4 * mebibyte)
+        #expect(cache.statistics.bytes <= 4 * mebibyte)
     }
 }

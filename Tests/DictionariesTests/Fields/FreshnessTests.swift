@@ -1,6 +1,11 @@
 internal import Dictionaries
 internal import Testing
 
+extension Freshness {
+    /// Returns true if the response is fresh, and not only usable while stale.
+    fileprivate func isFresh(at now: Int64) -> Bool { ageSeconds(at: now) < lifetimeSeconds }
+}
+
 /// RFC 9111 section 4.2 for a private cache, and RFC 5861 section 3.
 struct FreshnessTests {
     /// Sun, 06 Nov 1994 08:49:37 GMT.

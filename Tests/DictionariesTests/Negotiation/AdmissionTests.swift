@@ -3,9 +3,9 @@ internal import Testing
 
 /// The rules of admission and offers; see the article Rules.
 struct AdmissionTests {
-    static func verdict(_ change: Change) -> AdmissionVerdict {
+    static func obstacle(_ change: Change) -> Reason? {
         let exchange = Exchange(change)
-        return Admission.evaluate(
+        return Admission.obstacle(
             request: exchange.request, response: exchange.response, policy: exchange.route.policy)
     }
 
@@ -49,7 +49,7 @@ struct AdmissionTests {
             Change(.identityIncomplete) { $0.route.scope = .private },
         ] as [Change])
     func `what must not be kept is neither admitted nor offered`(change: Change) {
-        #expect(Self.verdict(change) == .refuse(change.reason))
+        #expect(Self.obstacle(change) == change.reason)
         #expect(Self.offer(change) == change.reason)
     }
 
@@ -74,7 +74,7 @@ struct AdmissionTests {
             },
         ] as [Change])
     func `a whole answer is admitted and offered`(change: Change) {
-        #expect(Self.verdict(change) == .admit)
+        #expect(Self.obstacle(change) == nil)
         #expect(Self.offer(change) == nil)
     }
 
@@ -87,12 +87,7 @@ struct AdmissionTests {
             Change(.offeredUpstream) { $0.response.hasUseAsDictionary = true },
         ] as [Change])
     func `some answers are kept but not offered to this client`(change: Change) {
-        #expect(Self.verdict(change) == .admit)
+        #expect(Self.obstacle(change) == nil)
         #expect(Self.offer(change) == change.reason)
-    }
-
-    @Test func `a verdict tells its reason`() {
-        #expect(AdmissionVerdict.admit.reason == nil)
-        #expect(AdmissionVerdict.refuse(.personal).reason == .personal)
     }
 }

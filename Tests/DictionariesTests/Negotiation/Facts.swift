@@ -52,7 +52,7 @@ enum Facts {
     static func decide(
         _ request: RequestFacts = request(), _ response: ResponseFacts = response(),
         _ route: RoutePolicy = route(),
-        _ dictionary: DictionaryFound = .found(bytes: 10_000, startsWithZstdMagic: false),
+        _ dictionary: DictionaryLookUp = .found(prefersDcb: false),
         preference: [ContentCoding] = preference
     ) -> Decision {
         Negotiation.decide(

@@ -47,9 +47,9 @@ struct NegotiationTests {
     @Test(
         arguments: [
             (.noneOffered, .noDictionaryOffered), (.unknown, .dictionaryUnknown), (.cold, .dictionaryCold),
-        ] as [(DictionaryFound, Reason)])
+        ] as [(DictionaryLookUp, Reason)])
     func `without a dictionary at hand the best plain coding is used`(
-        dictionary: DictionaryFound, reason: Reason
+        dictionary: DictionaryLookUp, reason: Reason
     ) {
         #expect(Facts.decide(dictionary) == Decision(coding: .zstd, reason: reason))
     }
@@ -107,8 +107,8 @@ struct NegotiationTests {
         #expect(decision == Decision(coding: .identity, reason: change.reason))
     }
 
-    @Test(arguments: [RequestFacts.Method.get, .head, .post])
-    func `GET, POST and HEAD are answered alike`(method: RequestFacts.Method) {
+    @Test(arguments: [RequestFacts.MethodClass.get, .head, .post])
+    func `GET, POST and HEAD are answered alike`(method: RequestFacts.MethodClass) {
         #expect(Facts.decide(Facts.request { $0.method = method }).coding == .dcz)
     }
 
@@ -144,7 +144,7 @@ struct NegotiationTests {
     ) {
         let decision = Facts.decide(
             Facts.request(accept: accept), Facts.response { $0.bodyBytes = bodyBytes }, Facts.route(),
-            .found(bytes: 10_000, startsWithZstdMagic: hasMagic))
+            .found(prefersDcb: hasMagic))
         #expect(decision == Decision(coding: coding, reason: .delta))
     }
 
@@ -206,11 +206,11 @@ struct NegotiationTests {
 }
 
 extension Facts {
-    fileprivate static func decide(_ request: RequestFacts, _ dictionary: DictionaryFound) -> Decision {
+    fileprivate static func decide(_ request: RequestFacts, _ dictionary: DictionaryLookUp) -> Decision {
         decide(request, response(), route(), dictionary)
     }
 
-    fileprivate static func decide(_ dictionary: DictionaryFound) -> Decision {
+    fileprivate static func decide(_ dictionary: DictionaryLookUp) -> Decision {
         decide(request(), response(), route(), dictionary)
     }
 }

@@ -194,7 +194,7 @@ import Testing
         let store = try DictionaryStore.open(":memory:")
         let version = store.admit(sampleBody(1))
         store.admit(sampleBody(2))
-        let paths = [1, 2, 3].map { DictionaryPath(chain: feedChain.name, digest: sampleBody($0).digest) }
+        let paths = [1, 2, 3].map { DictionaryPath(chainName: feedChain.name, digest: sampleBody($0).digest) }
         func found(_ authority: String, now: Int) -> [Bool] {
             paths.map { store.reader().linked($0, authority: authority, now: now) != nil }
         }
@@ -210,7 +210,7 @@ import Testing
         let version = store.admit(sampleBody(1), maxAge: 10)
         #expect(store.name(version, until: 2000, now: 1000))
         store.sweep(now: 2000)
-        let path = DictionaryPath(chain: feedChain.name, digest: version.digest)
+        let path = DictionaryPath(chainName: feedChain.name, digest: version.digest)
         #expect(store.reader().linked(path, authority: "api.example", now: 1500) == nil)
     }
 

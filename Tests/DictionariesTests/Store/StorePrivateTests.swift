@@ -58,7 +58,7 @@ import Testing
         let version = store.store.admit(one)
         store.store.admit(one, chain: try store.chain("ann"), maxAge: 10, now: 1000)
         #expect(store.store.name(version, until: 5000, now: 1000))
-        let path = DictionaryPath(chain: feedChain.name, digest: one.digest)
+        let path = DictionaryPath(chainName: feedChain.name, digest: one.digest)
         #expect(store.store.reader().linked(path, authority: "api.example", now: 1500) === version)
         store.store.sweep(now: 1500)
         #expect(try !store.finds(one, "ann"))

@@ -23,19 +23,19 @@ internal import Testing
         Case(
             testDescription: "dcz over another dictionary",
             answer: answer(.dcz, coded(feed(2), .dcz, over: feed(3))),
-            words: "dcz header: the hash of another"),
+            words: "dcz header: the digest of another"),
         Case(
             testDescription: "dcb over another dictionary",
             answer: answer(.dcb, coded(feed(2), .dcb, over: feed(3))),
-            words: "dcb header: the hash of another"),
+            words: "dcb header: the digest of another"),
         Case(
             testDescription: "a magic number that is not that of dcz",
             answer: answer(.dcz, [0x28] + delta.dropFirst()),
-            words: "dcz header: another magic number"),
+            words: "dcz header: invalid magic number"),
         Case(
             testDescription: "dcb under the name of dcz",
             answer: answer(.dcz, coded(feed(2), .dcb, over: feed(1))),
-            words: "dcz header: another magic number"),
+            words: "dcz header: invalid magic number"),
         Case(
             testDescription: "a header cut short", answer: answer(.dcz, Array(delta.prefix(20))),
             words: "dcz header"),

@@ -349,7 +349,9 @@ private func mistakes(inWhole bytes: [UInt8]) -> [String] {
     @Test func `a template may name only what the match captures`() {
         let found = mistakes("routes:\n- match: /a/:name\n  dictionary:\n    covers: /b/<nme>/*")
         #expect(
-            found == ["f:5:16: routes[0].dictionary.covers: the place <nme>; the route's match has <name>"])
+            found == [
+                "f:5:16: routes[0].dictionary.covers: the unknown placeholder <nme>; the route's match has <name>"
+            ])
     }
 
     @Test func `covers is a word or a path`() {

@@ -13,7 +13,7 @@ private let link = #"routes: [{match: "/*", dictionary: {delivery: link}}]"#
     /// Whether anybody can read a body by a URL of Dictum's own.
     private func isReadable(_ body: [UInt8], by proxy: TestProxy, match: String = "/feed") throws -> Bool {
         let chain = ChainKey(authority: "api.test", match: match).name
-        let path = DictionaryPath(chain: chain, digest: Digest(of: body.span)).text
+        let path = DictionaryPath(chainName: chain, digest: Digest(of: body.span)).text
         return try proxy.fetch(path).status == 200
     }
 

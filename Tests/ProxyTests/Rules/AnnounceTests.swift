@@ -39,7 +39,7 @@ private let page = Array("<!doctype html><title>Page</title>".utf8) + [UInt8](re
     private func link(to target: String, match: String? = nil) -> String {
         let match = match ?? String(target.prefix { $0 != "?" })
         let chain = ChainKey(authority: "api.test", match: match).name
-        let path = DictionaryPath(chain: chain, digest: Digest(of: Self.body(target).span))
+        let path = DictionaryPath(chainName: chain, digest: Digest(of: Self.body(target).span))
         return LinkField.dictionary(path.text)
     }
 

@@ -38,7 +38,7 @@ private let second = Feed.bytes(version: 1, items: 80)
         let proxy = try TestProxy(Origin([open, open, open]), settings)
         try proxy.prove("/feed")
         let path = DictionaryPath(
-            chain: ChainKey(authority: "api.test", match: "/feed").name, digest: Digest(of: first.span)
+            chainName: ChainKey(authority: "api.test", match: "/feed").name, digest: Digest(of: first.span)
         ).text
         #expect(try proxy.fetch(path).status == 200)
         _ = try proxy.reload("authorities: [other.test]\n" + settings)

@@ -260,7 +260,7 @@ private func open(_ body: [UInt8], _ fields: String...) -> [UInt8] {
         #expect(link?.contains("/.dictum/") == true)
         #expect(try proxy.fetch("/feed", over: old).coding.hasPrefix("dc"), "it is still a dictionary")
         let path = DictionaryPath(
-            chain: ChainKey(authority: "api.test", match: "/feed").name, digest: Digest(of: old.span))
+            chainName: ChainKey(authority: "api.test", match: "/feed").name, digest: Digest(of: old.span))
         let answer = try proxy.fetch(path.text)
         #expect(answer.carries(old), "and its URL still works")
         #expect(answer["Cache-Control"] == "public, max-age=86400, immutable")

@@ -10,7 +10,7 @@ private let link = #"routes: [{match: "/*", dictionary: {delivery: link, ttl: 7d
 private let feed = ChainKey(authority: "api.test", match: "/feed", matchDest: ["document"])
 
 private func path(of body: [UInt8], in chain: ChainKey = feed) -> String {
-    DictionaryPath(chain: chain.name, digest: Digest(of: body.span)).text
+    DictionaryPath(chainName: chain.name, digest: Digest(of: body.span)).text
 }
 
 /// The URL that a Link gives to a dictionary.

@@ -10,7 +10,7 @@ private let second = Feed.bytes(version: 1, items: 40)
 private let large = (Feed.bytes(version: 0, items: 850), Feed.bytes(version: 1, items: 850))
 
 /// Changes a byte of every delta, as a broken library would.
-private let fault: Deltas.Fault = { $0[max(0, $0.count - 5)] ^= 0x20 }
+private let fault: FaultyEncoder.Fault = { $0[max(0, $0.count - 5)] ^= 0x20 }
 
 @Suite(.timeLimit(.minutes(10))) struct VerifyTests {
     @Test(arguments: [(first, second), large], ["dcz", "dcb"])

@@ -21,7 +21,7 @@ final class TestProxy {
     /// Starts with the settings of a test in YAML: those below `upstream` and all others.
     init(
         _ origin: Origin, upstream: String = "", _ settings: String = "", store: String = ":memory:",
-        isLogged: Bool = false, links: LinkTerms = LinkTerms(), deltaFault: Deltas.Fault? = nil,
+        isLogged: Bool = false, links: LinkTerms = LinkTerms(), deltaFault: FaultyEncoder.Fault? = nil,
         urls: [String]? = nil, resolver: NameResolver = .system,
         listener: (inout Configuration.Listener) -> Void = { _ in },
         change: (inout Configuration) -> Void = { _ in }
@@ -32,10 +32,11 @@ final class TestProxy {
             origin, upstream: upstream, settings, store: store, urls: urls)
         listener(&configuration.listeners[0])
         change(&configuration)
-        let context = try ProxyContext.open(
-            configuration,
-            log: { [events] event in events.withLock { $0.append(event) } }, loopCount: 2,
-            resolver: resolver, links: links, deltaFault: deltaFault)
+        let context = try FaultyEncoder.with(deltaFault) { [events] in
+            try ProxyContext.open(
+                configuration, log: { event in events.withLock { $0.append(event) } }, loopCount: 2,
+                resolver: resolver, links: links)
+        }
         log = isLogged ? try LineReader() : nil
         sink = log.map { LogSink(descriptor: $0.writeEnd) }
         server = try ProxyServer(

@@ -1,7 +1,4 @@
 extension ChainKey {
-    /// The length of every name.
-    package static let nameLength = 22
-
     /// The name of the chain in the path of a linked dictionary: the first half of a SHA-256, in base64url.
     ///
     /// The hash covers the length of every part, so that no two chains hash the same text. The name reveals

@@ -150,7 +150,7 @@ package final class DictionaryIndex: Sendable {
 
     /// The version with a path of its own: a Link names it, or has named it of late.
     func linked(_ path: DictionaryPath, authority: String, now: Int) -> Version? {
-        guard let key = chainNames[path.chain], key.authority == authority, key.scope == .public else {
+        guard let key = chainNames[path.chainName], key.authority == authority, key.scope == .public else {
             return nil
         }
         return named(key, now: now).last { $0.digest == path.digest }

@@ -46,19 +46,41 @@ package enum ContentCoding: String, CaseIterable, Sendable {
     package func hash(into hasher: inout Hasher) { hasher.combine(place) }
 }
 
-/// The bytes at the start of a dictionary-coded body (RFC 9842 sections 4 and 5): a magic number, then the digest.
-enum DictionaryHeader {
-    /// Returns the header of `coding` for a dictionary; empty for codings without one.
-    static func bytes(for coding: ContentCoding, digest: Digest) -> [UInt8] {
-        magic(of: coding) + (coding.usesDictionary ? digest.bytes : [])
+/// The upstream's coding of a response.
+package enum UpstreamCoding: Equatable, Sendable {
+    /// The response is not coded.
+    case none
+    /// One coding that Dictum can undo: gzip, br or zstd.
+    case known(ContentCoding)
+    /// Another coding or several: the body must stay unchanged.
+    case foreign
+
+    /// Reads the members of Content-Encoding in their order.
+    package init(_ members: [String]) {
+        self = .none
+        for member in members {
+            let bytes = member.utf8
+            add(bytes.span)
+        }
     }
 
-    private static func magic(of coding: ContentCoding) -> [UInt8] {
-        switch coding {
-        case .dcb: [0xff, 0x44, 0x43, 0x42]
-        // A Zstandard skippable frame of 32 bytes.
-        case .dcz: [0x5e, 0x2a, 0x4d, 0x18, 0x20, 0x00, 0x00, 0x00]
-        case .identity, .gzip, .br, .zstd: []
+    /// Adds the next member of Content-Encoding.
+    package mutating func add(_ member: Span<UInt8>) {
+        func isNamed(_ word: String) -> Bool {
+            FieldSyntax.equals(0..<member.count, in: member, ignoringCase: word)
+        }
+        // RFC 9110 section 8.4.1: identity ought not to be sent in Content-Encoding, and means nothing there.
+        if isNamed("identity") { return }
+        guard case .none = self else {
+            self = .foreign
+            return
+        }
+        if isNamed("gzip") || isNamed("x-gzip") {
+            self = .known(.gzip)
+        } else if isNamed("br") {
+            self = .known(.br)
+        } else {
+            self = isNamed("zstd") ? .known(.zstd) : .foreign
         }
     }
 }

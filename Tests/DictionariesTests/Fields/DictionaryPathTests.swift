@@ -8,7 +8,7 @@ struct DictionaryPathTests {
     private static let path = "/.dictum/\(chain)/\(digest.base64URL)"
 
     @Test func `a path is read as it is written`() throws {
-        let path = DictionaryPath(chain: Self.chain, digest: Self.digest)
+        let path = DictionaryPath(chainName: Self.chain, digest: Self.digest)
         #expect(path.text == Self.path)
         #expect(DictionaryPath(Self.path) == path)
         #expect(Self.path.utf8.allSatisfy { $0 != UInt8(ascii: "+") && $0 != UInt8(ascii: "=") })
@@ -43,6 +43,6 @@ struct DictionaryPathTests {
             ChainKey(authority: "api.test", match: "/feed6:script"),
         ].map(\.name)
         #expect(Set(names).count == names.count)
-        #expect(names.allSatisfy { $0.utf8.count == ChainKey.nameLength })
+        #expect(names.allSatisfy { $0.utf8.count == DictionaryPath.chainNameLength })
     }
 }
