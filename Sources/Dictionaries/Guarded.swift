@@ -5,13 +5,13 @@ internal import Glibc
 /// It is a pthread mutex and not `Synchronization.Mutex`: the thread sanitizer understands the first and reports
 /// every use of the second as a race (Linux, Swift 6.3).
 // @unchecked proof: `value` is touched only inside `withLock`, which holds `mutex`.
-@safe package final class Guarded<Value: Sendable>: @unchecked Sendable {
+@safe package final class Guarded<Value: ~Copyable & Sendable>: @unchecked Sendable {
     // On the heap by itself, because a pthread mutex must never move.
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private var value: Value
 
     /// Puts `value` behind a new lock.
-    package init(_ value: Value) {
+    package init(_ value: consuming Value) {
         self.value = value
         // Safe: allocated here, initialised before use, freed only in `deinit`.
         unsafe mutex = .allocate(capacity: 1)

@@ -1,166 +1,127 @@
 internal import Dispatch
+internal import Glibc
 internal import Synchronization
 
-/// The versions that may be used as dictionaries: an index in memory, bodies in memory and on disk.
+/// The versions that may be used as dictionaries: an index in memory, and bodies in memory and on disk.
 ///
-/// Safe from any thread. Readers wait for a writer one step at most, never for the disk; one queue writes, another reads
-/// bodies. While the disk takes nothing the store goes on from memory, within its budget, and tries again.
+/// Safe from any thread. A reader waits for one step of a change at most, and never for the disk: a writer and a loader
+/// use it, each on a queue of its own. While the disk fails, the store continues in memory, within its budget, and
+/// tries again.
 package final class DictionaryStore: Sendable {
-    /// Where the database stands; changed only on the write queue (and before it is used).
-    struct Disk: Sendable {
-        var database: StoreDatabase?
-        /// The right to write the file; nil in memory.
-        var lock: StoreLock?
-        /// Since when another process has it, in nanoseconds of uptime, and which.
-        var waitingSince: UInt64?
-        var holder: Int32?
-        /// After a hand-over this process never writes again.
-        var isHandedOver = false
-        /// After a failure, when the disk is tried again, in nanoseconds of uptime.
-        var retryAt: UInt64?
-        var isClosed = false
-    }
+    let memory: StoreMemory
+    let writer: StoreWriter
+    let loader: BodyLoader
 
-    let configuration: StoreConfiguration
-    let reports: StoreReports
-    let publisher: IndexPublisher
-    let counters = Guarded(StoreStatistics())
-    /// Whether a version may be used, by the routes of today.
-    let currency: Guarded<CurrencyRule>
-    let disk = Guarded(Disk())
-    let loads = Guarded<[BodyName: [@Sendable (Body?) -> Void]]>([:])
-    let drainIsScheduled = Atomic<Bool>(false)
-    let latestSecond = Atomic<Int>(0)
-    /// True once a hand-over has begun: nothing new is admitted.
-    let isLeaving = Atomic<Bool>(false)
-    let writeQueue = DispatchQueue(label: "dictum.store.write", qos: .utility)
-    let readQueue = DispatchQueue(label: "dictum.store.read", qos: .userInitiated)
-    /// Locked before `hot` where both are needed.
-    let state: Guarded<StoreState>
-    let hot: Guarded<HotBodies>
-    let heads: HeadMemory
-    let room: AdmissionRoom
-    /// The bases that something in memory leans on.
-    let bases = PackingBases()
-    /// Used on the write queue alone.
-    let packer: Guarded<Packer>
+    /// The size above which a body is unpacked on the loader's queue, and not by its caller.
+    private static let unpackedAtOnceMax = 1 << 20
 
     /// Opens or makes the database and builds the index; reads no bodies.
     ///
-    /// A damaged file is set aside, a disk that fails is tried again later: only a file that must not be touched
-    /// is an error.
+    /// A damaged file is set aside, and a failing disk is tried again later. Only a file that must not be touched is an
+    /// error.
     package init(configuration: StoreConfiguration) throws(StoreError) {
-        self.configuration = configuration
-        reports = StoreReports(log: configuration.log)
-        currency = Guarded(CurrencyRule(isCurrent: configuration.isCurrent))
-        hot = Guarded(HotBodies(bytesMax: configuration.memoryBytes))
-        // A small store is written in small batches, each with room to make.
-        room = AdmissionRoom(
-            hot: hot, bytesPerSecond: configuration.writeBytesPerSecond,
-            burstBytes: configuration.maxBytes / 4, counters: counters)
-        packer = Guarded(Packer(bytesMax: configuration.memoryBytes / Self.packerShare, bases: bases))
-        heads = HeadMemory(bytesMax: configuration.memoryBytes / Self.headShare)
-        let limits = StoreLimits(chains: configuration.maxChains, bytes: configuration.maxBytes)
-        let empty = StoreState(limits: limits, heads: heads, inUseMax: configuration.versionsInUseMax)
-        state = Guarded(empty)
-        publisher = IndexPublisher(empty.index)
-        do {
-            try open()
-        } catch .refused(let error) {
-            throw error
-        } catch {
-            failed(error)
+        memory = StoreMemory(configuration)
+        writer = StoreWriter(memory)
+        loader = BodyLoader(memory, writer)
+        let writer = writer
+        let opening: Result<Void, StoreError> = writer.queue.sync {
+            Result { () throws(StoreError) in try writer.start() }
         }
-        if configuration.path != ":memory:" { scheduleFollowing() }
+        try opening.get()
     }
 
-    /// The keys of private routes, where the store was opened with them.
-    package var keys: StoreKeys? { configuration.keys }
+    /// The parameters that the store was opened with.
+    var configuration: StoreConfiguration { memory.configuration }
 
-    /// Heads take at most this part of the memory.
-    private static let headShare = 16
-    /// So do the bases at hand, over which bodies are packed.
-    private static let packerShare = 8
-    /// A larger body is unpacked on the read queue, not where it is asked for.
-    private static let unpackedAtOnceMax = 1 << 20
+    /// The keys of private routes, if the store was opened with them.
+    package var keys: StoreKeys? { configuration.keys }
 
     // MARK: Reading
 
-    /// A view of the index for one thread.
+    /// Makes a view of the index for one thread.
     package func reader() -> DictionaryIndex.Reader {
-        DictionaryIndex.Reader(publisher, keys: configuration.keys)
+        DictionaryIndex.Reader(memory.publisher, keys: keys)
     }
 
-    /// The bytes of a version if they are in memory; never waits for the disk.
+    /// Returns the body of a version if it is in memory; never waits for the disk.
     package func hotBody(of version: Version) -> Body? {
         let name = version.bodyName
-        let (whole, packed) = hot.withLock { hot in
+        let (whole, packed) = memory.hot.withLock { hot in
             let whole = hot.body(name)
             return (whole, whole == nil ? hot.packed(name) : nil)
         }
         if let whole { return whole }
         guard let packed, packed.count <= Self.unpackedAtOnceMax else { return nil }
-        return unpack(packed, as: name)
+        return memory.unpack(packed, as: name)
     }
 
-    /// Unpacks a body that is in memory, and keeps it whole as long as there is room.
-    func unpack(_ packed: PackedBody, as name: BodyName) -> Body? {
-        guard let body = try? packed.unpacked() else {
-            // Memory that does not hold what was put there: the disk may.
-            hot.withLock { $0.removePacked(name) }
-            return nil
-        }
-        hot.withLock { $0.keep(body, as: name) }
-        return body
+    /// Reads a body from disk, verifies its digest, and keeps it in memory; several callers share one read.
+    ///
+    /// `completion` runs on the loader's queue and must be short. It gets nil if the body cannot be read. A damaged
+    /// body removes its versions from the index.
+    package func load(_ version: Version, completion: @escaping @Sendable (Body?) -> Void) {
+        loader.load(version, completion: completion)
+    }
+
+    /// Returns the clients that may get deltas made of the bodies of a chain.
+    package func deltaScope(of chain: ChainKey) -> DeltaScope {
+        guard let tag = chain.scope.tag else { return chain.scope == .unlisted ? .unlisted : .public }
+        return .private(chain: keys?.name(of: chain, tag) ?? tag.bytes)
     }
 
     // MARK: Life
 
-    /// Waits until all that was queued is on disk; false if the disk does not take it or time is up.
+    /// Waits until everything that is pending is on disk; returns false if the disk fails or time is up.
     ///
     /// Blocks: never call it on an event loop.
     @discardableResult
     package func flush(timeoutSeconds: Double = 5) -> Bool {
         let done = DispatchSemaphore(value: 0)
-        writeQueue.async {
-            self.drain(isForced: true)
+        writer.queue.async { [writer] in
+            writer.drain(isForced: true)
             done.signal()
         }
         guard done.wait(timeout: .now() + timeoutSeconds) == .success else { return false }
-        return state.withLock { $0.pending.count } == 0
+        return memory.state.withLock { $0.pending.count } == 0
     }
 
-    /// Flushes and closes the database.
+    /// Flushes and closes the database; bodies in memory stay usable.
     ///
-    /// What is in memory can still be used. Blocks like `flush`, up to twice as long.
+    /// Blocks like `flush`, up to twice as long.
     package func close(timeoutSeconds: Double = 5) {
         flush(timeoutSeconds: timeoutSeconds)
         let done = DispatchSemaphore(value: 0)
-        writeQueue.async {
-            let (database, lock) = self.disk.withLock { disk in
-                disk.isClosed = true
-                return (disk.database.take(), disk.lock.take())
-            }
-            if lock != nil { try? database?.checkpoint() }
-            database?.close()
-            lock?.release()
+        writer.queue.async { [writer] in
+            writer.close()
             done.signal()
         }
         _ = done.wait(timeout: .now() + timeoutSeconds)
     }
 
-    /// What the store holds and has done.
+    /// Leaves the store to a waiting successor; when the lock is released, everything that was offered is on disk.
+    ///
+    /// From now on only bodies that were already offered are admitted; they get some seconds to arrive. Blocks: never
+    /// call it on an event loop.
+    package func handOver(timeoutSeconds: Double = 5) {
+        memory.isLeaving.store(true, ordering: .relaxed)
+        let end = DispatchTime.now() + timeoutSeconds
+        while memory.hot.withLock({ $0.reservedBytes }) > 0, DispatchTime.now() < end { usleep(5000) }
+        flush(timeoutSeconds: timeoutSeconds)
+        writer.queue.sync { writer.handOver() }
+    }
+
+    /// The contents of the store and its activity.
     package var statistics: StoreStatistics {
-        var statistics = counters.withLock { $0 }
-        let index = publisher.index
+        var statistics = memory.counters.withLock { $0 }
+        let index = memory.index
         statistics.versions = index.versionCount
         statistics.chains = index.chainCount
         statistics.indexBytes = index.memoryBytes
-        (statistics.memoryBytes, statistics.packedBytes) = hot.withLock { hot in
+        (statistics.memoryBytes, statistics.packedBytes) = memory.hot.withLock { hot in
             (hot.bytes + hot.reservedBytes, hot.packedBytes)
         }
-        statistics.memoryBytes += heads.bytes
-        state.withLock { state in
+        statistics.memoryBytes += memory.heads.bytes
+        memory.state.withLock { state in
             statistics.pendingWrites = state.pending.count
             statistics.chainsInProbation = state.chainsInProbation
             for standing in Retention.Standing.allCases {
@@ -168,16 +129,5 @@ package final class DictionaryStore: Sendable {
             }
         }
         return statistics
-    }
-
-    /// A larger body would turn over too much of the store to be worth keeping.
-    var bodyBytesMax: Int { min(configuration.maxBytes / 4, Int(UInt32.max)) }
-
-    /// Takes pins back from bodies.
-    func unpin(_ names: [BodyName]) {
-        guard !names.isEmpty else { return }
-        hot.withLock { hot in
-            for name in names { hot.unpin(name) }
-        }
     }
 }

@@ -1,5 +1,12 @@
 internal import Dispatch
 
+/// An event that an operator should know, in a sentence that says what to do.
+package enum StoreEvent: Sendable, Equatable {
+    case info(String)
+    case warning(String)
+    case error(String)
+}
+
 /// The events of a store on their way to the log; the same trouble is reported at most once a minute.
 final class StoreReports: Sendable {
     private enum Topic: Hashable {
@@ -31,9 +38,9 @@ final class StoreReports: Sendable {
         queue.async { [log] in
             log(
                 .warning(
-                    "answers change faster than store.write_rate lets them be kept: some carry no offer, and no "
-                        + "deltas can be made over them; raise it, or switch dictionaries off for routes whose "
-                        + "answers never repeat"))
+                    "responses change faster than store.write_rate allows them to be stored: some carry no offer and "
+                        + "cannot serve as dictionaries; raise it, or switch dictionaries off for routes whose "
+                        + "responses never repeat"))
         }
     }
 

@@ -1,8 +1,8 @@
 /// The index and its pending writes: the state by which admissions and evictions are decided.
 ///
-/// It performs no I/O and reads no clock; the store keeps it behind its lock. It is not a plain value: the
-/// index is shared with all readers, and the orders of eviction must not be copied.
-struct StoreState: Sendable {
+/// It performs no I/O and reads no clock; the store keeps it behind its lock. It cannot be copied: all readers share its
+/// index, and versions and chains store their places in its orders of eviction.
+struct StoreState: ~Copyable, Sendable {
     /// The result of an admission.
     struct Admitted {
         let version: Version
@@ -59,9 +59,11 @@ struct StoreState: Sendable {
         clock: Int64 = 0, head: [UInt8]? = nil, isOffered: Bool = true, over former: Version? = nil
     ) -> Admitted {
         // Destructure at once: as long as an array of versions is held, a change copies it.
-        let (chain, known, newest) = present(facts, in: key)
-        let home = chain ?? Chain(key, isEstablished: !policy.startsInProbation)
-        if chain == nil, case .personal = key.scope, let former { home.inheritFreshDelta(of: former.home) }
+        let (existing, known, newest) = present(facts, in: key)
+        let chain = existing ?? Chain(key, isEstablished: !policy.startsInProbation)
+        if existing == nil, case .personal = key.scope, let former {
+            chain.inheritFreshDelta(of: former.chain)
+        }
         let version: Version
         var isNew = false
         if let known {
@@ -70,7 +72,7 @@ struct StoreState: Sendable {
             newest?.head?.clear()
             let rank = nextRank(clock)
             version = Version(
-                facts, id: Version.row(rank), rank: rank, home: home, admittedAt: now,
+                facts, id: Version.row(rank), rank: rank, chain: chain, admittedAt: now,
                 lastWanted: now, head: head.flatMap { StoredHead($0, memory: heads, now: now) },
                 demand: VersionDemand.none, network: policy.network)
             insert(version)
@@ -78,44 +80,19 @@ struct StoreState: Sendable {
             isNew = true
         }
         if isOffered { offered(version, over: former, now: now) }
-        if !home.isEstablished, home.countRequest() || !policy.startsInProbation { establish(version) }
+        if !chain.isEstablished, chain.countRequest() || !policy.startsInProbation { establish(version) }
         earliestExpiry = min(earliestExpiry, version.expiry)
         var evicted = Evicted()
-        removeSurplus(beside: version, max: policy.versions, now: now, into: &evicted)
-        keepBounded(now: now, into: &evicted)
+        evictSurplus(beside: version, max: policy.versions, now: now, into: &evicted)
+        evictBeyondLimits(now: now, into: &evicted)
         return Admitted(version: version, isNew: isNew, evicted: evicted)
     }
-
-    /// Removes the surplus of a chain after a version was added.
-    ///
-    /// Clients hold a body whatever its URL was. So other URLs' versions of the same body go first, and a
-    /// query that changes with every request does not displace the versions that clients hold.
-    private mutating func removeSurplus(
-        beside newest: Version, max versionsMax: Int, now: Int, into evicted: inout Evicted
-    ) {
-        guard let chain = index.chain(newest.chain), retention.count(of: chain) > max(versionsMax, 1) else {
-            return
-        }
-        let namedCount = index.named(newest.chain, now: now).count
-        for _ in 0..<Self.overdueMax where retention.count(of: chain) - namedCount > max(versionsMax, 1) {
-            let mayGo = { (version: Version) in version.id != newest.id && !version.isPinned(at: now) }
-            let twins = index.versions(newest.chain, digest: newest.digest, limit: Self.twinsMax)
-            guard
-                let version = twins.first(where: mayGo)
-                    ?? retention.first(of: chain, in: index, where: mayGo)
-            else { return }
-            remove(CollectionOfOne(version), reason: .versions, into: &evicted)
-        }
-    }
-
-    private static let twinsMax = 16
 
     /// Returns a chain, its version with these facts, and the newest version of their URL and variant.
     private func present(_ facts: VersionFacts, in key: ChainKey) -> (Chain?, Version?, newest: Version?) {
         guard let chain = index.chain(key) else { return (nil, nil, nil) }
         return (
-            chain, index.version(key, url: facts.url, variant: facts.variant, digest: facts.digest),
-            index.newest(key, url: facts.url, variant: facts.variant)
+            chain, index.version(facts.key(in: key), digest: facts.digest), index.newest(facts.key(in: key))
         )
     }
 
@@ -130,7 +107,7 @@ struct StoreState: Sendable {
         }
         if newest?.id != known.id { newest?.head?.clear() }
         let version = Version(
-            facts, id: known.id, rank: nextRank(clock), home: known.home, admittedAt: known.admittedAt,
+            facts, id: known.id, rank: nextRank(clock), chain: known.chain, admittedAt: known.admittedAt,
             lastWanted: max(known.lastWanted, now), pinnedUntil: known.pinnedUntil,
             head: self.head(of: known, facts: facts, head, now: now), demand: known.demand,
             network: known.network)
@@ -196,12 +173,12 @@ struct StoreState: Sendable {
     /// Pins a version as the named one of its chain and variant; see `DictionaryStore.name`.
     mutating func name(
         _ version: Version, replacing former: Version?, until: Int, now: Int,
-        limits: (bytes: Int, count: Int)
+        limits: Pins.Limits
     ) -> Bool {
-        guard until > now, version.chain.scope == .public,
+        guard until > now, version.chainKey.scope == .public,
             let known = index.same(as: version), until > known.pinnedUntil
         else { return false }
-        let named = index.named(version.chain, variant: version.variant, now: now)
+        let named = index.named(version.chainKey, variant: version.variant, now: now)
         if let named, named.id != former?.id { return false }
         pins.prune(now: now)
         let isPinned = pins.contains(known.id)
@@ -230,9 +207,30 @@ struct StoreState: Sendable {
     }
 
     /// Releases the pins beyond some limits, those that end first before the others.
-    mutating func limitPins(bytesMax: Int, countMax: Int) {
-        let ids = Set(pins.beyond(bytesMax: bytesMax, countMax: countMax))
+    mutating func limitPins(to limits: Pins.Limits) {
+        let ids = Set(pins.beyond(limits))
         guard !ids.isEmpty else { return }
         for id in ids { if let version = index.version(row: id) { unpin(version) } }
+    }
+}
+
+/// The limits of an index, as shares of the store's settings.
+struct StoreLimits: Sendable {
+    let chains: Int
+    /// The share of chains in probation: a fifth.
+    let chainsInProbation: Int
+    /// The share of chains and bytes for unproven authorities: a twentieth.
+    let unprovenChains: Int
+    let unprovenBytes: Int
+    /// The share of bytes for versions of chains in probation: a fifth.
+    let bytesInProbation: Int
+
+    /// Divides the settings; by default there are no limits.
+    init(chains: Int = .max, bytes: Int = .max) {
+        self.chains = max(chains, 1)
+        chainsInProbation = chains / 5
+        unprovenChains = max(1, chains / 20)
+        unprovenBytes = bytes / 20
+        bytesInProbation = bytes / 5
     }
 }

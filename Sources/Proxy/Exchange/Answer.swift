@@ -112,11 +112,10 @@ final class Answer {
     struct Place {
         /// Who may use the body as a dictionary.
         let audience: Audience
-        var chain: ChainKey
+        /// The chain, URL and variant of the version.
+        var key: VersionKey
         /// Whether the chain stands for the one that only the whole body tells.
         var isProvisional: Bool
-        let url: String
-        let variant: String
         /// What the response offers, with its id once that is known; nil where the upstream offers it itself.
         var offer: UseAsDictionary?
         /// Whether the upstream named the chain itself.

@@ -35,8 +35,9 @@ extension Exchange {
         // Whoever was given the same personal bytes shares them, whatever tokens and cookies there were.
         let variant = isProvisional ? "" : VariantKey.make(names: varyNames, values: variantValue)
         return Answer.Place(
-            audience: audience, chain: chain, isProvisional: isProvisional,
-            url: isProvisional ? path : storedURL, variant: variant,
+            audience: audience,
+            key: VersionKey(chain: chain, url: isProvisional ? path : storedURL, variant: variant),
+            isProvisional: isProvisional,
             offer: own.isEmpty && isOffered() ? offer : nil, isUpstreamMatch: !own.isEmpty)
     }
 
@@ -97,12 +98,11 @@ extension Exchange {
     func admit(_ body: Body, _ answer: Answer, etag: String?, isNewest: Bool) -> UseAsDictionary? {
         guard let place = answer.place.flatMap({ settled($0, body.digest) }) else { return nil }
         answer.place = place
-        if place.chain.scope.isPrivate { answer.headToKeep = nil }
+        if place.key.chainKey.scope.isPrivate { answer.headToKeep = nil }
         let now = Clock.unixSeconds
         let opaque = etag.flatMap { EntityTag($0)?.opaque }
         if isNewest,
-            let newest = proxy.index.newest(
-                chain: place.chain, url: place.url, variant: place.variant, digest: body.digest, etag: opaque),
+            let newest = proxy.index.newest(place.key, digest: body.digest, etag: opaque),
             newest.canKeep(answer.headToKeep)
         {
             answer.slot = nil
@@ -112,7 +112,9 @@ extension Exchange {
         }
         guard gainsVersion(body, place, answer) else {
             // What the chain has from another URL is offered for nothing.
-            guard let same = proxy.index.version(chain: place.chain, digest: body.digest) else { return nil }
+            guard let same = proxy.index.version(chain: place.key.chainKey, digest: body.digest) else {
+                return nil
+            }
             answer.slot = nil
             noteOffered(same, answer)
             return place.offer
@@ -120,13 +122,13 @@ extension Exchange {
         do throws(AdmissionRefusal) {
             // A body that was held has no slot yet: only what is new needs one.
             try context.store.admit(
-                body, chain: place.chain, url: place.url, variant: place.variant,
-                etag: opaque, contentType: answer.facts.contentType,
-                policy: admission(to: place), slot: answer.slot, now: now,
-                isUpstreamMatch: place.isUpstreamMatch,
-                head: answer.headToKeep, isOffered: answer.offerForm == .inBand, over: dictionary.version)
+                VersionCandidate(
+                    body, key: place.key, policy: admission(to: place), etag: opaque,
+                    contentType: answer.facts.contentType, isUpstreamMatch: place.isUpstreamMatch,
+                    head: answer.headToKeep), slot: answer.slot, isOffered: answer.offerForm == .inBand,
+                over: dictionary.version, now: now)
             answer.slot = nil
-            noteVariant(place.variant)
+            noteVariant(place.key.variant)
             proxy.metrics.countAdmission()
             return place.offer
         } catch {
@@ -138,7 +140,7 @@ extension Exchange {
     /// What the store heeds: personal versions have a budget of their own, and no probation among public ones.
     private func admission(to place: Answer.Place) -> AdmissionPolicy {
         var policy = route.admission
-        if place.chain.scope.isPrivate {
+        if place.key.chainKey.scope.isPrivate {
             policy.startsInProbation = false
             // By a hash with a seed of the process: nobody can choose an address that shares another's number.
             policy.network = linkClient.address.map { UInt16(truncatingIfNeeded: $0.hashValue) }
@@ -157,8 +159,7 @@ extension Exchange {
         }
         do throws(AdmissionRefusal) {
             answer.slot = try context.store.reserve(
-                chain: place.chain, url: place.url, variant: place.variant, bytes: answer.facts.bodyBytes,
-                policy: admission(to: place))
+                place.key, bytes: answer.facts.bodyBytes, policy: admission(to: place))
         } catch {
             answer.refusal = error
         }
@@ -221,7 +222,7 @@ extension Exchange {
             let offer = admit(
                 body, answer, etag: answer.head.headers.first(.etag), isNewest: result.isNewest)
             if offer != nil, let id = answer.promisedID, let place = answer.place {
-                context.promisedIDs.keep(id, for: body.digest, in: place.chain)
+                context.promisedIDs.keep(id, for: body.digest, in: place.key.chainKey)
             }
             if offer != nil { notePublic(body, answer) }
         }

@@ -16,12 +16,12 @@ extension Exchange {
 
     /// Notes that a body which is in its chain goes to a client, if its response says that it is public.
     func notePublic(_ body: Body, _ answer: Answer) {
-        guard let place = answer.place, place.chain.scope == .public, context.routes.mayName(route),
+        guard let place = answer.place, place.key.chainKey.scope == .public, context.routes.mayName(route),
             saysPublic(answer), let dictionary = route.dictionary
         else { return }
         let now = Clock.unixSeconds
         let sighting = LinkDesk.Sighting(
-            body: body, chain: place.chain, variant: place.variant, url: place.url,
+            body: body, chain: place.key.chainKey, variant: place.key.variant, url: place.key.url,
             keptSeconds: keptSeconds(answer), client: isRequestOfAnybody ? linkClient : nil, source: source)
         if context.linkDesk.note(sighting, now: now) { askAboutSoleClient() }
         context.linkDesk.consider(
@@ -111,7 +111,8 @@ extension Exchange {
         let now = Clock.unixSeconds
         var paths: [String] = []
         let (chains, isLearned) = announcedChains(authority, now: now)
-        for chain in chains where chain != answer.place?.chain && paths.count < LearnedPages.announcedMax {
+        for chain in chains
+        where chain != answer.place?.key.chainKey && paths.count < LearnedPages.announcedMax {
             guard let version = announcedVersion(of: chain, isLearned: isLearned, now: now) else { continue }
             paths.append(DictionaryPath(chainName: chain.name, digest: version.digest).text)
         }

@@ -247,7 +247,7 @@ extension Exchange {
     /// What a response varies by, as caches must know.
     func variation(for audience: Audience) -> Delivery.Variation {
         guard let sharedCaches = route.sharedCaches else { return .encoding }
-        let isOverPublic = dictionary.version.map { $0.chain.scope == .public } ?? true
+        let isOverPublic = dictionary.version.map { $0.chainKey.scope == .public } ?? true
         return .dictionary(
             sharedCaches, byID: audience != .everybody, isOverPublic: isOverPublic)
     }

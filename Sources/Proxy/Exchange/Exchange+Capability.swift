@@ -72,7 +72,7 @@ extension Exchange {
     /// The version that the client named, if a response may be coded over it.
     func usableVersion(for response: ResponseFacts) -> Dictionaries.Version? {
         guard let version = dictionary.version else { return nil }
-        return version.chain.scope == .public || audience(of: response) != .everybody ? version : nil
+        return version.chainKey.scope == .public || audience(of: response) != .everybody ? version : nil
     }
 
     // MARK: The id of what is offered
@@ -85,13 +85,13 @@ extension Exchange {
         if place.isProvisional {
             guard
                 let chain = keys.personalChain(
-                    authority: place.chain.authority, match: place.chain.match,
-                    matchDest: place.chain.matchDest, digest: digest)
+                    authority: place.key.chainKey.authority, match: place.key.chainKey.match,
+                    matchDest: place.key.chainKey.matchDest, digest: digest)
             else { return nil }
-            place.chain = chain
+            place.key.chainKey = chain
             place.isProvisional = false
         }
-        place.offer = place.offer?.with(id: keys.dictionaryID(of: digest, in: place.chain))
+        place.offer = place.offer?.with(id: keys.dictionaryID(of: digest, in: place.key.chainKey))
         return place
     }
 
@@ -112,7 +112,7 @@ extension Exchange {
     ) -> (place: Answer.Place, version: Dictionaries.Version)? {
         let audience = audience(of: facts)
         func find(_ place: Answer.Place) -> Dictionaries.Version? {
-            proxy.index.version(chain: place.chain, url: place.url, variant: place.variant, etag: tag)
+            proxy.index.version(place.key, etag: tag)
         }
         // A 304 that does not repeat its Cache-Control, as it should, is about what the whole response said.
         if audience == .everybody
@@ -125,7 +125,7 @@ extension Exchange {
         guard audience != .everybody, let held = dictionary.version,
             let digest = self.facts.availableDictionary, let id = self.facts.dictionaryID,
             let place = place(for: audience, varyNames: facts.varyNames, own: own, isOffered: { true }),
-            var settled = settled(place, digest), settled.chain == held.chain,
+            var settled = settled(place, digest), settled.key.chainKey == held.chainKey,
             let version = find(settled), version.digest == held.digest
         else { return nil }
         settled.offer = settled.offer?.with(id: id)

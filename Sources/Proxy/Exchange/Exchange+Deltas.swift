@@ -6,7 +6,7 @@ internal import HTTP
 extension Exchange {
     /// Who may get the deltas of this request.
     var deltaScope: DeltaScope {
-        dictionary.version.map { context.store.deltaScope(of: $0.chain) } ?? .public
+        dictionary.version.map { context.store.deltaScope(of: $0.chainKey) } ?? .public
     }
 
     /// Notes which client got a delta; one that three have asked for is coded again at the strongest setting.
@@ -30,10 +30,9 @@ extension Exchange {
                 let store = context.store
                 let index = store.reader()
                 guard
-                    let newest = index.newest(chain: place.chain, url: place.url, variant: place.variant),
+                    let newest = index.newest(place.key),
                     newest.id
-                        == index.version(
-                            chain: place.chain, url: place.url, variant: place.variant, digest: key.body)?.id,
+                        == index.version(place.key, digest: key.body)?.id,
                     let body = store.hotBody(of: newest),
                     let dictionary = store.hotBody(of: version)
                 else { return nil }

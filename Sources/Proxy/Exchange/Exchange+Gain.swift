@@ -9,7 +9,7 @@ extension Exchange {
         guard let version = dictionary.version, context.gain.isTurn() else { return }
         let compression = context.configuration.compression
         // In a private chain URLs have other names.
-        let isNamed = !version.chain.scope.isPrivate
+        let isNamed = !version.chainKey.scope.isPrivate
         context.gain.submit(
             GainSampler.Sample(
                 route: route.index == nil ? "none" : route.text, body: body, deltaBytes: deltaBytes,

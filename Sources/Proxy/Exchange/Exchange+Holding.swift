@@ -77,7 +77,7 @@ extension Exchange {
             // What others hold is never compared, as the time would tell; what the client holds itself may well return.
             return dictionary.body.flatMap { $0.count == answer.collected.count ? $0 : nil }
         }
-        guard let newest = proxy.index.newest(chain: place.chain, url: place.url, variant: place.variant),
+        guard let newest = proxy.index.newest(place.key),
             newest.bytes == answer.collected.count
         else { return nil }
         return context.store.hotBody(of: newest)

@@ -43,7 +43,7 @@ extension Exchange {
     private func findDictionary(for linked: LinkedDictionary) {
         guard let digest = facts.availableDictionary, let authority else { return }
         let found =
-            proxy.index.version(chain: linked.version.chain, digest: digest)
+            proxy.index.version(chain: linked.version.chainKey, digest: digest)
             ?? proxy.index.find(digest: digest, authority: authority, path: path, query: query)
         guard let found else {
             dictionary = .unknown

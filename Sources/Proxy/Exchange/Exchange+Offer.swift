@@ -53,11 +53,11 @@ extension Exchange {
     func link(_ shape: inout Delivery.Shape, _ answer: Answer, _ place: Answer.Place?, isOffered: Bool) {
         guard answer.offerForm == .link, isOffered, let place, let dictionary = route.dictionary,
             let named = context.linkDesk.named(
-                place.chain, variant: place.variant, index: proxy.index,
+                place.key.chainKey, variant: place.key.variant, index: proxy.index,
                 lifeSeconds: dictionary.linkMaxAge / 1000, now: Clock.unixSeconds)
         else { return }
         shape.offer = nil
-        shape.link = DictionaryPath(chainName: named.chain.name, digest: named.digest)
+        shape.link = DictionaryPath(chainName: named.chainKey.name, digest: named.digest)
     }
 
     /// Counts an offer that goes out, and says where it is of no use: an answer that no browser keeps.

@@ -7,8 +7,7 @@ extension Exchange {
     /// Whether a whole body becomes a version: one that was promised or returns, or one that the client gains by.
     func gainsVersion(_ body: Body, _ place: Answer.Place, _ answer: Answer) -> Bool {
         if answer.isStarted || isTakenAlways(place, answer) { return true }
-        let known = proxy.index.version(
-            chain: place.chain, url: place.url, variant: place.variant, digest: body.digest)
+        let known = proxy.index.version(place.key, digest: body.digest)
         if known != nil || isRenewed(answer, deltaBytes: answer.deltaBytes) { return true }
         return dictionary.version?.isSeenAgain(body.digest) == true
     }
@@ -20,7 +19,7 @@ extension Exchange {
         if isTakenAlways(place, answer) { return true }
         let tag = answer.head.headers.first(.etag).flatMap { EntityTag($0)?.opaque }
         if let tag,
-            proxy.index.version(chain: place.chain, url: place.url, variant: place.variant, etag: tag) != nil
+            proxy.index.version(place.key, etag: tag) != nil
         {
             return true
         }

@@ -126,7 +126,7 @@ extension Exchange {
     /// Lets a stored head go that the upstream's last word has changed, where that word is not stored in its place: nobody
     /// may be answered from it, or it varies by other fields now.
     private func forgetHead(of version: Dictionaries.Version, unlessReplacedBy answer: Answer) {
-        let isReplaced = answer.headToKeep != nil && answer.place?.variant == version.variant
+        let isReplaced = answer.headToKeep != nil && answer.place?.key.variant == version.variant
         if !isReplaced { version.head?.clear() }
     }
 

@@ -12,7 +12,7 @@ extension Exchange {
         else { return }
         guard let version = publicVersion(digest) ?? provenVersion(digest) else {
             dictionary = .unknown
-            context.store.noteUnknown()
+            context.store.countUnknown()
             return
         }
         context.store.advertised(version, now: Clock.unixSeconds)

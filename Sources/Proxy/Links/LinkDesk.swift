@@ -90,7 +90,7 @@ final class LinkDesk: Sendable {
         notes.withLock { notes in
             guard let worth = notes.worths[version.id] else { return }
             let saved = bodyBytes / 1000 * worth.plainPerMille - sentBytes
-            _ = notes.chains.changeIfPresent(version.chain.hashValue) {
+            _ = notes.chains.changeIfPresent(version.chainKey.hashValue) {
                 $0.ledger.noteSaving(saved, of: client)
             }
         }
@@ -100,7 +100,7 @@ final class LinkDesk: Sendable {
     func noteDownload(of version: Version, sentBytes: Int, client: UInt128, now: Int) {
         notes.withLock { notes in
             notes.worths[version.id]?.noteHolder(client)
-            _ = notes.chains.changeIfPresent(version.chain.hashValue) {
+            _ = notes.chains.changeIfPresent(version.chainKey.hashValue) {
                 $0.ledger.noteCost(sentBytes, of: client, at: now)
             }
         }
@@ -197,7 +197,7 @@ final class LinkDesk: Sendable {
         guard !isMeasuring.load(ordering: .relaxed),
             let named = index.named(chain: chain, variant: variant, now: now), named.digest != body.digest,
             isDue(named, body, lifeSeconds: lifeSeconds, now: now),
-            let current = index.newest(chain: chain, url: sighting.url, variant: variant),
+            let current = index.newest(VersionKey(chain: chain, url: sighting.url, variant: variant)),
             current.digest == body.digest,
             let former = index.recent(of: chain).first(where: {
                 $0.variant == variant && $0.digest != body.digest && $0.id != named.id
@@ -252,7 +252,7 @@ final class LinkDesk: Sendable {
             $0.worths[named.id]?.note(sample, of: body.count, at: now, terms) ?? false
         }
         guard isOver,
-            let fresh = proven(named.chain, variant: named.variant, named: named, store.reader()),
+            let fresh = proven(named.chainKey, variant: named.variant, named: named, store.reader()),
             fresh.id != named.id
         else { return }
         _ = name(fresh, replacing: named, lifeSeconds: lifeSeconds, now: now)

@@ -63,7 +63,7 @@ final class LinkedDictionary: Sendable {
     /// match-dest, so
     /// the empty destination of `fetch()` keeps such an offer, with its shorter life, from replacing this dictionary.
     var offer: UseAsDictionary? {
-        let chain = version.chain
+        let chain = version.chainKey
         let isForFetch = chain.matchDest.isEmpty && !MediaTypes.isDocument(version.contentType)
         return UseAsDictionary(
             match: chain.match, matchDest: isForFetch ? [""] : chain.matchDest,

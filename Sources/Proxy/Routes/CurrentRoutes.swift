@@ -18,8 +18,8 @@ package struct CurrentRoutes: Sendable {
 
     /// Returns true if the current routes could still make this version.
     package func makes(_ version: Version) -> Bool {
-        guard !version.chain.scope.isPrivate else {
-            return routes.withPersonal.contains { isPrivateChain(version.chain, of: version, $0) }
+        guard !version.chainKey.scope.isPrivate else {
+            return routes.withPersonal.contains { isPrivateChain(version.chainKey, of: version, $0) }
         }
         return policy(for: version) != nil
     }
@@ -28,9 +28,9 @@ package struct CurrentRoutes: Sendable {
     package func policy(for version: Version) -> DictionaryPolicy? {
         let (path, query) = version.pathAndQuery
         let route = routes.route(path: path, query: query)
-        guard !version.chain.scope.isPrivate, let dictionary = route.dictionary,
+        guard !version.chainKey.scope.isPrivate, let dictionary = route.dictionary,
             route.policy.scope == .public, route.policy.admits(version),
-            isChain(version.chain, of: version, path: path, query: query, dictionary, route)
+            isChain(version.chainKey, of: version, path: path, query: query, dictionary, route)
         else { return nil }
         return dictionary
     }

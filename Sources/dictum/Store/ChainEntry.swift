@@ -45,8 +45,8 @@ struct ChainEntry: Encodable {
         var entries: [ChainEntry] = []
         var rest = versions[...]
         while let first = rest.first {
-            let chain = rest.prefix { $0.chain == first.chain }
-            entries.append(ChainEntry(chain, first.chain, isCurrent: isCurrent))
+            let chain = rest.prefix { $0.chainKey == first.chainKey }
+            entries.append(ChainEntry(chain, first.chainKey, isCurrent: isCurrent))
             rest = rest.dropFirst(chain.count)
         }
         return entries

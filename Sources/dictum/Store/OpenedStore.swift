@@ -3,7 +3,7 @@ internal import Proxy
 
 /// An open store, and its configuration if one was given.
 struct OpenedStore {
-    let catalog: StoreCatalog
+    let catalogue: StoreCatalogue
     let configuration: Configuration?
 
     /// Returns true for versions that a configured route would create; nil without a configuration.
@@ -13,11 +13,11 @@ struct OpenedStore {
 
     /// Returns the versions with a digest; throws if there is none, or if the prefix is ambiguous.
     func versions(_ digest: DigestArgument) throws -> [Version] {
-        let found = try catalog.versions().filter { digest.names($0.digest) }
+        let found = try catalogue.versions().filter { digest.names($0.digest) }
         let digests = Set(found.map(\.digest.hex)).sorted()
         guard !digests.isEmpty else {
             throw StoreFailure(
-                "no version in \(catalog.path) has a digest \(digest.text); `dictum store list --versions` shows all"
+                "no version in \(catalogue.path) has a digest \(digest.text); `dictum store list --versions` shows all"
             )
         }
         guard digests.count == 1 else {

@@ -21,7 +21,7 @@ struct StoreExportCommand: ParsableCommand {
         try store.use { opened in
             let versions = try opened.versions(digest)
             guard let version = versions.first else { return }
-            switch try opened.catalog.body(ofAny: versions) {
+            switch try opened.catalogue.body(ofAny: versions) {
             case .sound(let body):
                 do throws(FetchError) {
                     try BodyOutput.write(body.bytes, to: output)

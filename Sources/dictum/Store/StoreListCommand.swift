@@ -32,8 +32,8 @@ struct StoreListCommand: ParsableCommand {
     func run() throws {
         try store.use { opened in
             let isCurrent = opened.isCurrent
-            let found = try opened.catalog.versions().filter { chains.includes($0.chain) }
-            let hidden = try opened.catalog.hidden()
+            let found = try opened.catalogue.versions().filter { chains.includes($0.chainKey) }
+            let hidden = try opened.catalogue.hidden()
             let entries = ChainEntry.entries(found, isCurrent: isCurrent)
             if versions {
                 let list = newestFirst(found).map { VersionEntry($0, isCurrent: isCurrent) }
@@ -46,7 +46,7 @@ struct StoreListCommand: ParsableCommand {
     }
 
     private func print<Entry: Encodable>(
-        _ entries: [Entry], _ title: [String], _ cells: [[String]], _ hidden: StoreCatalog.Hidden
+        _ entries: [Entry], _ title: [String], _ cells: [[String]], _ hidden: StoreCatalogue.Hidden
     ) {
         if json {
             let counts = Report<Entry>.Hidden(chains: hidden.chains, versions: hidden.versions)
@@ -64,14 +64,14 @@ struct StoreListCommand: ParsableCommand {
         var list: [Version] = []
         var rest = versions[...]
         while let first = rest.first {
-            let chain = rest.prefix { $0.chain == first.chain }
+            let chain = rest.prefix { $0.chainKey == first.chainKey }
             list += chain.reversed()
             rest = rest.dropFirst(chain.count)
         }
         return list
     }
 
-    private static func summary(_ entries: [ChainEntry], _ hidden: StoreCatalog.Hidden) -> String {
+    private static func summary(_ entries: [ChainEntry], _ hidden: StoreCatalogue.Hidden) -> String {
         let versions = entries.reduce(0) { $0 + $1.versions }
         let bytes = entries.reduce(0) { $0 + $1.bytes }
         let all =

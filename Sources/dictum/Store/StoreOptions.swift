@@ -21,10 +21,10 @@ struct StoreOptions: ParsableArguments {
     func use(_ work: (OpenedStore) throws -> Void) throws {
         let configuration = try readConfiguration()
         do {
-            let catalog = try StoreCatalog(path: configuration?.store.path ?? store ?? "")
-            defer { catalog.close() }
-            try work(OpenedStore(catalog: catalog, configuration: configuration))
-        } catch let error as StoreCatalogError {
+            let catalogue = try StoreCatalogue(path: configuration?.store.path ?? store ?? "")
+            defer { catalogue.close() }
+            try work(OpenedStore(catalogue: catalogue, configuration: configuration))
+        } catch let error as StoreCatalogueError {
             StandardError.write("dictum: \(error)")
             throw ExitCode.failure
         } catch let error as StoreFailure {

@@ -45,10 +45,10 @@ struct StorePruneCommand: ParsableCommand {
                 now: Int(Date.now.timeIntervalSince1970), olderThanSeconds: seconds,
                 removesUnusedRoutes: unusedRoutes, configuration: opened.configuration)
             let victims = pruning.victims(
-                among: try opened.catalog.versions(), usedBytes: try opened.catalog.usedBytes())
+                among: try opened.catalogue.versions(), usedBytes: try opened.catalogue.usedBytes())
             let causes = Dictionary(victims.map { ($0.version.id, $0.cause.rawValue) }) { first, _ in first }
             try StoreRemoval(isDryRun: dryRun, isJSON: json, sparesWanted: true).remove(
-                victims.map(\.version), from: opened.catalog, why: { causes[$0.id] })
+                victims.map(\.version), from: opened.catalogue, why: { causes[$0.id] })
         }
     }
 }

@@ -27,11 +27,11 @@ struct StorePruning {
         var kept: [Version] = []
         var newer: [ChainKey: Int] = [:]
         for version in versions.reversed() {
-            let place = newer[version.chain, default: 0]
+            let place = newer[version.chainKey, default: 0]
             if let cause = cause(of: version, place: place, routes) {
                 victims.append((version, cause))
             } else {
-                newer[version.chain] = place + 1
+                newer[version.chainKey] = place + 1
                 kept.append(version)
             }
         }
@@ -60,13 +60,13 @@ struct StorePruning {
     /// eviction.
     private func beyondLimits(_ versions: [Version], usedBytes: Int) -> [(version: Version, cause: Cause)] {
         guard let store = configuration?.store else { return [] }
-        let surplus = max(0, Set(versions.map(\.chain)).count - store.maxChains)
-        let chains = StoreCatalog.chainsInOrderOfEviction(versions, now: now).prefix(surplus)
+        let surplus = max(0, Set(versions.map(\.chainKey)).count - store.maxChains)
+        let chains = StoreCatalogue.chainsInOrderOfEviction(versions, now: now).prefix(surplus)
         var victims: [(version: Version, cause: Cause)] = chains.joined().map { ($0, .chains) }
         let gone = Set(victims.map(\.version.id))
         var excess = usedBytes - store.maxSize - victims.reduce(0) { $0 + $1.version.bytes }
         let rest = versions.filter { !gone.contains($0.id) }
-        for version in StoreCatalog.versionsInOrderOfEviction(rest, now: now) where excess > 0 {
+        for version in StoreCatalogue.versionsInOrderOfEviction(rest, now: now) where excess > 0 {
             victims.append((version, .size))
             excess -= version.bytes
         }

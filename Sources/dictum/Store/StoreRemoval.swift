@@ -32,13 +32,13 @@ struct StoreRemoval {
     ///
     /// Versions removed before an error are reported too.
     func remove(
-        _ versions: [Version], from catalog: StoreCatalog, why: (Version) -> String? = { _ in nil }
+        _ versions: [Version], from catalogue: StoreCatalogue, why: (Version) -> String? = { _ in nil }
     ) throws {
         var removed = isDryRun ? versions : []
         let outcome = Result {
             guard !isDryRun else { return }
-            try catalog.remove(versions, sparingWanted: sparesWanted) { removed += $0 }
-            if !removed.isEmpty { try catalog.shrink() }
+            try catalogue.remove(versions, sparingWanted: sparesWanted) { removed += $0 }
+            if !removed.isEmpty { try catalogue.shrink() }
         }
         print(isJSON ? json(removed, why) : text(removed, why))
         try outcome.get()
@@ -50,7 +50,7 @@ struct StoreRemoval {
                 isDryRun: isDryRun, count: removed.count, bytes: removed.reduce(0) { $0 + $1.bytes },
                 versions: removed.map {
                     .init(
-                        sha256: $0.digest.hex, authority: $0.chain.authority, url: $0.url, bytes: $0.bytes,
+                        sha256: $0.digest.hex, authority: $0.chainKey.authority, url: $0.url, bytes: $0.bytes,
                         cause: why($0))
                 }))
     }
@@ -62,7 +62,7 @@ struct StoreRemoval {
         guard !removed.isEmpty else { return sum }
         let rows = removed.map { version in
             [
-                String(version.digest.hex.prefix(16)), version.chain.authority + version.url,
+                String(version.digest.hex.prefix(16)), version.chainKey.authority + version.url,
                 StoreText.size(version.bytes), why(version),
             ].compactMap(\.self)
         }

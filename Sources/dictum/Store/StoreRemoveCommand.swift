@@ -37,8 +37,8 @@ struct StoreRemoveCommand: ParsableCommand {
 
     func run() throws {
         try store.use { opened in
-            let versions = try digests.isEmpty ? chosen(opened.catalog) : named(opened)
-            try StoreRemoval(isDryRun: dryRun, isJSON: json).remove(versions, from: opened.catalog)
+            let versions = try digests.isEmpty ? chosen(opened.catalogue) : named(opened)
+            try StoreRemoval(isDryRun: dryRun, isJSON: json).remove(versions, from: opened.catalogue)
         }
     }
 
@@ -47,13 +47,13 @@ struct StoreRemoveCommand: ParsableCommand {
         return try digests.flatMap { try opened.versions($0) }.filter { seen.insert($0.id).inserted }
     }
 
-    private func chosen(_ catalog: StoreCatalog) throws -> [Version] {
-        let versions = try catalog.versions().filter { chains.includes($0.chain) }
+    private func chosen(_ catalogue: StoreCatalogue) throws -> [Version] {
+        let versions = try catalogue.versions().filter { chains.includes($0.chainKey) }
         guard !versions.isEmpty || all else {
             throw StoreFailure(
-                "no chain in \(catalog.path) has \(chains.text); `dictum store list` shows all")
+                "no chain in \(catalogue.path) has \(chains.text); `dictum store list` shows all")
         }
-        let authorities = Set(versions.map(\.chain.authority)).sorted()
+        let authorities = Set(versions.map(\.chainKey.authority)).sorted()
         guard all || chains.authority != nil || authorities.count == 1 else {
             throw StoreFailure(
                 "chains of \(authorities.count) authorities have \(chains.text), choose with --authority: "

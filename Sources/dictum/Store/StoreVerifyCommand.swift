@@ -38,28 +38,29 @@ struct StoreVerifyCommand: ParsableCommand {
     func run() throws {
         try store.use { opened in
             var report = Report()
-            for versions in try opened.catalog.versionsByBody() {
+            for versions in try opened.catalogue.versionsByBody() {
                 guard let digest = versions.first?.digest,
-                    let reason = try check(versions, in: opened.catalog, &report)
+                    let reason = try check(versions, in: opened.catalogue, &report)
                 else { continue }
                 report.damaged.append(
                     .init(
-                        sha256: digest.hex, reason: reason, urls: versions.map { $0.chain.authority + $0.url }
+                        sha256: digest.hex, reason: reason,
+                        urls: versions.map { $0.chainKey.authority + $0.url }
                     ))
-                if repair { report.removed += try opened.catalog.remove(versions).count }
+                if repair { report.removed += try opened.catalogue.remove(versions).count }
             }
-            report.unchecked = try opened.catalog.hidden().versions
+            report.unchecked = try opened.catalogue.hidden().versions
             print(json ? StoreText.json(report) : text(report))
             if !report.damaged.isEmpty && !repair { throw ExitCode.failure }
         }
     }
 
     /// Returns why the body of these versions is damaged; nil if it is intact or gone.
-    private func check(_ versions: [Version], in catalog: StoreCatalog, _ report: inout Report) throws
+    private func check(_ versions: [Version], in catalogue: StoreCatalogue, _ report: inout Report) throws
         -> String?
     {
         for version in versions {
-            switch try catalog.body(of: version) {
+            switch try catalogue.body(of: version) {
             case .gone: continue
             case .sound(let body):
                 report.bodies += 1

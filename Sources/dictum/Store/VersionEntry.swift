@@ -34,9 +34,9 @@ struct VersionEntry: Encodable {
     init(_ version: Version, isCurrent: ((Version) -> Bool)?) {
         sha256 = version.digest.hex
         base64 = version.digest.base64
-        authority = version.chain.authority
-        match = version.chain.match
-        matchDest = version.chain.matchDest
+        authority = version.chainKey.authority
+        match = version.chainKey.match
+        matchDest = version.chainKey.matchDest
         url = version.url
         variant = version.variant
         etag = version.etag

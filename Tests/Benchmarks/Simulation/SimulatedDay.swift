@@ -212,8 +212,9 @@ struct SimulatedDay {
         // Whoever makes up logins does so from one network.
         policy.network = client.map { UInt16($0 % 1000) } ?? 1023
         let admitted = try? store.admit(
-            current.body, chain: chain, url: "/feed\(url)", variant: "", etag: nil,
-            contentType: "application/json", policy: policy, now: now, over: former)
+            VersionCandidate(
+                current.body, key: VersionKey(chain: chain, url: "/feed\(url)", variant: ""), policy: policy,
+                contentType: "application/json"), over: former, now: now)
         return admitted != nil
     }
 }

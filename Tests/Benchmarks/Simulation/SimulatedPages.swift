@@ -173,8 +173,10 @@ struct SimulatedPages {
             store.offered(known, over: nil, now: now)
         } else {
             _ = try store.admit(
-                body, chain: chain, url: "/feed", variant: "", etag: nil, contentType: "application/json",
-                policy: AdmissionPolicy(versions: 1_000_000), now: now, over: nil)
+                VersionCandidate(
+                    body, key: VersionKey(chain: chain, url: "/feed", variant: ""),
+                    policy: AdmissionPolicy(versions: 1_000_000), contentType: "application/json"), over: nil,
+                now: now)
             seconds[body.digest] = second
         }
         let key = PublicProof.Key(body.digest, chain: chain, variant: "")

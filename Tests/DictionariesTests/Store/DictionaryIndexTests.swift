@@ -21,7 +21,7 @@ import Testing
         let (key, digest) = (key, body.digest)
         let lookups: [@Sendable () -> Version?] = [
             { index.find(digest: digest, authority: "api.example", path: "/1", query: nil) },
-            { index.version(key, url: "/1", variant: "", digest: digest) },
+            { index.version(VersionKey(chain: key, url: "/1", variant: ""), digest: digest) },
         ]
         for lookup in lookups {
             DispatchQueue.global().async(group: group) {
@@ -66,7 +66,7 @@ import Testing
         var current = first
         let missed = misses(in: state.index) { step in
             let row = Version(
-                facts, id: first.id, rank: first.rank + Int64(step), home: first.home, admittedAt: 1,
+                facts, id: first.id, rank: first.rank + Int64(step), chain: first.chain, admittedAt: 1,
                 lastWanted: 1)
             state.replace(current, by: row)
             current = row
@@ -86,7 +86,7 @@ import Testing
         var current = first
         let missed = misses(in: state.index) { step in
             let row = Version(
-                facts, id: first.id + Int64(step), rank: first.rank + Int64(step), home: first.home,
+                facts, id: first.id + Int64(step), rank: first.rank + Int64(step), chain: first.chain,
                 admittedAt: 1, lastWanted: 1)
             state.replace(current, by: row)
             current = row

@@ -10,7 +10,7 @@ import Testing
             digest: body.digest, url: "/\(id)", variant: "", etag: nil, contentType: nil, bytes: 1000,
             maxAge: 10)
         let home = Chain(ChainKey(authority: authority, match: "/\(id)"))
-        return Version(facts, id: id, rank: rank, home: home, admittedAt: 0, lastWanted: 0)
+        return Version(facts, id: id, rank: rank, chain: home, admittedAt: 0, lastWanted: 0)
     }
 
     private func find(
@@ -24,7 +24,7 @@ import Testing
         let versions = (1...3).map { version($0) } + [version(4, authority: "other.example")]
         for version in versions { index.insert(version) }
         for version in versions {
-            #expect(find(index, version.id, authority: version.chain.authority) === version)
+            #expect(find(index, version.id, authority: version.chainKey.authority) === version)
         }
         #expect(find(index, 4) == nil)
         #expect(find(index, 1, authority: "third.example") == nil)

@@ -50,8 +50,9 @@ struct PrivateStore {
     /// Admits a personal body for a client of a network, which comes back for it or not.
     func give(_ body: Body, network: Int, comesBack: Bool = false, now: Int) throws {
         let version = try store.admit(
-            body, chain: try personal(body), url: "/feed", variant: "", etag: nil, contentType: nil,
-            policy: AdmissionPolicy(network: UInt16(network)), now: now)
+            VersionCandidate(
+                body, key: VersionKey(chain: try personal(body), url: "/feed", variant: ""),
+                policy: AdmissionPolicy(network: UInt16(network))), now: now)
         if comesBack { store.advertised(version, now: now + 10) }
     }
 

@@ -11,13 +11,13 @@ import Testing
 
     @Test func `an admitted body is found and hot before admit returns`() {
         let reader = store.reader()
-        #expect(reader.newest(chain: feedChain, url: "/feed", variant: "") == nil)
+        #expect(reader.newest(VersionKey(chain: feedChain, url: "/feed", variant: "")) == nil)
         let one = sampleBody(1)
         let version = store.admit(one, etag: "a")
         #expect(
             reader.find(digest: one.digest, authority: "api.example", path: "/feed", query: "x=1") === version
         )
-        #expect(reader.newest(chain: feedChain, url: "/feed", variant: "") === version)
+        #expect(reader.newest(VersionKey(chain: feedChain, url: "/feed", variant: "")) === version)
         #expect(reader.contains(chain: feedChain, digest: one.digest))
         #expect(store.hotBody(of: version)?.bytes == one.bytes)
     }
@@ -38,7 +38,7 @@ import Testing
         }
         let found = store.reader().find(
             digest: one.digest, authority: "api.example", path: "/app/x", query: nil)
-        #expect(found?.chain.match == "/app/*")
+        #expect(found?.chainKey.match == "/app/*")
     }
 
     @Test func `a match that is no pattern covers nothing`() {
@@ -70,7 +70,7 @@ import Testing
         for number in 0..<10 { store.admit(bodies[2], url: "/feed?_=\(number)", keep: 3) }
         #expect(bodies.map { store.finds($0) } == [true, true, true])
         #expect(store.statistics.versions == 3)
-        #expect(store.reader().newest(chain: feedChain, url: "/feed?_=9", variant: "") != nil)
+        #expect(store.reader().newest(VersionKey(chain: feedChain, url: "/feed?_=9", variant: "")) != nil)
         store.admit(sampleBody(3), keep: 3)
         #expect(bodies.map { store.finds($0) } == [false, true, true], "then the oldest goes")
     }
@@ -89,7 +89,7 @@ import Testing
         store.admit(two, etag: "2", now: 1001)
         let back = store.admit(one, etag: "1", now: 1002)
         #expect(back.id == first.id)
-        #expect(store.reader().newest(chain: feedChain, url: "/feed", variant: "") === back)
+        #expect(store.reader().newest(VersionKey(chain: feedChain, url: "/feed", variant: "")) === back)
         #expect(store.statistics.versions == 2)
         #expect(store.statistics.returns == 1)
         store.admit(sampleBody(3), keep: 2)
@@ -108,8 +108,9 @@ import Testing
         store.admit(sampleBody(1), etag: "old")
         let again = store.admit(sampleBody(1), etag: "new")
         let reader = store.reader()
-        #expect(reader.version(chain: feedChain, url: "/feed", variant: "", etag: "new") === again)
-        #expect(reader.version(chain: feedChain, url: "/feed", variant: "", etag: "old") == nil)
+        #expect(
+            reader.version(VersionKey(chain: feedChain, url: "/feed", variant: ""), etag: "new") === again)
+        #expect(reader.version(VersionKey(chain: feedChain, url: "/feed", variant: ""), etag: "old") == nil)
         #expect(store.statistics.versions == 1)
     }
 
@@ -118,16 +119,16 @@ import Testing
         let english = store.admit(sampleBody(2), variant: "en")
         let query = store.admit(sampleBody(3), url: "/feed?p=2", variant: "de")
         let reader = store.reader()
-        #expect(reader.newest(chain: feedChain, url: "/feed", variant: "de") === german)
-        #expect(reader.newest(chain: feedChain, url: "/feed", variant: "en") === english)
-        #expect(reader.newest(chain: feedChain, url: "/feed?p=2", variant: "de") === query)
+        #expect(reader.newest(VersionKey(chain: feedChain, url: "/feed", variant: "de")) === german)
+        #expect(reader.newest(VersionKey(chain: feedChain, url: "/feed", variant: "en")) === english)
+        #expect(reader.newest(VersionKey(chain: feedChain, url: "/feed?p=2", variant: "de")) === query)
     }
 
     @Test func `the version before is the newest again when the newest goes`() {
         let first = store.admit(sampleBody(1), maxAge: 500, now: 1000)
         store.admit(sampleBody(2), maxAge: 50, now: 1000)
         store.sweep(now: 1050)
-        #expect(store.reader().newest(chain: feedChain, url: "/feed", variant: "") === first)
+        #expect(store.reader().newest(VersionKey(chain: feedChain, url: "/feed", variant: "")) === first)
     }
 
     @Test func `one body in a thousand chains is found in its own`() {

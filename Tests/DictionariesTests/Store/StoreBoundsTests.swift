@@ -58,8 +58,8 @@ import Testing
         store.admit(sampleBody(10), chain: ChainKey(authority: "api.example", match: "/10"), now: 2001)
         store.flush()
         let reader = store.reader()
-        #expect(reader.contains(chain: versions[0].chain, digest: versions[0].digest))
-        #expect(!reader.contains(chain: versions[1].chain, digest: versions[1].digest))
+        #expect(reader.contains(chain: versions[0].chainKey, digest: versions[0].digest))
+        #expect(!reader.contains(chain: versions[1].chainKey, digest: versions[1].digest))
         #expect(store.statistics.chains == 10)
         #expect(store.statistics.evictions == [.chains: 1])
     }
@@ -108,8 +108,10 @@ import Testing
         let store = try DictionaryStore.open(folder.database, maxBytes: 1 << 20)
         #expect(throws: AdmissionRefusal.size) {
             try store.admit(
-                sampleBody(1, count: 300_000), chain: feedChain, url: "/feed", variant: "", etag: nil,
-                contentType: nil, policy: AdmissionPolicy(), now: 1000)
+                VersionCandidate(
+                    sampleBody(1, count: 300_000),
+                    key: VersionKey(chain: feedChain, url: "/feed", variant: ""), policy: AdmissionPolicy()),
+                now: 1000)
         }
         #expect(store.flush())
         #expect(!store.finds(sampleBody(1, count: 300_000)))

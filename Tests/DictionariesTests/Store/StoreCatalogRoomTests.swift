@@ -15,16 +15,16 @@ import Testing
         for seed in 1...60 { store.admit(sampleBody(seed, count: 500_000), keep: 100) }
         #expect(store.flush(timeoutSeconds: 60))
         if !isInUse { store.close() }
-        let catalog = try StoreCatalog(path: folder.database)
+        let catalogue = try StoreCatalogue(path: folder.database)
         let sampler = FileSizeSampler(folder.database)
         var parts = 0
-        try catalog.remove(catalog.versions(), sparingWanted: false) { _ in parts += 1 }
-        try catalog.shrink()
-        catalog.close()
+        try catalogue.remove(catalogue.versions(), sparingWanted: false) { _ in parts += 1 }
+        try catalogue.shrink()
+        catalogue.close()
         store.close()
         let largest = sampler.stop()
         #expect(parts > 1)
-        #expect(largest.log <= StoreRoom.logBytesMax)
+        #expect(largest.log <= DiskBudget.logBytesMax)
         #expect(folder.bytesOnDisk < 300_000)
         #expect(try folder.sqlite("PRAGMA integrity_check; SELECT count(*) FROM body") == "ok\n0")
     }
@@ -40,10 +40,10 @@ import Testing
             #expect(store.flush())
         }
         store.close()
-        let catalog = try StoreCatalog(path: folder.database)
-        try catalog.remove(catalog.versions().filter { $0.url == "/removed" })
-        try catalog.shrink()
-        catalog.close()
+        let catalogue = try StoreCatalogue(path: folder.database)
+        try catalogue.remove(catalogue.versions().filter { $0.url == "/removed" })
+        try catalogue.shrink()
+        catalogue.close()
         for file in folder.files {
             let bytes = try Data(contentsOf: URL(fileURLWithPath: folder.path + "/" + file))
             #expect(bytes.range(of: Data("the removed one".utf8)) == nil, "\(file)")

@@ -24,12 +24,15 @@ import Testing
                             let policy = AdmissionPolicy(
                                 versions: 3, maxAge: 200, startsInProbation: choice % 2 == 0)
                             let slot = try? store.reserve(
-                                chain: chain, url: "/\(choice)", variant: "", bytes: 5000, policy: policy)
+                                VersionKey(chain: chain, url: "/\(choice)", variant: ""), bytes: 5000,
+                                policy: policy)
                             if round % 2 == 0 { slot?.release() }
                             // Refused where too much waits for the disk.
                             _ = try? store.admit(
-                                bodies[choice], chain: chain, url: "/\(choice)", variant: "", etag: nil,
-                                contentType: nil, policy: policy, slot: slot, now: now)
+                                VersionCandidate(
+                                    bodies[choice],
+                                    key: VersionKey(chain: chain, url: "/\(choice)", variant: ""),
+                                    policy: policy), slot: slot, now: now)
                         case 2:
                             if let found = reader.version(chain: chain, digest: bodies[choice].digest) {
                                 store.touch(found, now: now)
@@ -37,7 +40,9 @@ import Testing
                                 #expect(body == nil || body?.digest == found.digest)
                             }
                         case 3:
-                            if let found = reader.newest(chain: chain, url: "/\(choice)", variant: "") {
+                            if let found = reader.newest(
+                                VersionKey(chain: chain, url: "/\(choice)", variant: ""))
+                            {
                                 let body = await store.loaded(found)
                                 #expect(body == nil || body?.digest == found.digest)
                             }
@@ -63,7 +68,8 @@ import Testing
         for version in all {
             #expect(
                 index.find(
-                    digest: version.digest, authority: "api.example", path: version.chain.match, query: nil)
+                    digest: version.digest, authority: "api.example", path: version.chainKey.match, query: nil
+                )
                     != nil)
         }
         let (pinned, reserved) = store.hot.withLock { ($0.pinnedBytes, $0.reservedBytes) }

@@ -83,7 +83,8 @@ import Testing
                 await store.reader().version(chain: feedChain, digest: sampleBody(seed).digest).loaded(store))
         }
         #expect(
-            store.reader().newest(chain: feedChain, url: "/feed", variant: "")?.digest == sampleBody(3).digest
+            store.reader().newest(VersionKey(chain: feedChain, url: "/feed", variant: ""))?.digest
+                == sampleBody(3).digest
         )
         #expect(try folder.sqlite("SELECT count(*) FROM version") == "3")
     }

@@ -26,13 +26,15 @@ import Testing
         let reopened = try DictionaryStore.open(folder.database)
         let reader = reopened.reader()
         #expect(reopened.statistics.versions == 16)
-        let newest = try #require(reader.newest(chain: chain, url: "/feed?1", variant: "1:a;"))
+        let newest = try #require(reader.newest(VersionKey(chain: chain, url: "/feed?1", variant: "1:a;")))
         #expect(newest.digest == sampleBody(7).digest)
         #expect(newest.had(etag: "again"))
         #expect(newest.contentType == "application/json")
         #expect(newest.bytes == 1000)
         #expect((newest.admittedAt, newest.lastWanted, newest.maxAge) == (1000, 1000, 1000))
-        #expect(reader.newest(chain: chain, url: "/feed?0", variant: "1:a;")?.digest == sampleBody(18).digest)
+        #expect(
+            reader.newest(VersionKey(chain: chain, url: "/feed?0", variant: "1:a;"))?.digest
+                == sampleBody(18).digest)
         #expect(reopened.hotBody(of: newest) == nil)
         #expect(await reopened.loaded(newest)?.bytes == sampleBody(7).bytes)
         #expect(reopened.hotBody(of: newest)?.bytes == sampleBody(7).bytes)
@@ -116,7 +118,8 @@ import Testing
         store.close()
         let reopened = try DictionaryStore.open(folder.database)
         #expect(reopened.statistics.versions == 1)
-        #expect(reopened.reader().newest(chain: feedChain, url: "/feed", variant: "")?.id == back.id)
+        #expect(
+            reopened.reader().newest(VersionKey(chain: feedChain, url: "/feed", variant: ""))?.id == back.id)
         #expect(await reopened.loaded(back)?.bytes == sampleBody(1).bytes)
     }
 

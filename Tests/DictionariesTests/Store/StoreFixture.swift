@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import Testing
 
@@ -125,9 +126,10 @@ extension DictionaryStore {
     ) -> Version {
         do {
             return try admit(
-                body, chain: chain, url: url, variant: variant, etag: etag, contentType: "application/json",
-                policy: AdmissionPolicy(versions: keep, maxAge: maxAge, startsInProbation: isImplied),
-                now: now, over: former)
+                VersionCandidate(
+                    body, key: VersionKey(chain: chain, url: url, variant: variant),
+                    policy: AdmissionPolicy(versions: keep, maxAge: maxAge, startsInProbation: isImplied),
+                    etag: etag, contentType: "application/json"), over: former, now: now)
         } catch {
             preconditionFailure("the store has no place: \(error)")
         }
@@ -140,7 +142,7 @@ extension DictionaryStore {
     ) -> Result<AdmissionSlot, AdmissionRefusal> {
         Result { () throws(AdmissionRefusal) in
             try reserve(
-                chain: chain, url: url, variant: variant, bytes: bytes,
+                VersionKey(chain: chain, url: url, variant: variant), bytes: bytes,
                 policy: AdmissionPolicy(startsInProbation: isImplied))
         }
     }
@@ -158,13 +160,31 @@ extension DictionaryStore {
         return answer.withLock { $0 }
     }
 
+    /// The parts of the store that tests look into.
+    var publisher: IndexPublisher { memory.publisher }
+    var hot: Guarded<HotBodies> { memory.hot }
+    var state: Guarded<StoreState> { memory.state }
+    var writeQueue: DispatchQueue { writer.queue }
+    var readQueue: DispatchQueue { loader.queue }
+    var pinnedBytes: Int { state.withLock { $0.pins.bytes } }
+
+    /// Evicts versions and has their removal written.
+    func evict(_ versions: [Version], reason: StoreStatistics.Eviction) {
+        _ = writer.evict(versions, reason: reason)
+    }
+
     /// Looks at once whether it is its turn to write, and what commands ask for.
-    func lookNow() { writeQueue.sync { follow() } }
+    func lookNow() { writeQueue.sync { writer.follow() } }
 
     /// Whether a request for `/feed` would find the digest.
     func finds(_ body: Body) -> Bool {
         reader().find(digest: body.digest, authority: "api.example", path: "/feed", query: nil) != nil
     }
+}
+
+extension DictionaryIndex.Reader {
+    /// True if a body with this digest is in the chain.
+    func contains(chain: ChainKey, digest: Digest) -> Bool { version(chain: chain, digest: digest) != nil }
 }
 
 extension Result {

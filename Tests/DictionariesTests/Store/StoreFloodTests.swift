@@ -24,8 +24,11 @@ import Testing
             let body = Body([UInt8](url.utf8))
             // Refused or not: the flood goes on.
             _ = try? store.admit(
-                body, chain: ChainKey(authority: "api.example", match: url), url: url, variant: "", etag: nil,
-                contentType: nil, policy: AdmissionPolicy(startsInProbation: true), now: 2000 + number)
+                VersionCandidate(
+                    body,
+                    key: VersionKey(
+                        chain: ChainKey(authority: "api.example", match: url), url: url, variant: ""),
+                    policy: AdmissionPolicy(startsInProbation: true)), now: 2000 + number)
             guard number % 500 == 0 else { continue }
             let statistics = store.statistics
             chainsMost = max(chainsMost, statistics.chains)
@@ -38,7 +41,7 @@ import Testing
         #expect(filesMost <= 4 << 20)
         let reader = store.reader()
         for version in established {
-            #expect(reader.version(chain: version.chain, digest: version.digest) === version)
+            #expect(reader.version(chain: version.chainKey, digest: version.digest) === version)
         }
         let hotCount = established.count { store.hotBody(of: $0) != nil }
         #expect(hotCount == 100)
@@ -58,8 +61,9 @@ import Testing
             let chain = ChainKey(authority: "api.example", match: "/odd/\(number)")
             do {
                 try store.admit(
-                    sampleBody(number), chain: chain, url: chain.match, variant: "", etag: nil,
-                    contentType: nil, policy: AdmissionPolicy(startsInProbation: true), now: 1000)
+                    VersionCandidate(
+                        sampleBody(number), key: VersionKey(chain: chain, url: chain.match, variant: ""),
+                        policy: AdmissionPolicy(startsInProbation: true)), now: 1000)
             } catch {
                 #expect(error == .rate)
                 refused += 1

@@ -88,7 +88,7 @@ import Testing
         try write(Self.line, mode: mode)
         #expect(
             refusal()?.hasSuffix(
-                "has mode 0\(mode), with which others may read or change it: chmod 600 \(file)") == true)
+                "has mode 0\(mode), which lets other users read or change it: chmod 600 \(file)") == true)
     }
 
     @Test(arguments: ["640", "440"])
@@ -100,7 +100,7 @@ import Testing
 
     @Test func `a folder, and a place where no file can be made, are refused`() throws {
         try FileManager.default.createDirectory(atPath: file, withIntermediateDirectories: false)
-        #expect(refusal()?.contains("is no regular file") == true)
+        #expect(refusal()?.contains("is not a regular file") == true)
         let error = #expect(throws: StoreError.self) {
             try StoreKeyFile.keys(at: folder.path + "/none/store.key", tell: { _ in }, warn: { _ in })
         }

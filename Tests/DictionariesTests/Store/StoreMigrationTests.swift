@@ -40,7 +40,8 @@ import Testing
         let folder = try old()
         let events = StoreEvents()
         let store = try DictionaryStore.open(folder.database, log: events.log)
-        let version = store.reader().version(chain: feedChain, url: "/feed", variant: "", etag: "one")
+        let version = store.reader().version(
+            VersionKey(chain: feedChain, url: "/feed", variant: ""), etag: "one")
         #expect(await version.loaded(store))
         store.admit(sampleBody(2))
         store.admit(sampleBody(1), etag: "again")

@@ -136,16 +136,16 @@ import Testing
         }
         #expect(try number("SELECT count(*) FROM body WHERE base IS NOT NULL") == 30)
         if !isInUse { store.close() }
-        let catalog = try StoreCatalog(path: folder.database)
-        #expect(try catalog.remove(catalog.versions().filter { $0.digest == first.digest }).count == 1)
-        try catalog.shrink()
-        for version in try catalog.versions() {
-            guard case .sound = try catalog.body(of: version) else {
+        let catalogue = try StoreCatalogue(path: folder.database)
+        #expect(try catalogue.remove(catalogue.versions().filter { $0.digest == first.digest }).count == 1)
+        try catalogue.shrink()
+        for version in try catalogue.versions() {
+            guard case .sound = try catalogue.body(of: version) else {
                 Issue.record("\(version.digest) cannot be read any more")
                 continue
             }
         }
-        catalog.close()
+        catalogue.close()
         store.lookNow()
         store.close()
         for file in folder.files {

@@ -10,7 +10,7 @@ import Testing
             digest: body.digest, url: "/", variant: "", etag: nil, contentType: nil, bytes: 1000, maxAge: 10)
         return (
             Version(
-                facts, id: id ?? Int64(seed), rank: rank ?? Int64(seed), home: Chain(feedChain),
+                facts, id: id ?? Int64(seed), rank: rank ?? Int64(seed), chain: Chain(feedChain),
                 admittedAt: 0,
                 lastWanted: 0), body
         )

@@ -80,13 +80,15 @@ import Testing
         first.noteDelta(bytes: long)
         #expect(isDue(first, long), "nothing tells what a fresh one takes")
         let second = try store.store.admit(
-            body(2), chain: store.personal(body(2)), url: "/feed", variant: "", etag: nil, contentType: nil,
-            policy: AdmissionPolicy(), now: 1000, over: first)
+            VersionCandidate(
+                body(2), key: VersionKey(chain: store.personal(body(2)), url: "/feed", variant: ""),
+                policy: AdmissionPolicy()), over: first, now: 1000)
         second.noteDelta(bytes: long)
         #expect(!isDue(second, long), "it gained nothing")
         let third = try store.store.admit(
-            body(3), chain: store.personal(body(3)), url: "/feed", variant: "", etag: nil, contentType: nil,
-            policy: AdmissionPolicy(), now: 1000, over: second)
+            VersionCandidate(
+                body(3), key: VersionKey(chain: store.personal(body(3)), url: "/feed", variant: ""),
+                policy: AdmissionPolicy()), over: second, now: 1000)
         third.noteDelta(bytes: 100)
         #expect(!isDue(third, 200))
         #expect(isDue(third, long), "deltas have become long")

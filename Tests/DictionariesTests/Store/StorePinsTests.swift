@@ -139,7 +139,7 @@ import Testing
         second.admit(sampleBody(3), keep: 1, now: 1500)
         #expect(second.finds(sampleBody(1)))
         let current = try #require(
-            second.reader().newest(chain: feedChain, url: "/feed", variant: ""))
+            second.reader().newest(VersionKey(chain: feedChain, url: "/feed", variant: "")))
         let former = try #require(second.reader().named(chain: feedChain, variant: "", now: 1500))
         #expect(second.name(current, replacing: former, until: 3000, now: 1500))
         second.close()
@@ -228,7 +228,8 @@ import Testing
             (1, 1, 1, x'\(hex)', '/feed', '', NULL, 'application/json', 1000, 1, 1000, 1000, 1000);
             """)
         let store = try DictionaryStore.open(folder.database)
-        let version = try #require(store.reader().newest(chain: feedChain, url: "/feed", variant: ""))
+        let version = try #require(
+            store.reader().newest(VersionKey(chain: feedChain, url: "/feed", variant: "")))
         #expect(version.digest == sampleBody(1).digest && version.pinnedUntil == 0)
         #expect(store.name(version, until: 2000, now: 1000))
     }

@@ -148,7 +148,7 @@ import Testing
         #expect(modes == "600\n600\n600\n600", "database, lock, log and shared memory")
         #expect(
             events.all == [
-                .warning("others could read the store \(folder.database): its files have mode 0600 now")
+                .warning("other users could read the store \(folder.database): its files now have mode 0600")
             ])
         store.store.close()
     }

@@ -32,19 +32,23 @@ import Testing
         let version = store.store.admit(
             one, chain: chain, url: "/feed?who=ann", variant: "6:accept=1:x;", etag: "v1")
         let reader = store.store.reader()
-        let newest = reader.newest(chain: chain, url: "/feed?who=ann", variant: "6:accept=1:x;")
+        let newest = reader.newest(VersionKey(chain: chain, url: "/feed?who=ann", variant: "6:accept=1:x;"))
         #expect(newest === version)
-        #expect(reader.newest(chain: chain, url: "/feed?who=bob", variant: "6:accept=1:x;") == nil)
         #expect(
-            reader.version(chain: chain, url: "/feed?who=ann", variant: "6:accept=1:x;", etag: "v1")
+            reader.newest(VersionKey(chain: chain, url: "/feed?who=bob", variant: "6:accept=1:x;")) == nil)
+        #expect(
+            reader.version(
+                VersionKey(chain: chain, url: "/feed?who=ann", variant: "6:accept=1:x;"), etag: "v1")
                 === version)
         #expect(
-            reader.version(chain: chain, url: "/feed?who=ann", variant: "6:accept=1:x;", etag: "v2") == nil)
+            reader.version(
+                VersionKey(chain: chain, url: "/feed?who=ann", variant: "6:accept=1:x;"), etag: "v2") == nil)
         for (digest, etag, isFound) in [
             (one.digest, "v1", true), (one.digest, "v2", false), (sampleBody(2).digest, "v1", false),
         ] {
             let same = reader.newest(
-                chain: chain, url: "/feed?who=ann", variant: "6:accept=1:x;", digest: digest, etag: etag)
+                VersionKey(chain: chain, url: "/feed?who=ann", variant: "6:accept=1:x;"), digest: digest,
+                etag: etag)
             #expect((same != nil) == isFound)
         }
         for text in [version.url, version.variant, version.etag ?? ""] {

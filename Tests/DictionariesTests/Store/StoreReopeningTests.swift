@@ -18,9 +18,9 @@ import Testing
         store.flush()
         try store.writeQueue.sync {
             try change()
-            store.failed(.unavailable("as the test says", connectionLost: true))
+            store.writer.failed(.unavailable("as the test says", connectionLost: true))
         }
-        #expect(store.disk.withLock { $0.database } == nil)
+        #expect(store.writer.openDatabase == nil)
         #expect(store.flush())
     }
 
@@ -143,10 +143,10 @@ import Testing
         store.advertised(former, now: 1001)
         store.offered(next, over: former, now: 1001)
         store.sweep(now: 1060)
-        store.writeQueue.sync { store.drain() }
+        store.writeQueue.sync { store.writer.drain() }
         #expect(try onDisk(former) == "1|0|1000|1000")
         store.sweep(now: 1061)
-        store.writeQueue.sync { store.drain() }
+        store.writeQueue.sync { store.writer.drain() }
         #expect(try onDisk(former) == "0|1|1000|1001")
         #expect(try onDisk(next) == "2|1|1001|1001")
     }
@@ -166,7 +166,7 @@ import Testing
         let version = store.admit(sampleBody(1), now: 1000)
         #expect(store.flush())
         store.offered(version, over: nil, now: 1001)
-        store.writeQueue.sync { store.failed(.unavailable("as the test says", connectionLost: true)) }
+        store.writeQueue.sync { store.writer.failed(.unavailable("as the test says", connectionLost: true)) }
         #expect(store.flush())
         #expect(try onDisk(version) == "2|0|1001|1001")
         #expect(store.publisher.index.version(row: version.id)?.holders == 2)
@@ -219,7 +219,7 @@ import Testing
         for version in [version, next] {
             #expect(version.lastWanted <= Self.now + 10 && version.lastOffered <= Self.now + 10)
             #expect(version.lastContact <= Self.now + 10 && version.handedOnAt <= Self.now + 10)
-            #expect(version.home.wantedUntil <= Self.now + 10)
+            #expect(version.chain.wantedUntil <= Self.now + 10)
         }
         store.sweep(now: Self.now + 1009)
         #expect(store.finds(sampleBody(1)) && store.finds(sampleBody(2)))

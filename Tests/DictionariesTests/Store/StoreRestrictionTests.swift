@@ -22,7 +22,7 @@ import Testing
     {
         try DictionaryStore(
             configuration: StoreConfiguration(
-                path: folder.database, isCurrent: { $0.chain.match == match }, log: events.log))
+                path: folder.database, isCurrent: { $0.chainKey.match == match }, log: events.log))
     }
 
     @Test func `a version of no route is not found by anything when the store is opened`() throws {
@@ -31,8 +31,8 @@ import Testing
         let store = try open(folder, only: "/other", events)
         let reader = store.reader()
         #expect(!store.finds(sampleBody(1)))
-        #expect(reader.newest(chain: feedChain, url: feed, variant: "") == nil)
-        #expect(reader.version(chain: feedChain, url: feed, variant: "", etag: "one") == nil)
+        #expect(reader.newest(VersionKey(chain: feedChain, url: feed, variant: "")) == nil)
+        #expect(reader.version(VersionKey(chain: feedChain, url: feed, variant: ""), etag: "one") == nil)
         #expect(!reader.contains(chain: feedChain, digest: sampleBody(1).digest))
         #expect(reader.contains(chain: other, digest: sampleBody(2).digest))
         #expect(events.all.contains { "\($0)".contains("1 of 2 versions") })
@@ -44,7 +44,7 @@ import Testing
         store.flush()
         #expect(try folder.sqlite("SELECT count(*) FROM version") == "2")
         #expect(!store.finds(sampleBody(1)))
-        store.restrict { $0.chain.match == "/feed" }
+        store.restrict { $0.chainKey.match == "/feed" }
         #expect(store.finds(sampleBody(1)))
         store.restrict { _ in false }
         #expect(!store.finds(sampleBody(1)))
@@ -60,7 +60,7 @@ import Testing
 
     @Test func `an answer that is under way while the routes change makes nothing that is used`() throws {
         let store = try DictionaryStore.open(":memory:")
-        store.restrict { $0.chain.match != "/feed" }
+        store.restrict { $0.chainKey.match != "/feed" }
         store.admit(sampleBody(1))
         #expect(!store.finds(sampleBody(1)))
     }
@@ -102,8 +102,9 @@ import Testing
         let folder = try StoreFolder()
         let store = try DictionaryStore.open(folder.database)
         try store.admit(
-            sampleBody(1), chain: feedChain, url: feed, variant: "", etag: nil, contentType: nil,
-            policy: AdmissionPolicy(versions: 4, maxAge: 100), now: 1000, isUpstreamMatch: true)
+            VersionCandidate(
+                sampleBody(1), key: VersionKey(chain: feedChain, url: feed, variant: ""),
+                policy: AdmissionPolicy(versions: 4, maxAge: 100), isUpstreamMatch: true), now: 1000)
         store.admit(sampleBody(2))
         store.close()
         let reopened = try DictionaryStore.open(folder.database)

@@ -46,7 +46,7 @@ import Testing
     /// The digests that are left after everything overdue went.
     private func left(_ state: inout StoreState, now: Int) -> Set<Digest> {
         var evicted = StoreState.Evicted()
-        while state.removeOverdue(now: now, into: &evicted) > 0 {}
+        while state.evictSilent(now: now, into: &evicted) > 0 {}
         return Set(state.index.allVersions().map(\.digest))
     }
 
@@ -222,7 +222,7 @@ import Testing
                     over: Bool.random(using: &random) ? some : nil, isImplied: Bool.random(using: &random),
                     keep: 4, now: now)
             }
-            let chains = Dictionary(grouping: state.index.allVersions(), by: \.chain)
+            let chains = Dictionary(grouping: state.index.allVersions(), by: \.chainKey)
             let probation = chains.values.filter { state.index.chain($0[0].chain)?.isEstablished == false }
             let bytes = probation.joined().reduce(0) { $0 + $1.storedBytes }
             let isRight =

@@ -112,7 +112,7 @@ import Testing
         }
         // Makes the chains, and the feed of changes short.
         admit(0..<10)
-        let database = try #require(store.disk.withLock { $0.database })
+        let database = try #require(store.writer.openDatabase)
         try store.writeQueue.sync { try database.checkpoint() }
         let before = store.statistics.transactions
         #expect(try database.size().log == 0)

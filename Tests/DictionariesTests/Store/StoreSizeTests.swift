@@ -28,11 +28,11 @@ import Testing
             let url = "/\(seed % 97)?" + String(repeating: "q", count: seed % 11 == 0 ? 3000 : seed % 7)
             do throws(AdmissionRefusal) {
                 try store.admit(
-                    Body(Noise.bytes(count, seed: UInt64(seed))), chain: chain, url: url, variant: "",
-                    etag: "\(seed)",
-                    contentType: "application/json",
-                    policy: AdmissionPolicy(versions: 1000, startsInProbation: seed % 3 == 0),
-                    now: 1000 + seed)
+                    VersionCandidate(
+                        Body(Noise.bytes(count, seed: UInt64(seed))),
+                        key: VersionKey(chain: chain, url: url, variant: ""),
+                        policy: AdmissionPolicy(versions: 1000, startsInProbation: seed % 3 == 0),
+                        etag: "\(seed)", contentType: "application/json"), now: 1000 + seed)
                 (admitted, bytes) = (admitted + 1, bytes + count)
             } catch {
                 // As fast as the disk takes it.
@@ -44,7 +44,7 @@ import Testing
         let largest = sampler.stop()
         #expect(largest.file <= maxBytes)
         #expect(largest.file > maxBytes / 2)
-        #expect(largest.log <= StoreRoom.logBytesMax)
+        #expect(largest.log <= DiskBudget.logBytesMax)
         #expect(events.errors == [])
         let versions = store.statistics.versions
         print("\(maxBytes >> 20) MiB: \(admitted) admitted, \(versions) stay, at most \(largest)")
@@ -96,7 +96,7 @@ import Testing
         try input.fileHandleForWriting.close()
         reader.waitUntilExit()
         #expect(store.flush(timeoutSeconds: 60))
-        #expect(sampler.stop().log <= StoreRoom.logBytesMax)
+        #expect(sampler.stop().log <= DiskBudget.logBytesMax)
         #expect(store.finds(sampleBody(79, count: 600_000)))
         #expect(store.statistics.pendingWrites == 0)
     }

@@ -112,8 +112,9 @@ import Testing
         let store = try DictionaryStore.open(":memory:")
         let slot = try store.slot(bytes: 5000).get()
         try store.admit(
-            sampleBody(1), chain: feedChain, url: "/feed", variant: "", etag: nil, contentType: nil,
-            policy: AdmissionPolicy(), slot: slot, now: 1000)
+            VersionCandidate(
+                sampleBody(1), key: VersionKey(chain: feedChain, url: "/feed", variant: ""),
+                policy: AdmissionPolicy()), slot: slot, now: 1000)
         #expect(store.statistics.memoryBytes == 1256)
         #expect(store.slot(bytes: 1000).refusal == nil)
     }

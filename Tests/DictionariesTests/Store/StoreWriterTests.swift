@@ -19,7 +19,9 @@ import Testing
 
     private func open() throws -> DictionaryStore { try .open(folder.database, log: events.log) }
 
-    private func writes(_ store: DictionaryStore) -> Bool { store.disk.withLock { $0.lock != nil } }
+    private func writes(_ store: DictionaryStore) -> Bool {
+        store.writeQueue.sync { store.writer.status.value.lock != nil }
+    }
 
     /// Looks until a store writes.
     private func awaitTurn(of store: DictionaryStore) throws {
@@ -154,7 +156,7 @@ import Testing
             Issue.record("expected an info: \(events.all)")
             return
         }
-        #expect(over.contains("is written by this process now"))
+        #expect(over.contains("this process now writes"))
     }
 
     @Test func `private versions are read by their identity alone, and survive one without keys`() throws {
@@ -190,15 +192,16 @@ import Testing
             store.handOver(timeoutSeconds: 60)
             done.signal()
         }
-        try waitUntil("the hand-over begins") { first.isLeaving.load(ordering: .relaxed) }
+        try waitUntil("the hand-over begins") { first.memory.isLeaving.load(ordering: .relaxed) }
         guard case .failure(.leaving) = first.slot(url: "/feed?2", bytes: 1000) else {
             Issue.record("a slot was given during a hand-over")
             return
         }
         #expect(writes(first))
         _ = try first.admit(
-            sampleBody(1), chain: feedChain, url: "/feed", variant: "", etag: nil, contentType: nil,
-            policy: AdmissionPolicy(), slot: slot, now: 1000)
+            VersionCandidate(
+                sampleBody(1), key: VersionKey(chain: feedChain, url: "/feed", variant: ""),
+                policy: AdmissionPolicy()), slot: slot, now: 1000)
         try #require(done.wait(timeout: .now() + 60) == .success)
         #expect(!writes(first))
         #expect(try folder.sqlite("SELECT count(*) FROM version") == "1")
@@ -255,7 +258,7 @@ import Testing
     @Test func `a file that is set aside leaves the lock where it is, and the new one's log stays`() throws {
         first.admit(sampleBody(1))
         #expect(first.flush())
-        first.writeQueue.sync { first.failed(.damaged("as the test says")) }
+        first.writeQueue.sync { first.writer.failed(.damaged("as the test says")) }
         first.admit(sampleBody(2))
         #expect(first.flush())
         let second = try open()
@@ -282,11 +285,11 @@ import Testing
     // MARK: Commands
 
     private func remove(_ seeds: Int..., sparingWanted: Bool = false) throws -> [Digest] {
-        let catalog = try StoreCatalog(path: folder.database)
-        defer { catalog.close() }
+        let catalogue = try StoreCatalogue(path: folder.database)
+        defer { catalogue.close() }
         let digests = seeds.map { sampleBody($0).digest }
-        return try catalog.remove(
-            catalog.versions().filter { digests.contains($0.digest) }, sparingWanted: sparingWanted
+        return try catalogue.remove(
+            catalogue.versions().filter { digests.contains($0.digest) }, sparingWanted: sparingWanted
         ).map(\.digest)
     }
 
@@ -303,9 +306,9 @@ import Testing
     @Test func `it spares what was wanted, renewed or named since the command has read it`() throws {
         let versions = (1...5).map { first.admit(sampleBody($0), now: 1000) }
         #expect(first.flush())
-        let catalog = try StoreCatalog(path: folder.database)
-        defer { catalog.close() }
-        let read = try catalog.versions()
+        let catalogue = try StoreCatalogue(path: folder.database)
+        defer { catalogue.close() }
+        let read = try catalogue.versions()
         // None of it is on disk yet.
         first.writeQueue.suspend()
         first.touch(versions[1], now: 2000)
@@ -313,22 +316,22 @@ import Testing
         #expect(first.name(versions[3], until: 2000, now: 1000))
         first.writeQueue.resume()
         #expect(
-            try catalog.remove(read, sparingWanted: true).map(\.digest)
+            try catalogue.remove(read, sparingWanted: true).map(\.digest)
                 == [1, 5].map { sampleBody($0).digest })
         #expect(first.publisher.index.versionCount == 3)
-        #expect(try catalog.remove(read).count == 3, "unless it is to go in any case")
+        #expect(try catalogue.remove(read).count == 3, "unless it is to go in any case")
         #expect(first.publisher.index.versionCount == 0)
     }
 
     @Test func `where nobody writes, the command does, and a proxy that starts meanwhile waits`() throws {
         for seed in 1...2 { first.admit(sampleBody(seed)) }
         first.close()
-        let catalog = try StoreCatalog(path: folder.database)
-        let going = try catalog.versions().filter { $0.digest == sampleBody(1).digest }
-        #expect(try catalog.remove(going).count == 1)
+        let catalogue = try StoreCatalogue(path: folder.database)
+        let going = try catalogue.versions().filter { $0.digest == sampleBody(1).digest }
+        #expect(try catalogue.remove(going).count == 1)
         let second = try open()
         #expect(!writes(second))
-        catalog.close()
+        catalogue.close()
         try awaitTurn(of: second)
         #expect(digests(second) == [sampleBody(2).digest])
     }
@@ -341,9 +344,9 @@ import Testing
             if seed == 10 { first.admit(body, url: "/removed", keep: 100) }
             #expect(first.flush())
         }
-        let catalog = try StoreCatalog(path: folder.database)
-        #expect(try catalog.remove(catalog.versions().filter { $0.url == "/removed" }).count == 1)
-        catalog.close()
+        let catalogue = try StoreCatalogue(path: folder.database)
+        #expect(try catalogue.remove(catalogue.versions().filter { $0.url == "/removed" }).count == 1)
+        catalogue.close()
         first.lookNow()
         for file in folder.files {
             let bytes = try Data(contentsOf: URL(fileURLWithPath: folder.path + "/" + file))
@@ -360,7 +363,7 @@ import Testing
         do {
             _ = try remove(1)
             Issue.record("it was removed")
-        } catch let error as StoreCatalogError {
+        } catch let error as StoreCatalogueError {
             #expect("\(error)".contains("process \(getpid()) writes it, and has not removed"))
         }
         #expect(try folder.sqlite("SELECT count(*) FROM removal") == "0")

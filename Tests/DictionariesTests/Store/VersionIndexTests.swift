@@ -32,7 +32,7 @@ import Testing
             contentType: known.body % 3 == 0 ? nil : "application/json", bytes: 100 + known.body,
             maxAge: maxAge)
         let home = index.chain(key(known.chain)) ?? Chain(key(known.chain))
-        return Version(facts, id: known.id, rank: known.rank, home: home, admittedAt: 5, lastWanted: 7)
+        return Version(facts, id: known.id, rank: known.rank, chain: home, admittedAt: 5, lastWanted: 7)
     }
 
     /// Compares the index with what a test knows to be in it.
@@ -42,16 +42,18 @@ import Testing
         #expect(Set(index.allVersions().map(\.id)) == Set(all.map(\.id)))
         for known in all {
             let found = index.version(
-                key(known.chain), url: known.url, variant: known.variant, digest: digest(known.body))
+                VersionKey(chain: key(known.chain), url: known.url, variant: known.variant),
+                digest: digest(known.body))
             #expect(found?.id == known.id && found?.rank == known.rank && found?.bytes == 100 + known.body)
             #expect(found?.variant == known.variant && found?.had(etag: known.etag) == true)
-            #expect(found?.isFrom(known.url) == true && found?.chain == key(known.chain))
+            #expect(found?.isFrom(known.url) == true && found?.chainKey == key(known.chain))
             #expect(index.version(row: known.id)?.digest == digest(known.body))
             let same = all.filter {
                 $0.chain == known.chain && $0.url == known.url && $0.variant == known.variant
             }
             #expect(
-                index.newest(key(known.chain), url: known.url, variant: known.variant)?.rank
+                index.newest(VersionKey(chain: key(known.chain), url: known.url, variant: known.variant))?
+                    .rank
                     == same.map(\.rank).max())
             let isUnlisted = key(known.chain).scope == .unlisted
             let twins = all.filter {
@@ -65,7 +67,7 @@ import Testing
                 let byDigest = index.find(
                     digest: digest(known.body), authority: Self.authorities[known.chain % 2],
                     path: "/\(known.chain)/x", query: nil)
-                #expect(byDigest?.digest == digest(known.body) && byDigest?.chain == key(known.chain))
+                #expect(byDigest?.digest == digest(known.body) && byDigest?.chainKey == key(known.chain))
                 #expect(chains.contains(known.chain))
             }
         }
@@ -188,10 +190,10 @@ import Testing
                 maxAge: 1)
         }
         index.insert(
-            Version(facts(1), id: 1, rank: 1, home: chain, admittedAt: 0, lastWanted: 0, pinnedUntil: 900))
+            Version(facts(1), id: 1, rank: 1, chain: chain, admittedAt: 0, lastWanted: 0, pinnedUntil: 900))
         index.insert(
             Version(
-                facts(2), id: 2, rank: 2, home: chain, admittedAt: 0, lastWanted: 0,
+                facts(2), id: 2, rank: 2, chain: chain, admittedAt: 0, lastWanted: 0,
                 head: StoredHead([1, 2, 3], memory: HeadMemory(bytesMax: 100))))
         for other in 3...300 {
             index.insert(
@@ -212,10 +214,12 @@ import Testing
                 etag: "t\(number % 50)")
             index.insert(version(known, in: index))
         }
-        func find(_ tag: String) -> Int64? { index.version(key(1), url: "/u", variant: "", etag: tag)?.id }
+        func find(_ tag: String) -> Int64? {
+            index.version(VersionKey(chain: key(1), url: "/u", variant: ""), etag: tag)?.id
+        }
         #expect(find("t49") == 99 && find("t0") == 100 && find("t40") == 90 && find("none") == nil)
         for id in [99, 100] as [Int64] { _ = index.remove(try #require(index.version(row: id))) }
-        #expect(index.newest(key(1), url: "/u", variant: "")?.id == 98)
+        #expect(index.newest(VersionKey(chain: key(1), url: "/u", variant: ""))?.id == 98)
         #expect(find("t48") == 98)
     }
 }

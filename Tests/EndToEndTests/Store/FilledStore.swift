@@ -24,10 +24,12 @@ struct FilledStore {
         let store = try DictionaryStore(configuration: StoreConfiguration(path: self.path))
         for number in numbers {
             try store.admit(
-                Self.body(number), chain: ChainKey(authority: authority, match: match ?? path), url: path,
-                variant: "", etag: "tag\(number)", contentType: "application/json",
-                policy: AdmissionPolicy(versions: 1000, maxAge: maxAge), now: now,
-                isUpstreamMatch: isUpstreamMatch)
+                VersionCandidate(
+                    Self.body(number),
+                    key: VersionKey(
+                        chain: ChainKey(authority: authority, match: match ?? path), url: path, variant: ""),
+                    policy: AdmissionPolicy(versions: 1000, maxAge: maxAge), etag: "tag\(number)",
+                    contentType: "application/json", isUpstreamMatch: isUpstreamMatch), now: now)
         }
         store.close()
     }

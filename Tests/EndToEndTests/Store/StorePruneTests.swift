@@ -162,9 +162,12 @@ internal import Testing
             var body = FilledStore.body(number).bytes
             body += Noise.bytes(90_000, seed: UInt64(number))
             try full.admit(
-                Body(body), chain: ChainKey(authority: "api.test", match: "/\(number)"), url: "/\(number)",
-                variant: "", etag: nil, contentType: "application/json",
-                policy: AdmissionPolicy(versions: 10, maxAge: 86_400), now: now - 1000)
+                VersionCandidate(
+                    Body(body),
+                    key: VersionKey(
+                        chain: ChainKey(authority: "api.test", match: "/\(number)"), url: "/\(number)",
+                        variant: ""), policy: AdmissionPolicy(versions: 10, maxAge: 86_400),
+                    contentType: "application/json"), now: now - 1000)
             #expect(full.flush(timeoutSeconds: 60))
         }
         full.close()

@@ -61,7 +61,7 @@ internal import Testing
         }
         #expect(store.folder.names().isEmpty)
         let memory = try RunningProcess.run(["store", "list", "--store", ":memory:"])
-        #expect(memory.status == 1 && memory.errors.contains("gone with its proxy"))
+        #expect(memory.status == 1 && memory.errors.contains("only its proxy can read"))
     }
 
     @Test func `the database of another program is left alone`() throws {

@@ -11,14 +11,14 @@ package final class AdmissionSlot: Sendable {
         var isSettled = false
     }
 
-    private let room: AdmissionRoom
-    private let terms: AdmissionRoom.Terms
+    private let budget: AdmissionBudget
+    private let terms: AdmissionBudget.Terms
     private let begunAt: UInt64
     private let held: Guarded<Held>
 
-    /// Makes a slot for bytes that `room` has reserved already.
-    init(_ room: AdmissionRoom, bytes: Int, written: Int, terms: AdmissionRoom.Terms, begunAt: UInt64) {
-        self.room = room
+    /// Makes a slot for bytes that `budget` has reserved already.
+    init(_ budget: AdmissionBudget, bytes: Int, written: Int, terms: AdmissionBudget.Terms, begunAt: UInt64) {
+        self.budget = budget
         self.terms = terms
         self.begunAt = begunAt
         held = Guarded(Held(memory: bytes, written: written))
@@ -35,17 +35,17 @@ package final class AdmissionSlot: Sendable {
             guard !held.isOver else { return false }
             guard bytes > held.memory else { return true }
             guard bytes <= terms.bytesMax else {
-                room.note(.size)
+                budget.count(.size)
                 return false
             }
             // Grow in steps, so that small pieces of a body do not take the lock each time.
             let wanted = max(bytes, min(held.memory * 2, bytes + 256 * 1024, terms.bytesMax))
-            for target in [wanted, bytes] where room.reserveMore(target - held.memory, terms) {
+            for target in [wanted, bytes] where budget.reserveMore(target - held.memory, terms) {
                 held.written += target - held.memory
                 held.memory = target
                 return true
             }
-            room.note(.memory)
+            budget.count(.memory)
             return false
         }
     }
@@ -53,7 +53,7 @@ package final class AdmissionSlot: Sendable {
     /// Gives everything back; further calls have no effect.
     package func release() {
         let memory = takeMemory()
-        room.hot.withLock { $0.release(memory) }
+        budget.hot.withLock { $0.release(memory) }
         settle(written: 0)
     }
 
@@ -75,8 +75,8 @@ package final class AdmissionSlot: Sendable {
             return held.isSettled ? nil : held.written
         }
         guard let taken else { return }
-        if taken > written { room.giveBack(taken - written) }
-        if taken < written { room.owe(written - taken) }
-        if let name = terms.name { room.end(name, begunAt: begunAt) }
+        if taken > written { budget.giveBack(taken - written) }
+        if taken < written { budget.owe(written - taken) }
+        if let key = terms.key { budget.end(key, begunAt: begunAt) }
     }
 }

@@ -48,8 +48,10 @@ package struct Renewal: Sendable, Equatable {
     /// Over a person's first version there may have been no delta before much had changed. A long first delta tells
     /// nothing then.
     private static func freshDeltaBytes(over version: Version) -> Int? {
-        let known = [version.firstDeltaBytes, version.home.freshDeltaBytes].compactMap(\.self).min()
-        guard case .personal = version.chain.scope, !version.home.isFreshDeltaInherited else { return known }
+        let known = [version.firstDeltaBytes, version.chain.freshDeltaBytes].compactMap(\.self).min()
+        guard case .personal = version.chainKey.scope, !version.chain.isFreshDeltaInherited else {
+            return known
+        }
         return known.flatMap { $0 > version.bytes / longShare ? nil : $0 }
     }
 

@@ -112,7 +112,7 @@ struct PendingWrites: Sendable {
     /// Records that a version's holder counts changed.
     ///
     /// A pending insertion or renewal writes them itself.
-    mutating func note(_ version: Version, now: Int) {
+    mutating func recordDemand(of version: Version, now: Int) {
         guard insertions[version.id] == nil, renewals[version.id] == nil else { return }
         if noted.isEmpty { notedSince = now }
         noted[version.id] = version

@@ -1,4 +1,3 @@
-internal import FoundationEssentials
 internal import GRDB
 
 /// The database file: SQL and nothing else.
@@ -75,107 +74,6 @@ struct StoreDatabase: Sendable {
         identity = StoreFile.identity(of: path)
     }
 
-    // MARK: Opening
-
-    private static func connect(_ path: String, schemasMax: Int) throws -> any DatabaseWriter {
-        var configuration = Configuration()
-        // Another process's transaction, or making the file, may take long on a busy disk. Only the store's
-        // own queue waits for it.
-        configuration.busyMode = .timeout(5)
-        configuration.maximumReaderCount = 2
-        configuration.prepareDatabase { database in
-            if database.configuration.readonly { return }
-            // Check before anything is changed, including the journal mode.
-            try check(database, path: path, schemasMax: schemasMax)
-            // This and the next only have an effect before the first table is made. Rows of two kilobytes, as
-            // a packed personal body takes, fill three quarters of such a page, and half of one of 4 KiB.
-            try database.execute(sql: "PRAGMA page_size = 8192")
-            // The file can shrink in small steps later.
-            try database.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")
-            // Deleted bytes are overwritten in pages that are written anyway. ON, Debian's default, doubles
-            // what an eviction writes. OFF leaves copies of moved rows in free parts of pages, which `rm`
-            // could not reach.
-            try database.execute(sql: "PRAGMA secure_delete = FAST")
-            try database.execute(sql: "PRAGMA journal_size_limit = \(4 << 20)")
-        }
-        guard path != ":memory:" else { return try DatabaseQueue(configuration: configuration) }
-        // API responses are private to this user. SQLite gives its log the mode of the database.
-        StoreFile.create(path)
-        let pool = try DatabasePool(path: path, configuration: configuration)
-        // FULL syncs the log once per transaction, so that an admission also survives a loss of power. It
-        // costs one sync per batch on the store's queue; GRDB's NORMAL could lose the last batches.
-        try pool.writeWithoutTransaction { database in
-            try database.execute(sql: "PRAGMA synchronous = FULL")
-            // The cache holds the inner pages of the indexes of 100,000 versions, which each insertion reads.
-            // It is not larger, because a commit scans the whole cache once a balanced tree has used a page
-            // number beyond the file.
-            try database.execute(sql: "PRAGMA cache_size = -4096")
-            // The log is moved into the file after 4 MB, as by default with smaller pages.
-            try database.execute(sql: "PRAGMA wal_autocheckpoint = 500")
-        }
-        return pool
-    }
-
-    private static func visit(_ path: String) throws -> any DatabaseWriter {
-        var configuration = Configuration()
-        configuration.busyMode = .timeout(5)
-        configuration.readonly = !FileManager.default.isWritableFile(atPath: path)
-        configuration.prepareDatabase { database in
-            let needed = StoreSchema.steps.count
-            let found = try check(database, path: path, schemasMax: needed)
-            guard found == needed else {
-                throw StoreError.olderSchema(path: path, found: found, needed: needed)
-            }
-            if database.configuration.readonly { return }
-            // Overwrite the bytes that an operator removes.
-            try database.execute(sql: "PRAGMA secure_delete = ON")
-        }
-        return try DatabaseQueue(path: path, configuration: configuration)
-    }
-
-    /// Returns the value of a PRAGMA on the connection that writes.
-    static func setting(_ pragma: String, of connection: any DatabaseWriter) throws -> Int {
-        try connection.writeWithoutTransaction { try Int.fetchOne($0, sql: "PRAGMA \(pragma)") ?? 0 }
-    }
-
-    /// Returns the schema of a file; refuses a file that this program must not touch.
-    @discardableResult
-    private static func check(_ database: Database, path: String, schemasMax: Int) throws -> Int {
-        var (application, found, isEmpty) = (0, 0, true)
-        // Read all three in one transaction: another process may be making the tables.
-        try database.inTransaction(.deferred) {
-            isEmpty = try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_schema") == 0
-            application = try Int.fetchOne(database, sql: "PRAGMA application_id") ?? 0
-            found = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
-            return .commit
-        }
-        guard application == StoreSchema.applicationID || (application == 0 && isEmpty) else {
-            throw StoreError.foreignDatabase(path: path)
-        }
-        try refuse(schema: found, path: path, schemasMax: schemasMax)
-        return found
-    }
-
-    private static func refuse(schema found: Int, path: String, schemasMax: Int) throws {
-        guard found <= schemasMax else {
-            throw StoreError.newerSchema(path: path, found: found, supported: schemasMax)
-        }
-    }
-
-    /// Takes all missing steps in one transaction, so that an interruption leaves the file as it was.
-    private static func migrate(_ connection: any DatabaseWriter, steps: [String]) throws {
-        let schema = "PRAGMA user_version"
-        guard try connection.read({ try Int.fetchOne($0, sql: schema) ?? 0 }) < steps.count else { return }
-        try connection.write { database in
-            // Read it again: another process may have taken the steps meanwhile.
-            let taken = try Int.fetchOne(database, sql: schema) ?? 0
-            guard taken < steps.count else { return }
-            for step in steps.dropFirst(max(taken, 0)) { try database.execute(sql: step) }
-            try database.execute(sql: "PRAGMA application_id = \(StoreSchema.applicationID)")
-            try database.execute(sql: "PRAGMA user_version = \(steps.count)")
-        }
-    }
-
     // MARK: Reading
 
     /// Returns every public version, without the bodies.
@@ -217,7 +115,7 @@ struct StoreDatabase: Sendable {
     func hasRow(of version: Version) throws(StoreDatabaseError) -> Bool {
         try attempt {
             try connection.read { database in
-                let table = version.chain.scope.isPrivate ? "private_version" : "version"
+                let table = version.chainKey.scope.isPrivate ? "private_version" : "version"
                 return try StoreRows.hasRow(version, in: table, database)
             }
         }
@@ -233,7 +131,7 @@ struct StoreDatabase: Sendable {
     func stored(_ version: Version) throws(StoreDatabaseError) -> StoredBody? {
         try attempt {
             try connection.read { database in
-                guard version.chain.scope.tag == nil else {
+                guard version.chainKey.scope.tag == nil else {
                     let bytes = try keys.flatMap { try PrivateRows.body(of: version, database, $0) }
                     return bytes.map { StoredBody(row: version.id, bytes: $0, count: nil, base: nil) }
                 }
@@ -251,7 +149,7 @@ struct StoreDatabase: Sendable {
     func body(of version: Version) throws(StoreDatabaseError) -> [UInt8]? {
         try attempt {
             try connection.read { database in
-                guard !version.chain.scope.isPrivate else {
+                guard !version.chainKey.scope.isPrivate else {
                     return try keys.flatMap { try PrivateRows.body(of: version, database, $0) }
                 }
                 return try StoreRows.stored(version, database).map { try StoreRows.whole($0, database) }
@@ -357,12 +255,4 @@ struct StoreDatabase: Sendable {
             throw StoreDatabaseError(error)
         }
     }
-}
-
-/// The names of the response that made a version.
-struct VersionNames: Sendable {
-    let url: String
-    let variant: String
-    let etag: String?
-    let contentType: String?
 }

@@ -19,11 +19,11 @@ enum StoreRows {
         let now = Int(StoreClock.microseconds / 1_000_000)
         let rows = try RowReader(database, sql: "SELECT \(columns), pinned_until, head, digest FROM version")
         while try rows.next() {
-            guard let chain = rows.integer(1), let home = chains[chain], let digest = rows.digest(18) else {
+            guard let chain = rows.integer(1), let known = chains[chain], let digest = rows.digest(18) else {
                 continue
             }
             let version = version(
-                rows, home: home, digest: digest, now: now, pinnedUntil: rows.integer(16) ?? 0,
+                rows, chain: known, digest: digest, now: now, pinnedUntil: rows.integer(16) ?? 0,
                 head: rows.bytes(17).flatMap { StoredHead($0, memory: heads) })
             if let version { body(version) }
         }
@@ -47,7 +47,7 @@ enum StoreRows {
     ///
     /// A version that is not named has no URL.
     static func version(
-        _ row: RowReader, home: Chain, digest: Digest, now: Int, pinnedUntil: Int64 = 0,
+        _ row: RowReader, chain: Chain, digest: Digest, now: Int, pinnedUntil: Int64 = 0,
         head: StoredHead? = nil, isNamed: Bool = true
     ) -> Version? {
         guard let id = row.integer(0), let url = row.text(2), let variant = row.text(3),
@@ -64,7 +64,7 @@ enum StoreRows {
             contentType: row.text(5),
             bytes: size, maxAge: maxAge, isUpstreamMatch: row.integer(11) == 1)
         return Version(
-            facts, id: id, rank: rank, home: home, admittedAt: min(admitted, now), lastWanted: wanted,
+            facts, id: id, rank: rank, chain: chain, admittedAt: min(admitted, now), lastWanted: wanted,
             pinnedUntil: pinned <= now + DictionaryStore.pinSecondsMax ? pinned : 0, head: head,
             demand: demand(row, now: now))
     }
@@ -157,12 +157,12 @@ enum StoreRows {
         _ missing: inout Set<Int64>
     ) throws {
         let version = insertion.version
-        if version.chain.scope.isPrivate {
+        if version.chainKey.scope.isPrivate {
             // There are no private versions without keys, and none is ever written to the public tables.
             guard let keys else { return }
             return try PrivateRows.insert(insertion, into: database, keys)
         }
-        try make(insertion, inChain: try row(of: version.home, in: database), database, &missing)
+        try make(insertion, inChain: try row(of: version.chain, in: database), database, &missing)
         if version.head != nil { try forgetFormerHeads(of: version, in: database) }
     }
 
@@ -242,7 +242,7 @@ enum StoreRows {
     }
 
     private static func renew(_ version: Version, in database: Database) throws {
-        guard !version.chain.scope.isPrivate else { return try PrivateRows.renew(version, in: database) }
+        guard !version.chainKey.scope.isPrivate else { return try PrivateRows.renew(version, in: database) }
         try database.cachedStatement(
             sql: """
                 UPDATE version SET etag = ?, content_type = ?, rank = ?, last_wanted = \(laterWanted),

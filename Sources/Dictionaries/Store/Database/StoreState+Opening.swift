@@ -2,7 +2,7 @@
 extension StoreState {
     /// Adds a version that was read, to a state that nobody else has yet.
     mutating func load(_ row: Version, isInUse: Bool = true) {
-        if row.head != nil { index.newest(row.chain, url: row.url, variant: row.variant)?.head?.clear() }
+        if row.head != nil { index.newest(row.key)?.head?.clear() }
         insert(row, isInUse: isInUse)
         earliestExpiry = min(earliestExpiry, row.expiry)
         lastRank = max(lastRank, row.rank)
@@ -11,23 +11,24 @@ extension StoreState {
     /// Takes over what was read from a database, under what waits to be written to it.
     ///
     /// Returns the bodies that lose a pin: their versions are in the database already.
-    mutating func adopt(_ loaded: StoreState) -> [BodyName] {
+    mutating func adopt(_ loaded: inout StoreState) -> [BodyName] {
         index = loaded.index
-        (order, retention, authorities, pins) = (
-            loaded.order, loaded.retention, loaded.authorities, loaded.pins
-        )
-        privateOrder = loaded.privateOrder
         (chainsInProbation, bytesInProbation) = (loaded.chainsInProbation, loaded.bytesInProbation)
         hasProbation = hasProbation || loaded.hasProbation
         earliestExpiry = min(earliestExpiry, loaded.earliestExpiry)
         lastRank = max(lastRank, loaded.lastRank)
+        swap(&order, &loaded.order)
+        swap(&retention, &loaded.retention)
+        swap(&privateOrder, &loaded.privateOrder)
+        swap(&authorities, &loaded.authorities)
+        swap(&pins, &loaded.pins)
         for id in pending.rowsThatChange {
             if let row = index.version(row: id) { lay(over: row) }
         }
         var unpinned: [BodyName] = []
         for own in pending.insertions.values.map(\.version).sorted(by: { $0.isOlder(than: $1) }) {
             let row = index.same(as: own)
-            if own.home.isEstablished { establish(row ?? own) }
+            if own.chain.isEstablished { establish(row ?? own) }
             let version = inItsChain(own)
             if let row, pending.drop(own) {
                 unpinned.append(own.bodyName)
@@ -70,9 +71,9 @@ extension StoreState {
 
     /// The version, noted in the chain that the index has: of each chain there is one object.
     private func inItsChain(_ own: Version) -> Version {
-        guard let chain = index.chain(own.chain), chain !== own.home else { return own }
+        guard let chain = index.chain(own.chainKey), chain !== own.chain else { return own }
         let version = Version(
-            own.facts, id: own.id, rank: own.rank, home: chain, admittedAt: own.admittedAt,
+            own.facts, id: own.id, rank: own.rank, chain: chain, admittedAt: own.admittedAt,
             lastWanted: own.lastWanted, pinnedUntil: own.pinnedUntil, head: own.head, demand: own.demand,
             network: own.network)
         version.sealedBytes = own.sealedBytes
@@ -90,8 +91,10 @@ extension StoreState {
         let versions = index.allVersions().sorted { $0.isOlder(than: $1) }
         let former = pending
         index = DictionaryIndex(inUseMax: index.inUseMax)
-        (order, retention, authorities, pins) = (EvictionOrder(), Retention(), Authorities(), Pins())
+        order = EvictionOrder()
+        retention = Retention()
         privateOrder = PrivateOrder()
+        (authorities, pins) = (Authorities(), Pins())
         (chainsInProbation, bytesInProbation) = (0, 0)
         pending = PendingWrites()
         var lost = 0
@@ -110,5 +113,28 @@ extension StoreState {
             pending.insert(known, body: body)
         }
         return (lost, pinned)
+    }
+}
+
+/// The merge of versions that two processes admitted one after the other, when a successor takes the store
+/// over.
+extension StoreState {
+    /// Merges a version in memory with the row of the same body; the number of the row stays.
+    mutating func unite(_ own: Version, with row: Version) -> Version {
+        pending.forget(own.id)
+        if own.pinnedUntil > row.pinnedUntil { pin(row, until: own.pinnedUntil) }
+        if own.lastWanted > row.lastWanted {
+            row.wasWanted(at: own.lastWanted)
+            pending.touch(row.id, lastWanted: own.lastWanted)
+        }
+        guard own.rank > row.rank else { return row }
+        let later = Version(
+            own.facts, id: row.id, rank: own.rank, chain: own.chain, admittedAt: row.admittedAt,
+            lastWanted: row.lastWanted, pinnedUntil: row.pinnedUntil, head: own.head ?? row.head,
+            demand: own.demand, network: own.network)
+        later.sealedBytes = row.sealedBytes
+        later.setCurrent(own.isCurrent)
+        pending.renew(later)
+        return later
     }
 }

@@ -59,3 +59,32 @@ package struct ChainKey: Hashable, Sendable {
     /// Feeds the precomputed hash.
     package func hash(into hasher: inout Hasher) { hasher.combine(hash) }
 }
+
+extension ChainKey {
+    /// The name of the chain in the path of a linked dictionary: the first half of a SHA-256, in base64url.
+    ///
+    /// The hash covers the length of every part, so that no two chains hash the same text. The name reveals
+    /// nothing about the chain; only public chains are ever named.
+    package var name: String {
+        var text = ""
+        for part in [authority, match] + matchDest { text += "\(part.utf8.count):\(part)" }
+        return Base64.encodeURL(Array(Digest(of: text.utf8.span).bytes.prefix(16)))
+    }
+}
+
+/// The owner of a private chain in unreadable form: an HMAC-SHA256 of the identity, or of a personal body,
+/// under the store's key.
+package struct IdentityTag: Hashable, Sendable {
+    /// The 32 bytes, stored inline as a digest is.
+    let code: Digest
+
+    init(code: Digest) { self.code = code }
+
+    /// Makes a tag of exactly 32 bytes; nil for any other number.
+    init?(bytes: [UInt8]) {
+        guard let code = Digest(bytes: bytes) else { return nil }
+        self.code = code
+    }
+
+    var bytes: [UInt8] { code.bytes }
+}

@@ -1,3 +1,5 @@
+internal import Synchronization
+
 extension DictionaryIndex {
     /// One thread's view of the index, always the newest.
     ///
@@ -35,33 +37,32 @@ extension DictionaryIndex {
         }
 
         /// Returns the newest version of a key.
-        package func newest(chain: ChainKey, url: String, variant: String) -> Version? {
+        package func newest(_ key: VersionKey) -> Version? {
             refresh()
-            return usable(
-                index.newest(
-                    chain, url: chain.scope.name(of: url, as: .url, keys),
-                    variant: chain.scope.name(of: variant, as: .variant, keys)))
+            return usable(index.newest(key.named(keys)))
         }
 
         /// Returns the newest version of a key, if it has this digest and this entity tag.
-        package func newest(chain: ChainKey, url: String, variant: String, digest: Digest, etag: String?)
-            -> Version?
-        {
-            guard let newest = newest(chain: chain, url: url, variant: variant),
-                newest.digest == chain.scope.name(of: digest, keys),
-                newest.had(etag: etag.map { chain.scope.name(of: $0, as: .entityTag, keys) })
+        package func newest(_ key: VersionKey, digest: Digest, etag: String?) -> Version? {
+            let scope = key.chainKey.scope
+            guard let newest = newest(key), newest.digest == scope.name(of: digest, keys),
+                newest.had(etag: etag.map { scope.name(of: $0, as: .entityTag, keys) })
             else { return nil }
             return newest
         }
 
         /// Returns the newest version of a key whose response had this entity tag.
-        package func version(chain: ChainKey, url: String, variant: String, etag: String) -> Version? {
+        package func version(_ key: VersionKey, etag: String) -> Version? {
+            refresh()
+            let tag = key.chainKey.scope.name(of: etag, as: .entityTag, keys)
+            return usable(index.version(key.named(keys), etag: tag))
+        }
+
+        /// Returns the version of a key with this digest.
+        package func version(_ key: VersionKey, digest: Digest) -> Version? {
             refresh()
             return usable(
-                index.version(
-                    chain, url: chain.scope.name(of: url, as: .url, keys),
-                    variant: chain.scope.name(of: variant, as: .variant, keys),
-                    etag: chain.scope.name(of: etag, as: .entityTag, keys)))
+                index.version(key.named(keys), digest: key.chainKey.scope.name(of: digest, keys)))
         }
 
         /// Returns the newest version of a URL with a head for revalidation, if its variant fits the request.
@@ -104,21 +105,6 @@ extension DictionaryIndex {
             return usable(index.linked(path, authority: authority, now: now))
         }
 
-        /// True if a body with this digest is in the chain.
-        package func contains(chain: ChainKey, digest: Digest) -> Bool {
-            version(chain: chain, digest: digest) != nil
-        }
-
-        /// Returns the version of a key with this digest.
-        package func version(chain: ChainKey, url: String, variant: String, digest: Digest) -> Version? {
-            refresh()
-            return usable(
-                index.version(
-                    chain, url: chain.scope.name(of: url, as: .url, keys),
-                    variant: chain.scope.name(of: variant, as: .variant, keys),
-                    digest: chain.scope.name(of: digest, keys)))
-        }
-
         /// True if the chain has any version.
         package func holds(_ chain: ChainKey) -> Bool {
             refresh()
@@ -138,5 +124,35 @@ extension DictionaryIndex {
             index = publisher.index
             generation = newest
         }
+    }
+}
+
+/// The reference to the index that all readers share; it changes when the database is opened again.
+///
+/// A reader that finds the generation unchanged touches nothing else that is shared.
+final class IndexPublisher: Sendable {
+    private let current: Guarded<DictionaryIndex>
+    private let generation = Atomic<Int>(0)
+
+    init(_ index: DictionaryIndex) {
+        current = Guarded(index)
+    }
+
+    /// The number of the newest index.
+    var newestGeneration: Int { generation.load(ordering: .acquiring) }
+
+    /// The newest index.
+    var index: DictionaryIndex { current.withLock { $0 } }
+
+    /// Makes this the index that every reader uses from its next look-up on.
+    func publish(_ index: DictionaryIndex) {
+        // Hand the former index out of the lock, so that freeing it makes no reader wait.
+        let former = current.withLock { current in
+            let former = current
+            current = index
+            return former
+        }
+        _ = former
+        generation.add(1, ordering: .releasing)
     }
 }

@@ -55,8 +55,8 @@ package final class DictionaryIndex: Sendable {
         // An upstream chooses the patterns and a client the URL: the chains that hold a body share one bound.
         var budget = MatchBudget()
         return found.first { version in
-            version.isCurrent && version.chain.scope == scope
-                && version.home.covers(path: path, query: query, within: &budget)
+            version.isCurrent && version.chainKey.scope == scope
+                && version.chain.covers(path: path, query: query, within: &budget)
         }
     }
 
@@ -80,21 +80,21 @@ package final class DictionaryIndex: Sendable {
     func lastContact(at place: Int32) -> Int { tables.withLock { $0.lastContact(at: place) } }
 
     /// The newest version of a URL and variant.
-    func newest(_ chain: ChainKey, url: String, variant: String) -> Version? {
-        let name = TextHash.name(url: url, variant: variant)
-        return version { $0.newest(chain, name: name) }
+    func newest(_ key: VersionKey) -> Version? {
+        let name = TextHash.name(url: key.url, variant: key.variant)
+        return version { $0.newest(key.chainKey, name: name) }
     }
 
     /// The newest version of a URL and variant that had this entity tag.
-    func version(_ chain: ChainKey, url: String, variant: String, etag: String) -> Version? {
-        let (name, tag) = (TextHash.name(url: url, variant: variant), TextHash.tag(etag))
-        return version { $0.version(chain, name: name, tag: tag) }
+    func version(_ key: VersionKey, etag: String) -> Version? {
+        let (name, tag) = (TextHash.name(url: key.url, variant: key.variant), TextHash.tag(etag))
+        return version { $0.version(key.chainKey, name: name, tag: tag) }
     }
 
     /// The version that a body makes when it returns.
-    func version(_ chain: ChainKey, url: String, variant: String, digest: Digest) -> Version? {
-        let name = TextHash.name(url: url, variant: variant)
-        return version { $0.version(chain, name: name, digest: digest) }
+    func version(_ key: VersionKey, digest: Digest) -> Version? {
+        let name = TextHash.name(url: key.url, variant: key.variant)
+        return version { $0.version(key.chainKey, name: name, digest: digest) }
     }
 
     /// A version with this digest, whatever its URL.
@@ -121,7 +121,7 @@ package final class DictionaryIndex: Sendable {
 
     /// The version of the same URL, variant and body.
     func same(as version: Version) -> Version? {
-        self.version { $0.version(version.chain, name: version.name, digest: version.digest) }
+        self.version { $0.version(version.chainKey, name: version.name, digest: version.digest) }
     }
 
     /// True for a version that is here, and has not been replaced by another.
@@ -170,7 +170,7 @@ package final class DictionaryIndex: Sendable {
 
     /// The versions of a chain, the oldest first; linear in the whole index.
     func versions(of key: ChainKey) -> [Version] {
-        allVersions().filter { $0.chain == key }.sorted { $0.isOlder(than: $1) }
+        allVersions().filter { $0.chainKey == key }.sorted { $0.isOlder(than: $1) }
     }
 
     /// Notes of every version whether a route of today would make it; returns those whose own URL it has not been told.
@@ -263,16 +263,16 @@ package final class DictionaryIndex: Sendable {
 
     /// Lets the chain of a version be found by its name.
     func addName(of version: Version) {
-        guard version.chain.scope == .public else { return }
+        guard version.chainKey.scope == .public else { return }
         hasNames.store(true, ordering: .relaxed)
-        chainNames.change(version.chain.name) { $0 = version.chain }
+        chainNames.change(version.chainKey.name) { $0 = version.chainKey }
         noteName(of: version)
     }
 
     /// Notes that Links name a version, or no longer do, as its pin says.
     func noteName(of version: Version) {
         let until = tables.withLock { $0.notePin(version) }
-        if let until { chain(version.chain)?.pin(until: until) }
+        if let until { chain(version.chainKey)?.pin(until: until) }
     }
 
     /// Removes exactly this object; returns its chain as it is then, or nil if the version is not, or no longer, there.
@@ -280,8 +280,8 @@ package final class DictionaryIndex: Sendable {
         guard let left = tables.withLock({ $0.remove(version) }) else { return nil }
         if version.pinnedUntil > 0 { noteName(of: version) }
         // Only public chains are named, and a private one may be called as a public one is.
-        if left.count == 0, version.chain.scope == .public, hasNames.load(ordering: .relaxed) {
-            chainNames.change(version.chain.name) { $0 = nil }
+        if left.count == 0, version.chainKey.scope == .public, hasNames.load(ordering: .relaxed) {
+            chainNames.change(version.chainKey.name) { $0 = nil }
         }
         return left
     }

@@ -108,8 +108,10 @@ struct IndexTables: Sendable {
     /// An object with what the record says; it stands for the version only once that uses it.
     private func object(at place: Int32) -> Version {
         let record = records[Int(place)]
-        guard let home = chains[Int(record.chain)].chain else { preconditionFailure("a version has a chain") }
-        return Version(record, rest: rest[place], traits: traits[record.traits], home: home, place: place)
+        guard let chain = chains[Int(record.chain)].chain else {
+            preconditionFailure("a version has a chain")
+        }
+        return Version(record, rest: rest[place], traits: traits[record.traits], chain: chain, place: place)
     }
 
     private mutating func use(_ version: Version, at place: Int32) {
@@ -256,8 +258,8 @@ struct IndexTables: Sendable {
 
     /// The rows of other versions, some of them, that have the same body and are nobody's own.
     func twins(of version: Version) -> [Int64] {
-        guard !version.chain.scope.isPrivate else { return [] }
-        let isApart = version.chain.scope.isApart
+        guard !version.chainKey.scope.isPrivate else { return [] }
+        let isApart = version.chainKey.scope.isApart
         guard let first = place(of: version.digest, isApart) else { return [] }
         func isTwin(_ place: Int32) -> Bool {
             records[Int(place)].id != version.id && key(at: place)?.scope.isPrivate == false
@@ -419,7 +421,7 @@ struct IndexTables: Sendable {
     ///
     /// One that is not in use is laid down at once where many others are in use, if it can be: the object that is given goes.
     mutating func insert(_ version: Version, isInUse: Bool = true) -> DictionaryIndex.Left {
-        let chain = chainPlace(version.home) ?? addChain(version.home)
+        let chain = chainPlace(version.chain) ?? addChain(version.chain)
         let traits = traits.take(version.traits)
         let place = freePlaces.popLast() ?? Int32(records.count)
         let record = VersionRecord(version, chain: chain, traits: traits)
@@ -430,7 +432,7 @@ struct IndexTables: Sendable {
         } else {
             rest[place] = version.rest
         }
-        enter(place, version.chain)
+        enter(place, version.chainKey)
         keepApart(version, chain)
         chains[Int(chain)].count += 1
         chains[Int(chain)].storedBytes += version.storedBytes
@@ -517,7 +519,7 @@ struct IndexTables: Sendable {
 
     /// Notes that Links name a version, or no longer do, as its pin says; returns until when any is named.
     mutating func notePin(_ version: Version) -> Int? {
-        guard let chain = chainPlace(version.chain) else { return nil }
+        guard let chain = chainPlace(version.chainKey) else { return nil }
         chains[Int(chain)].pinned.removeAll { $0 === version }
         if version.pinnedUntil > 0, let place = place(of: version) {
             // The object that somebody holds is the one in use, or becomes it.
@@ -533,7 +535,7 @@ struct IndexTables: Sendable {
         let record = records[Int(place)]
         let chain = record.chain
         rows.remove(place, UInt64(bitPattern: record.id))
-        removeDigest(place, held.chain)
+        removeDigest(place, held.chainKey)
         unlink(place)
         forgetApart(held, chain)
         if record.inUse >= 0 { forgetObject(at: Int(record.inUse)) }
@@ -545,7 +547,7 @@ struct IndexTables: Sendable {
         traits.give(record.traits)
         records[Int(place)].chain = -1
         freePlaces.append(place)
-        if left.count == 0 { removeChain(chain, held.chain) }
+        if left.count == 0 { removeChain(chain, held.chainKey) }
         return left
     }
 
@@ -560,13 +562,13 @@ struct IndexTables: Sendable {
         if record.inUse >= 0 { forgetObject(at: Int(record.inUse)) }
         rest[place] = nil
         rows.remove(place, UInt64(bitPattern: record.id))
-        let authority = held.chain.authority
+        let authority = held.chainKey.authority
         if record.flags.contains(.hasTwins) {
             func rename(_ group: inout Group) {
                 group.byAuthority[authority]?[record.id] = nil
                 group.byAuthority[authority]?[version.id] = place
             }
-            if held.chain.scope.isApart {
+            if held.chainKey.scope.isApart {
                 rename(&groupsApart[record.digest, default: Group()])
             } else {
                 rename(&groups[record.digest, default: Group()])
@@ -615,9 +617,9 @@ struct IndexTables: Sendable {
         versionCount += number
         if isOnly {
             chainCount += number
-            nameBytes += number * version.chain.nameBytes
+            nameBytes += number * version.chainKey.nameBytes
         }
-        if isOnly, version.chain.scope.isPrivate { privateChainCount += number }
+        if isOnly, version.chainKey.scope.isPrivate { privateChainCount += number }
     }
 
     // MARK: Hashes
@@ -660,7 +662,7 @@ struct SharedTraits: Sendable {
 
 extension Version {
     /// Whether it must be found as an object: others hold it, or know its place.
-    fileprivate var mustStay: Bool { pinnedUntil > 0 || head != nil || chain.scope.isPrivate }
+    fileprivate var mustStay: Bool { pinnedUntil > 0 || head != nil || chainKey.scope.isPrivate }
 }
 
 extension [Version] {

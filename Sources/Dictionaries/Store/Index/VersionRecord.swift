@@ -1,14 +1,16 @@
-/// A version as the index has it while nobody uses it: what a look-up needs, and what is known of it.
+internal import Synchronization
+
+/// A version as the index keeps it while it is not in use: its look-up keys and its state.
 ///
-/// Texts are hashed with a key of this process; what is served is compared by its digest, which is here whole.
+/// Texts are hashed with a random key of this process. Bodies are identified by the whole digest.
 struct VersionRecord: Sendable {
     let digest: Digest
     let id: Int64
     let rank: Int64
-    /// What the URL and the variant hash to, and the entity tag; see `TextHash`.
+    /// The hash of URL and variant, and that of the entity tag; see `TextHash`.
     let name: UInt64
     let tag: UInt64
-    /// The place of its chain, and of what it has in common with others.
+    /// The places of its chain and of its shared traits.
     var chain: Int32
     var traits: Int32
     let bytes: UInt32
@@ -19,31 +21,31 @@ struct VersionRecord: Sendable {
     var holders: UInt32
     var lastOffered: UInt32
     var lastContact: UInt32
-    /// The versions of the same URL and variant before and behind it, by age.
+    /// The places of the next older and newer versions of the same URL and variant.
     var older: Int32 = -1
     var newer: Int32 = -1
-    /// The place among the objects in use; -1 for a version that no object stands for.
+    /// The place among the objects in use; -1 without an object.
     var inUse: Int32 = -1
     let urlBytes: UInt16
     var flags: Flags
 
-    /// What is known of it, a bit each.
+    /// The state of a version, a bit each.
     struct Flags: OptionSet, Sendable {
         let rawValue: UInt8
         static let isCurrent = Flags(rawValue: 1)
         static let isProven = Flags(rawValue: 2)
         static let isShared = Flags(rawValue: 4)
-        /// Other versions have its body.
+        /// True if other versions have its body.
         static let hasTwins = Flags(rawValue: 8)
     }
 
-    /// What few versions have: it is kept apart.
+    /// The state that few versions have; it is kept apart.
     struct Rest: Sendable {
         var successor: Int64
         var handedOnAt: UInt32
         var deltaBytes: UInt32
         var firstDeltaBytes: UInt32
-        /// Of private versions alone.
+        /// The state of private versions.
         var sealedBytes: UInt32 = 0
         var privatePlace: Int32 = -1
         var network: UInt16 = 0
@@ -55,7 +57,7 @@ struct VersionRecord: Sendable {
     }
 }
 
-/// What the versions of many responses have in common.
+/// The facts that many versions share.
 struct VersionTraits: Sendable, Hashable {
     let variant: String
     let contentType: String?
@@ -63,21 +65,47 @@ struct VersionTraits: Sendable, Hashable {
     let isUpstreamMatch: Bool
 }
 
-/// Texts as 64 bits, by SipHash with a key of this process: nobody can choose two that are alike.
-enum TextHash {
-    /// The hash of what names a resource in its chain.
-    static func name(url: String, variant: String) -> UInt64 {
-        var hasher = Hasher()
-        hasher.combine(url)
-        hasher.combine(variant)
-        return UInt64(truncatingIfNeeded: hasher.finalize())
+extension Version {
+    /// Writes its state to a record.
+    func write(to record: inout VersionRecord) {
+        record.lastWanted = Self.seconds(lastWanted)
+        record.wantedOnDisk = Self.seconds(wantedOnDisk.load(ordering: .relaxed))
+        record.holders = holderCount.load(ordering: .relaxed)
+        record.lastOffered = offeredAt.load(ordering: .relaxed)
+        record.lastContact = contactAt.load(ordering: .relaxed)
+        record.flags.formIntersection(.hasTwins)
+        if isCurrent { record.flags.insert(.isCurrent) }
+        if isProven { record.flags.insert(.isProven) }
+        if isShared { record.flags.insert(.isShared) }
     }
 
-    /// The hash of an entity tag; 0 for none.
-    static func tag(_ etag: String?) -> UInt64 {
-        guard let etag else { return 0 }
-        return UInt64(truncatingIfNeeded: etag.hashValue) | 1
+    /// The rare state of a version; nil if it has none.
+    var rest: VersionRecord.Rest? {
+        let rest = VersionRecord.Rest(
+            successor: successor, handedOnAt: passedOnAt.load(ordering: .relaxed),
+            deltaBytes: deltaLength.load(ordering: .relaxed),
+            firstDeltaBytes: firstDeltaLength.load(ordering: .relaxed),
+            sealedBytes: sealedLength.load(ordering: .relaxed), privatePlace: privatePlace, network: network)
+        return rest.isEmpty ? nil : rest
+    }
+}
+
+extension VersionRecord {
+    /// Makes the record of a version in use.
+    init(_ version: Version, chain: Int32, traits: Int32) {
+        digest = version.digest
+        id = version.id
+        rank = version.rank
+        name = version.name
+        tag = version.tag
+        self.chain = chain
+        self.traits = traits
+        bytes = UInt32(clamping: version.bytes)
+        admittedAt = Version.seconds(version.admittedAt)
+        urlBytes = version.urlBytes
+        (lastWanted, wantedOnDisk, holders, lastOffered, lastContact) = (0, 0, 0, 0, 0)
+        flags = []
+        version.write(to: &self)
     }
 
-    static func url(_ url: String) -> UInt64 { UInt64(truncatingIfNeeded: url.hashValue) }
 }

@@ -3,8 +3,8 @@
 /// Clients can invent logins. So the versions of one client network (an IPv4 address or an IPv6 /64) displace
 /// each other: the oldest version of the networks with the most bytes goes first. Versions to which no client
 /// has come back go before the others, down to a sixteenth of the budget, so that a newcomer has time to come
-/// back. Every version stores its node's number, so this order exists once: a copy would corrupt it.
-struct PrivateOrder: Sendable {
+/// back. Every version stores its node's number, so the order cannot be copied.
+struct PrivateOrder: ~Copyable, Sendable {
     /// The class of a version by its holders; the first class goes first.
     private enum Class: Int, CaseIterable {
         /// No client has come back for it.

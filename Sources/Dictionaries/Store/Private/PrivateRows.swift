@@ -28,7 +28,7 @@ enum PrivateRows {
             }
             guard let name = rows.digest(16),
                 let version = StoreRows.version(
-                    rows, home: home(owner, name), digest: name, now: now, isNamed: owner.isNamed)
+                    rows, chain: chain(owner, name), digest: name, now: now, isNamed: owner.isNamed)
             else { continue }
             version.sealedBytes = rows.integer(17).map(Int.init(clamping:))
             found.versions.append(version)
@@ -37,7 +37,7 @@ enum PrivateRows {
     }
 
     /// Returns the chain of a row: that of its identity, or a chain of its own.
-    private static func home(_ owner: Owner, _ name: Digest) -> Chain {
+    private static func chain(_ owner: Owner, _ name: Digest) -> Chain {
         switch owner {
         case .identity(let chain): return chain
         case .persons(let authority, let match, let matchDest):
@@ -104,8 +104,8 @@ enum PrivateRows {
         _ insertion: PendingWrites.Insertion, into database: Database, _ keys: StoreKeys
     ) throws {
         let version = insertion.version
-        let chain = keys.rowName(of: version.chain)
-        let facts = try keys.seal(PrivateChainFacts.bytes(version.chain), ofChain: chain)
+        let chain = keys.rowName(of: version.chainKey)
+        let facts = try keys.seal(PrivateChainFacts.bytes(version.chainKey), ofChain: chain)
         try database.cachedStatement(sql: "INSERT OR IGNORE INTO private_chain (name, facts) VALUES (?, ?)")
             .execute(arguments: [Data(chain), Data(facts)])
         // Sealed bytes cannot be compressed, so this comes first.
@@ -172,5 +172,54 @@ enum PrivateRows {
         guard count > 0 else { return 0 }
         try database.execute(sql: "DELETE FROM private_version; DELETE FROM private_chain")
         return count
+    }
+}
+
+/// The names of a private chain, encoded to be sealed.
+///
+/// Personal chains of one resource share a row; each of their versions carries the tag of its chain.
+enum PrivateChainFacts {
+    private static let ofIdentity = Array("1".utf8)
+    private static let ofPersons = Array("2".utf8)
+
+    /// Returns the encoding: the tag of an identity, the authority, the match and each match-dest, every part
+    /// preceded by its length.
+    static func bytes(_ key: ChainKey) -> [UInt8] {
+        var parts: LengthPrefixed
+        if case .private(let tag) = key.scope {
+            parts = LengthPrefixed("1")
+            parts.append(tag.bytes)
+        } else {
+            parts = LengthPrefixed("2")
+        }
+        parts.append(key.authority)
+        parts.append(key.match)
+        for destination in key.matchDest { parts.append(destination) }
+        return parts.bytes
+    }
+
+    /// The owner of a row in the table of private chains.
+    enum Owner {
+        /// One identity, whose chain this is.
+        case identity(ChainKey)
+        /// Many persons; the tag of each version completes the key.
+        case persons(authority: String, match: String, matchDest: [String])
+    }
+
+    /// Decodes the names; returns nil if the bytes were not made by `bytes`.
+    static func owner(_ bytes: [UInt8]) -> Owner? {
+        guard let parts = LengthPrefixed.parts(of: bytes), parts.count >= 3 else { return nil }
+        if parts[0] == ofPersons {
+            let texts = parts.dropFirst().map { String(decoding: $0, as: UTF8.self) }
+            return .persons(authority: texts[0], match: texts[1], matchDest: Array(texts.dropFirst(2)))
+        }
+        guard parts[0] == ofIdentity, parts.count >= 4, let tag = IdentityTag(bytes: parts[1]) else {
+            return nil
+        }
+        let texts = parts.dropFirst(2).map { String(decoding: $0, as: UTF8.self) }
+        return .identity(
+            ChainKey(
+                authority: texts[0], scope: .private(tag), match: texts[1],
+                matchDest: Array(texts.dropFirst(2))))
     }
 }

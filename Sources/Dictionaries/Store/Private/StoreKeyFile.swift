@@ -13,7 +13,9 @@ package enum StoreKeyFile {
         at path: String, tell: (String) -> Void, warn: (String) -> Void
     ) throws(StoreError) -> StoreKeys {
         if try make(at: path) {
-            tell("made the key file \(path) of private routes: keep a copy elsewhere than those of the store")
+            tell(
+                "made the key file \(path) of private routes: keep a copy, but not with the copies of the store"
+            )
         }
         return try existingKeys(at: path, warn: warn)
     }
@@ -33,8 +35,8 @@ package enum StoreKeyFile {
         guard let key = key(in: try read(descriptor, path)), let keys = StoreKeys(key: key) else {
             throw .key(
                 path: path,
-                "is not one line of dictum-key-1, a space, and the base64 of 32 bytes: put a copy back, or remove it "
-                    + "to have a new one made, which makes the private dictionaries so far useless")
+                "is not one line of dictum-key-1, a space, and the base64 of 32 bytes: restore a copy, or remove it to "
+                    + "have a new key made, which makes all present private dictionaries useless")
         }
         return keys
     }
@@ -76,16 +78,16 @@ package enum StoreKeyFile {
         var status = stat()
         // Safe: the result has room for what is written.
         guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw .key(path: path, "is no regular file: name one in store.key_file")
+            throw .key(path: path, "is not a regular file: name one in store.key_file")
         }
         let mode = String(status.st_mode & 0o777, radix: 8)
         guard status.st_mode & 0o037 == 0 else {
             throw .key(
-                path: path, "has mode 0\(mode), with which others may read or change it: chmod 600 \(path)")
+                path: path, "has mode 0\(mode), which lets other users read or change it: chmod 600 \(path)")
         }
         // Container platforms hand out secrets as files that a group may read.
         if status.st_mode & 0o040 != 0 {
-            warn("the key file \(path) has mode 0\(mode): its group may read it; better chmod 600 \(path)")
+            warn("the key file \(path) has mode 0\(mode): its group may read it; chmod 600 \(path) is safer")
         }
     }
 

@@ -2,6 +2,12 @@
 ///
 /// A value behind the store's lock. All operations but `prune` and `beyond` are O(1).
 struct Pins: Sendable {
+    /// The upper bounds of pinned versions.
+    struct Limits: Sendable {
+        let bytes: Int
+        let count: Int
+    }
+
     private struct Pin {
         let until: Int
         let bytes: Int
@@ -43,12 +49,12 @@ struct Pins: Sendable {
     }
 
     /// Returns the pins that must go for the rest to fit, those that end first before the others.
-    func beyond(bytesMax: Int, countMax: Int) -> [Int64] {
+    func beyond(_ limits: Limits) -> [Int64] {
         var (bytes, count) = (bytes, count)
-        guard bytes > bytesMax || count > countMax else { return [] }
+        guard bytes > limits.bytes || count > limits.count else { return [] }
         var ids: [Int64] = []
         for (id, pin) in pins.sorted(by: { ($0.value.until, $0.key) < ($1.value.until, $1.key) })
-        where bytes > bytesMax || count > countMax {
+        where bytes > limits.bytes || count > limits.count {
             ids.append(id)
             bytes -= pin.bytes
             count -= 1

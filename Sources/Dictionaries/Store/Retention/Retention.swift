@@ -4,7 +4,7 @@
 /// advertised for the longest time; there is one such order for the store and one per chain. Every step is
 /// O(1). Nodes have the places of the index, and every chain stores its own place here, so this order exists
 /// once: a copy would corrupt it.
-struct Retention: Sendable {
+struct Retention: ~Copyable, Sendable {
     /// The standing of a version by the clients that hold it; the first standing goes first.
     enum Standing: Int, CaseIterable, Sendable {
         /// It was offered to clients without a version of the chain, and none of them has come back.
@@ -123,20 +123,22 @@ struct Retention: Sendable {
     }
 
     /// Counts a client that has come back with a version after some seconds.
-    mutating func noteReturn(to version: Version, after seconds: Int) {
+    mutating func countReturn(to version: Version, after seconds: Int) {
         guard let place = place(of: version) else { return }
         let chain = Int(nodes[Int(place)].chain)
         var ofChain = chains[chain].returns?.times ?? ReturnTimes()
-        ofChain.note(seconds: seconds)
+        ofChain.add(seconds: seconds)
         // The quantiles move slowly, so recompute them now and then.
         let stay = ofChain.count % 16 == 0 ? RetentionTimes(ofChain) : chains[chain].returns?.stay
         chains[chain].returns = Returns(ofChain, stay: stay)
-        returns.note(seconds: seconds)
+        returns.add(seconds: seconds)
         if returns.count % 16 == 0 { times = RetentionTimes(returns) }
     }
 
     /// Returns the times for which the versions of a chain stay.
-    func times(of chain: Chain) -> RetentionTimes { place(of: chain).map(timesOfPlace) ?? times ?? .unknown }
+    func times(of chain: Chain) -> RetentionTimes {
+        place(of: chain).map { timesOfPlace($0) } ?? times ?? .unknown
+    }
 
     private func timesOfPlace(_ chain: Int32) -> RetentionTimes {
         chains[Int(chain)].returns?.stay ?? times ?? .unknown

@@ -19,7 +19,7 @@ struct ReturnTimes: Sendable {
     private(set) var count = 0
 
     /// Counts one return after a silence of some seconds.
-    mutating func note(seconds: Int) {
+    mutating func add(seconds: Int) {
         let length = UInt(max(0, min(seconds, 1 << 22))) + 1
         buckets[UInt.bitWidth - 1 - length.leadingZeroBitCount] += 1
         count += 1

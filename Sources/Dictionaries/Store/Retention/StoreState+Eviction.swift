@@ -2,19 +2,21 @@
 extension StoreState {
     /// The upper bound of evictions per call, so that the lock is held briefly.
     private static let evictionsMax = 64
+    /// The upper bound of versions with the newest body that are examined for a chain's surplus.
+    private static let twinsMax = 16
 
     /// Moves a chain to its place after a version of it was pinned or unpinned.
     mutating func reorder(_ version: Version) {
         index.noteName(of: version)
-        if let chain = index.chain(version.chain) { setPlace(of: chain) }
+        if let chain = index.chain(version.chainKey) { setPlace(of: chain) }
     }
 
     /// Ends the probation of a version's chain; linear in the versions of the chain.
     mutating func establish(_ version: Version) {
-        guard let chain = index.chain(version.chain), !chain.isEstablished else { return }
+        guard let chain = index.chain(version.chainKey), !chain.isEstablished else { return }
         chain.establish()
         chainsInProbation -= 1
-        bytesInProbation -= index.storedBytes(of: version.chain)
+        bytesInProbation -= index.storedBytes(of: version.chainKey)
         setPlace(of: chain)
         pending.establish(version.id)
     }
@@ -24,11 +26,11 @@ extension StoreState {
     /// The other chains of the authority leave the unproven class when they come to its front.
     mutating func prove(_ version: Version) {
         version.isProven = true
-        guard !version.home.isProven else { return }
-        version.home.prove()
-        authorities.prove(version.chain.authority)
+        guard !version.chain.isProven else { return }
+        version.chain.prove()
+        authorities.prove(version.chainKey.authority)
         // A chain read from disk and one of the same name in memory may be two objects.
-        guard let chain = index.chain(version.chain) else { return }
+        guard let chain = index.chain(version.chainKey) else { return }
         chain.prove()
         setPlace(of: chain)
     }
@@ -63,16 +65,16 @@ extension StoreState {
         count(version, chains: left.count == 1 ? 1 : 0, sign: 1)
         let isNewlyProven = version.isProven && !left.chain.isProven
         if version.isProven {
-            version.home.prove()
+            version.chain.prove()
             left.chain.prove()
-            authorities.prove(version.chain.authority)
+            authorities.prove(version.chainKey.authority)
         }
         // Private chains have a budget in bytes and take no place of others.
-        if version.chain.scope.isPrivate { privateOrder.insert(version) }
+        if version.chainKey.scope.isPrivate { privateOrder.insert(version) }
         if left.count == 1 || isNewlyProven { setPlace(of: left.chain) }
         left.chain.want(at: version.lastWanted)
         retention.insert(version, version.standing, of: left.chain)
-        if isInProbation, version.home.isEstablished { establish(version) }
+        if isInProbation, version.chain.isEstablished { establish(version) }
     }
 
     /// Replaces a version by another with the same body; every reader finds one of them at any time.
@@ -87,10 +89,10 @@ extension StoreState {
         count(former, chains: 0, sign: -1)
         count(version, chains: 0, sign: 1)
         if version.isProven { prove(version) }
-        if version.chain.scope.isPrivate { privateOrder.insert(version) }
+        if version.chainKey.scope.isPrivate { privateOrder.insert(version) }
         left.chain.want(at: version.lastWanted)
         retention.insert(version, version.standing, of: left.chain)
-        if version.home.isEstablished { establish(version) }
+        if version.chain.isEstablished { establish(version) }
     }
 
     /// Removes a version from the index and from all counts and orders; returns false if it is not there.
@@ -112,24 +114,79 @@ extension StoreState {
 
     /// Counts a version for its authority if it takes the place of others.
     private mutating func count(_ version: Version, chains: Int, sign: Int) {
-        let bytes = version.chain.scope.isPrivate ? 0 : sign * version.storedBytes
+        let bytes = version.chainKey.scope.isPrivate ? 0 : sign * version.storedBytes
         authorities.count(
-            version.chain.authority, chains: chains, bytes: bytes, isPrivate: version.chain.scope.isPrivate)
+            version.chainKey.authority, chains: chains, bytes: bytes,
+            isPrivate: version.chainKey.scope.isPrivate)
+    }
+
+    // MARK: The rule of eviction
+
+    /// A lack of room that evictions make up for.
+    enum Shortage {
+        /// The chain of this version, its newest, has too many versions.
+        case versions(beside: Version)
+        /// The versions of chains in probation exceed their share.
+        case probation
+        /// The versions of unproven authorities exceed their share.
+        case authority
+        /// The store exceeds its size on disk.
+        case size
+        /// Private versions exceed their budget.
+        case `private`
+    }
+
+    /// Returns the version that goes first when room is short: the one rule by which single versions are chosen.
+    ///
+    /// Versions that a Link names, and those that `isKept` accepts, stay. Of the others goes
+    /// 1. for `.versions`: another version of the newest body, then the first of the chain by standing. Clients hold a
+    ///    body whatever its URL was, so a query that changes with every request does not displace what they hold.
+    /// 2. for `.probation` and `.authority`: the first by standing of the chain of this class that was wanted least lately.
+    /// 3. for `.size`: as for `.probation`, then as for `.authority`, then the first of the store by standing.
+    /// 4. for `.private`: the first of `PrivateOrder`.
+    ///
+    /// By standing, newcomers go first, then unheld, spent and held versions. Within a standing, the version goes first
+    /// that was neither offered nor advertised for the longest time (see `Retention`).
+    mutating func firstToGo(
+        for shortage: Shortage, now: Int, except isKept: (Version) -> Bool = { _ in false }
+    ) -> Version? {
+        func mayGo(_ version: Version) -> Bool { !version.isPinned(at: now) && !isKept(version) }
+        switch shortage {
+        case .versions(let newest):
+            guard let chain = index.chain(newest.chainKey) else { return nil }
+            func isOther(_ version: Version) -> Bool { version.id != newest.id && mayGo(version) }
+            let twins = index.versions(newest.chainKey, digest: newest.digest, limit: Self.twinsMax)
+            return twins.first(where: isOther) ?? retention.first(of: chain, in: index, where: isOther)
+        case .probation:
+            guard let chain = order.pop(.inProbation, now: now) else { return nil }
+            order.insert(chain, .inProbation)
+            return retention.first(of: chain, in: index, where: mayGo)
+        case .authority:
+            guard authorities.hasProven, let chain = popUnproven(now: now) else { return nil }
+            order.insert(chain, .unproven)
+            return retention.first(of: chain, in: index, where: mayGo)
+        case .size:
+            return firstToGo(for: .probation, now: now, except: isKept)
+                ?? firstToGo(for: .authority, now: now, except: isKept)
+                ?? retention.first(in: index, where: mayGo)
+        case .private:
+            return privateOrder.first(in: index)
+        }
+    }
+
+    /// Takes the first chain of the unproven authorities.
+    ///
+    /// Chains whose authority was proven since then move to their new place.
+    private mutating func popUnproven(now: Int) -> Chain? {
+        for _ in 0..<Self.evictionsMax {
+            guard let chain = order.pop(.unproven, now: now) else { return nil }
+            if !authorities.isProven(chain.key.authority) { return chain }
+            setPlace(of: chain)
+        }
+        return nil
     }
 
     // MARK: Eviction
-
-    /// Evicts private versions beyond their own budget; returns true if there are more.
-    mutating func keepPrivateBounded(bytesMax: Int, into evicted: inout Evicted) -> Bool {
-        // Each choice examines every network.
-        for _ in 0..<Self.evictionsMax / 8 {
-            guard privateOrder.bytes > bytesMax, let version = privateOrder.first(in: index) else {
-                return false
-            }
-            remove(CollectionOfOne(version), reason: .private, into: &evicted)
-        }
-        return privateOrder.bytes > bytesMax
-    }
 
     /// Removes those of the versions that are still there.
     mutating func remove(
@@ -141,23 +198,63 @@ extension StoreState {
         }
     }
 
+    private mutating func remove(
+        _ chain: Chain, reason: StoreStatistics.Eviction, into evicted: inout Evicted
+    ) {
+        remove(retention.versions(of: chain, in: index), reason: reason, into: &evicted)
+    }
+
+    /// Evicts the surplus of a chain after a version was added.
+    ///
+    /// Versions that a Link names do not count.
+    mutating func evictSurplus(
+        beside newest: Version, max versionsMax: Int, now: Int, into evicted: inout Evicted
+    ) {
+        guard let chain = index.chain(newest.chainKey), retention.count(of: chain) > max(versionsMax, 1)
+        else {
+            return
+        }
+        let namedCount = index.named(newest.chainKey, now: now).count
+        for _ in 0..<Self.evictionsMax where retention.count(of: chain) - namedCount > max(versionsMax, 1) {
+            guard let version = firstToGo(for: .versions(beside: newest), now: now) else { return }
+            remove(CollectionOfOne(version), reason: .versions, into: &evicted)
+        }
+    }
+
+    /// Evicts private versions beyond their own budget; returns true if there are more.
+    mutating func evictPrivate(beyond bytesMax: Int, into evicted: inout Evicted) -> Bool {
+        // Each choice examines every network.
+        for _ in 0..<Self.evictionsMax / 8 {
+            guard privateOrder.bytes > bytesMax, let version = firstToGo(for: .private, now: 0) else {
+                return false
+            }
+            remove(CollectionOfOne(version), reason: .private, into: &evicted)
+        }
+        return privateOrder.bytes > bytesMax
+    }
+
     /// Evicts until the limits of the index are kept, or a bounded number of times.
     ///
-    /// Versions that Links name stay.
-    mutating func keepBounded(now: Int, into evicted: inout Evicted) {
+    /// Whole chains go where there are too many chains, first those in probation, then those of unproven authorities,
+    /// then those to which no client has come back, then the others; in each class the one that was wanted least lately.
+    /// Chains of which a Link names a version stay.
+    mutating func evictBeyondLimits(now: Int, into evicted: inout Evicted) {
         // At least one, or no chain could ever begin.
         let inProbation = max(limits.chainsInProbation, 1)
         let established = limits.chains - (hasProbation ? limits.chainsInProbation : 0)
         for _ in 0..<Self.evictionsMax {
             if chainsInProbation > inProbation, let chain = order.pop(.inProbation, now: now) {
                 remove(chain, reason: .probation, into: &evicted)
-            } else if bytesInProbation > limits.bytesInProbation, let version = firstInProbation(now: now) {
+            } else if bytesInProbation > limits.bytesInProbation,
+                let version = firstToGo(for: .probation, now: now)
+            {
                 remove(CollectionOfOne(version), reason: .probation, into: &evicted)
             } else if authorities.hasProven, authorities.unprovenChains > limits.unprovenChains,
                 let chain = popUnproven(now: now)
             {
                 remove(chain, reason: .authority, into: &evicted)
-            } else if authorities.unprovenBytes > limits.unprovenBytes, let version = firstUnproven(now: now)
+            } else if authorities.unprovenBytes > limits.unprovenBytes,
+                let version = firstToGo(for: .authority, now: now)
             {
                 remove(CollectionOfOne(version), reason: .authority, into: &evicted)
             } else if chainsThatCount - chainsInProbation > established,
@@ -176,68 +273,27 @@ extension StoreState {
     /// The number of chains that the limit applies to.
     private var chainsThatCount: Int { index.chainCount - index.privateChainCount }
 
-    private mutating func remove(
-        _ chain: Chain, reason: StoreStatistics.Eviction, into evicted: inout Evicted
-    ) {
-        remove(retention.versions(of: chain, in: index), reason: reason, into: &evicted)
-    }
-
-    /// Returns the first version to go of the first chain in probation.
-    private mutating func firstInProbation(
-        now: Int, except isKept: (Version) -> Bool = { _ in false }
-    ) -> Version? {
-        guard let chain = order.pop(.inProbation, now: now) else { return nil }
-        order.insert(chain, .inProbation)
-        return retention.first(of: chain, in: index) { !$0.isPinned(at: now) && !isKept($0) }
-    }
-
-    /// Takes the first chain of the unproven authorities.
-    ///
-    /// Chains whose authority was proven since then move to their new place.
-    private mutating func popUnproven(now: Int) -> Chain? {
-        for _ in 0..<Self.evictionsMax {
-            guard let chain = order.pop(.unproven, now: now) else { return nil }
-            if !authorities.isProven(chain.key.authority) { return chain }
-            setPlace(of: chain)
-        }
-        return nil
-    }
-
-    /// Returns the first version to go of the first unproven chain, if another authority is proven.
-    private mutating func firstUnproven(
-        now: Int, except isKept: (Version) -> Bool = { _ in false }
-    ) -> Version? {
-        guard authorities.hasProven, let chain = popUnproven(now: now) else { return nil }
-        order.insert(chain, .unproven)
-        return retention.first(of: chain, in: index) { !$0.isPinned(at: now) && !isKept($0) }
-    }
-
     /// Evicts the versions on disk that go first, until they have so many bytes; rows in `kept` stay.
     ///
     /// One call evicts a bounded number. If they have fewer bytes than requested, there may be more.
     mutating func evictLeastWanted(bytes: Int, now: Int, except kept: Set<Int64>) -> Evicted {
-        var evicted = Evicted()
-        remove(leastWanted(bytes: bytes, now: now, except: kept), reason: .size, into: &evicted)
-        return evicted
-    }
-
-    private mutating func leastWanted(bytes: Int, now: Int, except kept: Set<Int64>) -> [Version] {
         let waiting = pending.insertions
-        return popLeastWanted(bytes: bytes, now: now) { kept.contains($0.id) || waiting[$0.id] != nil }
+        let victims = popLeastWanted(bytes: bytes, now: now) { kept.contains($0.id) || waiting[$0.id] != nil }
+        var evicted = Evicted()
+        remove(victims, reason: .size, into: &evicted)
+        return evicted
     }
 
     /// Takes the versions that go first, until they have so many bytes; versions that `isKept` accepts stay.
     ///
-    /// They remain in the index until they are removed from it. One call takes a bounded number. If they have
-    /// fewer bytes than requested, there may be more.
+    /// They remain in the index until they are removed from it. One call takes a bounded number. If they have fewer
+    /// bytes than requested, there may be more.
     mutating func popLeastWanted(bytes: Int, now: Int, except isKept: (Version) -> Bool) -> [Version] {
         var victims: [Version] = []
         var found = 0
-        while found < bytes, victims.count < Self.evictionsMax {
-            let version =
-                firstInProbation(now: now, except: isKept) ?? firstUnproven(now: now, except: isKept)
-                ?? retention.first(in: index) { !$0.isPinned(at: now) && !isKept($0) }
-            guard let version else { break }
+        while found < bytes, victims.count < Self.evictionsMax,
+            let version = firstToGo(for: .size, now: now, except: isKept)
+        {
             retention.remove(version)
             victims.append(version)
             found += version.storedBytes

@@ -9,12 +9,12 @@ extension StoreState {
         // possible.
         let since = version.holders > 1 ? version.lastOffered : version.lastContact
         // Requests that come together are one return.
-        if now > since + 1 { retention.noteReturn(to: version, after: now - since) }
+        if now > since + 1 { retention.countReturn(to: version, after: now - since) }
         version.noteContact(at: now)
         prove(version)
         retention.renew(version, standing == .newcomer ? .held : standing)
         privateOrder.renew(version)
-        pending.note(version, now: now)
+        pending.recordDemand(of: version, now: now)
     }
 
     /// Records that a version was requested by any client.
@@ -42,14 +42,14 @@ extension StoreState {
         }
         retention.renew(version, version.standing)
         privateOrder.renew(version)
-        pending.note(version, now: now)
+        pending.recordDemand(of: version, now: now)
     }
 
     /// Takes a holder from a version; returns false if no holder of it could have come.
     private mutating func passOn(from former: Version, now: Int) -> Bool {
         guard retention.standing(of: former) != nil else { return false }
         former.handedOnAt = now
-        pending.note(former, now: now)
+        pending.recordDemand(of: former, now: now)
         guard former.holders == 0 else {
             former.removeHolder()
             retention.renew(former, former.standing)
@@ -64,13 +64,13 @@ extension StoreState {
         lost.removeHolder()
         retention.renew(lost, lost.standing)
         privateOrder.renew(lost)
-        pending.note(lost, now: now)
+        pending.recordDemand(of: lost, now: now)
         return true
     }
 
     /// Removes versions of some chains that seem to have no holder any more; returns their number.
-    mutating func removeOverdue(now: Int, into evicted: inout Evicted) -> Int {
-        let overdue = retention.overdue(now: now, in: index, chains: 1024, versions: Self.overdueMax)
+    mutating func evictSilent(now: Int, into evicted: inout Evicted) -> Int {
+        let overdue = retention.overdue(now: now, in: index, chains: 1024, versions: Self.silentMax)
         for (version, standing) in overdue {
             let isHeld = standing == .held || standing == .newcomer
             remove(CollectionOfOne(version), reason: isHeld ? .silent : .unheld, into: &evicted)
@@ -84,7 +84,7 @@ extension StoreState {
             if version.turnBack(to: now) { pending.touch(version.id, lastWanted: now) }
             if version.pinnedUntil > now + DictionaryStore.pinSecondsMax { unpin(version) }
             earliestExpiry = min(earliestExpiry, version.expiry)
-            if let chain = index.chain(version.chain) {
+            if let chain = index.chain(version.chainKey) {
                 chain.turnBack(to: now)
                 setPlace(of: chain)
             }
@@ -92,5 +92,5 @@ extension StoreState {
     }
 
     /// The upper bound of removals per call, so that the lock is held briefly.
-    static let overdueMax = 64
+    static let silentMax = 64
 }

@@ -63,12 +63,12 @@ struct Packer: Sendable {
     mutating func pack(_ body: Body, of version: Version, isShared: Bool) -> PackedBody? {
         guard body.count >= Self.bytesMin else { return nil }
         // A private body has no base: the base could only be a body of the same identity.
-        if version.chain.scope.isPrivate { return alone(body, level: Self.privateLevel) }
+        if version.chainKey.scope.isPrivate { return alone(body, level: Self.privateLevel) }
         if isShared { return alone(body) }
         let name = LineName(
-            chain: version.chain, path: String(version.url.prefix { $0 != "?" }), variant: version.variant)
+            chain: version.chainKey, path: String(version.url.prefix { $0 != "?" }), variant: version.variant)
         if let line = lines.value(name) { return pack(body, of: version, over: line, name) }
-        if let other = newest.value(version.chain), let line = lines.value(other),
+        if let other = newest.value(version.chainKey), let line = lines.value(other),
             let packed = over(line.base, tables(of: line, other), body),
             packed.frame.count * 2 < line.baseBytes
         {
@@ -97,7 +97,7 @@ struct Packer: Sendable {
     private mutating func pack(_ body: Body, of version: Version, over line: Line, _ name: LineName)
         -> PackedBody?
     {
-        note(name)
+        setNewest(name)
         if line.failures >= Self.failuresMax, line.skipped + 1 < Self.trialEvery {
             _ = lines.update(name) { $0.skipped += 1 }
             return alone(body)
@@ -124,14 +124,14 @@ struct Packer: Sendable {
         -> PackedBody?
     {
         let packed = alone(body)
-        let base = bases.note(PackingBase(row: version.id, body: body))
+        let base = bases.register(PackingBase(row: version.id, body: body))
         let line = Line(base: base, baseBytes: packed?.frame.count ?? body.count, failures: failures)
         _ = lines.insert(line, bytes: Self.bytes(of: body), for: name)
-        note(name)
+        setNewest(name)
         return packed
     }
 
-    private mutating func note(_ name: LineName) {
+    private mutating func setNewest(_ name: LineName) {
         _ = newest.insert(name, bytes: name.path.utf8.count + name.variant.utf8.count, for: name.chain)
     }
 

@@ -5,7 +5,7 @@ internal import Glibc
 ///
 /// A command never creates, migrates or sets aside a store; only a proxy does. Every call blocks, and no
 /// transaction lasts longer than some hundred rows or one body take.
-package struct StoreCatalog: Sendable {
+package struct StoreCatalogue: Sendable {
     /// The counts of versions that are not listed.
     package struct Hidden: Sendable, Equatable {
         package var chains = 0
@@ -30,14 +30,14 @@ package struct StoreCatalog: Sendable {
     private static let eraseBytesMax = 8 << 20
 
     /// Opens the database of a store.
-    package init(path: String) throws(StoreCatalogError) {
+    package init(path: String) throws(StoreCatalogueError) {
         guard path != ":memory:" else { throw .inMemory }
         guard StoreFile.identity(of: path) != nil else { throw .missing(path: path) }
         self.path = path
         do {
             database = try StoreDatabase(existing: path)
         } catch {
-            throw StoreCatalogError(error, path: path)
+            throw StoreCatalogueError(error, path: path)
         }
     }
 
@@ -50,10 +50,10 @@ package struct StoreCatalog: Sendable {
     // MARK: Reading
 
     /// Returns every version of the public chains, grouped by chain, the oldest of each first.
-    package func versions() throws(StoreCatalogError) -> [Version] {
+    package func versions() throws(StoreCatalogueError) -> [Version] {
         let versions = try attempt { () throws(StoreDatabaseError) in try database.versions() }
-        return versions.filter { !$0.chain.scope.isPrivate }.sorted {
-            if $0.chain != $1.chain { return $0.chain.isListedBefore($1.chain) }
+        return versions.filter { !$0.chainKey.scope.isPrivate }.sorted {
+            if $0.chainKey != $1.chainKey { return $0.chainKey.isListedBefore($1.chainKey) }
             return ($0.rank, $0.id) < ($1.rank, $1.id)
         }
     }
@@ -61,7 +61,7 @@ package struct StoreCatalog: Sendable {
     /// Returns every version of the public chains, grouped by their stored body, in the order of digests.
     ///
     /// A former release may have stored the same body twice if two processes admitted it at once.
-    package func versionsByBody() throws(StoreCatalogError) -> [[Version]] {
+    package func versionsByBody() throws(StoreCatalogueError) -> [[Version]] {
         let versions = try versions()
         let rows = try attempt { () throws(StoreDatabaseError) in try database.bodyRows() }
         // A version that came or went between the two reads stands alone.
@@ -73,12 +73,12 @@ package struct StoreCatalog: Sendable {
     }
 
     /// Returns the number of chains and versions that belong to one identity each.
-    package func hidden() throws(StoreCatalogError) -> Hidden {
+    package func hidden() throws(StoreCatalogueError) -> Hidden {
         try attempt { () throws(StoreDatabaseError) in try database.hidden() }
     }
 
     /// Returns the body of versions with one digest, from the first of them whose body is intact.
-    package func body(ofAny versions: [Version]) throws(StoreCatalogError) -> Reading {
+    package func body(ofAny versions: [Version]) throws(StoreCatalogueError) -> Reading {
         var reading = Reading.gone
         for version in versions {
             switch try body(of: version) {
@@ -91,27 +91,27 @@ package struct StoreCatalog: Sendable {
     }
 
     /// Returns the body of a version, verified by its digest.
-    package func body(of version: Version) throws(StoreCatalogError) -> Reading {
+    package func body(of version: Version) throws(StoreCatalogueError) -> Reading {
         do throws(StoreDatabaseError) {
             guard let bytes = try database.body(of: version) else {
-                return try database.hasRow(of: version) ? .damaged("it is not there") : .gone
+                return try database.hasRow(of: version) ? .damaged("its body is missing") : .gone
             }
             guard Digest(of: bytes.span) == version.digest else {
                 return .damaged("its bytes do not match its digest")
             }
             guard bytes.count == version.bytes else {
-                return .damaged("it has \(bytes.count) bytes, where its row says \(version.bytes)")
+                return .damaged("it has \(bytes.count) bytes, but its row says \(version.bytes)")
             }
             return .sound(Body(bytes, digest: version.digest))
         } catch .damaged(let reason), .failing(let reason) {
             return .damaged(reason)
         } catch {
-            throw StoreCatalogError(error, path: path)
+            throw StoreCatalogueError(error, path: path)
         }
     }
 
     /// Returns the bytes that the store needs on disk, without the log and the free part of the file.
-    package func usedBytes() throws(StoreCatalogError) -> Int {
+    package func usedBytes() throws(StoreCatalogueError) -> Int {
         try attempt { () throws(StoreDatabaseError) in
             let size = try database.size()
             return size.file - size.free + size.index
@@ -124,7 +124,7 @@ package struct StoreCatalog: Sendable {
     ///
     /// If `sparingWanted` is set, versions that were wanted since they were read stay.
     @discardableResult
-    package func remove(_ versions: [Version], sparingWanted: Bool = false) throws(StoreCatalogError)
+    package func remove(_ versions: [Version], sparingWanted: Bool = false) throws(StoreCatalogueError)
         -> [Version]
     {
         var removed: [Version] = []
@@ -137,7 +137,7 @@ package struct StoreCatalog: Sendable {
     /// If a proxy writes the store, that proxy removes the versions and stops using them.
     package func remove(
         _ versions: [Version], sparingWanted: Bool, report: ([Version]) -> Void
-    ) throws(StoreCatalogError) {
+    ) throws(StoreCatalogueError) {
         try attempt { () throws(StoreDatabaseError) in
             var rest = versions[...]
             while !rest.isEmpty {
@@ -164,7 +164,7 @@ package struct StoreCatalog: Sendable {
     /// Returns the free part of the file to the file system.
     ///
     /// If a proxy writes the store, the proxy does so itself.
-    package func shrink() throws(StoreCatalogError) {
+    package func shrink() throws(StoreCatalogueError) {
         try attempt { () throws(StoreDatabaseError) in
             guard try holder() == nil else { return }
             try database.checkpoint()
@@ -225,20 +225,20 @@ package struct StoreCatalog: Sendable {
                 try database.end(removals, removing: [])
                 report(gone(rows.present))
                 throw .unavailable(
-                    "\(holder) writes it, and has not removed what it was asked to within "
+                    "\(holder) writes it, and has not removed the versions within "
                         + "\(Self.askedSecondsMax) s", connectionLost: false)
             }
             usleep(20_000)
         }
     }
 
-    private func attempt<Result>(_ work: () throws(StoreDatabaseError) -> Result) throws(StoreCatalogError)
+    private func attempt<Result>(_ work: () throws(StoreDatabaseError) -> Result) throws(StoreCatalogueError)
         -> Result
     {
         do {
             return try work()
         } catch {
-            throw StoreCatalogError(error, path: path)
+            throw StoreCatalogueError(error, path: path)
         }
     }
 }
@@ -250,5 +250,78 @@ extension ChainKey {
         if match != other.match { return match < other.match }
         if matchDest != other.matchDest { return matchDest.lexicographicallyPrecedes(other.matchDest) }
         return scope == .public && other.scope != .public
+    }
+}
+
+/// The order of eviction for a list of versions that a command has read.
+extension StoreCatalogue {
+    /// Returns the chains that may be evicted, the first to go first: those in probation, then by the time
+    /// they were last wanted.
+    ///
+    /// Each chain lists its oldest version first. Chains of which a Link names a version are left out.
+    package static func chainsInOrderOfEviction(_ versions: [Version], now: Int) -> [[Version]] {
+        let chains = Dictionary(grouping: versions, by: \.chainKey).values.filter { versions in
+            !versions.contains { $0.isPinned(at: now) }
+        }
+        return chains.map { $0.sorted { $0.isOlder(than: $1) } }.sorted { place($0) < place($1) }
+    }
+
+    /// Returns the versions that may be evicted, the first to go first.
+    ///
+    /// Versions of chains in probation come first, then the order is by the standing of their holders, then
+    /// by the last contact. Versions that a Link names are left out.
+    package static func versionsInOrderOfEviction(_ versions: [Version], now: Int) -> [Version] {
+        versions.filter { !$0.isPinned(at: now) }.sorted { place($0) < place($1) }
+    }
+
+    private static func place(_ chain: [Version]) -> (Int, Int, Int64) {
+        (
+            chain.first?.chain.isEstablished == true ? 1 : 0, chain.reduce(0) { max($0, $1.wantedUntil) },
+            chain.first?.rank ?? 0
+        )
+    }
+
+    private static func place(_ version: Version) -> (Int, Int, Int, Int64) {
+        (
+            version.chain.isEstablished ? 1 : 0, version.standing.rawValue, version.lastContact, version.rank
+        )
+    }
+}
+
+/// A reason why a command on a store failed.
+package enum StoreCatalogueError: Error, CustomStringConvertible {
+    /// The store is in the memory of a proxy.
+    case inMemory
+    /// The file is missing.
+    case missing(path: String)
+    /// The file belongs to another program, or to another version of this one.
+    case refused(StoreError)
+    /// The file cannot be read.
+    case damaged(path: String, reason: String)
+    /// The file cannot be used for now.
+    case unavailable(path: String, reason: String)
+
+    init(_ error: StoreDatabaseError, path: String) {
+        switch error {
+        case .refused(let error): self = .refused(error)
+        case .damaged(let reason): self = .damaged(path: path, reason: reason)
+        case .unavailable(let reason, _), .locked(let reason), .failing(let reason), .rejected(let reason):
+            self = .unavailable(path: path, reason: reason)
+        }
+    }
+
+    package var description: String {
+        switch self {
+        case .inMemory:
+            "the store is :memory:, which only its proxy can read: name a file in store.path"
+        case .missing(let path):
+            "there is no store at \(path): a proxy makes it when it starts; check store.path, which is relative "
+                + "to the folder the proxy was started in"
+        case .refused(let error): error.description
+        case .damaged(let path, let reason):
+            "the store \(path) is damaged (\(reason)): a proxy sets it aside when it starts; sqlite3 may recover it"
+        case .unavailable(let path, let reason):
+            "the store \(path) cannot be used for now: \(reason); check its permissions, its disk and which processes use it (`fuser`), then try again"
+        }
     }
 }

@@ -1,13 +1,10 @@
 internal import Dispatch
-internal import Glibc
-internal import Synchronization
 
 /// The lock that makes one process the writer of a store, and the wait of the others for it.
 ///
-/// All of this runs on the write queue, apart from `handOver` and the calls of `init`. A process without the
-/// lock reads the rows that exist and continues in memory. Once the lock is free, it takes the store over and
-/// reads everything that the former writer has written.
-extension DictionaryStore {
+/// A process without the lock reads the rows that exist and continues in memory. Once the lock is free, it takes the
+/// store over and reads everything that the former writer has written.
+extension StoreWriter {
     /// The interval between two checks by the writer.
     private static let lookMilliseconds = 250
     /// The interval between two checks while waiting: soon after a hand-over, offers must be on disk again.
@@ -19,15 +16,16 @@ extension DictionaryStore {
 
     /// Checks at regular intervals from now on, until the store is closed or freed.
     func scheduleFollowing() {
-        writeQueue.asyncAfter(deadline: .now() + .milliseconds(nextLookMilliseconds)) { [weak self] in
-            guard let self, !self.disk.withLock({ $0.isClosed }) else { return }
+        dispatchPrecondition(condition: .onQueue(queue))
+        queue.asyncAfter(deadline: .now() + .milliseconds(nextLookMilliseconds)) { [weak self] in
+            guard let self, !status.value.isClosed else { return }
             follow()
             scheduleFollowing()
         }
     }
 
     private var nextLookMilliseconds: Int {
-        guard let since = disk.withLock({ $0.waitingSince }) else { return Self.lookMilliseconds }
+        guard let since = status.value.waitingSince else { return Self.lookMilliseconds }
         return Self.seconds(since: since) < Self.patienceSeconds ? Self.waitMilliseconds : 1000
     }
 
@@ -39,13 +37,14 @@ extension DictionaryStore {
     ///
     /// The writer does what commands have asked for.
     func follow() {
-        let disk = disk.withLock { $0 }
+        dispatchPrecondition(condition: .onQueue(queue))
+        let status = status.value
         // Leave a failing disk alone until its next attempt is due.
-        if let retryAt = disk.retryAt, DispatchTime.now().uptimeNanoseconds < retryAt { return }
-        if disk.isHandedOver { return }
+        if let retryAt = status.retryAt, DispatchTime.now().uptimeNanoseconds < retryAt { return }
+        if status.isHandedOver { return }
         do {
             guard try mayWrite() else { return reportWaiting() }
-            guard let database = disk.database, disk.waitingSince == nil else { return try takeOver() }
+            guard let database = openDatabase, status.waitingSince == nil else { return try takeOver() }
             if database.isReplaced { return goOnWithoutFile() }
             if try database.noticesForeignWrites() { try removeAsAsked(database) }
         } catch {
@@ -60,19 +59,16 @@ extension DictionaryStore {
     /// Returns false while another process has it, or after a hand-over.
     func mayWrite() throws(StoreDatabaseError) -> Bool {
         guard configuration.path != ":memory:" else { return true }
-        let disk = disk.withLock { $0 }
-        if disk.isHandedOver { return false }
-        if let lock = disk.lock, lock.isInForce { return true }
+        if status.value.isHandedOver { return false }
+        if let lock = status.value.lock, lock.isInForce { return true }
         switch StoreLock.take(for: configuration.path) {
         case .taken(let lock):
-            self.disk.withLock { $0.lock = lock }
+            status.value.lock = lock
             return true
         case .held(let holder):
-            self.disk.withLock { disk in
-                disk.lock = nil
-                disk.holder = holder
-                disk.waitingSince = disk.waitingSince ?? DispatchTime.now().uptimeNanoseconds
-            }
+            status.value.lock = nil
+            status.value.holder = holder
+            status.value.waitingSince = status.value.waitingSince ?? DispatchTime.now().uptimeNanoseconds
             return false
         case .failed(let reason):
             throw .unavailable("its lock cannot be taken: \(reason)", connectionLost: true)
@@ -82,41 +78,21 @@ extension DictionaryStore {
     /// Becomes the writer: reads the rows again and applies the pending writes to them.
     private func takeOver() throws(StoreDatabaseError) {
         // The former connection closes with its last reader.
-        disk.withLock { disk in
-            disk.database = nil
-            disk.waitingSince = nil
-        }
+        database.withLock { $0 = nil }
+        status.value.waitingSince = nil
         try open()
-        reports.tookOver("the store \(configuration.path) is written by this process now")
+        reports.tookOver("this process now writes the store \(configuration.path)")
     }
 
     private func reportWaiting() {
-        let disk = disk.withLock { $0 }
-        guard let since = disk.waitingSince, Self.seconds(since: since) >= Self.waitingReportSeconds else {
+        let status = status.value
+        guard let since = status.waitingSince, Self.seconds(since: since) >= Self.waitingReportSeconds else {
             return
         }
-        let holder = disk.holder.map { "process \($0)" } ?? "another process"
+        let holder = status.holder.map { "process \($0)" } ?? "another process"
         reports.waiting(
-            "\(holder) writes the store \(configuration.path): here new dictionaries are kept in memory only until it "
-                + "ends; give each proxy a store.path of its own")
-    }
-
-    /// Leaves the store to a waiting successor; when the lock is released, everything that was offered is on
-    /// disk.
-    ///
-    /// From now on only bodies that were already offered are admitted; they get some seconds to arrive.
-    /// Blocks: never call it on an event loop.
-    package func handOver(timeoutSeconds: Double = 5) {
-        isLeaving.store(true, ordering: .relaxed)
-        let end = DispatchTime.now() + timeoutSeconds
-        while hot.withLock({ $0.reservedBytes }) > 0, DispatchTime.now() < end { usleep(5000) }
-        flush(timeoutSeconds: timeoutSeconds)
-        writeQueue.sync {
-            disk.withLock { disk in
-                disk.isHandedOver = true
-                return disk.lock.take()
-            }?.release()
-        }
+            "\(holder) writes the store \(configuration.path): until it ends, this process keeps new dictionaries in "
+                + "memory only; give each proxy a store.path of its own")
     }
 
     // MARK: What commands ask for
@@ -131,7 +107,7 @@ extension DictionaryStore {
     private func removeAsAsked(_ database: StoreDatabase) throws(StoreDatabaseError) {
         var isDone = false
         while case let asked = try database.removalsAsked(max: Self.eraseCountMax), !asked.isEmpty {
-            let index = publisher.index
+            let index = memory.index
             var (going, rows, ended): ([Version], [Int64], [Removal]) = ([], [], [])
             var bytes = 0
             for removal in asked where bytes < Self.eraseBytesMax {
@@ -159,21 +135,22 @@ extension DictionaryStore {
 
     /// Starts a new file with what is in memory, after the file was moved or removed.
     private func goOnWithoutFile() {
-        let former = disk.withLock { $0.database.take() }
+        let former = database.withLock { $0.take() }
         // A file that was only moved can still be read.
         let names = former.map { self.names(from: $0) } ?? [:]
         former?.close()
         reports.replaced(
-            "the store \(configuration.path) was moved or removed while it was in use; what was only there is no "
-                + "longer known, the rest goes into a new one: stop the proxy before you move its store")
+            "the store \(configuration.path) was moved or removed while it was in use; versions that were only "
+                + "there are lost, and the others are written to a new one: stop the proxy before you move its store"
+        )
         restart(names)
     }
 
     /// Returns the names, from disk, of versions whose bodies are in memory and whose names are not.
     func names(from database: StoreDatabase) -> [Int64: VersionNames] {
         var names: [Int64: VersionNames] = [:]
-        for version in publisher.index.allVersions() where version.isLaidDown {
-            guard hot.withLock({ $0.body(version.bodyName) }) != nil else { continue }
+        for version in memory.index.allVersions() where version.isLaidDown {
+            guard memory.hot.withLock({ $0.body(version.bodyName) }) != nil else { continue }
             names[version.id] = try? database.names(ofRow: version.id)
         }
         return names
@@ -181,15 +158,15 @@ extension DictionaryStore {
 
     /// Starts with an empty or another file and what is in memory.
     func restart(_ names: [Int64: VersionNames]) {
-        let lost = state.withLock { state in
-            hot.withLock { hot in
+        let lost = memory.state.withLock { state in
+            memory.hot.withLock { hot in
                 let (lost, pinned) = state.restart(bodies: { hot.body($0) }, names: names)
                 for name in pinned { hot.pin(name) }
-                publisher.publish(state.index)
+                memory.publisher.publish(state.index)
                 return lost
             }
         }
-        counters.withLock { $0.evictions[.damaged, default: 0] += lost }
-        scheduleDrain()
+        memory.counters.withLock { $0.evictions[.damaged, default: 0] += lost }
+        schedule()
     }
 }

@@ -3,13 +3,13 @@ internal import GRDB
 /// The queries that only an operator's commands need.
 extension StoreDatabase {
     /// Returns the number of chains and versions that belong to one identity each.
-    func hidden() throws(StoreDatabaseError) -> StoreCatalog.Hidden {
+    func hidden() throws(StoreDatabaseError) -> StoreCatalogue.Hidden {
         try attempt {
             try connection.read { database in
-                guard try database.tableExists("private_version") else { return StoreCatalog.Hidden() }
+                guard try database.tableExists("private_version") else { return StoreCatalogue.Hidden() }
                 let row = try Row.fetchOne(
                     database, sql: "SELECT count(DISTINCT chain), count(*) FROM private_version")
-                return StoreCatalog.Hidden(chains: row?[0] ?? 0, versions: row?[1] ?? 0)
+                return StoreCatalogue.Hidden(chains: row?[0] ?? 0, versions: row?[1] ?? 0)
             }
         }
     }

@@ -51,7 +51,7 @@ final class PackingBases: Sendable {
     func base(_ row: Int64) -> PackingBase? { state.withLock { $0.references[row]?.base } }
 
     /// Registers a base and returns it, or the object that is registered for its row already.
-    func note(_ base: PackingBase) -> PackingBase {
+    func register(_ base: PackingBase) -> PackingBase {
         state.withLock { state in
             if let known = state.references[base.row]?.base { return known }
             if state.references.count >= state.countMax {
@@ -60,6 +60,33 @@ final class PackingBases: Sendable {
             }
             state.references[base.row] = Reference(base: base)
             return base
+        }
+    }
+}
+
+/// A body as its row stores it: whole, or as a Zstandard frame.
+struct StoredBody: Sendable {
+    let row: Int64
+    let bytes: [UInt8]
+    /// The length of the whole body if `bytes` are a frame.
+    let count: Int?
+    /// The row of the base of the frame.
+    let base: Int64?
+
+    /// The largest length that is unpacked; a row edited by hand may claim anything.
+    private static let countMax = 1 << 30
+
+    /// Returns the bytes of the whole body, not verified by its digest; `base` is the body that it is packed
+    /// over.
+    func whole(over base: Body?) throws(StoreDatabaseError) -> [UInt8] {
+        guard let count else { return bytes }
+        guard (0...Self.countMax).contains(count), (self.base == nil) == (base == nil) else {
+            throw .damaged("its base is missing")
+        }
+        do {
+            return try ZstdFrames.unpack(bytes, count: count, over: base)
+        } catch {
+            throw .damaged("it cannot be unpacked: \(error)")
         }
     }
 }

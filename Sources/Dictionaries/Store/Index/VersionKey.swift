@@ -1,3 +1,32 @@
+/// The key under which versions replace each other: a chain, a URL and a variant.
+///
+/// Each new body of a key becomes its newest version; the older ones stay in the chain.
+package struct VersionKey: Hashable, Sendable {
+    package var chainKey: ChainKey
+    /// The path and query as requested.
+    package let url: String
+    /// The request fields that the response varies on, as `VariantKey` writes them.
+    package let variant: String
+
+    /// Makes a key.
+    package init(chain: ChainKey, url: String, variant: String) {
+        self.chainKey = chain
+        self.url = url
+        self.variant = variant
+    }
+
+    /// The bytes of the texts that name a version of this key.
+    var nameBytes: Int { chainKey.match.utf8.count + url.utf8.count + variant.utf8.count }
+
+    /// Returns the key under its names in the scope of its chain.
+    func named(_ keys: StoreKeys?) -> VersionKey {
+        guard chainKey.scope.isPrivate else { return self }
+        return VersionKey(
+            chain: chainKey, url: chainKey.scope.name(of: url, as: .url, keys),
+            variant: chainKey.scope.name(of: variant, as: .variant, keys))
+    }
+}
+
 /// The canonical text of the request fields that a response varies on.
 package enum VariantKey {
     /// Returns the text for a combination of values; no other combination has the same.

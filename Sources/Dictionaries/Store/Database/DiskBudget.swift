@@ -2,7 +2,7 @@
 ///
 /// The limit bounds the pages in use, and so the file, which fills its free pages before it grows. The log
 /// has a separate limit: a batch is in the log first, and in the file once the log is emptied.
-struct StoreRoom {
+struct DiskBudget {
     /// The upper bound of the log, unless a single body is larger.
     static let logBytesMax = 32 << 20
     /// The upper bound of bytes in one transaction, unless it is for a single body.
@@ -46,5 +46,18 @@ extension PendingWrites {
         static let update = 8 << 10
 
         static func insertion(_ version: Version) -> Int { version.storedBytes + (32 << 10) }
+    }
+}
+
+/// The bytes of a version in the database, estimated from above.
+enum StoredSize {
+    /// The greatest length of URL and variant together, which stay in memory as long as the version does.
+    static let namesMax = 4096
+    /// The bytes of a version's rows and their indexes, without its names.
+    private static let rowBytes = 768
+
+    /// Returns the bytes of body and rows; names are stored in a table and in an index.
+    static func bytes(body: Int, names: Int) -> Int {
+        body + rowBytes + 2 * names
     }
 }
