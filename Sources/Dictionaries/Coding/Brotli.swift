@@ -35,10 +35,10 @@ internal import CBrotli
             // Repeated until a call gives nothing more: one call may take all input and code only a part of it.
             var hasOutput = false
             repeat {
-                var noRoom = 0
+                var noCapacity = 0
                 // Safe: no room is given, since the output is taken from the library's own buffer.
                 let isFine = unsafe BrotliEncoderCompressStream(
-                    state, directive.brotli, &availableBytes, &next, &noRoom, nil, nil)
+                    state, directive.brotli, &availableBytes, &next, &noCapacity, nil, nil)
                 guard isFine == BROTLI_TRUE else { throw CodingError(coding, .encode, "brotli failed") }
                 hasOutput = takeOutput(into: &output)
             } while availableBytes > 0 || hasOutput
@@ -161,7 +161,7 @@ extension EncoderDirective {
     /// The window and the tables, which are rarely larger.
     var memoryBytesMax: Int { max(memoryBytes, 1 << windowBits + 512 << 10) }
 
-    func step(_ input: Span<UInt8>, room: Int, into output: inout [UInt8]) throws(CodingError) -> Int {
+    func step(_ input: Span<UInt8>, capacity: Int, into output: inout [UInt8]) throws(CodingError) -> Int {
         guard !isFinished else { throw CodingError(coding, .end, "bytes after the end of the stream") }
         if !hasBegun, input.count > 0 {
             hasBegun = true
@@ -169,16 +169,16 @@ extension EncoderDirective {
         }
         var result = BROTLI_DECODER_RESULT_ERROR
         var availableBytes = input.count
-        // Safe: the buffers are valid during the call, and the output has at least `room` bytes; the library copies
+        // Safe: the buffers are valid during the call, and the output has at least `capacity` bytes; the library copies
         // what it keeps.
         unsafe input.withUnsafeBufferPointer { source in
             var next = source.baseAddress
-            unsafe output.append(upTo: room) { target in
+            unsafe output.append(upTo: capacity) { target in
                 var nextOutput = target.baseAddress
-                var roomBytes = room
+                var freeBytes = capacity
                 unsafe result = BrotliDecoderDecompressStream(
-                    state, &availableBytes, &next, &roomBytes, &nextOutput, nil)
-                return room - roomBytes
+                    state, &availableBytes, &next, &freeBytes, &nextOutput, nil)
+                return capacity - freeBytes
             }
         }
         if result == BROTLI_DECODER_RESULT_ERROR {

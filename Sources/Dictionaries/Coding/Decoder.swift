@@ -76,7 +76,7 @@ struct DecoderBudget {
 
     /// Returns the room for the decoder's next step: at most one byte beyond the limit, so that a bomb is noticed
     /// and not built.
-    func roomBytes(waiting: Int) -> Int {
+    func stepCapacity(waiting: Int) -> Int {
         max(0, min(limits.stepBytes - 1, allowedBytes(waiting: waiting) - writtenBytes)) + 1
     }
 
@@ -103,8 +103,8 @@ protocol DecoderEngine: AnyObject {
     /// The coding of the input.
     var coding: ContentCoding { get }
 
-    /// Decodes once, with room for `room` bytes behind those of `output`; returns the number of input bytes used.
-    func step(_ input: Span<UInt8>, room: Int, into output: inout [UInt8]) throws(CodingError) -> Int
+    /// Decodes once, with room for `capacity` bytes behind those of `output`; returns the number of input bytes used.
+    func step(_ input: Span<UInt8>, capacity: Int, into output: inout [UInt8]) throws(CodingError) -> Int
 
     /// True if the last step had more output than room.
     var hasMore: Bool { get }
@@ -147,9 +147,9 @@ final class CheckedDecoder: Decoder {
         let end = output.count + min(outputBytes, Int.max - output.count)
         while used < input.count || engine.hasMore, output.count < end {
             let waiting = input.count - used
-            let room = min(budget.roomBytes(waiting: waiting), end - output.count)
+            let capacity = min(budget.stepCapacity(waiting: waiting), end - output.count)
             let before = output.count
-            let step = try engine.step(input.extracting(used...), room: room, into: &output)
+            let step = try engine.step(input.extracting(used...), capacity: capacity, into: &output)
             used += step
             budget.read(step)
             try budget.wrote(output.count - before, waiting: waiting - step)
@@ -193,8 +193,8 @@ final class IdentityDecoder: DecoderEngine {
     let memoryBytes = 0
     let memoryBytesMax = 0
 
-    func step(_ input: Span<UInt8>, room: Int, into output: inout [UInt8]) -> Int {
-        let count = min(input.count, room)
+    func step(_ input: Span<UInt8>, capacity: Int, into output: inout [UInt8]) -> Int {
+        let count = min(input.count, capacity)
         output.append(copying: input.extracting(0..<count))
         return count
     }

@@ -5,6 +5,9 @@ package enum DictionaryFit {
     /// RFC 9842 section 5 allows more for large dictionaries, but Firefox does not.
     static let zstdWindowLogMax = 23
 
+    /// The largest body of dcz: up to this length the whole dictionary stays in reach (RFC 9842 section 5).
+    static let dczBodyBytesMax = 1 << zstdWindowLogMax
+
     /// The largest dictionary of dcz (RFC 9842 section 5): a window, and so the reach into a dictionary, ends at
     /// 128 MB.
     static let dczDictionaryBytesMax = 128 << 20
@@ -18,7 +21,7 @@ package enum DictionaryFit {
     /// length of the body must be known and fit into the largest window.
     package static func dczIsPossible(dictionaryBytes: Int, bodyBytes: Int?) -> Bool {
         guard let bodyBytes, 1...dczDictionaryBytesMax ~= dictionaryBytes else { return false }
-        return bodyBytes <= 1 << zstdWindowLogMax
+        return bodyBytes <= dczBodyBytesMax
     }
 
     /// Returns true if dcb can use this dictionary; the body may have any length, known or unknown.

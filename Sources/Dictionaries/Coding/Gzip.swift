@@ -187,9 +187,9 @@ extension EncoderDirective {
         let bytesMax = unsafe libdeflate_gzip_compress_bound(handle, body.count)
         let before = output.count
         // Safe: the library writes no more bytes than it is given room for, and returns their count.
-        unsafe output.append(upTo: bytesMax) { room in
+        unsafe output.append(upTo: bytesMax) { target in
             unsafe libdeflate_gzip_compress(
-                handle, body.baseAddress, body.count, room.baseAddress, room.count)
+                handle, body.baseAddress, body.count, target.baseAddress, target.count)
         }
         return output.count > before
     }
@@ -225,7 +225,7 @@ extension EncoderDirective {
         unsafe stream.deallocate()
     }
 
-    func step(_ input: Span<UInt8>, room: Int, into output: inout [UInt8]) throws(CodingError) -> Int {
+    func step(_ input: Span<UInt8>, capacity: Int, into output: inout [UInt8]) throws(CodingError) -> Int {
         if position == .afterMember {
             guard unsafe inflateReset(stream) == Z_OK else {
                 throw CodingError(coding, .decode, "inflateReset failed")
@@ -234,17 +234,17 @@ extension EncoderDirective {
         position = .inMember
         // zlib counts in 32 bits.
         let count = min(input.count, 1 << 30)
-        // Safe: the buffers are valid during the call, and the output has at least `room` bytes, at most a step of
+        // Safe: the buffers are valid during the call, and the output has at least `capacity` bytes, at most a step of
         // the budget.
         try unsafe input.withUnsafeBufferPointer { (source) throws(CodingError) in
             // zlib does not write through next_in; its type lacks the const.
             unsafe stream.pointee.next_in = UnsafeMutablePointer(mutating: source.baseAddress)
             unsafe stream.pointee.avail_in = UInt32(count)
-            try unsafe output.append(upTo: room) { (target) throws(CodingError) in
+            try unsafe output.append(upTo: capacity) { (target) throws(CodingError) in
                 unsafe stream.pointee.next_out = target.baseAddress
-                unsafe stream.pointee.avail_out = UInt32(room)
+                unsafe stream.pointee.avail_out = UInt32(capacity)
                 try inflateOnce()
-                return unsafe room - Int(stream.pointee.avail_out)
+                return unsafe capacity - Int(stream.pointee.avail_out)
             }
         }
         hasMore = unsafe position == .inMember && stream.pointee.avail_out == 0

@@ -70,14 +70,14 @@ final class ZstdEncoder: Encoder {
         var input = unsafe ZSTD_inBuffer(src: buffer.baseAddress, size: buffer.count, pos: 0)
         while true {
             let before = unsafe input.pos
-            var room = unsafe ZSTD_outBuffer(dst: context.output, size: ZstdContext.outputBytes, pos: 0)
+            var target = unsafe ZSTD_outBuffer(dst: context.output, size: ZstdContext.outputBytes, pos: 0)
             // Safe: both buffers are valid for their sizes during the call.
-            let code = unsafe ZSTD_compressStream2(context.handle, &room, &input, directive.zstd)
+            let code = unsafe ZSTD_compressStream2(context.handle, &target, &input, directive.zstd)
             let remaining = try Zstd.check(code, coding, .encode)
-            unsafe output.append(contentsOf: UnsafeRawBufferPointer(start: room.dst, count: room.pos))
+            unsafe output.append(contentsOf: UnsafeRawBufferPointer(start: target.dst, count: target.pos))
             // Zero means that all was written, for `flush` and `end`; `more` is done once all input is read.
             if unsafe directive == .more ? input.pos == input.size : remaining == 0 { return }
-            guard unsafe room.pos > 0 || input.pos > before else {
+            guard unsafe target.pos > 0 || input.pos > before else {
                 throw CodingError(coding, .encode, "no progress")
             }
         }
@@ -142,7 +142,7 @@ extension EncoderDirective {
     private let dictionary: Body?
     // True from the start, since an empty stream is not complete.
     private var isFrameOpen = true
-    private var isRoomUsedUp = false
+    private var isOutputFull = false
     private var readBytes = 0
     private let windowBytesMax: Int
 
@@ -162,7 +162,7 @@ extension EncoderDirective {
 
     deinit { unsafe ZSTD_freeDCtx(context) }
 
-    var hasMore: Bool { isRoomUsedUp && isFrameOpen }
+    var hasMore: Bool { isOutputFull && isFrameOpen }
 
     // Safe: owned.
     var memoryBytes: Int { unsafe ZSTD_sizeof_DCtx(context) }
@@ -175,17 +175,17 @@ extension EncoderDirective {
     /// ZSTD_FRAMEHEADERSIZE_MAX, which zstd.h has for static linking only.
     private static let headerBytesMax = 18
 
-    func step(_ input: Span<UInt8>, room: Int, into output: inout [UInt8]) throws(CodingError) -> Int {
+    func step(_ input: Span<UInt8>, capacity: Int, into output: inout [UInt8]) throws(CodingError) -> Int {
         var used = 0
-        // Safe: the buffers are valid during the call, and the output has at least `room` bytes; the library copies
+        // Safe: the buffers are valid during the call, and the output has at least `capacity` bytes; the library copies
         // what it keeps.
         try unsafe input.withUnsafeBufferPointer { (source) throws(CodingError) in
-            try unsafe output.append(upTo: room) { (target) throws(CodingError) in
+            try unsafe output.append(upTo: capacity) { (target) throws(CodingError) in
                 var coded = unsafe ZSTD_inBuffer(src: source.baseAddress, size: source.count, pos: 0)
-                var decoded = unsafe ZSTD_outBuffer(dst: target.baseAddress, size: room, pos: 0)
+                var decoded = unsafe ZSTD_outBuffer(dst: target.baseAddress, size: capacity, pos: 0)
                 let code = unsafe ZSTD_decompressStream(context, &decoded, &coded)
                 isFrameOpen = try Zstd.check(code, coding, .decode) != 0
-                isRoomUsedUp = unsafe decoded.pos == room
+                isOutputFull = unsafe decoded.pos == capacity
                 unsafe used = coded.pos
                 readBytes = min(readBytes + used, Self.headerBytesMax)
                 return unsafe decoded.pos

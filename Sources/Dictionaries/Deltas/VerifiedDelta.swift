@@ -39,33 +39,3 @@ package enum DeltaCheck {
         return decoded.map { ByteComparison.areEqual($0, body) } ?? false
     }
 }
-
-/// The outcome of making a delta: a `VerifiedDelta`, or the bytes of a delta.
-package enum DeltaOutcome<Delta: Sendable & Equatable>: Sendable, Equatable {
-    /// The delta is made, and shorter than the body.
-    case coded(Delta)
-    /// The delta would be no shorter than the body.
-    case notShorter
-    case failed(DeltaFailure)
-}
-
-/// The reason why there is no delta.
-package enum DeltaFailure: Sendable, Equatable {
-    /// The library failed.
-    case coding
-    /// The delta did not decode to the body.
-    case inexact
-    /// No encoder was free.
-    case busy
-}
-
-extension DeltaOutcome<VerifiedDelta> {
-    /// The same outcome with the bytes alone.
-    package var bytes: DeltaOutcome<[UInt8]> {
-        switch self {
-        case .coded(let delta): .coded(delta.bytes)
-        case .notShorter: .notShorter
-        case .failed(let failure): .failed(failure)
-        }
-    }
-}

@@ -45,12 +45,12 @@ package struct AcceptEncoding: Equatable, Sendable {
         while let member = members.next(in: text) {
             let end = FieldSyntax.tokenEnd(from: member.lowerBound, in: text, limit: member.upperBound)
             if let weight = Self.weight(end..<member.upperBound, in: text) {
-                note(member.lowerBound..<end, weight, in: text)
+                setWeight(member.lowerBound..<end, weight, in: text)
             }
         }
     }
 
-    private mutating func note(_ name: Range<Int>, _ weight: Int16, in text: Span<UInt8>) {
+    private mutating func setWeight(_ name: Range<Int>, _ weight: Int16, in text: Span<UInt8>) {
         switch name.count {
         case 1 where text[name.lowerBound] == UInt8(ascii: "*"): lower(&wildcard, to: weight)
         case 2 where FieldSyntax.equals(name, in: text, ignoringCase: "br"): lower(&br, to: weight)

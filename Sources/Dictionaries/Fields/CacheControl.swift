@@ -78,11 +78,11 @@ package struct CacheControl: Equatable, Sendable {
         var members = ListMembers(0..<text.count)
         while let member = members.next(in: text) {
             let end = FieldSyntax.tokenEnd(from: member.lowerBound, in: text, limit: member.upperBound)
-            note(member.lowerBound..<end, argument: end..<member.upperBound, in: text)
+            apply(member.lowerBound..<end, argument: end..<member.upperBound, in: text)
         }
     }
 
-    private mutating func note(_ name: Range<Int>, argument: Range<Int>, in text: Span<UInt8>) {
+    private mutating func apply(_ name: Range<Int>, argument: Range<Int>, in text: Span<UInt8>) {
         // A directive that forbids counts with any argument, one that permits only without an argument.
         func isNamed(_ word: String) -> Bool { FieldSyntax.equals(name, in: text, ignoringCase: word) }
         switch name.count {

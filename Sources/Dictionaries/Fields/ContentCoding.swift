@@ -28,7 +28,7 @@ package enum ContentCoding: String, CaseIterable, Sendable {
     ///
     /// Codings are compared and hashed by it. Comparing by name, as Swift does for such types, takes ten times as
     /// long.
-    package var place: Int {
+    package var index: Int {
         switch self {
         case .identity: 0
         case .gzip: 1
@@ -40,10 +40,10 @@ package enum ContentCoding: String, CaseIterable, Sendable {
     }
 
     /// Compares the positions.
-    package static func == (one: ContentCoding, other: ContentCoding) -> Bool { one.place == other.place }
+    package static func == (one: ContentCoding, other: ContentCoding) -> Bool { one.index == other.index }
 
     /// Hashes the position.
-    package func hash(into hasher: inout Hasher) { hasher.combine(place) }
+    package func hash(into hasher: inout Hasher) { hasher.combine(index) }
 }
 
 /// The upstream's coding of a response.

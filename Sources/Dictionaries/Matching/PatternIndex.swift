@@ -9,7 +9,7 @@ package struct PatternIndex: Sendable {
     /// A node; its edges and patterns are ranges of the shared lists.
     private struct Node {
         var edges = 0..<0
-        var places = 0..<0
+        var positions = 0..<0
     }
 
     private let patterns: [URLPattern]
@@ -17,13 +17,13 @@ package struct PatternIndex: Sendable {
     /// The next byte and the node behind it, sorted by byte at each node.
     private let edges: [(byte: UInt8, node: Int)]
     /// The positions of patterns, ascending at each node.
-    private let places: [Int]
+    private let positions: [Int]
 
     /// Makes an index of patterns in this order.
     package init(_ patterns: [URLPattern]) {
         self.patterns = patterns
         var tree = [Draft()]
-        for (place, pattern) in patterns.enumerated() {
+        for (position, pattern) in patterns.enumerated() {
             var node = 0
             for byte in pattern.fixedStart.prefix(Self.depthMax) {
                 if let next = tree[node].next[byte] {
@@ -34,9 +34,9 @@ package struct PatternIndex: Sendable {
                     tree.append(Draft())
                 }
             }
-            tree[node].places.append(place)
+            tree[node].positions.append(position)
         }
-        (nodes, edges, places) = Self.flattened(tree)
+        (nodes, edges, positions) = Self.flattened(tree)
     }
 
     /// Returns the position of the first pattern that matches a URL of the origin; the query has no question mark.
@@ -48,8 +48,8 @@ package struct PatternIndex: Sendable {
         var node = nodes[0]
         var depth = 0
         while true {
-            for place in node.places {
-                let candidate = places[place]
+            for position in node.positions {
+                let candidate = positions[position]
                 if let best, candidate > best { break }
                 if patterns[candidate].matches(text, query: query, within: &budget) {
                     best = candidate
@@ -75,17 +75,17 @@ package struct PatternIndex: Sendable {
 
     private struct Draft {
         var next: [UInt8: Int] = [:]
-        var places: [Int] = []
+        var positions: [Int] = []
     }
 
     private static func flattened(_ tree: [Draft]) -> ([Node], [(byte: UInt8, node: Int)], [Int]) {
-        var (edges, places): ([(byte: UInt8, node: Int)], [Int]) = ([], [])
+        var (edges, positions): ([(byte: UInt8, node: Int)], [Int]) = ([], [])
         let nodes = tree.map { draft in
-            let (firstEdge, firstPlace) = (edges.count, places.count)
+            let (firstEdge, firstPlace) = (edges.count, positions.count)
             edges += draft.next.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
-            places += draft.places
-            return Node(edges: firstEdge..<edges.count, places: firstPlace..<places.count)
+            positions += draft.positions
+            return Node(edges: firstEdge..<edges.count, positions: firstPlace..<positions.count)
         }
-        return (nodes, edges, places)
+        return (nodes, edges, positions)
     }
 }

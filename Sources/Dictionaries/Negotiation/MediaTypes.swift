@@ -30,7 +30,7 @@ package struct MediaTypes: Sendable {
         let bytes = contentType.utf8
         let text = bytes.span
         // Most have no parameters and the spelling of the setting.
-        if place(of: text) != nil { return true }
+        if index(of: text) != nil { return true }
         let range = Self.essence(in: text)
         guard !range.isEmpty else { return false }
         if isExact(range, in: text) { return true }
@@ -41,18 +41,18 @@ package struct MediaTypes: Sendable {
 
     /// Returns a Content-Type as a string, and allocates it only if it is not in the set in this spelling.
     package func text(of contentType: Span<UInt8>) -> String {
-        if let place = place(of: contentType) { return exactTexts[place] }
+        if let index = index(of: contentType) { return exactTexts[index] }
         return FieldSyntax.string(0..<contentType.count, in: contentType)
     }
 
     /// Returns the position of a type that has the spelling of the setting.
-    private func place(of text: Span<UInt8>) -> Int? {
+    private func index(of text: Span<UInt8>) -> Int? {
         let types = exact.span
         var start = 0
-        for place in exactEnds.indices {
-            let end = exactEnds[place]
+        for index in exactEnds.indices {
+            let end = exactEnds[index]
             if end - start == text.count, FieldSyntax.equals(types.extracting(start..<end), text) {
-                return place
+                return index
             }
             start = end
         }

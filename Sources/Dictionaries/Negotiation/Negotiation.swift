@@ -1,8 +1,5 @@
 /// The choice of the coding of a response, as one pure function.
 package enum Negotiation {
-    /// The largest body of dcz: up to this length the whole dictionary stays in reach (RFC 9842 section 5).
-    package static let dczBodyBytesMax = 8 << 20
-
     /// Decides how the response goes to the client, and gives the reason.
     ///
     /// The highest weight wins, then the server's order; identity comes last among equals. If nothing fits,
@@ -124,7 +121,7 @@ private struct Negotiator {
         guard coding == .dcz, accepts(.dcb), case .found(let prefersDcb) = dictionary else {
             return true
         }
-        return !prefersDcb && (bodyBytes ?? .max) <= Negotiation.dczBodyBytesMax
+        return !prefersDcb && (bodyBytes ?? .max) <= DictionaryFit.dczBodyBytesMax
     }
 }
 

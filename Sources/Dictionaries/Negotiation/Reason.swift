@@ -78,7 +78,7 @@ package enum Reason: Int, CaseIterable, Sendable {
     /// The position among all reasons, as an index for counters.
     ///
     /// Reasons are stored as numbers, since text takes ten times as long to compare.
-    package var place: Int { rawValue }
+    package var index: Int { rawValue }
 
     /// The name in metrics, access log and Dictum-Explain.
     package var text: String {

@@ -52,8 +52,8 @@ package struct MetricsSnapshot: Sendable {
     /// Counts one request that is over.
     mutating func count(_ record: RequestRecord) {
         let route = place(of: record.routeIndex)
-        let reason = record.reason?.place ?? Self.reasons.count - 1
-        requests[cell(route, record.coding.place, reason)] += 1
+        let reason = record.reason?.index ?? Self.reasons.count - 1
+        requests[cell(route, record.coding.index, reason)] += 1
         let statusClass = record.status / 100
         responses[responses.indices.contains(statusClass) ? statusClass : 0] += 1
         bodyBytesBefore[route] += record.bodyBytesBefore
@@ -83,7 +83,7 @@ package struct MetricsSnapshot: Sendable {
 
     /// Counts time in an encoder.
     mutating func countCompression(_ coding: ContentCoding, nanoseconds: Int) {
-        compressionNanoseconds[coding.place] += nanoseconds
+        compressionNanoseconds[coding.index] += nanoseconds
     }
 
     /// Makes room for so many routes; those that are there keep their places.

@@ -125,7 +125,7 @@ extension Configuration {
         /// The TLS settings for https URLs.
         package var tls = UpstreamTLS()
         /// The Accept-Encoding that the upstream gets.
-        package var acceptEncoding = AcceptEncoding.identity
+        package var acceptEncoding = AcceptEncodingMode.identity
         /// The time limit for connecting.
         package var connectTimeout = 2_000
         /// The time limit for the whole response head.
@@ -167,7 +167,7 @@ extension Configuration {
         }
 
         /// The Accept-Encoding that the upstream gets.
-        package enum AcceptEncoding: Sendable, Equatable {
+        package enum AcceptEncodingMode: Sendable, Equatable {
             /// Identity only.
             case identity
             /// The client's, without dcz and dcb.

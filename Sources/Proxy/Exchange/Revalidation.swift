@@ -52,7 +52,7 @@ enum Revalidation {
     /// upstream's own, and that the same request brings the same answer. `isOrdinary` is of the request.
     static func kept(
         _ head: ResponseHead, _ response: ResponseFacts, for request: RequestFacts, isOrdinary: Bool,
-        acceptEncoding: Configuration.Upstream.AcceptEncoding
+        acceptEncoding: Configuration.Upstream.AcceptEncodingMode
     ) -> [UInt8]? {
         guard response.status == 200, response.coding == .none,
             strongTag(head.headers) != nil, !head.headers.contains(.trailer),

@@ -7,7 +7,7 @@ enum UpstreamRequest {
     struct Surroundings {
         let peer: ClientPeer
         let route: Route
-        let acceptEncoding: Configuration.Upstream.AcceptEncoding
+        let acceptEncoding: Configuration.Upstream.AcceptEncodingMode
         /// Our member of Via.
         let via: Via
         /// The upstream's own authority, for a client that names none (HTTP/1.0).
@@ -133,7 +133,7 @@ enum UpstreamRequest {
 
     /// The dictionary is between the client and us.
     private static func setDictionaryFields(
-        _ headers: inout Headers, acceptEncoding: Configuration.Upstream.AcceptEncoding
+        _ headers: inout Headers, acceptEncoding: Configuration.Upstream.AcceptEncodingMode
     ) {
         headers.remove(.availableDictionary)
         headers.remove(.dictionaryID)
