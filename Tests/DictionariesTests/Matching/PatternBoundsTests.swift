@@ -93,7 +93,7 @@ struct PatternBoundsTests {
                 digest: digest, url: "/", variant: "", etag: nil, contentType: nil, bytes: 1, maxAge: 1000)
             index.insert(
                 Version(
-                    facts, id: Int64(number + 1), rank: Int64(number + 1), home: Chain(key), admittedAt: 1,
+                    facts, id: Int64(number + 1), rank: Int64(number + 1), chain: Chain(key), admittedAt: 1,
                     lastWanted: 1))
         }
         return index

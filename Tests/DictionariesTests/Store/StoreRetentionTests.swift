@@ -223,7 +223,7 @@ import Testing
                     keep: 4, now: now)
             }
             let chains = Dictionary(grouping: state.index.allVersions(), by: \.chainKey)
-            let probation = chains.values.filter { state.index.chain($0[0].chain)?.isEstablished == false }
+            let probation = chains.values.filter { state.index.chain($0[0].chainKey)?.isEstablished == false }
             let bytes = probation.joined().reduce(0) { $0 + $1.storedBytes }
             let isRight =
                 state.chainsInProbation == probation.count && state.bytesInProbation == bytes
