@@ -134,7 +134,7 @@ class NginxProxy(Server):
                     proxy_buffers 32 16k; proxy_buffer_size 16k; proxy_busy_buffers_size 32k;
                 }}
             }}"""
-        file = name.replace(" ", "-")
+        file = f"{name.replace(' ', '-')}-{origin.port}"
         super().__init__(name, _nginx(directory, file, text), port, directory / f"{file}.log")
 
 
@@ -165,8 +165,9 @@ class HAProxy(Server):
 class Generator(Server):
     """nginx that makes its answers from their targets, so that there are as many as anybody asks for.
 
-    `/made/N?v=M` is `made(...)`; with the query `short` it is too short to be coded; `/unique/N` is never the same;
-    `/inbox` is `personal(...)`, by the token of the request; `/plain` is one text that says nothing of who may have it."""
+    `/made/N?v=M` is `made(...)`; with the query `short` it is too short to be coded; `/unique/N` is never the same,
+    nor is `/fresh`, a list of 300 KB; `/inbox` is `personal(...)`, by the token of the request; `/plain` is one text
+    that says nothing of who may have it."""
 
     def __init__(self, directory):
         port = free_port()
@@ -174,6 +175,7 @@ class Generator(Server):
         pieces = [f"set $piece{number} '{piece}';" for number, piece in enumerate(_PIECES)]
         large = "".join(f"$piece{number}" for number in range(len(_PIECES)))
         inbox = "".join(f"$inbox{number}" for number in range(len(_INBOX)))
+        fresh = "".join(f"$fresh{number}" for number in range(len(_FRESH)))
         text = f"""
             server {{
                 listen 127.0.0.1:{port} backlog=1024; default_type application/json;
@@ -181,6 +183,11 @@ class Generator(Server):
                 location /inbox {{
                     add_header Cache-Control 'private, max-age=600';
                     return 200 '$http_authorization{inbox}';
+                }}
+                location /fresh {{
+                    add_header Cache-Control 'public, max-age=600';
+                    {" ".join(f"set $fresh{number} '{piece}';" for number, piece in enumerate(_FRESH))}
+                    return 200 '{{"request":"$request_id","data":{fresh}}}';
                 }}
                 location /plain {{ add_header Cache-Control 'max-age=600'; return 200 '$http_x_prefix{inbox}'; }}
                 add_header Cache-Control 'public, max-age=600';
@@ -212,6 +219,7 @@ _MADE = '{{"path":"{}","version":{},"text":"{}"}}'
 _PIECES = history.pieces([600] + 25 * [1980])
 # A list of 11 KB that compresses to a quarter.
 _INBOX = re.findall(".{1,1980}", history.one(7, 32).decode())
+_FRESH = re.findall(".{1,1980}", history.one(7, 880).decode())
 
 
 class Dictum(Server):

@@ -161,6 +161,7 @@ extension [UInt8] {
             }
         }
         if let failure { throw failure }
-        append(contentsOf: piece)
+        // Unless it would waste most of its memory.
+        if isEmpty, piece.count > capacity / 2 { self = piece } else { append(contentsOf: piece) }
     }
 }

@@ -41,6 +41,7 @@ struct ServeCommand: ParsableCommand {
         Signals.block(reloads: config != nil, upgrades: true)
         Successor.prepare()
         DescriptorLimit.raise()
+        AllocatorLimits.set()
         guard Service(proxy: try start(), config: config).run() else { throw ExitCode.failure }
     }
 
