@@ -8,8 +8,9 @@ import loads
 import servers
 from table import Row
 
-# So many versions of each size that not a quarter of them has its place whole in the smaller memory.
-SIZES = [(33, 400, "1MiB"), (330, 60, "2MiB"), (1370, 40, "4MiB")]
+# So many versions of each size that not a quarter of them has its place whole in the smaller memory, of which an eighth
+# holds a base with its index, and half has room for all of them packed.
+SIZES = [(33, 400, "1MiB"), (330, 60, "3MiB"), (1370, 150, "16MiB")]
 CLIENTS = 10_000
 # A chain keeps a tenth of them.
 PATHS = 10
