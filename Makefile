@@ -5,6 +5,7 @@
 # make fuzz     setup, every parser under libFuzzer, 5 minutes each: TIME=SECONDS and TARGET=PARSER say otherwise
 # make sanitize setup, then every test under the sanitizers of addresses, threads and undefined behaviour: ONLY=address one of them
 # make lint     format, layering, proofs of unsafe code, paths
+# make docs     renders the rules and the life of a request: .build/docs/index.html
 # make soak     setup, then half an hour of everything at once, faults and all: MINUTES=NUMBER says otherwise
 # make attack   setup, then a minute of each attack from one address beside fifty clients at others: SECONDS=NUMBER says otherwise
 # make bench    setup, nginx, HAProxy, wrk, the comparison with them, counts against their thresholds, a simulated day of clients
@@ -13,7 +14,7 @@
 # make package  what make deb needs and its test besides, then that test: a fresh system that installs, upgrades and removes it
 # make clean    remove what was built
 
-.PHONY: help setup build run release deb package test fuzz sanitize soak attack lint bench clean
+.PHONY: help setup build run release deb package test fuzz sanitize soak attack lint docs bench clean
 .NOTPARALLEL:
 
 help:
@@ -70,6 +71,10 @@ attack: setup build
 
 lint:
 	@.ci/lint
+
+docs: setup
+	@swift package --allow-writing-to-directory .build/docs generate-documentation --target Proxy \
+		--warnings-as-errors --output-path .build/docs
 
 bench:
 	@.ci/setup bench

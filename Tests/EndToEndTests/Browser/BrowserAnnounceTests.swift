@@ -3,14 +3,17 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 
-/// What `fetch()` gets from an API by what the API says of its responses: the recipes of the README, in a real Chromium.
+/// The recipes of `deploy/BROWSERS.md` for deltas in `fetch()`, in a real Chromium.
 @Suite(.serialized, .enabled(if: Chromium.program != nil, Chromium.absence), .timeLimit(.minutes(10)))
 struct BrowserAnnounceTests {
-    /// The recipes of the README as they are written there: the page announces, and the responses have a long life.
+    private static let document = "deploy/BROWSERS.md"
+    private static let section = "## Deltas for `fetch()`"
+
+    /// The recipes of the document as written: the page announces, and the responses have a long life.
     private static func recipe(_ number: Int) throws -> String {
-        let section = "## Deltas for `fetch()`"
-        return try Documentation.blocks("yaml", of: "README.md", under: section)[number]
+        try Documentation.blocks("yaml", of: document, under: section)[number]
     }
+
     private static let learned = """
         routes:
           - {match: /api/feed}
@@ -197,7 +200,7 @@ struct BrowserAnnounceTests {
     func `cache_control with a long life, and a fetch that validates, gives deltas in band`(isTLS: Bool)
         throws
     {
-        let script = try Documentation.blocks("js", of: "README.md", under: "## Deltas for `fetch()`")[0]
+        let script = try Documentation.blocks("js", of: Self.document, under: Self.section)[0]
         #expect(script.contains(#"fetch("/api/feed", {cache: "no-cache"})"#))
         let visit = try visit(Self.recipe(1), "no-cache", isTLS: isTLS, page: Self.validating)
         try visit.open("/")

@@ -2,7 +2,7 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 
-/// A proxy that operators put in front of Dictum, configured by the runbook's own text.
+/// A proxy that operators put in front of Dictum, configured by the text of `deploy/INSTALL.md`.
 enum Front: String, CaseIterable, CustomTestStringConvertible {
     case nginx, caddy, haproxy
 
@@ -15,10 +15,10 @@ enum Front: String, CaseIterable, CustomTestStringConvertible {
         }
     }
 
-    /// The block of the runbook that configures it.
+    /// The block of the document that configures it.
     func documentedConfiguration() throws -> String {
         let language = self == .caddy ? "caddyfile" : rawValue
-        return try Documentation.blocks(language, of: "deploy/RUNBOOK.md")[0]
+        return try Documentation.blocks(language, of: "deploy/INSTALL.md")[0]
     }
 
     /// What an operator replaces in that block; each text must be there.
@@ -49,7 +49,7 @@ enum Front: String, CaseIterable, CustomTestStringConvertible {
     ) throws -> RunningProcess {
         var text = try documentedConfiguration()
         for (documented, own) in replacements(port: port, before: dictum, certificates) {
-            try #require(text.contains(documented), "the runbook's block has no \(documented)")
+            try #require(text.contains(documented), "the document's block has no \(documented)")
             text = text.replacing(documented, with: own)
         }
         let both = ["server.pem", "server.key"].map {

@@ -3,7 +3,7 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 
-/// nginx, Caddy and HAProxy in front of Dictum, as the runbook says to configure them.
+/// nginx, Caddy and HAProxy in front of Dictum, configured as `deploy/INSTALL.md` says.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct FrontTests {
     /// An API behind Dictum behind a front that ends TLS.
     private final class Served {

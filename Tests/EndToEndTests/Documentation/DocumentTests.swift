@@ -1,0 +1,94 @@
+internal import Dictionaries
+internal import Foundation
+internal import TestSupport
+internal import Testing
+
+/// Everything in a document that a test can compare with the repository.
+@Suite struct DocumentTests {
+    @Test(arguments: try Documentation.paths())
+    func `every link leads to a file, and to a heading of it`(document: String) throws {
+        for match in try Documentation.text(document).matches(of: /\]\(([^)\s]+)\)/) {
+            let link = String(match.output.1)
+            guard !link.hasPrefix("https://") else { continue }
+            let parts = link.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
+            let target =
+                parts[0].isEmpty ? document : Documentation.path(String(parts[0]), besides: document)
+            #expect(Documentation.exists(target), "\(document): \(link)")
+            if parts.count > 1, target.hasSuffix(".md") {
+                let anchors = try Documentation.anchors(of: target)
+                #expect(anchors.contains(String(parts[1])), "\(document): \(link)")
+            }
+        }
+    }
+
+    @Test(arguments: ["README.md", "CONTRIBUTING.md", "deploy/CONFIGURE.md", "deploy/BROWSERS.md"])
+    func `every configuration is valid`(document: String) throws {
+        guard try Documentation.text(document).contains("\n```yaml\n") else { return }
+        for block in try Documentation.blocks("yaml", of: document) {
+            let upstream = block.contains("upstream:") ? "" : "upstream: {urls: [\"http://127.0.0.1:9\"]}\n"
+            let folder = try TemporaryFolder()
+            try folder.write(Array((upstream + block).utf8), to: "dictum.yaml")
+            let result = try RunningProcess.run(["check", "--config", "dictum.yaml"], in: folder.path)
+            #expect(result.status == 0, "\(result.errors)\n\(block)")
+        }
+    }
+
+    @Test func `the table of metrics has every metric that the program declares, and no other`() throws {
+        let declared = try Documentation.sources(in: "Sources/Proxy").flatMap { source in
+            source.matches(of: /"((?:dictum|process)_[a-z_]+)"/).map { String($0.output.1) }
+        }
+        let rows = try Documentation.text("deploy/OPERATE.md").matches(of: /`((?:dictum|process)_[a-z_]+)/)
+        #expect(Set(declared).count > 40)
+        #expect(Set(declared) == Set(rows.map { String($0.output.1) }))
+    }
+
+    @Test func `the tables of reasons have every reason of a response`() throws {
+        let text = try Documentation.text("deploy/DIAGNOSE.md")
+        for reason in Reason.allCases {
+            let isNamed = text.contains("`\(reason.text)`") || text.contains("`not-offered=\(reason.text)`")
+            #expect(isNamed, "\(reason.text)")
+        }
+    }
+
+    /// What documents write as code and begin with a folder of the repository; `…` and `*` stand for more.
+    @Test(arguments: try Documentation.paths())
+    func `every file and folder that a document names exists`(document: String) throws {
+        let folders = /`((?:Sources|Tests|deploy|config|\.ci)\/[A-Za-z0-9_.\/+-]*)`/
+        for match in try Documentation.text(document).matches(of: folders) {
+            let path = String(match.output.1)
+            guard !path.contains("NAME") else { continue }
+            #expect(Documentation.exists(path), "\(document): \(path)")
+        }
+    }
+
+    @Test(arguments: ["Proxy", "Rules", "LifeOfARequest", "Configuration"])
+    func `every type that an article names exists`(article: String) throws {
+        var declared: Set<String> = []
+        for source in try Documentation.sources(in: "Sources") {
+            for match in source.matches(of: /(?:struct|class|enum|protocol|actor|typealias) ([A-Z]\w+)/) {
+                declared.insert(String(match.output.1))
+            }
+        }
+        // Fields of messages begin with a capital, too; methods have nothing but capitals.
+        let others: Set = [
+            "Dictionaries", "Proxy", "Age", "Authorization", "Cookie", "Date", "Expect", "Expires",
+            "Forwarded", "Host", "Link", "Pragma", "Vary", "Via",
+        ]
+        let text = try Documentation.text("Sources/Proxy/Proxy.docc/\(article).md")
+        for match in text.matches(of: /`([A-Z][A-Za-z]+)`/) {
+            let name = String(match.output.1)
+            guard !others.contains(name), name != name.uppercased() else { continue }
+            #expect(declared.contains(name), "\(article): \(name)")
+        }
+    }
+
+    @Test func `every suite that the security model names exists`() throws {
+        let sources = try Documentation.sources(in: "Tests")
+        let text = try Documentation.text("deploy/SECURITY-MODEL.md")
+        for match in text.matches(of: /`([A-Z][A-Za-z]+Tests)`/) {
+            let suite = String(match.output.1)
+            let isSuite = sources.contains { $0.contains("struct \(suite) ") }
+            #expect(isSuite || Documentation.exists("Tests/\(suite)"), "\(suite)")
+        }
+    }
+}
