@@ -44,11 +44,13 @@ let package = Package(
         .systemLibrary(name: "CDeflate", pkgConfig: "libdeflate"),
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl"),
 
-        .target(name: "HTTP", dependencies: ["CLinux", "COpenSSL"], swiftSettings: strict),
+        // What HTTP and Dictionaries both need: values and functions over bytes, without I/O.
+        .target(name: "Primitives", swiftSettings: strict),
+        .target(name: "HTTP", dependencies: ["Primitives", "CLinux", "COpenSSL"], swiftSettings: strict),
         .target(
             name: "Dictionaries",
             dependencies: [
-                "CZstd", "CBrotli", "CZlib", "CDeflate", "COpenSSL",
+                "Primitives", "CZstd", "CBrotli", "CZlib", "CDeflate", "COpenSSL",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
                 .product(name: "HashTreeCollections", package: "swift-collections"),
@@ -58,7 +60,7 @@ let package = Package(
         .target(
             name: "Proxy",
             dependencies: [
-                "HTTP", "Dictionaries", "CVersion",
+                "Primitives", "HTTP", "Dictionaries", "CVersion",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Yams", package: "Yams"),
             ],
@@ -66,7 +68,7 @@ let package = Package(
         .executableTarget(
             name: "dictum",
             dependencies: [
-                "HTTP", "Dictionaries", "Proxy",
+                "Primitives", "HTTP", "Dictionaries", "Proxy",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -74,27 +76,33 @@ let package = Package(
 
         // What several test targets share: an origin, a client, bodies that change.
         .target(
-            name: "TestSupport", dependencies: ["Dictionaries"], path: "Tests/Support", swiftSettings: strict),
+            name: "TestSupport", dependencies: ["Primitives", "Dictionaries"], path: "Tests/Support",
+            swiftSettings: strict),
         // A simulated day of clients for `make bench`; not a product.
         .executableTarget(
-            name: "Simulation", dependencies: ["Dictionaries", "Proxy", "TestSupport"],
+            name: "Simulation", dependencies: ["Primitives", "Dictionaries", "Proxy", "TestSupport"],
             path: "Tests/Benchmarks/Simulation",
             swiftSettings: strict),
         // The parsers with rules for every input; .ci/fuzz builds the driver with libFuzzer.
         .target(
-            name: "FuzzTargets", dependencies: ["HTTP", "Dictionaries", "Proxy"], path: "Tests/Fuzz/Targets",
-            swiftSettings: strict),
+            name: "FuzzTargets", dependencies: ["Primitives", "HTTP", "Dictionaries", "Proxy"],
+            path: "Tests/Fuzz/Targets", swiftSettings: strict),
         .executableTarget(
             name: "Fuzz", dependencies: ["FuzzTargets"], path: "Tests/Fuzz/Driver", swiftSettings: strict),
         .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets"], swiftSettings: strict),
-        .testTarget(name: "HTTPTests", dependencies: ["HTTP", "TestSupport"], swiftSettings: strict),
         .testTarget(
-            name: "DictionariesTests", dependencies: ["Dictionaries", "TestSupport"], swiftSettings: strict),
+            name: "PrimitivesTests", dependencies: ["Primitives", "TestSupport"], swiftSettings: strict),
         .testTarget(
-            name: "ProxyTests", dependencies: ["Proxy", "HTTP", "Dictionaries", "TestSupport"],
+            name: "HTTPTests", dependencies: ["Primitives", "HTTP", "TestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "DictionariesTests", dependencies: ["Primitives", "Dictionaries", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
-            name: "EndToEndTests", dependencies: ["dictum", "HTTP", "Dictionaries", "Proxy", "TestSupport"],
+            name: "ProxyTests", dependencies: ["Primitives", "Proxy", "HTTP", "Dictionaries", "TestSupport"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "EndToEndTests",
+            dependencies: ["Primitives", "dictum", "HTTP", "Dictionaries", "Proxy", "TestSupport"],
             swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6])

@@ -1,5 +1,6 @@
 internal import Dictionaries
 package import HTTP
+internal import Primitives
 
 /// The proxy of one loop.
 ///
@@ -87,7 +88,7 @@ package final class ReverseProxy: Application, Handler {
         let answer = ProblemAnswer(refusal)
         let (head, body) = answer.rendered(accept: nil)
         var record = RequestRecord()
-        record.timeMicroseconds = Int(Clock.unixMilliseconds) * 1000
+        record.timeMicroseconds = Int(SystemClock.unixMilliseconds) * 1000
         record.client = Exchange.text(of: peer)
         record.status = Int(answer.status.rawValue)
         record.bodyBytesBefore = body.count

@@ -1,6 +1,7 @@
 internal import Dictionaries
 internal import Foundation
 internal import Glibc
+internal import Primitives
 
 /// An upstream whose script is in the test; one thread a connection.
 package final class Origin: Sendable {

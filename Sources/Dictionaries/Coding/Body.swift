@@ -1,3 +1,5 @@
+internal import Primitives
+
 /// A whole, immutable, identity-coded response body with its digest; safe to share between threads.
 ///
 /// The codecs keep pointers to `bytes` while they live, since dictionaries are used in place and not copied. Code
@@ -24,7 +26,7 @@ package final class Body: Sendable {
 
     /// Returns true if the body has these bytes; O(count), at the speed of memory.
     package func hasBytes(_ other: [UInt8]) -> Bool {
-        ByteComparison.areEqual(bytes, other)
+        bytes.equals(other)
     }
 
     /// Returns true if an array shares the memory of the body, as it does when it comes from the store.

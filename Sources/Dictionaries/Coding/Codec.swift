@@ -139,12 +139,6 @@ extension CodingError: CustomStringConvertible {
 }
 
 extension [UInt8] {
-    /// Appends the bytes of a span.
-    mutating func append(copying span: Span<UInt8>) {
-        // Safe: the buffer is used only while the span lives.
-        unsafe span.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
-    }
-
     /// Appends up to `capacity` bytes that a C library writes; `body` returns their count.
     @unsafe mutating func append<Failure: Error>(
         upTo capacity: Int, writtenBy body: (UnsafeMutableBufferPointer<UInt8>) throws(Failure) -> Int

@@ -1,3 +1,5 @@
+internal import Primitives
+
 /// A codec's context that serves one body after the other.
 protocol CompressionContext: AnyObject, Sendable {
     var memoryBytes: Int { get }

@@ -1,3 +1,5 @@
+internal import Primitives
+
 /// Decodes one body, piece by piece; not Sendable, one owner at a time.
 ///
 /// After an error every further call throws. The output is known to be whole only once `finish` has returned.
@@ -195,7 +197,7 @@ final class IdentityDecoder: DecoderEngine {
 
     func step(_ input: Span<UInt8>, capacity: Int, into output: inout [UInt8]) -> Int {
         let count = min(input.count, capacity)
-        output.append(copying: input.extracting(0..<count))
+        output.append(input.extracting(0..<count))
         return count
     }
 

@@ -1,3 +1,5 @@
+internal import Primitives
+
 /// Codes one body, piece by piece; not Sendable, one owner at a time.
 ///
 /// After an error, and after `.end`, every further call throws. Nothing may be sent after a failure, since browsers
@@ -74,6 +76,6 @@ final class IdentityEncoder: Encoder {
     let memoryBytes = 0
 
     func encode(_ input: Span<UInt8>, _ directive: EncoderDirective, into output: inout [UInt8]) {
-        output.append(copying: input)
+        output.append(input)
     }
 }

@@ -1,4 +1,5 @@
 internal import COpenSSL
+internal import Primitives
 
 /// The SHA-256 of a body, which names a dictionary (RFC 9842 section 2.2).
 package struct Digest: Hashable, Sendable {

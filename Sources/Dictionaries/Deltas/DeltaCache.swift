@@ -1,3 +1,4 @@
+internal import Primitives
 internal import Synchronization
 
 /// The verified deltas in memory, within a budget, and the flights of those that are being made.

@@ -1,3 +1,5 @@
+internal import Primitives
+
 /// The making, checking and keeping of deltas and indexed dictionaries.
 ///
 /// Safe from any thread, and independent of requests.

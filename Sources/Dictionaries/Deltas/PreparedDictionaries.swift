@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import Primitives
 
 /// The indexed dictionaries in memory, within a budget.
 ///

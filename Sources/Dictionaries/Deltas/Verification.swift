@@ -1,3 +1,4 @@
+internal import Primitives
 internal import Synchronization
 
 /// The choice of the deltas that are verified before they are sent, and the counts of that.
@@ -93,7 +94,7 @@ final class VerifiedEncoder: Encoder {
     ) throws(CodingError) {
         var piece: [UInt8] = []
         try engine.encode(input, directive, into: &piece)
-        expected.append(copying: input)
+        expected.append(input)
         guard comesBack(piece, isEnd: directive == .end) else {
             verification.countFailure()
             throw CodingError(coding, .verify, "the coded bytes do not decode to the body")
@@ -104,7 +105,7 @@ final class VerifiedEncoder: Encoder {
     private func comesBack(_ piece: [UInt8], isEnd: Bool) -> Bool {
         var decoded: [UInt8] = []
         guard (try? decoder.decode(piece.span, into: &decoded)) != nil, decoded.count <= expected.count,
-            ByteComparison.areEqual(decoded, Array(expected.prefix(decoded.count)))
+            decoded.span.equals(expected.span.extracting(first: decoded.count))
         else { return false }
         expected.removeFirst(decoded.count)
         return !isEnd || expected.isEmpty && (try? decoder.finish()) != nil

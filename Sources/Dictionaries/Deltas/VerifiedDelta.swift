@@ -1,3 +1,5 @@
+internal import Primitives
+
 /// A delta that decodes to exactly the body that its key names.
 ///
 /// A cached delta is never sent for another body, because this type carries the proof from the encoder to the client:
@@ -36,6 +38,6 @@ package enum DeltaCheck {
         // In one step, since the decoder then needs no window of its own.
         limits.stepBytes = body.count + 1
         let decoded = try? Codec.decode(coded.span, coding, dictionary: dictionary, limits: limits)
-        return decoded.map { ByteComparison.areEqual($0, body) } ?? false
+        return decoded.map { $0.span.equals(body.span) } ?? false
     }
 }

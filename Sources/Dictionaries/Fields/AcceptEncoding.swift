@@ -1,3 +1,5 @@
+internal import Primitives
+
 /// The weights of a request's Accept-Encoding (RFC 9110 section 12.5.3).
 package struct AcceptEncoding: Equatable, Sendable {
     /// Weights by coding in thousandths; -1 if the field does not name the coding.
@@ -76,12 +78,12 @@ package struct AcceptEncoding: Equatable, Sendable {
     ///
     /// RFC 9110 section 12.4.2: `weight = OWS ";" OWS "q=" qvalue`. A qvalue is 0 to 1 with at most three decimals.
     private static func weight(_ range: Range<Int>, in text: Span<UInt8>) -> Int16? {
-        let whole = FieldSyntax.trimmed(range, in: text)
+        let whole = text.trimmedRange(range)
         if whole.isEmpty { return 1000 }
         guard text[whole.lowerBound] == UInt8(ascii: ";") else { return nil }
-        let parameter = FieldSyntax.trimmed(whole.lowerBound + 1..<whole.upperBound, in: text)
+        let parameter = text.trimmedRange(whole.lowerBound + 1..<whole.upperBound)
         guard parameter.count >= 3, parameter.count <= 7,
-            FieldSyntax.lowercased(text[parameter.lowerBound]) == UInt8(ascii: "q"),
+            ASCII.lowercased(text[parameter.lowerBound]) == UInt8(ascii: "q"),
             text[parameter.lowerBound + 1] == UInt8(ascii: "=")
         else { return nil }
         return qvalue(parameter.lowerBound + 2..<parameter.upperBound, in: text)

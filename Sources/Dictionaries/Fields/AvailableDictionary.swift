@@ -1,3 +1,4 @@
+internal import Primitives
 internal import RawStructuredFieldValues
 
 /// The Available-Dictionary request field (RFC 9842 section 2.2).
@@ -32,30 +33,23 @@ package enum AvailableDictionary {
     /// Returns the digest that 43 sextets encode: 32 bytes, and two unused bits.
     private static func digest(_ range: Range<Int>, in text: Span<UInt8>) -> Digest? {
         var words: InlineArray<4, UInt64> = [0, 0, 0, 0]
-        var bits: UInt64 = 0
-        var bitCount = 0
         var byteCount = 0
-        for index in range {
-            guard let value = ByteSequence.sextet(text[index]) else { return nil }
-            bits = bits << 6 | UInt64(value)
-            bitCount += 6
-            if bitCount >= 8 {
-                bitCount -= 8
-                words[byteCount >> 3] = words[byteCount >> 3] << 8 | bits >> UInt64(bitCount) & 0xFF
-                byteCount += 1
-            }
+        let rest = Base64.forEachByte(of: text.extracting(range), in: .standard) { byte in
+            words[byteCount >> 3] = words[byteCount >> 3] << 8 | UInt64(byte)
+            byteCount += 1
         }
-        return byteCount == Digest.byteCount ? Digest(words: { words[$0] }) : nil
+        return rest != nil && byteCount == Digest.byteCount ? Digest(words: { words[$0] }) : nil
     }
 
     /// Reads any other structured-field Item of type Byte Sequence (RFC 9651 section 3.3.5).
     private static func general(_ line: Span<UInt8>) -> Digest? {
-        var parser = StructuredFieldValueParser(FieldSyntax.bytes(0..<line.count, in: line))
+        var copy: [UInt8] = []
+        copy.append(line)
+        var parser = StructuredFieldValueParser(copy)
         guard let item = try? parser.parseItemFieldValue(),
             case .undecodedByteSequence(let text) = item.rfc9651BareItem
         else { return nil }
-        let characters = text.utf8
-        guard let bytes = ByteSequence.decoded(0..<characters.count, in: characters.span) else { return nil }
+        guard let bytes = Base64.decodeByteSequence(text.utf8.span) else { return nil }
         return Digest(bytes: bytes)
     }
 }

@@ -1,3 +1,5 @@
+internal import Primitives
+
 /// The directives of a Cache-Control field that Dictum obeys (RFC 9111 section 5.2, RFC 5861, RFC 8246).
 ///
 /// If the field contradicts itself, the stricter reading counts: the shorter of two lifetimes, and 0 for an invalid

@@ -1,3 +1,5 @@
+internal import Primitives
+
 /// An entity tag (RFC 9110 section 8.8.3).
 package struct EntityTag: Hashable, Sendable {
     /// The opaque tag with its quotation marks.
@@ -9,12 +11,12 @@ package struct EntityTag: Hashable, Sendable {
     package init?(_ value: String) {
         let bytes = value.utf8
         let text = bytes.span
-        let whole = FieldSyntax.trimmed(0..<text.count, in: text)
+        let whole = text.trimmedRange(0..<text.count)
         guard let position = Self.read(from: whole.lowerBound, in: text),
             position.opaque.upperBound == whole.upperBound
         else { return nil }
         // Nearly every upstream's tag is strong, and then the whole text is the opaque tag.
-        opaque = position.opaque.count == text.count ? value : FieldSyntax.string(position.opaque, in: text)
+        opaque = position.opaque.count == text.count ? value : String(text.extracting(position.opaque))
         isWeak = position.isWeak
     }
 
@@ -42,7 +44,7 @@ package struct EntityTag: Hashable, Sendable {
 
     /// Returns true if a field value is a tag that matches by the strong comparison.
     package func strongMatches(_ value: Span<UInt8>) -> Bool {
-        let whole = FieldSyntax.trimmed(0..<value.count, in: value)
+        let whole = value.trimmedRange(0..<value.count)
         let bytes = opaque.utf8
         guard !isWeak, whole.count == bytes.count else { return false }
         let text = bytes.span
@@ -69,16 +71,16 @@ package struct EntityTag: Hashable, Sendable {
     private static func collect(from text: Span<UInt8>, into tags: inout [EntityTag]) -> Bool {
         var offset = 0
         while offset < text.count {
-            if FieldSyntax.isWhitespace(text[offset]) || text[offset] == UInt8(ascii: ",") {
+            if ASCII.isBlank(text[offset]) || text[offset] == UInt8(ascii: ",") {
                 offset += 1
                 continue
             }
             guard let position = read(from: offset, in: text) else { return false }
             let end = position.opaque.upperBound
-            let rest = FieldSyntax.trimmed(end..<text.count, in: text)
+            let rest = text.trimmedRange(end..<text.count)
             guard rest.isEmpty || text[rest.lowerBound] == UInt8(ascii: ",") else { return false }
             tags.append(
-                EntityTag(opaque: FieldSyntax.string(position.opaque, in: text), isWeak: position.isWeak))
+                EntityTag(opaque: String(text.extracting(position.opaque)), isWeak: position.isWeak))
             offset = end
         }
         return true

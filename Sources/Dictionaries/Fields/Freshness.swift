@@ -1,3 +1,5 @@
+internal import Primitives
+
 /// The time for which a private cache may use a response (RFC 9111 section 4.2, RFC 5861 section 3).
 package struct Freshness: Equatable, Sendable {
     /// The freshness lifetime in seconds.
@@ -17,7 +19,7 @@ package struct Freshness: Equatable, Sendable {
         lastModified: [String] = [], receivedAt: Int64
     ) {
         self.receivedAt = receivedAt
-        let sentAt = date.count == 1 ? date.first.flatMap(FieldDate.parse) : nil
+        let sentAt = date.count == 1 ? date.first.flatMap { HTTPDate.unixSeconds($0, now: receivedAt) } : nil
         let apparentAge = max(0, receivedAt - (sentAt ?? receivedAt))
         initialAgeSeconds = max(apparentAge, Self.age(age))
         let mustNotReuse = cacheControl.noStore || cacheControl.noCache
@@ -25,7 +27,8 @@ package struct Freshness: Equatable, Sendable {
             mustNotReuse
             ? 0
             : Self.lifetime(
-                cacheControl, sentAt: sentAt ?? receivedAt, expires: expires, lastModified: lastModified)
+                cacheControl, sentAt: sentAt ?? receivedAt, expires: expires, lastModified: lastModified,
+                now: receivedAt)
         // RFC 9111 section 5.2.2.2: must-revalidate forbids any use while stale.
         staleWhileRevalidateSeconds =
             mustNotReuse || cacheControl.mustRevalidate ? 0 : Int64(cacheControl.staleWhileRevalidate ?? 0)
@@ -45,19 +48,19 @@ package struct Freshness: Equatable, Sendable {
     /// Returns the lifetime for a private cache (RFC 9111 section 4.2.1): max-age, then Expires, then the heuristic
     /// of section 4.2.2.
     private static func lifetime(
-        _ cacheControl: CacheControl, sentAt: Int64, expires: [String], lastModified: [String]
+        _ cacheControl: CacheControl, sentAt: Int64, expires: [String], lastModified: [String], now: Int64
     ) -> Int64 {
         if let maxAge = cacheControl.maxAge { return Int64(maxAge) }
         if !expires.isEmpty {
             // RFC 9111 section 5.3: an invalid date, such as 0, means already expired.
-            guard expires.count == 1, let text = expires.first, let end = FieldDate.parse(text) else {
-                return 0
-            }
+            guard expires.count == 1, let text = expires.first,
+                let end = HTTPDate.unixSeconds(text, now: now)
+            else { return 0 }
             return max(0, end - sentAt)
         }
-        guard lastModified.count == 1, let modifiedAt = lastModified.first.flatMap(FieldDate.parse) else {
-            return 0
-        }
+        guard lastModified.count == 1, let text = lastModified.first,
+            let modifiedAt = HTTPDate.unixSeconds(text, now: now)
+        else { return 0 }
         return max(0, sentAt - modifiedAt) / 10
     }
 

@@ -1,3 +1,5 @@
+internal import Primitives
+
 /// The Link response field, for the relation `compression-dictionary` (RFC 8288, RFC 9842 section 3).
 package enum LinkField {
     /// The maximum number of targets; further ones are ignored.
@@ -24,7 +26,7 @@ package enum LinkField {
         var offset = 0
         while offset < text.count, targets.count < targetsMax {
             let byte = text[offset]
-            if FieldSyntax.isWhitespace(byte) || byte == UInt8(ascii: ",") {
+            if ASCII.isBlank(byte) || byte == UInt8(ascii: ",") {
                 offset += 1
                 continue
             }
@@ -36,7 +38,7 @@ package enum LinkField {
             var members = ListMembers(close + 1..<text.count)
             guard let parameters = members.nextOrEmpty(in: text) else { return }
             if isDictionary(parameters, in: text) {
-                targets.append(FieldSyntax.string(offset + 1..<close, in: text))
+                targets.append(String(text.extracting(offset + 1..<close)))
             }
             offset = parameters.upperBound
         }
@@ -62,9 +64,9 @@ package enum LinkField {
 
     /// Returns true if `= relation` or `= "relation relation"` contains `compression-dictionary`.
     private static func namesDictionary(_ range: Range<Int>, in text: Span<UInt8>) -> Bool {
-        var value = FieldSyntax.trimmed(range, in: text)
+        var value = text.trimmedRange(range)
         guard !value.isEmpty, text[value.lowerBound] == UInt8(ascii: "=") else { return false }
-        value = FieldSyntax.trimmed(value.lowerBound + 1..<value.upperBound, in: text)
+        value = text.trimmedRange(value.lowerBound + 1..<value.upperBound)
         if value.count >= 2, text[value.lowerBound] == UInt8(ascii: "\""),
             text[value.upperBound - 1] == UInt8(ascii: "\"")
         {

@@ -1,3 +1,5 @@
+internal import Primitives
+
 /// The Vary response field (RFC 9110 section 12.5.5).
 package enum Vary {
     /// Returns the upstream's field with the missing names added: its order and spelling stay, and `*` stays `*`.
@@ -14,7 +16,7 @@ package enum Vary {
     /// follows.
     private static func spelled(_ line: String) -> String? {
         let isPlain = line.utf8.allSatisfy {
-            FieldSyntax.isTokenByte($0) || FieldSyntax.isWhitespace($0) || $0 == UInt8(ascii: ",")
+            ASCII.isToken($0) || ASCII.isBlank($0) || $0 == UInt8(ascii: ",")
         }
         let members = members(of: line)
         if members.isEmpty { return nil }
@@ -33,11 +35,11 @@ package enum Vary {
         var members: [String] = []
         var start = 0
         for index in 0...text.count where index == text.count || text[index] == UInt8(ascii: ",") {
-            let member = FieldSyntax.trimmed(start..<index, in: text)
+            let member = text.trimmedRange(start..<index)
             start = index + 1
             let end = FieldSyntax.tokenEnd(from: member.lowerBound, in: text, limit: member.upperBound)
             if !member.isEmpty, end == member.upperBound {
-                members.append(FieldSyntax.string(member, in: text))
+                members.append(String(text.extracting(member)))
             }
         }
         return members

@@ -1,3 +1,5 @@
+internal import Primitives
+
 /// The setting `ignore_cookies`: request cookies that reveal no login, such as those of analytics scripts.
 ///
 /// An item is the exact name of a cookie, or a pattern of names with the shape that the value must have:
@@ -59,7 +61,7 @@ package struct IgnoredCookies: Sendable {
     package static func isItem(_ text: String) -> Bool {
         let parts = text.utf8.split(
             separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
-        guard let name = parts.first, 1...256 ~= name.count, name.allSatisfy(FieldSyntax.isTokenByte) else {
+        guard let name = parts.first, 1...256 ~= name.count, name.allSatisfy(ASCII.isToken) else {
             return false
         }
         guard parts.count == 2 else { return !name.contains(where: isWildcard) }
@@ -109,7 +111,7 @@ package struct IgnoredCookies: Sendable {
     private static func pair(from start: Int, in line: Span<UInt8>) -> (range: Range<Int>, end: Int) {
         var end = start
         while end < line.count, line[end] != UInt8(ascii: ";") { end += 1 }
-        return (FieldSyntax.trimmed(start..<end, in: line), end)
+        return (line.trimmedRange(start..<end), end)
     }
 
     private func ignores(_ pair: Range<Int>, in line: Span<UInt8>) -> Bool {

@@ -1,3 +1,5 @@
+internal import Primitives
+
 /// The setting `types`: media types, in which `*` stands for any run of characters.
 package struct MediaTypes: Sendable {
     /// The types without `*` in one block, since every response is compared with them.
@@ -11,7 +13,7 @@ package struct MediaTypes: Sendable {
     /// Takes types and patterns, which are compared without case.
     package init(_ types: [String]) {
         for type in types {
-            let bytes = type.utf8.map(FieldSyntax.lowercased)
+            let bytes = type.utf8.map(ASCII.lowercased)
             if bytes.contains(UInt8(ascii: "*")) {
                 patterns.append(bytes)
             } else {
@@ -42,7 +44,7 @@ package struct MediaTypes: Sendable {
     /// Returns a Content-Type as a string, and allocates it only if it is not in the set in this spelling.
     package func text(of contentType: Span<UInt8>) -> String {
         if let index = index(of: contentType) { return exactTexts[index] }
-        return FieldSyntax.string(0..<contentType.count, in: contentType)
+        return String(contentType.extracting(0..<contentType.count))
     }
 
     /// Returns the position of a type that has the spelling of the setting.
@@ -51,7 +53,7 @@ package struct MediaTypes: Sendable {
         var start = 0
         for index in exactEnds.indices {
             let end = exactEnds[index]
-            if end - start == text.count, FieldSyntax.equals(types.extracting(start..<end), text) {
+            if end - start == text.count, types.extracting(start..<end).equals(text) {
                 return index
             }
             start = end
@@ -95,7 +97,7 @@ package struct MediaTypes: Sendable {
     private static func essence(in text: Span<UInt8>) -> Range<Int> {
         var end = 0
         while end < text.count, text[end] != UInt8(ascii: ";") { end += 1 }
-        return FieldSyntax.trimmed(0..<end, in: text)
+        return text.trimmedRange(0..<end)
     }
 
     /// It steps back to the last `*` only, so that the time is at most the product of both lengths.
@@ -108,7 +110,7 @@ package struct MediaTypes: Sendable {
                 star = (patternIndex, index)
                 patternIndex += 1
             } else if patternIndex < pattern.count,
-                pattern[patternIndex] == FieldSyntax.lowercased(text[index])
+                pattern[patternIndex] == ASCII.lowercased(text[index])
             {
                 patternIndex += 1
                 index += 1

@@ -1,3 +1,5 @@
+internal import Primitives
+
 /// Patterns of names without case; a `*` at the beginning, the end or both stands for any characters.
 struct NamePatterns: Sendable {
     private var exact: [[UInt8]] = []
@@ -9,7 +11,7 @@ struct NamePatterns: Sendable {
     var isEmpty: Bool { exact.isEmpty && prefixes.isEmpty && suffixes.isEmpty && infixes.isEmpty }
 
     init(_ patterns: [String]) {
-        for pattern in patterns { insert(pattern.utf8.map(FieldSyntax.lowercased)) }
+        for pattern in patterns { insert(pattern.utf8.map(ASCII.lowercased)) }
     }
 
     private mutating func insert(_ pattern: [UInt8]) {

@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import Glibc
+internal import Primitives
 internal import Synchronization
 
 /// The versions that may be used as dictionaries: an index in memory, and bodies in memory and on disk.

@@ -1,3 +1,4 @@
+internal import Primitives
 internal import Synchronization
 
 /// The part of a store that needs no disk: the index, the bodies in memory, and all decisions about them.

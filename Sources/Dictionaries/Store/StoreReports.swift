@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import Primitives
 
 /// An event that an operator should know, in a sentence that says what to do.
 package enum StoreEvent: Sendable, Equatable {

@@ -1,4 +1,5 @@
 internal import CLinux
+internal import Primitives
 
 /// One connection to an upstream: sends a request, passes on the response, and can be used again.
 ///
@@ -269,7 +270,7 @@ package final class ClientConnection: Handler {
     }
 
     private func take(interim head: ResponseHead) throws(ParseError) {
-        if head.status.rawValue == 101 {
+        if head.status == .switchingProtocols {
             // A switch of protocols without a request for it is malformed.
             guard request.asksUpgrade, head.headers.contains(.upgrade) else { throw .unexpectedInterim }
             isTunnel = true

@@ -1,6 +1,7 @@
 internal import CLinux
 internal import Dispatch
 internal import Glibc
+internal import Primitives
 
 /// The handle of one event loop, which any thread may hold.
 ///
@@ -95,7 +96,7 @@ package final class EventLoop: Sendable {
 
         /// The current time in the form of a Date field, updated once per second.
         package var date: String {
-            let second = CLinux_unix_milliseconds() / 1000
+            let second = Int64(SystemClock.unixSeconds)
             if second != dateSecond {
                 dateSecond = second
                 dateText = String(HTTPDate.bytes(unixSeconds: second).span)
@@ -104,7 +105,7 @@ package final class EventLoop: Sendable {
         }
 
         // Private, so that the compiler can prove that reads never overlap a write.
-        private var clock: Int64 = CLinux_monotonic_nanoseconds() / 1_000_000
+        private var clock: Int64 = SystemClock.monotonicNanoseconds / 1_000_000
         private var dateSecond: Int64 = 0
         private var dateText = ""
         private let epoll = Descriptor(owning: CLinux_epoll_create())
@@ -243,7 +244,7 @@ extension EventLoop.Core {
     private static let fullBatchesMax = 16
 
     private func lookAtClock() {
-        clock = CLinux_monotonic_nanoseconds() / 1_000_000
+        clock = SystemClock.monotonicNanoseconds / 1_000_000
     }
 
     private func dispatch(_ event: CLinux_event) {

@@ -1,4 +1,5 @@
 internal import CLinux
+internal import Glibc
 
 /// The byte stream of one connection, plain or TLS.
 ///
@@ -46,4 +47,88 @@ package enum WriteOutcome: Equatable, Sendable {
     case wrote(Int)
     case wouldBlock
     case failed(SystemError)
+}
+
+// MARK: - Handshakes
+
+/// A reason why a handshake failed.
+package enum TLSFailure: Error, Equatable, Sendable {
+    /// The peer speaks HTTP without TLS.
+    case plainHTTP
+    /// The peer's certificate is not trusted, for the given reason.
+    case certificate(String)
+    /// The connection ended or failed before the handshake was complete.
+    case closed
+    /// The handshake did not complete in time.
+    case timedOut
+    /// Any other reason, in OpenSSL's words.
+    case refused(String)
+
+    /// The failure in a few words.
+    package var text: String {
+        switch self {
+        case .plainHTTP: "HTTP without TLS"
+        case .certificate(let why): "the certificate cannot be trusted (\(why))"
+        case .closed: "the connection ended during the handshake"
+        case .timedOut: "the handshake took too long"
+        case .refused(let why): why
+        }
+    }
+}
+
+/// The outcome of one step of a handshake.
+package enum TLSHandshakeOutcome: Equatable, Sendable {
+    case done
+    case wouldBlock
+    /// Bytes can pass, but the handshake is not complete (RFC 8446 section 2.3).
+    case early
+    case failed(TLSFailure)
+}
+
+// MARK: - Plain sockets
+
+/// A socket without TLS.
+final class PlainTransport: Transport {
+    private let owned: Descriptor
+
+    init(_ descriptor: consuming Descriptor) {
+        owned = descriptor
+    }
+
+    var descriptor: Int32 { owned.raw }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer) -> ReadOutcome {
+        guard let base = buffer.baseAddress else { return .wouldBlock }
+        while true {
+            // Safe: the kernel writes at most `buffer.count` bytes at `base`.
+            let count = unsafe CLinux_receive(descriptor, base, buffer.count)
+            if count > 0 { return .bytes(count, mayHaveMore: count == buffer.count) }
+            if count == 0 { return .end }
+            if errno == EAGAIN { return .wouldBlock }
+            if errno != EINTR { return .failed(.last) }
+        }
+    }
+
+    func write(_ first: Span<UInt8>, _ second: Span<UInt8>) -> WriteOutcome {
+        while true {
+            // Safe: the kernel reads within both spans and keeps no pointer.
+            let count = unsafe first.withUnsafeBytes { first in
+                unsafe second.withUnsafeBytes { second in
+                    unsafe CLinux_send(
+                        descriptor, first.baseAddress, first.count, second.baseAddress, second.count)
+                }
+            }
+            if count >= 0 { return .wrote(count) }
+            if errno == EAGAIN { return .wouldBlock }
+            if errno != EINTR { return .failed(.last) }
+        }
+    }
+
+    func closeWriting() {
+        shutdown(descriptor, Int32(SHUT_WR))
+    }
+
+    func resetOnClose() {
+        CLinux_reset_on_close(descriptor)
+    }
 }

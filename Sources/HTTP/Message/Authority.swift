@@ -1,3 +1,5 @@
+internal import Primitives
+
 /// The checked parts of `uri-host [ ":" port ]` (RFC 9110 section 4.2, RFC 3986 section 3.2), without userinfo.
 struct Authority {
     let host: Range<Int>

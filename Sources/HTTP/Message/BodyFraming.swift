@@ -1,3 +1,5 @@
+internal import Primitives
+
 /// The way in which a message's body ends (RFC 9112 section 6.3).
 ///
 /// Read strictly: messages that two recipients could read differently are refused.
@@ -38,7 +40,7 @@ package enum BodyFraming: Equatable, Sendable {
     }
 
     private static func declared(
-        by headers: borrowing Headers, version: Version
+        by headers: borrowing Headers, version: HTTPVersion
     ) throws(ParseError) -> BodyFraming? {
         let lengths = headers.count(of: .contentLength)
         if headers.contains(.transferEncoding) {

@@ -1,3 +1,5 @@
+internal import Primitives
+
 /// A set of field names that is compared with all lines of a section in one pass.
 package struct HeaderNameSet: Sendable, ExpressibleByArrayLiteral {
     private var numbers = HeaderNumberSet()
@@ -37,4 +39,16 @@ package struct HeaderNameSet: Sendable, ExpressibleByArrayLiteral {
         for other in others where other.matches(id: id, name) { return true }
         return false
     }
+}
+
+/// A set of well-known names, one bit for each number.
+struct HeaderNumberSet: Sendable {
+    private var bits: InlineArray<4, UInt64> = [0, 0, 0, 0]
+
+    mutating func insert(_ number: UInt8) {
+        bits[Int(number >> 6)] |= 1 << UInt64(number & 63)
+    }
+
+    @inline(__always)
+    func contains(_ number: UInt8) -> Bool { bits[Int(number >> 6)] & (1 << UInt64(number & 63)) != 0 }
 }

@@ -1,3 +1,5 @@
+internal import Primitives
+
 /// The table of well-known names, which finds a name's number without an allocation.
 ///
 /// Immutable. A name that is listed here is cheaper to find and has a fixed spelling. `HeaderNumber` has a case
@@ -100,4 +102,28 @@ struct HeaderNameTable: Sendable {
         "X-Forwarded-Host", "X-Forwarded-Port", "X-Forwarded-Proto", "X-Frame-Options", "X-Powered-By",
         "X-Real-IP", "X-Request-ID", "X-Requested-With", "X-XSS-Protection",
     ]
+}
+
+/// The numbers of the well-known names, in the order of `HeaderNameTable.names`.
+///
+/// A constant that is made from its number needs no look-up, and so no check at each use that the table is
+/// initialised.
+enum HeaderNumber: UInt8, CaseIterable {
+    case accept = 1, acceptCharset, acceptEncoding, acceptLanguage, acceptRanges,
+        accessControlAllowCredentials, accessControlAllowHeaders, accessControlAllowMethods,
+        accessControlAllowOrigin, accessControlExposeHeaders, accessControlMaxAge,
+        accessControlRequestHeaders, accessControlRequestMethod, age, allow, altSvc, authorization,
+        availableDictionary, cdnCacheControl, cacheControl, connection, contentDigest, contentDisposition,
+        contentEncoding, contentLanguage, contentLength, contentLocation, contentMD5, contentRange,
+        contentSecurityPolicy, contentType, cookie, crossOriginResourcePolicy, dnt, date, dictionaryID,
+        dictumExplain, digest, etag, earlyData, expect, expires, forwarded, from, http2Settings, host,
+        ifMatch, ifModifiedSince, ifNoneMatch, ifRange, ifUnmodifiedSince, keepAlive, lastModified, link,
+        location, maxForwards, nel, origin, pragma, priority, proxyAuthenticate, proxyAuthorization,
+        proxyConnection, range, referer, referrerPolicy, reportTo, reprDigest, retryAfter, secCHUA,
+        secCHUAMobile, secCHUAPlatform, secFetchDest, secFetchMode, secFetchSite, secFetchUser, server,
+        serverTiming, setCookie, strictTransportSecurity, surrogateControl, te, timingAllowOrigin,
+        traceparent, tracestate, trailer, transferEncoding, upgrade, upgradeInsecureRequests,
+        useAsDictionary, userAgent, vary, via, wwwAuthenticate, warning, xCache, xContentTypeOptions,
+        xForwardedFor, xForwardedHost, xForwardedPort, xForwardedProto, xFrameOptions, xPoweredBy, xRealIP,
+        xRequestID, xRequestedWith, xXSSProtection
 }

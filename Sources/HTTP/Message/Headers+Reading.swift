@@ -1,3 +1,5 @@
+internal import Primitives
+
 extension Headers {
     /// True if there is a line of this name.
     package func contains(_ name: HeaderName) -> Bool { firstLine(of: name) != nil }
@@ -71,5 +73,44 @@ extension Headers {
         let bytes = block.span
         for line in lines where name.matches(id: line.id, bytes.extracting(line.name)) { return line }
         return nil
+    }
+}
+
+// MARK: - Lists
+
+extension Headers {
+    /// Calls `body` with each member of the comma-separated list in all lines of this name.
+    ///
+    /// Empty members are skipped (RFC 9110 section 5.6.1.2), and a comma within a quoted-string is no
+    /// separator.
+    package func forEachListMember(of name: HeaderName, _ body: (Span<UInt8>) -> Void) {
+        forEachValue(of: name) { value in
+            var members = ListMembers(0..<value.count)
+            while let member = members.next(in: value) { body(value.extracting(member)) }
+        }
+    }
+
+    /// Calls `body` with the members of that list from the last to the first, until it returns false.
+    ///
+    /// Members before that one are not read.
+    package func forEachListMemberFromEnd(of name: HeaderName, _ body: (Span<UInt8>) -> Bool) {
+        guard mayContain(name) else { return }
+        let bytes = block.span
+        for line in lines.reversed() where name.matches(id: line.id, bytes.extracting(line.name)) {
+            let value = bytes.extracting(line.value)
+            var members = ListMembers(0..<value.count)
+            while let member = members.popLast(in: value) {
+                guard body(value.extracting(member)) else { return }
+            }
+        }
+    }
+
+    /// True if a member of that list is the token, in any case and without parameters.
+    package func containsToken(_ name: HeaderName, _ token: StaticString) -> Bool {
+        var found = false
+        forEachListMember(of: name) { member in
+            if member.equalsIgnoringCase(token) { found = true }
+        }
+        return found
     }
 }

@@ -1,3 +1,5 @@
+internal import Primitives
+
 /// The fields of a head or a trailer section, in wire order.
 ///
 /// One block of bytes holds every line as it will be written: `Name: value` and CRLF, names as received, values

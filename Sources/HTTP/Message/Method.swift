@@ -1,3 +1,5 @@
+internal import Primitives
+
 /// A request method (RFC 9110 section 9), which is case-sensitive.
 package enum Method: Hashable, Sendable, CustomStringConvertible {
     case get, head, post, put, delete, options, trace, connect, patch

@@ -1,3 +1,5 @@
+internal import Primitives
+
 /// The request target as received (RFC 9112 section 3.2), and the places of its parts.
 package struct RequestTarget: Sendable {
     /// The four forms of section 3.2.
@@ -64,12 +66,6 @@ package struct RequestTarget: Sendable {
         guard form == .absolute else { return nil }
         let part = bytes.span.extracting(authorityRange)
         return Authority(part)?.normalized(part)
-    }
-
-    /// True if an absolute form names the scheme https; nil for the other forms.
-    package var isSecure: Bool? {
-        guard form == .absolute else { return nil }
-        return bytes.span.extracting(0..<5).equalsIgnoringCase("https")
     }
 
     /// Path and query in origin form; the target itself for an authority or asterisk.

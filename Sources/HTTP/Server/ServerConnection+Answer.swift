@@ -1,3 +1,5 @@
+internal import Primitives
+
 /// The writing side: handlers call it to respond.
 extension ServerConnection {
     /// The amount of waiting output at which the response's source must pause.
@@ -99,7 +101,7 @@ extension ServerConnection {
         } else {
             changeOutput { $0.append(piece) }
         }
-        if answerFraming == .chunked { changeOutput { $0.append { $0 += [13, 10] } } }
+        if answerFraming == .chunked { changeOutput { $0.append { ChunkedWriter.writeDataEnd(into: &$0) } } }
         if output.count > Self.highWaterBytes { isFull = true }
         core.attend(token)
     }

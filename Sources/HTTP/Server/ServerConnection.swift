@@ -1,3 +1,5 @@
+internal import Primitives
+
 /// One client's connection: reads requests, passes them to the application, writes the responses.
 ///
 /// Confined to its loop. A request's handler and the connection hold each other; both let go at the end of the
@@ -31,7 +33,7 @@ package final class ServerConnection: Handler {
     var answerFraming = BodyFraming.none
     /// The start of the response in progress, so that it can be withdrawn.
     var answerBeginning = AnswerBeginning()
-    var clientVersion = Version.http11
+    var clientVersion = HTTPVersion.http11
     var isFull = false
     /// The step to take once the output is empty.
     var afterFlush: ServerStateMachine.Next?

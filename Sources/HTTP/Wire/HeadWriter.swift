@@ -1,3 +1,5 @@
+internal import Primitives
+
 /// Writes heads, always as HTTP/1.1, because an intermediary sends its own version (RFC 9110 section 2.5).
 package enum HeadWriter {
     /// Appends a request's head with the target in origin form (RFC 9112 section 3.2.1).
@@ -24,4 +26,31 @@ package enum HeadWriter {
         head.headers.write(into: &output)
         output.append("\r\n")
     }
+}
+
+/// Writes a body in the chunked transfer coding (RFC 9112 section 7.1).
+package enum ChunkedWriter {
+    /// Appends the line before `count` bytes of data, which the caller sends before `writeDataEnd`; `count` is
+    /// not 0.
+    package static func writeSizeLine(_ count: Int, into output: inout [UInt8]) {
+        precondition(count > 0, "a chunk of no data ends the body")
+        var shift = (63 - count.leadingZeroBitCount) & ~3
+        while shift >= 0 {
+            output.append(hexadecimal(UInt8(truncatingIfNeeded: count >> shift) & 15))
+            shift -= 4
+        }
+        output.append("\r\n")
+    }
+
+    /// Appends the CRLF behind the data of a chunk.
+    package static func writeDataEnd(into output: inout [UInt8]) { output.append("\r\n") }
+
+    /// Appends the last chunk and the trailer section.
+    package static func writeEnd(trailers: Headers = Headers(), into output: inout [UInt8]) {
+        output.append("0\r\n")
+        trailers.write(into: &output)
+        output.append("\r\n")
+    }
+
+    private static func hexadecimal(_ digit: UInt8) -> UInt8 { digit < 10 ? 0x30 + digit : 0x57 + digit }
 }

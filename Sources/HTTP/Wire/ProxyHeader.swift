@@ -1,3 +1,5 @@
+internal import Primitives
+
 /// A PROXY protocol header, version 1 or 2 of HAProxy's specification, with the client's address.
 package struct ProxyHeader: Equatable, Sendable {
     /// The address of the proxy's client; nil if the proxy connects for itself or does not tell.

@@ -2,6 +2,7 @@ internal import CVersion
 internal import Dictionaries
 internal import Dispatch
 internal import HTTP
+internal import Primitives
 internal import Synchronization
 
 /// The state of a running proxy, as the admin listener reports it.

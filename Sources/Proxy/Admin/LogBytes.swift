@@ -1,3 +1,5 @@
+internal import Primitives
+
 /// Appends the parts of a log line without an intermediate `String`.
 extension [UInt8] {
     mutating func append(_ literal: StaticString) {

@@ -1,5 +1,6 @@
 internal import Dictionaries
 internal import HTTP
+internal import Primitives
 
 /// The work on a complete body: identify it and code it.
 ///
@@ -25,7 +26,7 @@ struct CodingJob: Sendable {
     let scope: DeltaScope
     let route: Route
     let context: ProxyContext
-    let startNanoseconds = Clock.monotonicNanoseconds
+    let startNanoseconds = SystemClock.monotonicNanoseconds
     /// True if the response has already offered the body, so that the pool must accept the job; `store.memory` bounds
     /// the number of such jobs.
     var isPromised = false
@@ -269,6 +270,6 @@ extension CodingJob {
         if case .known(let known, let isSame) = identity { (body, isNewest) = (known, isSame) }
         return Result(
             body: body, isNewest: isNewest, coded: coded, obstacle: obstacle, isShared: isShared, key: key,
-            nanoseconds: Int(Clock.monotonicNanoseconds - startNanoseconds))
+            nanoseconds: Int(SystemClock.monotonicNanoseconds - startNanoseconds))
     }
 }

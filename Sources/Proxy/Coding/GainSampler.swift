@@ -1,6 +1,7 @@
 internal import Dictionaries
 internal import Dispatch
 internal import HTTP
+internal import Primitives
 internal import Synchronization
 
 /// Measures how much deltas save, by coding about 1 in 64 of their bodies without a dictionary too.
@@ -59,13 +60,13 @@ final class GainSampler: Sendable {
     /// Measures a sample later, or drops it.
     func submit(_ sample: Sample, levels: CodingLevels) {
         guard sample.body.count <= Self.bodyBytesMax,
-            restsUntil.load(ordering: .relaxed) <= Int64(Clock.monotonicNanoseconds),
+            restsUntil.load(ordering: .relaxed) <= Int64(SystemClock.monotonicNanoseconds),
             !isBusy.exchange(true, ordering: .acquiringAndReleasing)
         else { return }
         queue.async { [self] in
-            let begin = Int64(Clock.monotonicNanoseconds)
+            let begin = Int64(SystemClock.monotonicNanoseconds)
             measure(sample, levels)
-            let end = Int64(Clock.monotonicNanoseconds)
+            let end = Int64(SystemClock.monotonicNanoseconds)
             restsUntil.store(end + (end - begin) * Self.restFactor, ordering: .relaxed)
             isBusy.store(false, ordering: .releasing)
         }
@@ -76,7 +77,7 @@ final class GainSampler: Sendable {
         let due = gains.withLock {
             $0[sample.route, default: RouteGain()].note(
                 deltaBytes: sample.deltaBytes, plainBytes: plainBytes, isAcrossURLs: sample.isAcrossURLs,
-                now: Int(Clock.unixSeconds))
+                now: Int(SystemClock.unixSeconds))
         }
         guard let due else { return }
         let text = due.text(of: sample.route)

@@ -1,5 +1,6 @@
 internal import Dictionaries
 internal import HTTP
+internal import Primitives
 
 /// An encoder made on another thread, with its output so far, for the loop.
 ///
@@ -21,7 +22,7 @@ final class OpenedEncoder: @unchecked Sendable {
         _ coding: ContentCoding, bodyBytes: Int?, level: Int?, dictionary: Body?, scope: DeltaScope,
         held: [UInt8], isChecked: Bool, deltas: Deltas, memory: MemoryBudget
     ) {
-        let begin = Clock.monotonicNanoseconds
+        let begin = SystemClock.monotonicNanoseconds
         var options = EncoderOptions(bodyBytes: bodyBytes, level: level)
         var output: [UInt8] = []
         var checkMemory: MemoryLoan?
@@ -47,7 +48,7 @@ final class OpenedEncoder: @unchecked Sendable {
         }
         self.output = output
         self.checkMemory = checkMemory
-        nanoseconds = Int(Clock.monotonicNanoseconds - begin)
+        nanoseconds = Int(SystemClock.monotonicNanoseconds - begin)
     }
 
     /// Moves the memory of the check to the owner of the encoder.

@@ -1,4 +1,5 @@
 internal import HTTP
+internal import Primitives
 
 /// What the connection and, where its peer is trusted, the forwarding fields say of the client.
 ///

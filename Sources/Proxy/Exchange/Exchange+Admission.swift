@@ -1,5 +1,6 @@
 internal import Dictionaries
 internal import HTTP
+internal import Primitives
 
 // MARK: - Bodies that become versions
 
@@ -99,7 +100,7 @@ extension Exchange {
         guard let place = answer.place.flatMap({ settled($0, body.digest) }) else { return nil }
         answer.place = place
         if place.key.chainKey.scope.isPrivate { answer.headToKeep = nil }
-        let now = Clock.unixSeconds
+        let now = SystemClock.unixSeconds
         let opaque = etag.flatMap { EntityTag($0)?.opaque }
         if isNewest,
             let newest = proxy.index.newest(place.key, digest: body.digest, etag: opaque),

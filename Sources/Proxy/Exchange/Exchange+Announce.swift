@@ -1,5 +1,6 @@
 internal import Dictionaries
 internal import HTTP
+internal import Primitives
 
 // MARK: - What public responses prove, and what pages announce
 
@@ -19,7 +20,7 @@ extension Exchange {
         guard let place = answer.place, place.key.chainKey.scope == .public, context.routes.mayName(route),
             saysPublic(answer), let dictionary = route.dictionary
         else { return }
-        let now = Clock.unixSeconds
+        let now = SystemClock.unixSeconds
         let sighting = LinkDesk.Sighting(
             body: body, chain: place.key.chainKey, variant: place.key.variant, url: place.key.url,
             keptSeconds: keptSeconds(answer), client: isRequestOfAnybody ? linkClient : nil, source: source)
@@ -44,7 +45,7 @@ extension Exchange {
     /// For how long a browser keeps the response as a dictionary.
     private func keptSeconds(_ answer: Answer) -> Int {
         guard unkeptReason(answer) == nil else { return 0 }
-        return Int(max(0, freshness(answer).remainingSeconds(at: Int64(Clock.unixSeconds))))
+        return Int(max(0, freshness(answer).remainingSeconds(at: Int64(SystemClock.unixSeconds))))
     }
 
     private func askAboutSoleClient() {
@@ -67,7 +68,8 @@ extension Exchange {
 
     /// Notes a client that advertises a named version.
     func noteUser(of version: Dictionaries.Version) {
-        guard linked == nil, version.isPinned(at: Clock.unixSeconds), let client = linkClient.address else {
+        guard linked == nil, version.isPinned(at: SystemClock.unixSeconds), let client = linkClient.address
+        else {
             return
         }
         context.linkDesk.noteUser(of: version, client: client)
@@ -75,7 +77,7 @@ extension Exchange {
 
     /// Notes what a response costs or saves its client that is a named version, or a delta over one.
     func noteNamed(_ answer: Answer, sentBytes: Int) {
-        let now = Clock.unixSeconds
+        let now = SystemClock.unixSeconds
         if let linked {
             guard let client = linkClient.address else { return }
             context.linkDesk.noteDownload(of: linked.version, sentBytes: sentBytes, client: client, now: now)
@@ -108,7 +110,7 @@ extension Exchange {
             answer.facts.status == 200 || answer.facts.status == 304, isDocument(answer.facts.contentType),
             facts.isTransportSecure, facts.dictionarySwitch == nil, context.configuration.dictionariesOn
         else { return }
-        let now = Clock.unixSeconds
+        let now = SystemClock.unixSeconds
         var paths: [String] = []
         let (chains, isLearned) = announcedChains(authority, now: now)
         for chain in chains

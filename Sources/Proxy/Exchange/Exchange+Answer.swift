@@ -1,5 +1,6 @@
 internal import Dictionaries
 internal import HTTP
+internal import Primitives
 
 // MARK: - The answer's head
 
@@ -143,7 +144,7 @@ extension Exchange {
                 noteOffer(shape, answer)
                 noteOffered(version, answer)
             } else {
-                context.store.touch(version, now: Clock.unixSeconds)
+                context.store.touch(version, now: SystemClock.unixSeconds)
             }
         }
         Delivery.mergeVary(&answer.head.headers, variation(for: audience))

@@ -1,5 +1,6 @@
 internal import Dictionaries
 internal import HTTP
+internal import Primitives
 
 // MARK: - Undoing the upstream's coding
 

@@ -1,5 +1,6 @@
 internal import Dictionaries
 internal import HTTP
+internal import Primitives
 
 // MARK: - Bodies that are held until they are whole
 

@@ -1,12 +1,13 @@
 internal import Dictionaries
 internal import HTTP
+internal import Primitives
 
 // MARK: - Dictionaries with a URL of their own
 
 extension Exchange {
     /// Answers a request for a named version: GET and HEAD, whole whatever Range says, in the best coding.
     func serve(_ linked: LinkedDictionary) {
-        let now = Clock.unixSeconds
+        let now = SystemClock.unixSeconds
         let facts = linked.facts(now: now)
         let answer = Answer(
             linked.head(now: now), framing: .length(UInt64(linked.version.bytes)), facts: facts)
@@ -49,7 +50,7 @@ extension Exchange {
             dictionary = .unknown
             return
         }
-        context.store.advertised(found, now: Clock.unixSeconds)
+        context.store.advertised(found, now: SystemClock.unixSeconds)
         dictionary = .loading(found)
         load(found) { exchange, body in exchange.loaded(body) }
     }

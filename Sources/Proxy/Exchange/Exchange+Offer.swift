@@ -1,5 +1,6 @@
 internal import Dictionaries
 internal import HTTP
+internal import Primitives
 
 // MARK: - The form of an offer, and whether it is of use
 
@@ -43,7 +44,7 @@ extension Exchange {
         return Freshness(
             cacheControl: cacheControl(answer), age: headers.values(.age), date: headers.values(.date),
             expires: headers.values(.expires), lastModified: headers.values(.lastModified),
-            receivedAt: Int64(Clock.unixSeconds))
+            receivedAt: Int64(SystemClock.unixSeconds))
     }
 
     /// Puts a Link to the version that is named in place of an offer, where that is the form.
@@ -54,7 +55,7 @@ extension Exchange {
         guard answer.offerForm == .link, isOffered, let place, let dictionary = route.dictionary,
             let named = context.linkDesk.named(
                 place.key.chainKey, variant: place.key.variant, index: proxy.index,
-                lifeSeconds: dictionary.linkMaxAge / 1000, now: Clock.unixSeconds)
+                lifeSeconds: dictionary.linkMaxAge / 1000, now: SystemClock.unixSeconds)
         else { return }
         shape.offer = nil
         shape.link = DictionaryPath(chainName: named.chainKey.name, digest: named.digest)
@@ -69,7 +70,9 @@ extension Exchange {
             let reason = unkeptReason(answer)
         else { return }
         proxy.metrics.countUnkept(reason, route: route.index)
-        guard route.shouldWarnOfUnkept(now: Clock.unixSeconds, context.shared.unkeptWarnings) else { return }
+        guard route.shouldWarnOfUnkept(now: SystemClock.unixSeconds, context.shared.unkeptWarnings) else {
+            return
+        }
         let isSetHere = answer.isCacheControlReplaced && reason != .varyAny
         context.report(.warning(Self.unkeptWarning(reason, route: route, isSetHere: isSetHere)))
     }
@@ -79,7 +82,7 @@ extension Exchange {
         // Read first, as it costs nothing and nearly every response is done with it.
         guard answer.facts.cacheControl.noStore || !answer.facts.varyNames.isEmpty, route.usesDictionaries,
             let hint = DeltaHint.find(request: facts, response: answer.facts, policy: route.policy),
-            route.shouldHint(now: Clock.unixSeconds, context.shared.hints)
+            route.shouldHint(now: SystemClock.unixSeconds, context.shared.hints)
         else { return }
         context.report(.info(hint.text(route: route.text)))
     }
@@ -88,7 +91,7 @@ extension Exchange {
     func noteVariant(_ variant: String) {
         guard !variant.isEmpty, context.shared.variants.note(variant, route: route.text),
             let fields = VariantKey.names(in: variant), !fields.isEmpty,
-            route.shouldHint(now: Clock.unixSeconds, context.shared.hints)
+            route.shouldHint(now: SystemClock.unixSeconds, context.shared.hints)
         else { return }
         context.report(.info(DeltaHint.manyVariants(fields: fields).text(route: route.text)))
     }
@@ -110,7 +113,7 @@ extension Exchange {
         }
         return UnkeptReason.find(cacheControl, fields) {
             if let life = cacheControl.maxAge, life > 0, !headers.contains(.age) { return Int64(life) }
-            let now = Int64(Clock.unixSeconds)
+            let now = Int64(SystemClock.unixSeconds)
             return freshness(answer).remainingSeconds(at: now)
         }
     }
@@ -128,7 +131,7 @@ extension Exchange {
     private func noteUnfollowed(_ answer: Answer) {
         guard !isDocument(answer.facts.contentType) else { return }
         proxy.metrics.countUnfollowed(route: route.index)
-        guard context.shared.linkWarnings.isDue(route.text, now: Clock.unixSeconds) else { return }
+        guard context.shared.linkWarnings.isDue(route.text, now: SystemClock.unixSeconds) else { return }
         context.report(
             .warning(
                 """

@@ -1,5 +1,6 @@
 internal import Dictionaries
 internal import HTTP
+internal import Primitives
 
 // MARK: - Whether a body is worth being a version
 
@@ -36,14 +37,15 @@ extension Exchange {
     private func isRenewed(_ answer: Answer, deltaBytes: Int?) -> Bool {
         guard let version = usableVersion(for: answer.facts) else { return true }
         return Renewal(
-            of: version, lifeSeconds: lifeSeconds(answer), deltaBytes: deltaBytes, now: Clock.unixSeconds
+            of: version, lifeSeconds: lifeSeconds(answer), deltaBytes: deltaBytes,
+            now: SystemClock.unixSeconds
         ).isDue
     }
 
     /// For how long a client keeps what this answer offers; nil where nothing says so.
     private func lifeSeconds(_ answer: Answer) -> Int? {
         if let ttl = route.dictionary?.ttlSeconds { return ttl }
-        let seconds = freshness(answer).remainingSeconds(at: Int64(Clock.unixSeconds))
+        let seconds = freshness(answer).remainingSeconds(at: Int64(SystemClock.unixSeconds))
         return seconds > 0 ? Int(clamping: seconds) : nil
     }
 
@@ -55,7 +57,7 @@ extension Exchange {
 
     /// Notes that the client is offered a version that is there already.
     func noteOffered(_ version: Dictionaries.Version, _ answer: Answer) {
-        let now = Clock.unixSeconds
+        let now = SystemClock.unixSeconds
         guard answer.offerForm == .inBand else { return context.store.touch(version, now: now) }
         context.store.offered(version, over: dictionary.version, now: now)
     }

@@ -1,5 +1,6 @@
 internal import Dictionaries
 internal import HTTP
+internal import Primitives
 
 // MARK: - Bodies that go on piece by piece
 
@@ -202,14 +203,15 @@ extension Exchange {
         copy(piece.span, answer, isDecoded: true)
         let directive =
             MediaTypes.isEventStream(answer.facts.contentType) && directive == .more ? .flush : directive
-        let begin = Clock.monotonicNanoseconds
+        let begin = SystemClock.monotonicNanoseconds
         var output: [UInt8] = []
         do throws(CodingError) {
             try encoder.encode(piece.span, directive, into: &output)
         } catch {
             return abortCoding(error)
         }
-        proxy.metrics.countCompression(encoder.coding, nanoseconds: Int(Clock.monotonicNanoseconds - begin))
+        proxy.metrics.countCompression(
+            encoder.coding, nanoseconds: Int(SystemClock.monotonicNanoseconds - begin))
         if directive == .more { flushSoon(answer) }
         if directive == .flush { answer.needsFlush = false }
         if encoder.coding.usesDictionary { answer.deltaBytes = (answer.deltaBytes ?? 0) + output.count }

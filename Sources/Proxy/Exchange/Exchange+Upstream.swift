@@ -1,5 +1,6 @@
 internal import Dictionaries
 internal import HTTP
+internal import Primitives
 
 // MARK: - To the upstream
 
@@ -15,7 +16,7 @@ extension Exchange {
             context.store.countUnknown()
             return
         }
-        context.store.advertised(version, now: Clock.unixSeconds)
+        context.store.advertised(version, now: SystemClock.unixSeconds)
         noteUser(of: version)
         if let body = context.store.hotBody(of: version) {
             dictionary = .ready(version, body)
@@ -125,7 +126,7 @@ extension Exchange: ResponseHandler {
     func receivedHead(_ head: consuming ResponseHead, framing: BodyFraming) {
         record.upstreamStatus = Int(head.status.rawValue)
         noteAnswer()
-        record.upstreamMicroseconds = Int(Clock.monotonicNanoseconds - startedNanoseconds) / 1000
+        record.upstreamMicroseconds = Int(SystemClock.monotonicNanoseconds - startedNanoseconds) / 1000
         if isAnswerToRevalidation(head.status) { return keepNotModified(head) }
         plan(head, framing: framing)
     }

@@ -1,5 +1,6 @@
 internal import Dictionaries
 internal import HTTP
+internal import Primitives
 
 /// One request and its answer, from the head's last byte to the answer's last.
 ///
@@ -55,7 +56,7 @@ final class Exchange: Handler {
     var isRequestWhole: Bool
     /// What the upstream is asked about on behalf of nobody but us.
     var storedAnswer: StoredAnswer?
-    var startedNanoseconds = Clock.monotonicNanoseconds
+    var startedNanoseconds = SystemClock.monotonicNanoseconds
 
     // The way back.
     var dictionary = DictionaryState.none
@@ -83,7 +84,7 @@ final class Exchange: Handler {
         bytesSentBefore = connection.bytesSent
         requestFraming = framing
         isRequestWhole = framing == .none || framing == .length(0)
-        record.timeMicroseconds = Int(Clock.unixMilliseconds) * 1000
+        record.timeMicroseconds = Int(SystemClock.unixMilliseconds) * 1000
         record.routeIndex = route.index
         record.isPrivate = route.policy.scope != .public
         if route.policy.scope == .private { identify() }
@@ -235,7 +236,7 @@ final class Exchange: Handler {
         record.isComplete = isComplete
         if proxy.isLogging { describeRequest() }
         record.wireBytesSent = connection.bytesSent - bytesSentBefore
-        record.durationMicroseconds = Int(Clock.monotonicNanoseconds - startedNanoseconds) / 1000
+        record.durationMicroseconds = Int(SystemClock.monotonicNanoseconds - startedNanoseconds) / 1000
         upstream?.abort()
         upstream = nil
         unsent = nil

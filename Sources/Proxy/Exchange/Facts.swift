@@ -1,5 +1,6 @@
 internal import Dictionaries
 internal import HTTP
+internal import Primitives
 
 extension RequestFacts {
     /// What the decisions need to know of a request as it was received.

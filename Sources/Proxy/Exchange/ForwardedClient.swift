@@ -1,4 +1,5 @@
 internal import HTTP
+internal import Primitives
 
 /// What trusted proxies say of the client: pure functions of X-Forwarded-For and Forwarded (RFC 7239).
 ///

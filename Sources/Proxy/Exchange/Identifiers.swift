@@ -1,4 +1,5 @@
 internal import HTTP
+internal import Primitives
 
 /// Identifiers that requests bring along; pure functions of their fields.
 enum Identifiers {

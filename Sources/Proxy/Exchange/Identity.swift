@@ -1,5 +1,6 @@
 internal import Dictionaries
 internal import HTTP
+internal import Primitives
 
 /// What tells one user from another on a private route, and whether a request says all of it and nothing else.
 ///

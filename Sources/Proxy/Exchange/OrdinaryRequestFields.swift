@@ -1,4 +1,5 @@
 internal import HTTP
+internal import Primitives
 
 /// The closed list of request fields that every anonymous client may send.
 ///

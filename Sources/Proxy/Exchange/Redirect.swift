@@ -1,4 +1,5 @@
 internal import HTTP
+internal import Primitives
 
 /// Where a plain request is sent on to.
 enum Redirect {

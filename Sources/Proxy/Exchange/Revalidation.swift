@@ -1,5 +1,6 @@
 internal import Dictionaries
 internal import HTTP
+internal import Primitives
 
 /// The rules for asking the upstream whether a stored answer still holds: pure functions.
 ///

@@ -1,4 +1,5 @@
 internal import HTTP
+internal import Primitives
 
 /// The change of a connection's protocol, WebSocket above all (RFC 9110 section 7.8): pure decisions.
 enum Upgrade {

@@ -1,5 +1,6 @@
 internal import Dictionaries
 internal import HTTP
+internal import Primitives
 
 /// The request as the upstream gets it: a pure function of what the client sent.
 enum UpstreamRequest {

@@ -1,4 +1,5 @@
 internal import Dictionaries
+internal import Primitives
 
 /// The token buckets of recent clients, shared by all loops.
 ///

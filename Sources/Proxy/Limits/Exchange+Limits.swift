@@ -1,4 +1,5 @@
 internal import HTTP
+internal import Primitives
 
 // MARK: - What one client may ask for
 
@@ -8,7 +9,7 @@ extension Exchange {
         guard let limit = context.rateLimit,
             let client = limit.client(request.headers, peer),
             let wait = context.shared.clientRates.take(
-                client, limit.bucket, now: Clock.monotonicNanoseconds)
+                client, limit.bucket, now: SystemClock.monotonicNanoseconds)
         else { return nil }
         // RFC 9110 section 10.2.3: Retry-After is in whole seconds; round up.
         let seconds = Int(wait / 1_000_000_000) + 1

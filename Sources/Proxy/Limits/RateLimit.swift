@@ -1,4 +1,5 @@
 internal import HTTP
+internal import Primitives
 
 /// The rate limit per client, and the rule that tells clients apart.
 struct RateLimit: Sendable {

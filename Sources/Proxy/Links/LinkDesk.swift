@@ -1,4 +1,5 @@
 internal import Dictionaries
+internal import Primitives
 internal import Synchronization
 
 /// Chooses the stored versions that Links name: proven public ones, replaced as soon as that pays.

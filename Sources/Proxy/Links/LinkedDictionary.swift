@@ -1,5 +1,6 @@
 internal import Dictionaries
 internal import HTTP
+internal import Primitives
 
 /// A stored version that a request addresses by the URL of a Link.
 ///
@@ -21,7 +22,7 @@ final class LinkedDictionary: Sendable {
         guard head.method == .get || head.method == .head, head.target.query == nil,
             let authority = head.authority, proxy.context.authorities.contains(authority),
             let path = DictionaryPath(head.target.path),
-            let version = proxy.index.linked(path, authority: authority, now: Clock.unixSeconds)
+            let version = proxy.index.linked(path, authority: authority, now: SystemClock.unixSeconds)
         else { return nil }
         let route = proxy.context.routes.route(of: version)
         guard proxy.context.routes.mayName(route), let dictionary = route.dictionary else { return nil }

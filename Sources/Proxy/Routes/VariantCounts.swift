@@ -1,4 +1,5 @@
 internal import Dictionaries
+internal import Primitives
 
 /// Detects routes whose responses have many variants.
 ///

@@ -1,6 +1,7 @@
 package import Dictionaries
 internal import Dispatch
 internal import HTTP
+internal import Primitives
 
 /// The state that all loops share under one configuration; safe from any thread.
 ///
@@ -86,7 +87,7 @@ package final class ProxyContext: Sendable {
     /// Removes expired versions and refreshes certificates; called every second.
     func maintain() {
         shared.maintenance.async { [store, tls, report] in
-            store.sweep(now: Clock.unixSeconds)
+            store.sweep(now: SystemClock.unixSeconds)
             tls.refresh(report)
         }
     }

@@ -1,6 +1,7 @@
 internal import Dictionaries
 internal import Dispatch
 package import HTTP
+internal import Primitives
 
 extension ProxyServer {
     /// Returns every listening socket in the order of the listeners, the admin listener's last.

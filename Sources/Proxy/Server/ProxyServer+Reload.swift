@@ -1,6 +1,7 @@
 internal import Dictionaries
 internal import Dispatch
 internal import HTTP
+internal import Primitives
 
 extension ProxyServer {
     /// Adopts another configuration for new requests; requests in progress keep theirs.

@@ -1,6 +1,7 @@
 internal import Dictionaries
 internal import Dispatch
 package import HTTP
+internal import Primitives
 
 /// A running proxy with its loops, its listeners and its store.
 ///

@@ -1,6 +1,7 @@
 internal import Dictionaries
 internal import Dispatch
 internal import HTTP
+internal import Primitives
 internal import Synchronization
 
 /// Resolves the names of the upstreams at intervals, on its own queue, because that blocks.

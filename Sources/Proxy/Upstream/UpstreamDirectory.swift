@@ -1,5 +1,6 @@
 internal import Dictionaries
 internal import HTTP
+internal import Primitives
 
 /// The current addresses of all upstreams; it outlives reloads.
 ///

@@ -1,5 +1,6 @@
 internal import Dictionaries
 internal import HTTP
+internal import Primitives
 internal import Synchronization
 
 /// One upstream address and its health, shared by all loops and kept over reloads.

@@ -1,6 +1,7 @@
 internal import Dictionaries
 internal import Dispatch
 internal import HTTP
+internal import Primitives
 
 /// The demo's API, running on its own event loop.
 ///

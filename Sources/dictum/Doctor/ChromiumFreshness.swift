@@ -1,5 +1,6 @@
 internal import Dictionaries
 internal import HTTP
+internal import Primitives
 
 /// The time for which Chromium may use a response as a dictionary, by the rules of its `HttpResponseHeaders`.
 ///
@@ -13,8 +14,8 @@ struct ChromiumFreshness: Equatable, Sendable {
 
     /// Reads the fields of a 200 response; `receivedAt` is in seconds since 1970.
     init(_ headers: Headers, receivedAt: Int64) {
-        let fields = Fields(headers)
-        let sentAt = headers.first(.date).flatMap(FieldDate.parse)
+        let fields = Fields(headers, now: receivedAt)
+        let sentAt = headers.first(.date).flatMap { HTTPDate.unixSeconds($0, now: receivedAt) }
         let age = max(fields.ageSeconds, max(0, receivedAt - (sentAt ?? receivedAt)))
         let lifetime = fields.isNeverFresh ? 0 : fields.lifetimeSeconds(sentAt: sentAt ?? receivedAt)
         let stale = fields.isNeverFresh || fields.mustRevalidate ? 0 : fields.staleSeconds
@@ -30,9 +31,10 @@ struct ChromiumFreshness: Equatable, Sendable {
         private let expires: String?
         private let lastModified: Int64?
         private let hasETag: Bool
+        private let now: Int64
         let ageSeconds: Int64
 
-        init(_ headers: Headers) {
+        init(_ headers: Headers, now: Int64) {
             func members(_ name: HeaderName) -> [Substring] {
                 headers.values(name).flatMap { $0.lowercased().split(separator: ",") }.map { member in
                     member.drop { $0 == " " || $0 == "\t" }
@@ -41,7 +43,8 @@ struct ChromiumFreshness: Equatable, Sendable {
             directives = members(.cacheControl)
             pragma = members(.pragma)
             expires = headers.first(.expires)
-            lastModified = headers.first(.lastModified).flatMap(FieldDate.parse)
+            lastModified = headers.first(.lastModified).flatMap { HTTPDate.unixSeconds($0, now: now) }
+            self.now = now
             hasETag = headers.contains(.etag)
             ageSeconds = headers.first(.age).flatMap { Int64($0) } ?? 0
         }
@@ -68,7 +71,7 @@ struct ChromiumFreshness: Equatable, Sendable {
         func lifetimeSeconds(sentAt: Int64) -> Int64 {
             if let age = seconds("max-age") { return age }
             if let expires {
-                if let end = FieldDate.parse(expires) { return max(0, end - sentAt) }
+                if let end = HTTPDate.unixSeconds(expires, now: now) { return max(0, end - sentAt) }
                 if expires == "0" { return 0 }
             }
             guard let lastModified, !mustRevalidate else { return 0 }

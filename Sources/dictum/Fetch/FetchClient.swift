@@ -1,6 +1,7 @@
 internal import Dictionaries
 internal import Dispatch
 internal import HTTP
+internal import Primitives
 
 /// A blocking HTTP client on an event loop of its own, with one request at a time.
 final class FetchClient: Sendable {

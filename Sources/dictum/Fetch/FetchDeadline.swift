@@ -1,4 +1,5 @@
 internal import HTTP
+internal import Primitives
 
 /// The time limit of a whole fetch.
 struct FetchDeadline: Sendable {
@@ -9,9 +10,9 @@ struct FetchDeadline: Sendable {
     /// Starts the clock.
     init(seconds: Int) {
         self.seconds = seconds
-        end = Clock.monotonicNanoseconds / 1_000_000 + Int64(seconds) * 1000
+        end = SystemClock.monotonicNanoseconds / 1_000_000 + Int64(seconds) * 1000
     }
 
     /// The remaining time, 0 after the end.
-    var remainingMilliseconds: Int { Int(max(0, end - Clock.monotonicNanoseconds / 1_000_000)) }
+    var remainingMilliseconds: Int { Int(max(0, end - SystemClock.monotonicNanoseconds / 1_000_000)) }
 }

@@ -1,4 +1,5 @@
 internal import HTTP
+internal import Primitives
 
 /// A request and its response, collected as a whole.
 ///
@@ -69,7 +70,7 @@ final class FetchExchange: ResponseHandler {
             .success(
                 FetchAnswer(
                     interim: interim, head: head, body: body, serverKey: connection?.peerKey,
-                    receivedAt: Clock.unixMilliseconds / 1000)))
+                    receivedAt: SystemClock.unixMilliseconds / 1000)))
     }
 
     func upstreamDrained() {}

@@ -2,6 +2,7 @@ internal import Dictionaries
 internal import Dispatch
 internal import Foundation
 internal import Glibc
+internal import Primitives
 
 /// The events of a running `serve` in their order: signals, and reports about a successor.
 ///

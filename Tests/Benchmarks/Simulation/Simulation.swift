@@ -1,5 +1,6 @@
 import Dictionaries
 import Dispatch
+import Primitives
 
 /// Prints what simulated days of many clients come to, beside a store that forgets nothing.
 ///

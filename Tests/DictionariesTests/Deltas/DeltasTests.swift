@@ -1,4 +1,5 @@
 import Dispatch
+import Primitives
 import TestSupport
 import Testing
 

@@ -1,4 +1,5 @@
 internal import Dictionaries
+internal import Primitives
 internal import Testing
 
 /// RFC 9842 section 2.2.

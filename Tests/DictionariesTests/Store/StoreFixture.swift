@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import Primitives
 import Testing
 
 @testable import Dictionaries

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import Primitives
 import TestSupport
 import Testing
 
@@ -137,7 +138,7 @@ import Testing
         func blob(_ bytes: [UInt8]) -> String {
             "X'" + bytes.map { String(format: "%02x", $0) }.joined() + "'"
         }
-        let ahead = StoreClock.microseconds / 1_000_000 + 10_000_000
+        let ahead = SystemClock.unixMicroseconds / 1_000_000 + 10_000_000
         try folder.sqlite(
             """
             PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL;

@@ -1,4 +1,5 @@
 import Foundation
+import Primitives
 import Testing
 
 @testable import Dictionaries
@@ -175,14 +176,14 @@ import Testing
     @Test func `a row says no second that has not come`() throws {
         let version = store.admit(sampleBody(1), now: 1000)
         store.close()
-        let now = Int(StoreClock.microseconds / 1_000_000)
+        let now = Int(SystemClock.unixMicroseconds / 1_000_000)
         let future = now + 1_000_000
         try folder.sqlite(
             "UPDATE version SET admitted = \(future), last_wanted = \(future), last_offered = \(future), last_advertised = \(future)"
         )
         let reopened = try DictionaryStore.open(folder.database)
         let row = try #require(reopened.publisher.index.version(row: version.id))
-        let end = Int(StoreClock.microseconds / 1_000_000)
+        let end = Int(SystemClock.unixMicroseconds / 1_000_000)
         for second in [row.lastWanted, row.lastOffered, row.lastContact] {
             #expect((now...end).contains(second))
         }
@@ -237,7 +238,7 @@ import Testing
     @Test func `the disk forgets that second too`() throws {
         let version = store.admit(sampleBody(1), now: Self.now)
         #expect(store.flush())
-        let future = Int(StoreClock.microseconds / 1_000_000) + 1_000_000
+        let future = Int(SystemClock.unixMicroseconds / 1_000_000) + 1_000_000
         store.touch(version, now: future)
         store.sweep(now: future)
         #expect(store.flush())

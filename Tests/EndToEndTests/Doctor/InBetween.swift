@@ -1,4 +1,5 @@
 internal import Dictionaries
+internal import Primitives
 internal import TestSupport
 
 /// A proxy that does what it should not: it changes requests and answers, or keeps answers whatever they vary by.

@@ -1,5 +1,6 @@
 internal import Dictionaries
 internal import Foundation
+internal import Primitives
 internal import Testing
 
 /// `dictum fetch` against `dictum serve`, both as users run them.

@@ -1,5 +1,6 @@
 internal import Dictionaries
 internal import Foundation
+internal import Primitives
 internal import TestSupport
 
 /// Runs a job for each number on a thread of its own, and returns when all have ended; throws the first error.

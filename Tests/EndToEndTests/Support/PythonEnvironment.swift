@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Primitives
 
 /// A Python of its own with packages of PyPI, which tests judge with.
 enum PythonEnvironment {

@@ -1,6 +1,7 @@
 internal import Dictionaries
 internal import Foundation
 internal import Glibc
+internal import Primitives
 internal import TestSupport
 
 /// An origin that answers with the bytes that a test gives, one request a connection, and remembers the requests.

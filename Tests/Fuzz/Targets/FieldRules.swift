@@ -1,4 +1,5 @@
 internal import Dictionaries
+internal import Primitives
 
 /// The rules for fields: nothing traps, and what is written again reads as the same.
 enum FieldRules {
@@ -15,7 +16,10 @@ enum FieldRules {
                     EntityTag.parseList([tag.serialized]).weakMatches(tag),
                     "a list of one tag holds that tag")
             }
-            _ = FieldDate.parse(line)
+            if let date = HTTPDate.unixSeconds(line, now: 1_000_000_000) {
+                let written = HTTPDate.bytes(unixSeconds: date)
+                try require(HTTPDate.unixSeconds(written.span, now: 0) == date, "a date reads as written")
+            }
             _ = NormalPath.isNormal(line)
             if let digest = Digest(base64URL: line) {
                 try require(Digest(base64URL: digest.base64URL) == digest, "a digest reads as written")

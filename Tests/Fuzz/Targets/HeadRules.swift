@@ -1,4 +1,5 @@
 internal import HTTP
+internal import Primitives
 
 /// The rules for heads: cutting changes nothing, what is written again reads as the same, and whatever is taken goes out in
 /// a form that no reader can take for anything else.

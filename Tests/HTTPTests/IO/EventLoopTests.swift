@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import Glibc
+internal import Primitives
 import Testing
 
 @testable import HTTP

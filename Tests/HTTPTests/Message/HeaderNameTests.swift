@@ -1,3 +1,4 @@
+import Primitives
 import Testing
 
 @testable import HTTP
@@ -51,6 +52,24 @@ struct HeaderNameTests {
         for byte in UInt8.min...UInt8.max {
             let isUpper = (0x41...0x5a).contains(byte)
             #expect(ASCII.lowercased(byte) == (isUpper ? byte + 32 : byte))
+        }
+    }
+
+    @Test func `every listed name is found in any case, and nothing that differs from it in one byte is`() {
+        for (index, name) in HeaderNameTable.names.enumerated() {
+            for spelling in [name, name.lowercased(), name.uppercased()] {
+                #expect(Int(HeaderNameTable.shared.id(of: spelling.utf8.span)) == index + 1)
+            }
+            for place in 0..<name.utf8.count {
+                for byte in UInt8.min...UInt8.max where ASCII.isFieldValue(byte) {
+                    var other = Array(name.utf8)
+                    guard ASCII.lowercased(other[place]) != ASCII.lowercased(byte) else { continue }
+                    other[place] = byte
+                    if Int(HeaderNameTable.shared.id(of: other.span)) == index + 1 {
+                        Issue.record("\(other) is taken for \(name)")
+                    }
+                }
+            }
         }
     }
 }

@@ -1,3 +1,4 @@
+import Primitives
 import Testing
 
 @testable import HTTP
@@ -39,23 +40,19 @@ struct RequestTargetTests {
     }
 
     @Test(arguments: [
-        ("http://A.b/", "a.b", false), ("https://a:8443?x", "a:8443", true),
-        ("HTTP://[::1]:80", "[::1]:80", false),
+        ("http://A.b/", "a.b"), ("https://a:8443?x", "a:8443"), ("HTTP://[::1]:80", "[::1]:80"),
     ])
-    func `an absolute target names its authority and scheme`(text: String, authority: String, isSecure: Bool)
-        throws
-    {
+    func `an absolute target names its authority`(text: String, authority: String) throws {
         let target = try RequestTarget(text)
         #expect(target.form == .absolute)
         #expect(target.authority == authority)
-        #expect(target.isSecure == isSecure)
     }
 
     @Test func `only OPTIONS takes the asterisk`() throws {
         let target = try RequestTarget("*", method: .options)
         #expect(target.form == .asterisk)
         #expect(target.path == "*")
-        #expect(target.query == nil && target.authority == nil && target.isSecure == nil)
+        #expect(target.query == nil && target.authority == nil)
     }
 
     @Test func `an authority form has no path`() throws {

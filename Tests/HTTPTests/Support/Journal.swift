@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import Primitives
 
 @testable import HTTP
 

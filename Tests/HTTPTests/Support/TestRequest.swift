@@ -1,3 +1,5 @@
+import Primitives
+
 @testable import HTTP
 
 /// A request that a test's server has received; lives on the server's loop.

@@ -1,3 +1,5 @@
+import Primitives
+
 @testable import HTTP
 
 /// Records the response to one request of a test; lives on the client's loop.

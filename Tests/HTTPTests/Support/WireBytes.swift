@@ -1,3 +1,5 @@
+import Primitives
+
 @testable import HTTP
 
 /// Returns the bytes of a text.

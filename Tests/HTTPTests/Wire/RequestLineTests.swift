@@ -52,9 +52,9 @@ struct RequestLineTests {
     }
 
     @Test(arguments: [
-        ("HTTP/1.0", Version.http10), ("HTTP/1.1", .http11), ("HTTP/1.2", .http11), ("HTTP/1.9", .http11),
+        ("HTTP/1.0", HTTPVersion.http10), ("HTTP/1.1", .http11), ("HTTP/1.2", .http11), ("HTTP/1.9", .http11),
     ])
-    func `a minor version above 1 counts as 1`(text: String, version: Version) throws {
+    func `a minor version above 1 counts as 1`(text: String, version: HTTPVersion) throws {
         #expect(try parseRequest("GET / \(text)\r\nHost: a\r\n\r\n")?.version == version)
     }
 

@@ -1,5 +1,6 @@
 internal import Dictionaries
 internal import Glibc
+internal import Primitives
 internal import TestSupport
 internal import Testing
 

@@ -1,5 +1,6 @@
 internal import Dictionaries
 internal import Foundation
+internal import Primitives
 internal import TestSupport
 internal import Testing
 

@@ -1,6 +1,7 @@
 internal import Dictionaries
 internal import Glibc
 internal import HTTP
+internal import Primitives
 internal import TestSupport
 
 @testable import Proxy

@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import Primitives
 
 /// The resources that admissions share: memory for copies, bytes that may be written, and one copy per key.
 final class AdmissionBudget: Sendable {

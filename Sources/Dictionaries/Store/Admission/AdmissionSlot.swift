@@ -1,3 +1,5 @@
+internal import Primitives
+
 /// A reservation for the copy of a body that may be admitted: memory, and bytes that may be written.
 ///
 /// An admission uses it up. Otherwise `release`, or the end of the last reference, gives everything back.

@@ -1,3 +1,4 @@
+internal import Primitives
 internal import Synchronization
 
 /// The admission of bodies, and the demand that requests reveal.
@@ -74,7 +75,7 @@ extension DictionaryStore {
         let admitted = memory.state.withLock { state in
             state.admit(
                 facts, body: kept, chain: key.chainKey, policy: candidate.policy, now: now,
-                clock: StoreClock.microseconds, head: candidate.head, isOffered: isOffered, over: former)
+                clock: SystemClock.unixMicroseconds, head: candidate.head, isOffered: isOffered, over: former)
         }
         memory.judge(admitted.version)
         slot?.settle(written: admitted.isNew ? storedBytes(key, bytes: facts.bytes) : 0)

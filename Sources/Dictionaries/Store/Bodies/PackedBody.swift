@@ -1,3 +1,5 @@
+internal import Primitives
+
 /// A whole body over which others are packed.
 final class PackingBase: Sendable {
     /// Its row in the table of bodies.

@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import Glibc
+internal import Primitives
 
 /// A store as an operator's command sees it: opened as it is, beside the proxies that use it.
 ///

@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import Primitives
 
 /// The part of a store that reads bodies from disk, on a queue of its own.
 ///

@@ -1,5 +1,6 @@
 internal import GRDB
 internal import GRDBSQLite
+internal import Primitives
 
 /// Steps through the rows of a query without an object per row: a store of a million versions opens in
 /// seconds.
@@ -44,7 +45,7 @@ internal import GRDBSQLite
         let count = Int(unsafe sqlite3_column_bytes(statement.sqliteStatement, column))
         let bytes = unsafe UnsafeBufferPointer(start: start, count: count)
         let former = texts[Int(column)].utf8
-        if unsafe FieldSyntax.equals(former.span, bytes.span) { return texts[Int(column)] }
+        if unsafe former.span.equals(bytes.span) { return texts[Int(column)] }
         let text = unsafe String(decoding: bytes, as: UTF8.self)
         texts[Int(column)] = text
         return text

@@ -1,4 +1,5 @@
 internal import GRDB
+internal import Primitives
 
 /// The database file: SQL and nothing else.
 ///

@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import GRDB
+internal import Primitives
 
 /// The rows of the store, to and from versions.
 enum StoreRows {
@@ -16,7 +17,7 @@ enum StoreRows {
     /// nonsense.
     static func forEachVersion(_ database: Database, heads: HeadMemory, _ body: (Version) -> Void) throws {
         let chains = try chains(database)
-        let now = Int(StoreClock.microseconds / 1_000_000)
+        let now = Int(SystemClock.unixMicroseconds / 1_000_000)
         let rows = try RowReader(database, sql: "SELECT \(columns), pinned_until, head, digest FROM version")
         while try rows.next() {
             guard let chain = rows.integer(1), let known = chains[chain], let digest = rows.digest(18) else {

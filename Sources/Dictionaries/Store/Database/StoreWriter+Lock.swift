@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import Primitives
 
 /// The lock that makes one process the writer of a store, and the wait of the others for it.
 ///

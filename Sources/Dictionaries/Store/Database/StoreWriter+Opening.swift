@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import Primitives
 
 /// How a database comes and goes; on the write queue, but for `init`.
 extension StoreWriter {

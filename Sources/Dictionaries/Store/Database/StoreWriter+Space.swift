@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import Glibc
+internal import Primitives
 
 /// The space that a batch needs on disk.
 ///

@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import Primitives
 internal import Synchronization
 
 /// The part of a store that writes its file, confined to a queue of its own.

@@ -1,3 +1,5 @@
+internal import Primitives
+
 /// The key of a chain: the versions of one covered resource, for one authority and one scope.
 ///
 /// The key contains the exact `match` and `match-dest` as sent, because a client keeps one dictionary per

@@ -1,3 +1,4 @@
+internal import Primitives
 internal import Synchronization
 
 /// Every version that may be used: tables that one writer changes and all readers share.

@@ -1,3 +1,4 @@
+internal import Primitives
 internal import Synchronization
 
 /// The head of the response that made a version, with which the upstream can be asked to revalidate.

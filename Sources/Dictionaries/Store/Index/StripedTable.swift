@@ -1,3 +1,5 @@
+internal import Primitives
+
 /// A table for one writer and many readers, in stripes with a lock each, held for one step (lock striping).
 ///
 /// A reader hardly ever meets the writer, and finds each change at once. Persistent trees were slower: with

@@ -1,3 +1,5 @@
+internal import Primitives
+
 /// The ids that prove that a client was given a dictionary (RFC 9842 section 2.1.3).
 ///
 /// An id is derived from the body's digest and its chain under a key that stays in the store's process. It is

@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import GRDB
+internal import Primitives
 
 /// The rows of private chains, to and from versions; without the key nothing in them can be read.
 enum PrivateRows {
@@ -18,7 +19,7 @@ enum PrivateRows {
         var found = Found()
         let (owners, unusable) = try owners(database, keys)
         found.unusableChains = unusable
-        let now = Int(StoreClock.microseconds / 1_000_000)
+        let now = Int(SystemClock.unixMicroseconds / 1_000_000)
         let rows = try RowReader(
             database, sql: "SELECT \(StoreRows.columns), name, stored FROM private_version")
         while try rows.next() {

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Primitives
 
 /// The key file of private routes: one line of `dictum-key-1` and the base64 of 32 random bytes.
 package enum StoreKeyFile {

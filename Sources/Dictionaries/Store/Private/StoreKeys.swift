@@ -1,3 +1,5 @@
+internal import Primitives
+
 /// The keys of a store, each for one purpose, all derived from the key in `store.key_file`.
 ///
 /// A private row reveals to a reader without the key its size, its times, its media type, and which rows

@@ -1,3 +1,5 @@
+internal import Primitives
+
 /// The upkeep that the proxy asks for: expiry, the rule of currency, and pins.
 extension DictionaryStore {
     /// The longest life of a pin; a row that claims more is invalid.

@@ -1,0 +1,103 @@
+internal import Primitives
+
+/// The TLS of one listener; re-reads its files after a change without disturbing connections.
+///
+/// Safe from any thread.
+package final class TLSServer: Sendable {
+    /// The outcome of a look at the files.
+    package enum Refresh: Equatable, Sendable {
+        case unchanged
+        /// New connections use the new files.
+        case read
+        /// The new files are invalid, and the former ones stay in use.
+        case refused(TLSError)
+    }
+
+    private struct State: Sendable {
+        var context: TLSServerContext
+        var stamps: [TLSFileStamp?]
+    }
+
+    package let settings: TLSServerSettings
+    private let ticketKeys: TLSTicketKeys
+    private let state: Guarded<State>
+
+    /// Reads every file; throws the first error.
+    package init(_ settings: TLSServerSettings, ticketKeys: TLSTicketKeys) throws(TLSError) {
+        self.settings = settings
+        self.ticketKeys = ticketKeys
+        // Taken before the files are read, so that the next look finds a change in between.
+        let stamps = settings.files.map { TLSFileStamp($0) }
+        state = Guarded(
+            State(context: try TLSServerContext(settings, ticketKeys: ticketKeys), stamps: stamps))
+    }
+
+    /// The context for a connection that begins now.
+    package var current: TLSServerContext { state.withLock { $0.context } }
+
+    /// Reads the files again if one has changed.
+    ///
+    /// Blocks, so never call it on a loop, nor from two threads at once.
+    package func refresh() -> Refresh {
+        let stamps = settings.files.map { TLSFileStamp($0) }
+        guard stamps != state.withLock({ $0.stamps }) else { return .unchanged }
+        do throws(TLSError) {
+            let context = try TLSServerContext(settings, ticketKeys: ticketKeys)
+            state.withLock { $0 = State(context: context, stamps: stamps) }
+            return .read
+        } catch {
+            // Reported once per change: certificate and key are two files, and one is written before the other.
+            state.withLock { $0.stamps = stamps }
+            return .refused(error)
+        }
+    }
+}
+
+/// The TLS settings of a listener.
+package struct TLSServerSettings: Equatable, Sendable {
+    /// The files of one certificate.
+    package struct Files: Equatable, Sendable {
+        /// The PEM file of the certificate, followed by its chain up to the root.
+        package var certificate: String
+        /// The PEM file of the key.
+        package var privateKey: String
+        /// The DER file of an OCSP response to staple; nil for none.
+        package var ocsp: String?
+
+        package init(certificate: String, privateKey: String, ocsp: String? = nil) {
+            self.certificate = certificate
+            self.privateKey = privateKey
+            self.ocsp = ocsp
+        }
+    }
+
+    /// The need for a client certificate.
+    package enum ClientAuthentication: Equatable, Sendable {
+        case optional, required
+    }
+
+    /// The certificates; a client that names no host, or an unknown one, gets the first.
+    package var certificates: [Files]
+    /// The oldest protocol version that is accepted.
+    package var minVersion = TLSVersion.tls12
+    /// The PEM file of the authorities for clients' certificates; nil if clients are not asked for one.
+    package var clientAuthority: String?
+    package var clientAuthentication = ClientAuthentication.required
+    /// True if requests are accepted before the handshake is complete (RFC 8446 section 2.3).
+    package var earlyData = false
+
+    package init(certificates: [Files]) {
+        self.certificates = certificates
+    }
+
+    /// All files.
+    var files: [String] {
+        certificates.flatMap { [$0.certificate, $0.privateKey] + ($0.ocsp.map { [$0] } ?? []) }
+            + (clientAuthority.map { [$0] } ?? [])
+    }
+}
+
+/// A protocol version of TLS.
+package enum TLSVersion: Equatable, Sendable {
+    case tls12, tls13
+}

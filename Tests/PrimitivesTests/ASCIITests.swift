@@ -1,0 +1,54 @@
+internal import Dispatch
+internal import Primitives
+import Testing
+
+struct ASCIITests {
+    @Test func `the classes of bytes are those of the grammars`() {
+        let token = Array("!#$%&'*+-.^_`|~0123456789".utf8)
+        for byte in UInt8.min...UInt8.max {
+            let isLetter = (0x41...0x5a).contains(byte) || (0x61...0x7a).contains(byte)
+            let isDigit = (0x30...0x39).contains(byte)
+            #expect(ASCII.isLetter(byte) == isLetter)
+            #expect(ASCII.isDigit(byte) == isDigit)
+            #expect(ASCII.isToken(byte) == (isLetter || token.contains(byte)))
+            #expect(ASCII.isPlainName(byte) == (isLetter || isDigit || byte == 0x2d))
+            #expect(ASCII.isBlank(byte) == (byte == 0x20 || byte == 0x09))
+            #expect(ASCII.isVisible(byte) == (0x21...0x7e).contains(byte))
+            #expect(ASCII.isFieldValue(byte) == (byte == 0x09 || byte >= 0x20 && byte != 0x7f))
+            #expect(ASCII.lowercased(byte) == ((0x41...0x5a).contains(byte) ? byte + 0x20 : byte))
+            let isHexadecimal = isDigit || (0x41...0x46).contains(byte & 0xdf) && isLetter
+            #expect((ASCII.hexadecimal(byte) != nil) == isHexadecimal)
+        }
+        #expect("0aF".utf8.compactMap(ASCII.hexadecimal) == [0, 10, 15])
+    }
+}
+
+struct GuardedTests {
+    @Test func `no change is lost between threads`() {
+        let sum = Guarded(0)
+        DispatchQueue.concurrentPerform(iterations: 8) { _ in
+            for _ in 0..<1_000 { sum.withLock { $0 += 1 } }
+        }
+        #expect(sum.withLock { $0 } == 8_000)
+    }
+
+    @Test func `an error leaves the lock open`() {
+        let value = Guarded(1)
+        #expect(throws: CancellationError.self) {
+            try value.withLock { (_: inout Int) throws(CancellationError) in throw CancellationError() }
+        }
+        #expect(value.withLock { $0 } == 1)
+    }
+}
+
+struct SystemClockTests {
+    @Test func `the monotonic clock never goes back, and the other ones agree`() {
+        let before = SystemClock.monotonicNanoseconds
+        #expect(SystemClock.monotonicNanoseconds >= before)
+        let seconds = Int64(SystemClock.unixSeconds)
+        #expect(SystemClock.unixMilliseconds / 1000 - seconds <= 60)
+        #expect(SystemClock.unixMicroseconds / 1_000_000 - seconds <= 60)
+        // 2020 to 2100.
+        #expect((1_577_836_800..<4_102_444_800).contains(seconds))
+    }
+}
