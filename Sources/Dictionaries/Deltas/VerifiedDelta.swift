@@ -5,7 +5,7 @@ internal import Primitives
 /// A cached delta is never sent for another body, because this type carries the proof from the encoder to the client:
 ///
 /// 1. Its only initializer decodes the coded bytes with a decoder of its own, over the dictionary, and compares the
-///    result with the body, byte for byte. Whatever a faulty encoder gives, no value comes of it.
+///    result with the body, byte for byte. So a faulty encoder never leads to a value.
 /// 2. Its key has the digests of that very body and dictionary, which `Body` has as the SHA-256 of its bytes.
 /// 3. `DeltaCache` takes values of this type only (`DeltaTurn.finish`, `DeltaCache.replace`), and keeps each under its
 ///    own key.

@@ -216,7 +216,7 @@ extension DeltaCache {
     @Test(arguments: [
         (2, 0, ContentCoding.dcz, scope), (1, 1, .dcz, scope), (1, 0, .dcb, scope), (1, 0, .dcz, .unlisted),
     ])
-    func `a delta of another name is not kept, and nobody gets it`(
+    func `a delta with another key is not kept, and nobody gets it`(
         number: Int, dictionary: Int, coding: ContentCoding, scope: DeltaScope
     ) throws {
         let cache = DeltaCache(bytesMax: 1 << 20)
@@ -271,7 +271,7 @@ extension DeltaCache {
         #expect(cache.outcome(key(2)) == nil)
     }
 
-    @Test func `what does not decode to exactly the body is no verified delta`() throws {
+    @Test func `only bytes that decode to exactly the body make a verified delta`() throws {
         let coded = try delta(1).bytes
         let verified = { (coded: [UInt8], body: Body, dictionary: Body) in
             VerifiedDelta(coded, of: body, over: dictionary, .dcz, in: scope)
