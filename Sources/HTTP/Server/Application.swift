@@ -2,11 +2,11 @@
 ///
 /// Used on that loop only.
 package protocol Application: AnyObject {
-    /// Takes a request with a complete head; responds through `connection`, now or later.
+    /// Takes a request with a complete head; responds through `stream`, now or later.
     ///
     /// The returned handler receives the request's body piece by piece.
     func begin(
-        _ head: consuming RequestHead, framing: BodyFraming, on connection: ServerConnection
+        _ head: consuming RequestHead, framing: BodyFraming, on stream: any ResponseStream
     ) -> any RequestHandler
 
     /// Responds to a connection that never became a request, through `send`, which returns the number of bytes

@@ -32,12 +32,12 @@ final class AdminApplication: Application {
     }
 
     func begin(
-        _ head: consuming RequestHead, framing: BodyFraming, on connection: ServerConnection
+        _ head: consuming RequestHead, framing: BodyFraming, on stream: any ResponseStream
     ) -> any RequestHandler {
         let head = head
-        let exchange = AdminExchange(connection, isHead: head.method == .head)
+        let exchange = AdminExchange(stream, isHead: head.method == .head)
         do throws(AdminRefusal) {
-            try begin(head, framing, exchange, peer: connection.peer)
+            try begin(head, framing, exchange, peer: stream.peer)
         } catch {
             exchange.answer(AdminAnswer(error, accept: head.headers.joined(.accept)))
         }
@@ -45,7 +45,7 @@ final class AdminApplication: Application {
     }
 
     func refuse(_ refusal: Refusal, from peer: Endpoint?, send: (ResponseHead, [UInt8]) -> Int) {
-        let (head, body) = ProblemAnswer(refusal).rendered(accept: nil)
+        let (head, body) = ProblemResponse(refusal).rendered(accept: nil)
         _ = send(head, body)
     }
 

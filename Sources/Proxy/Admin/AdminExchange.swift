@@ -2,7 +2,7 @@ internal import HTTP
 
 /// One request to the admin listener.
 final class AdminExchange: Handler, RequestHandler {
-    private let connection: ServerConnection
+    private let stream: any ResponseStream
     private let isHead: Bool
     /// The registration on the loop while another thread prepares the response.
     var token: Token?
@@ -13,8 +13,8 @@ final class AdminExchange: Handler, RequestHandler {
     /// The largest body that is read and ignored.
     private static let bodyBytesMax = 64 * 1024
 
-    init(_ connection: ServerConnection, isHead: Bool) {
-        self.connection = connection
+    init(_ stream: any ResponseStream, isHead: Bool) {
+        self.stream = stream
         self.isHead = isHead
     }
 
@@ -22,20 +22,20 @@ final class AdminExchange: Handler, RequestHandler {
     func whenWhole(_ framing: BodyFraming, _ head: RequestHead, work: @escaping () -> AdminAnswer) {
         if framing == .none || framing == .length(0) { return answer(work()) }
         self.work = work
-        if head.headers.contains(.expect) { connection.sendInterim(ResponseHead(status: .continue)) }
+        if head.headers.contains(.expect) { stream.sendInterim(ResponseHead(status: .continue)) }
     }
 
     func answer(_ answer: AdminAnswer) {
         release()
         var head = answer.head
         if isHead { head.headers.append(.contentLength, String(answer.body.count)) }
-        connection.start(head, body: isHead ? .none : .length(UInt64(answer.body.count)))
-        connection.write(answer.body.span)
-        connection.finish()
+        stream.start(head, body: isHead ? .none : .length(UInt64(answer.body.count)))
+        stream.write(answer.body.span)
+        stream.finish()
     }
 
     private func release() {
-        if let token { connection.core.remove(token) }
+        if let token { stream.core.remove(token) }
         token = nil
         work = nil
     }
@@ -53,7 +53,7 @@ final class AdminExchange: Handler, RequestHandler {
     }
 
     func malformed(_ error: ParseError) {
-        guard work != nil else { return connection.abort() }
+        guard work != nil else { return stream.abort() }
         answer(AdminAnswer(AdminRefusal(.badRequest, "The request's body is malformed."), accept: nil))
     }
 

@@ -1,39 +1,38 @@
 internal import HTTP
 internal import Primitives
 
-/// What the connection and, where its peer is trusted, the forwarding fields say of the client.
+/// The peer of a client's connection, and what it says of the client in forwarding fields if it is trusted.
 ///
-/// Made once a connection and configuration; the connection keeps it.
+/// Made once per connection and configuration; the connection keeps it.
 final class ClientPeer {
-    /// Whether the fields of this peer count: a proxy of the operator's own.
+    /// True if the peer is a proxy of the operator's own, so that its forwarding fields count.
     let isTrusted: Bool
     /// The address of the peer: 4 or 16 bytes, none for a unix socket.
     let address: IPAddress?
 
-    /// Whether it connected with TLS to a proxy that says so by the PROXY protocol.
+    /// True if its connection is TLS, here or by a PROXY header; nil if neither tells.
     let isTLS: Bool?
 
-    /// What its own TLS has shown; nil without.
+    /// Facts of its own TLS session; nil without TLS.
     let tls: TLSFacts?
 
     /// The address as X-Forwarded-For has it.
     let text: String
 
-    /// Whom the configuration trusts.
     private let networks: [TrustedNetwork]
-    /// The reloads before the configuration that says whom to trust.
+    /// The number of reloads before the configuration that names the trusted networks.
     private let generation: Int
 
-    /// The peer of a connection; made on its first request, and on the first after a reload.
-    static func of(_ connection: ServerConnection, in context: ProxyContext) -> ClientPeer {
-        if let known = connection.attachment as? ClientPeer, known.generation == context.generation {
+    /// Returns the peer of a connection; made on its first request, and on the first after a reload.
+    static func of(_ stream: any ResponseStream, in context: ProxyContext) -> ClientPeer {
+        if let known = stream.attachment as? ClientPeer, known.generation == context.generation {
             return known
         }
         let peer = ClientPeer(
-            connection.peer, isTLS: connection.isPeerTLS, tls: connection.tls,
+            stream.peer, isTLS: stream.isPeerTLS, tls: stream.tls,
             trusting: context.configuration.trustedProxies,
             generation: context.generation)
-        connection.attachment = peer
+        stream.attachment = peer
         return peer
     }
 
@@ -50,7 +49,7 @@ final class ClientPeer {
         isTrusted = networks.contains(peer)
     }
 
-    /// Whether the client's transport is secure (RFC 9842 section 8), by the setting `secure_transport`.
+    /// Returns true if the client's transport is secure (RFC 9842 section 8), by the setting `secure_transport`.
     func isTransportSecure(_ headers: borrowing Headers, setting: Configuration.SecureTransport) -> Bool {
         switch setting {
         case .assume: return true
@@ -60,11 +59,11 @@ final class ClientPeer {
         if isTLS == true, !isTrusted { return true }
         if forwards(headers) { return forwardedProtocol(headers) == "https" }
         if let isTLS { return isTLS }
-        // Whoever speaks for nobody else is the client itself, and on this machine nothing lies between.
+        // Without forwarding fields the peer is the client itself, and nothing lies between on this machine.
         return address?.isLoopback ?? true
     }
 
-    /// Whether the peer speaks for somebody else.
+    /// Returns true if the peer forwards for somebody else.
     private func forwards(_ headers: borrowing Headers) -> Bool {
         headers.containsAny(of: Self.forwardingFields)
     }
@@ -73,8 +72,8 @@ final class ClientPeer {
         .xForwardedFor, .xForwardedProto, .xForwardedHost, .forwarded, .via,
     ]
 
-    /// The scheme that the client used, by the X-Forwarded-Proto of a trusted peer or else its Forwarded; nil where none
-    /// says `http` or `https`.
+    /// Returns the scheme that the client used, by the X-Forwarded-Proto of a trusted peer or else its Forwarded; nil if
+    /// neither is `http` or `https`.
     func forwardedProtocol(_ headers: borrowing Headers) -> String? {
         guard isTrusted else { return nil }
         guard headers.contains(.xForwardedProto) else {
@@ -83,7 +82,7 @@ final class ClientPeer {
         var scheme: String?
         var isFirst = true
         headers.forEachListMember(of: .xForwardedProto) { member in
-            // Of a list the first is the client's own.
+            // The first of a list is the client's own.
             guard isFirst else { return }
             isFirst = false
             scheme = ["https", "http"].first { String(member).lowercased() == $0 }
@@ -91,14 +90,14 @@ final class ClientPeer {
         return scheme
     }
 
-    /// The client's address as bits, to tell clients apart: `limitedAddress`, else the peer's; zero where there is none.
+    /// Returns the client's address as bits, to tell clients apart: `limitedAddress`, else the peer's, else zero.
     func clientAddress(_ headers: borrowing Headers) -> UInt128 {
         (limitedAddress(headers) ?? address)?.bits ?? 0
     }
 
-    /// The address to which a client's limits apply: the peer's own, or what trusted peers say who forwarded it.
+    /// Returns the address that a client's limits apply to: the peer's own, or the one that trusted peers name.
     ///
-    /// Nil where a trusted peer names nobody.
+    /// Nil if a trusted peer names none.
     func limitedAddress(_ headers: borrowing Headers) -> IPAddress? {
         isTrusted ? ForwardedClient.address(headers, trusting: networks) : address
     }

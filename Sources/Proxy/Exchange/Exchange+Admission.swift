@@ -2,238 +2,329 @@ internal import Dictionaries
 internal import HTTP
 internal import Primitives
 
-// MARK: - Bodies that become versions
+// MARK: - A body becomes a version
+
+/// A whole body that the store may take.
+struct Candidate {
+    let body: Body
+    let etag: String?
+    /// True if it is the newest version once more.
+    let isNewest: Bool
+    /// The length of its delta over the client's dictionary; nil if there was none.
+    var deltaBytes: Int?
+    /// The place of its copy in the store's memory, if it went out piece by piece.
+    var slot: AdmissionSlot?
+    /// True if its response has gone out already, with the offer.
+    var isPromised = false
+}
 
 extension Exchange {
-    /// Whether an answer may become a version, by what is known of it.
-    func isAdmitted(_ response: ResponseFacts) -> Bool {
+    /// Returns true if a response may become a version, by what is known of it.
+    func isAdmissible(_ response: ResponseFacts) -> Bool {
         Admission.obstacle(request: facts, response: response, policy: route.policy) == nil
     }
 
-    /// Where the body belongs if it becomes a version; nil where admission is refused.
-    func place(for facts: ResponseFacts, headers: Headers) -> Answer.Place? {
-        guard isAdmitted(facts) else { return nil }
-        return place(
-            for: audience(of: facts), varyNames: facts.varyNames, own: headers.values(.useAsDictionary),
-            isOffered: {
-                // Besides that it is admitted.
-                !facts.hasUseAsDictionary
-                    && Offer.mayCarry(request: self.facts, response: facts, policy: self.route.policy)
-            })
+    // MARK: Where it belongs
+
+    /// Returns where the body belongs if it becomes a version; nil where admission is refused.
+    func target(for response: UpstreamResponse) -> AdmissionTarget? {
+        let (facts, own) = (response.facts, response.head.headers.values(.useAsDictionary))
+        guard isAdmissible(facts) else { return nil }
+        return target(for: audience(of: facts), facts, own: own) {
+            !facts.hasUseAsDictionary
+                && Offer.mayCarry(request: self.facts, response: facts, policy: route.policy)
+        }
     }
 
-    /// The same for a response that is admitted already; `own` is the upstream's Use-As-Dictionary.
-    func place(
-        for audience: Audience, varyNames: [String], own: [String], isOffered: () -> Bool
-    ) -> Answer.Place? {
-        // The upstream's own field stays, and then its match is the one the client goes by. It has no id of ours, so that it
-        // is of use only for everybody.
+    /// Returns the same for a response that is admissible; `own` is the upstream's Use-As-Dictionary.
+    private func target(
+        for audience: Audience, _ response: ResponseFacts, own: [String], isOffered: () -> Bool
+    ) -> AdmissionTarget? {
+        // Clients go by the upstream's own field. It has no id of Dictum's, so it is of use for everybody only.
         guard own.isEmpty || audience == .everybody else { return nil }
         let isProvisional = audience == .person && route.policy.scope == .public
-        guard let offer = own.isEmpty ? offer(to: audience) : ownOffer(own),
+        guard let offer = own.isEmpty ? resource.offer(to: audience) : ownOffer(own),
             let chain = chain(of: offer, for: audience, isOwn: !own.isEmpty)
         else { return nil }
-        // Whoever was given the same personal bytes shares them, whatever tokens and cookies there were.
-        let variant = isProvisional ? "" : VariantKey.make(names: varyNames, values: variantValue)
-        return Answer.Place(
+        // Clients that were given the same personal bytes share them, whatever tokens and cookies they sent.
+        let variant =
+            isProvisional ? "" : VariantKey.make(names: response.varyNames, values: variantValue)
+        return AdmissionTarget(
             audience: audience,
-            key: VersionKey(chain: chain, url: isProvisional ? path : storedURL, variant: variant),
-            isProvisional: isProvisional,
-            offer: own.isEmpty && isOffered() ? offer : nil, isUpstreamMatch: !own.isEmpty)
+            key: VersionKey(
+                chain: chain, url: isProvisional ? resource.path : resource.storedURL, variant: variant),
+            isProvisional: isProvisional, offer: own.isEmpty && isOffered() ? offer : nil,
+            isUpstreamMatch: !own.isEmpty)
     }
 
-    /// What a request field counts as where a response varies on it; nil where the request is without it.
+    /// Returns the value of a request field where a response varies by it; nil if the request is without it.
     func variantValue(_ name: String) -> String? {
-        // Without cookies that count it is the anonymous variant.
+        // A request whose cookies all are ignored gets the anonymous variant.
         if name == "cookie", !facts.hasCookie { return nil }
         return HeaderName(name).flatMap { request.headers.joined($0) }
     }
 
-    /// The upstream's own offer; nil where no client takes it, so that no body is kept for it.
+    /// Returns the upstream's own offer; nil if no client can use it, so that no body is kept for it.
     private func ownOffer(_ values: [String]) -> UseAsDictionary? {
         UseAsDictionary.parse(values).flatMap { (try? URLPattern($0.match)) == nil ? nil : $0 }
     }
 
-    /// The chain of what the route makes of this request's response, for everybody or for its identity.
-    var routeChain: ChainKey? {
-        route.policy.scope == .public ? publicChain : scope.flatMap(makeChain)
-    }
-
-    /// The chain of an offer: the upstream's own, or the route's; nil where there is none for this request.
+    /// Returns the chain of an offer: the upstream's own, or the route's; nil where this request has none.
     ///
-    /// That of a personal response is a provisional one until its body is known.
+    /// A personal response has a provisional one until its body is known.
     private func chain(of offer: UseAsDictionary, for audience: Audience, isOwn: Bool) -> ChainKey? {
-        guard route.dictionary != nil, let authority else { return nil }
-        if route.policy.scope == .private { return scope.flatMap(makeChain) }
+        guard route.dictionary != nil, let authority = resource.authority else { return nil }
+        if route.policy.scope == .private { return resource.identityChain }
         switch audience {
         case .everybody where isOwn:
             return ChainKey(authority: authority, match: offer.match, matchDest: offer.matchDest)
-        case .everybody: return publicChain
-        case .holders: return holdersChain
+        case .everybody: return resource.publicChain
+        case .holders: return resource.holdersChain
         case .person:
             return context.store.keys?.provisionalChain(
                 authority: authority, match: offer.match, matchDest: offer.matchDest)
         }
     }
 
-    /// Makes `routeOffer`.
-    func makeRouteOffer() -> UseAsDictionary? {
-        guard let dictionary = route.dictionary else { return nil }
-        return route.matchValue(path: path, query: query).flatMap {
-            UseAsDictionary(match: $0, matchDest: dictionary.matchDest, ttl: dictionary.ttlSeconds)
+    /// Returns the target of a whole body, with the chain and the id that only the body tells.
+    private func settled(_ target: AdmissionTarget, _ digest: Digest) -> AdmissionTarget? {
+        guard target.audience != .everybody else { return target }
+        guard let keys = context.store.keys else { return nil }
+        var target = target
+        if target.isProvisional {
+            guard
+                let chain = keys.personalChain(
+                    authority: target.key.chainKey.authority, match: target.key.chainKey.match,
+                    matchDest: target.key.chainKey.matchDest, digest: digest)
+            else { return nil }
+            target.key.chainKey = chain
+            target.isProvisional = false
         }
+        target.offer = target.offer?.with(id: keys.dictionaryID(of: digest, in: target.key.chainKey))
+        return target
     }
 
-    /// Makes `publicChain` and `holdersChain`, and the chain of an identity.
-    func makeChain(_ scope: ChainKey.Scope) -> ChainKey? {
-        guard let authority, let routeOffer else { return nil }
-        return ChainKey(
-            authority: authority, scope: scope, match: routeOffer.match, matchDest: routeOffer.matchDest)
-    }
-
-    /// Path and query as a version has them.
-    var storedURL: String { query.map { "\(path)?\($0)" } ?? path }
-
-    /// Makes a whole body a version of its chain; returns what the answer offers for it, nothing where the store
-    /// has no place.
-    func admit(_ body: Body, _ answer: Answer, etag: String?, isNewest: Bool) -> UseAsDictionary? {
-        guard let place = answer.place.flatMap({ settled($0, body.digest) }) else { return nil }
-        answer.place = place
-        if place.key.chainKey.scope.isPrivate { answer.headToKeep = nil }
-        let now = SystemClock.unixSeconds
-        let opaque = etag.flatMap { EntityTag($0)?.opaque }
-        if isNewest,
-            let newest = proxy.index.newest(place.key, digest: body.digest, etag: opaque),
-            newest.canKeep(answer.headToKeep)
+    /// Returns the version that a 304 is about, with its target: what the client holds is offered again with the id that it
+    /// sent.
+    ///
+    /// Two users may share an entity tag, so that for others than everybody the tag alone says nothing.
+    func versionConfirmed(
+        by response: ResponseFacts, _ headers: Headers
+    ) -> (target: AdmissionTarget, version: Dictionaries.Version)? {
+        guard let tag = headers.first(.etag).flatMap({ EntityTag($0)?.opaque }) else { return nil }
+        let own = headers.values(.useAsDictionary)
+        let audience = audience(of: response)
+        func version(at target: AdmissionTarget) -> Dictionaries.Version? {
+            proxy.index.version(target.key, etag: tag)
+        }
+        // A 304 that does not repeat its Cache-Control, as it should, is about what the whole response said.
+        if audience == .everybody || audience == .holders && !headers.contains(.cacheControl),
+            let target = target(for: .everybody, response, own: own, isOffered: { true }),
+            let version = version(at: target)
         {
-            answer.slot = nil
-            noteOffered(newest, answer)
-            if let head = answer.headToKeep { context.store.keep(head: head, of: newest, now: now) }
-            return place.offer
+            return (target, version)
         }
-        guard gainsVersion(body, place, answer) else {
-            // What the chain has from another URL is offered for nothing.
-            guard let same = proxy.index.version(chain: place.key.chainKey, digest: body.digest) else {
-                return nil
-            }
-            answer.slot = nil
-            noteOffered(same, answer)
-            return place.offer
-        }
+        guard audience != .everybody, let held = dictionary.version,
+            let digest = facts.availableDictionary, let id = facts.dictionaryID,
+            let target = target(for: audience, response, own: own, isOffered: { true }),
+            var settled = settled(target, digest), settled.key.chainKey == held.chainKey,
+            let version = version(at: settled), version.digest == held.digest
+        else { return nil }
+        settled.offer = settled.offer?.with(id: id)
+        return (settled, version)
+    }
+
+    // MARK: Admission
+
+    /// Makes a body that was held a version of its chain; returns what the response offers for it, nil where the store has
+    /// no place for it.
+    func admit(_ candidate: Candidate, _ draft: inout ResponseDraft) -> UseAsDictionary? {
         do throws(AdmissionRefusal) {
-            // A body that was held has no slot yet: only what is new needs one.
-            try context.store.admit(
-                VersionCandidate(
-                    body, key: place.key, policy: admission(to: place), etag: opaque,
-                    contentType: answer.facts.contentType, isUpstreamMatch: place.isUpstreamMatch,
-                    head: answer.headToKeep), slot: answer.slot, isOffered: answer.offerForm == .inBand,
-                over: dictionary.version, now: now)
-            answer.slot = nil
-            noteVariant(place.key.variant)
-            proxy.metrics.countAdmission()
-            return place.offer
+            return try admit(candidate, &draft.response)
         } catch {
-            answer.refusal = error
+            draft.refusal = error
             return nil
         }
     }
 
-    /// What the store heeds: personal versions have a budget of their own, and no probation among public ones.
-    private func admission(to place: Answer.Place) -> AdmissionPolicy {
+    /// Makes a body a version of its chain; returns its offer, nil where no client gains by the version.
+    private func admit(
+        _ candidate: Candidate, _ response: inout UpstreamResponse
+    ) throws(AdmissionRefusal) -> UseAsDictionary? {
+        let body = candidate.body
+        guard let target = response.target.flatMap({ settled($0, body.digest) }) else { return nil }
+        response.target = target
+        if target.key.chainKey.scope.isPrivate { response.headToKeep = nil }
+        let now = SystemClock.unixSeconds
+        let opaque = candidate.etag.flatMap { EntityTag($0)?.opaque }
+        if candidate.isNewest,
+            let newest = proxy.index.newest(target.key, digest: body.digest, etag: opaque),
+            newest.canKeep(response.headToKeep)
+        {
+            noteOffered(newest, response.offerForm)
+            if let head = response.headToKeep { context.store.keep(head: head, of: newest, now: now) }
+            return target.offer
+        }
+        guard gainsVersion(candidate, target, response) else {
+            // A body that the chain has from another URL costs nothing to offer.
+            guard let same = proxy.index.version(chain: target.key.chainKey, digest: body.digest) else {
+                return nil
+            }
+            noteOffered(same, response.offerForm)
+            return target.offer
+        }
+        try context.store.admit(
+            VersionCandidate(
+                body, key: target.key, policy: admissionPolicy(for: target), etag: opaque,
+                contentType: response.facts.contentType, isUpstreamMatch: target.isUpstreamMatch,
+                head: response.headToKeep),
+            slot: candidate.slot, isOffered: response.offerForm == .inBand, over: dictionary.version, now: now
+        )
+        hintManyVariants(target.key.variant)
+        proxy.metrics.countAdmission()
+        return target.offer
+    }
+
+    /// Returns the terms of the store: personal versions have a budget of their own, and no probation among public ones.
+    private func admissionPolicy(for target: AdmissionTarget) -> AdmissionPolicy {
         var policy = route.admission
-        if place.key.chainKey.scope.isPrivate {
+        if target.key.chainKey.scope.isPrivate {
             policy.startsInProbation = false
-            // By a hash with a seed of the process: nobody can choose an address that shares another's number.
+            // The hash has a seed of the process, so nobody can choose an address that shares another's number.
             policy.network = linkClient.address.map { UInt16(truncatingIfNeeded: $0.hashValue) }
         }
         return policy
     }
 
-    // MARK: The copy of a body that goes through
+    // MARK: The copy of a body that goes out piece by piece
 
-    /// Sets memory aside for the copy that becomes a version, if there is a place for it.
-    func reserveCopy(_ answer: Answer) {
-        guard let place = answer.place else { return }
-        guard gainsPromise(place, answer) else {
-            if answer.offerForm != .link { answer.place = nil }
-            return
-        }
-        do throws(AdmissionRefusal) {
-            answer.slot = try context.store.reserve(
-                place.key, bytes: answer.facts.bodyBytes, policy: admission(to: place))
-        } catch {
-            answer.refusal = error
-        }
+    /// Reserves memory for the copy that becomes a version; nil, and the target goes, if there is no place for it.
+    func reserveCopy(_ draft: inout ResponseDraft) -> VersionCopy? {
+        guard let target = draft.response.target else { return nil }
+        let copy = makeCopy(&draft, target)
         // A Link needs no copy: it names a version that is there already.
-        if answer.slot == nil, answer.offerForm != .link { answer.place = nil }
+        if copy == nil, draft.response.offerForm != .link { draft.response.target = nil }
+        return copy
     }
 
-    /// Keeps a copy for admission, as long as there is room for it.
-    func copy(_ bytes: Span<UInt8>, _ answer: Answer, isDecoded: Bool) {
-        guard let slot = answer.slot else { return }
-        if isDecoded {
-            answer.collected.append(bytes)
-        } else {
-            guard decodeCopy(bytes, answer, slot) else { return dropCopy(answer) }
+    private func makeCopy(_ draft: inout ResponseDraft, _ target: AdmissionTarget) -> VersionCopy? {
+        guard gainsPromise(target, draft.response) else { return nil }
+        let slot: AdmissionSlot
+        do throws(AdmissionRefusal) {
+            slot = try context.store.reserve(
+                target.key, bytes: draft.response.facts.bodyBytes, policy: admissionPolicy(for: target))
+        } catch {
+            draft.refusal = error
+            return nil
         }
-        let count = answer.collected.count
-        if count > route.policy.bodyBytesMax || isInflated(answer) || !slot.extend(to: count) {
-            dropCopy(answer)
+        let bytesMax = route.policy.bodyBytesMax
+        guard case .known(let coding) = draft.response.facts.coding else {
+            return VersionCopy(slot: slot, bytesMax: bytesMax)
         }
+        guard
+            var removal = CodingRemoval(
+                coding, limits: DecoderLimits(maxBytes: bytesMax), memory: context.compressionMemory),
+            removal.reserve(all: false)
+        else { return nil }
+        return VersionCopy(slot: slot, bytesMax: bytesMax, removal: removal)
     }
 
-    /// Whether decoding made a body so much larger that it is not worth its place (contract, Use).
-    func isInflated(_ answer: Answer) -> Bool {
-        answer.isDecoded && answer.collected.count > Self.inflationMax * record.bodyBytesBefore
+    /// Offers a body that is not complete yet: with a random id where it needs one.
+    func promiseOffer(_ edits: inout ResponseEdits, _ draft: inout ResponseDraft) {
+        guard let target = draft.response.target, let offer = target.offer else { return }
+        guard target.audience != .everybody else { return edits.offer = offer }
+        guard let id = context.store.keys?.makeRandomID() else { return }
+        draft.promisedID = id
+        edits.offer = offer.with(id: id)
     }
 
-    private static let inflationMax = 100
-
-    func dropCopy(_ answer: Answer) {
-        answer.slot = nil
-        answer.place = nil
-        answer.collected = []
-        if !answer.isDecoded { dropDecoder(answer) }
-        if !answer.tail.isEmpty {
-            let tail = answer.tail
-            answer.tail = []
-            send(tail.span)
-        }
-    }
-
-    /// Admits the copy of a body that has gone through, and only then lets its last bytes go.
-    func admitCopy(_ answer: Answer) {
-        guard answer.slot != nil, !answer.collected.isEmpty else { return end(answer) }
-        answer.facts.bodyBytes = answer.collected.count
-        guard isAdmitted(answer.facts) else { return end(answer) }
-        answer.stage = .ending
-        if let bytes = answer.deltaBytes { noteDelta(answer, bytes: bytes) }
+    /// Has a copy hashed that is complete; the last bytes of its body wait for the admission.
+    func admitCopy(_ bytes: [UInt8], deltaBytes: Int?) {
+        guard var response = phase.promise?.response else { return body.admissionSettled() }
+        response.facts.bodyBytes = bytes.count
+        guard isAdmissible(response.facts) else { return body.admissionSettled() }
+        if let deltaBytes { dictionary.version?.noteDelta(bytes: deltaBytes) }
         let decision = Decision(coding: .identity, reason: record.reason ?? .noCodingAccepted)
-        var job = codingJob(answer, decision)
+        var job = codingJob(bytes, response, decision)
         job.isPromised = true
-        switch job.start(reply: { reply(decision) }) {
-        case .done(let result), .busy(let result): admitted(result)
+        switch job.start(reply: { CodingReply(exchange: ExchangeReference(self), decision: decision) }) {
+        case .done(let result), .busy(let result): admitCopy(result)
         case .underWay: break
         }
     }
 
-    func admitted(_ result: CodingJob.Result) {
-        guard let answer, case .ending = answer.stage else { return }
-        if let body = result.body {
-            let offer = admit(
-                body, answer, etag: answer.head.headers.first(.etag), isNewest: result.isNewest)
-            if offer != nil, let id = answer.promisedID, let place = answer.place {
-                context.promisedIDs.keep(id, for: body.digest, in: place.key.chainKey)
-            }
-            if offer != nil { notePublic(body, answer) }
+    /// Admits a copy that has been hashed, and lets the last bytes of the body go.
+    func admitCopy(_ result: CodingJob.Result) {
+        guard let promise = phase.promise, let slot = body.awaitedSlot else { return }
+        defer { body.admissionSettled() }
+        guard let whole = result.body else { return }
+        var response = promise.response
+        response.facts.bodyBytes = whole.count
+        let candidate = Candidate(
+            body: whole, etag: response.head.headers.first(.etag), isNewest: result.isNewest,
+            slot: slot, isPromised: true)
+        guard (try? admit(candidate, &response)) != nil else { return }
+        if let id = promise.id, let target = response.target {
+            context.promisedIDs.keep(id, for: whole.digest, in: target.key.chainKey)
         }
-        end(answer)
+        notePublic(whole, response)
     }
 
-    func end(_ answer: Answer) {
-        let tail = answer.tail
-        answer.tail = []
-        send(tail.span)
-        complete(trailers: answer.trailers)
+    // MARK: Whether a version is of use
+
+    /// Returns true if a whole body is to become a version: it was promised or returns, or the client gains by it.
+    ///
+    /// Notes the body otherwise, so that it is known when it returns.
+    private func gainsVersion(
+        _ candidate: Candidate, _ target: AdmissionTarget, _ response: UpstreamResponse
+    ) -> Bool {
+        if candidate.isPromised || isAlwaysTaken(target, response) { return true }
+        let digest = candidate.body.digest
+        let known = proxy.index.version(target.key, digest: digest)
+        if known != nil || isRenewed(response, deltaBytes: candidate.deltaBytes) { return true }
+        return dictionary.version?.isSeenAgain(digest) == true
+    }
+
+    /// Returns true if a body that is not complete yet is to become a version.
+    ///
+    /// The length of its delta is not known; that of the last delta over the same version counts.
+    private func gainsPromise(_ target: AdmissionTarget, _ response: UpstreamResponse) -> Bool {
+        if isAlwaysTaken(target, response) { return true }
+        let tag = response.head.headers.first(.etag).flatMap { EntityTag($0)?.opaque }
+        if let tag,
+            proxy.index.version(target.key, etag: tag) != nil
+        {
+            return true
+        }
+        return isRenewed(response, deltaBytes: dictionary.version?.lastDeltaBytes)
+    }
+
+    /// Returns true if a body is a version for any client: the upstream offers it, its head is to be confirmed, or a Link may
+    /// name it.
+    private func isAlwaysTaken(_ target: AdmissionTarget, _ response: UpstreamResponse) -> Bool {
+        target.isUpstreamMatch || response.headToKeep != nil || response.offerForm == .link
+    }
+
+    /// Returns true if the client gains by another dictionary than the one it has come with, or has none.
+    private func isRenewed(_ response: UpstreamResponse, deltaBytes: Int?) -> Bool {
+        guard let version = usableVersion(for: response.facts) else { return true }
+        return Renewal(
+            of: version, lifeSeconds: lifeSeconds(of: response), deltaBytes: deltaBytes,
+            now: SystemClock.unixSeconds
+        ).isDue
+    }
+
+    /// Returns for how long a client keeps what the response offers; nil where nothing tells.
+    private func lifeSeconds(of response: UpstreamResponse) -> Int? {
+        if let ttl = route.dictionary?.ttlSeconds { return ttl }
+        let seconds = freshness(of: response).remainingSeconds(at: Int64(SystemClock.unixSeconds))
+        return seconds > 0 ? Int(clamping: seconds) : nil
+    }
+
+    /// Notes that the client is offered a version that is there already.
+    func noteOffered(_ version: Dictionaries.Version, _ form: OfferForm) {
+        let now = SystemClock.unixSeconds
+        guard form == .inBand else { return context.store.touch(version, now: now) }
+        context.store.offered(version, over: dictionary.version, now: now)
     }
 }

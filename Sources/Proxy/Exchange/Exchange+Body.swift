@@ -2,91 +2,86 @@ internal import Dictionaries
 internal import HTTP
 internal import Primitives
 
-// MARK: - The answer's body
+// MARK: - The body goes down, as its machine says
 
 extension Exchange {
-    /// A piece of the body as the upstream sent it.
-    func take(_ bytes: Span<UInt8>) {
-        guard let answer else { return }
-        if answer.isDecoded { return takeCoded(bytes, answer) }
-        switch answer.stage {
-        case .holding: collectHeld(bytes, answer)
-        case .passing: pass(bytes, answer)
-        case .coding(let encoder): codeNext(bytes, answer, encoder)
-        case .opening: answer.pending.append(bytes)
-        case .bodiless, .decoding, .preparing, .sending, .ending: break
+    /// Does what the body asks for, until it waits for an event, and sets the upstream's pace.
+    ///
+    /// Every event that the body takes ends with this.
+    func advance() {
+        while let action = body.next(hasRoom: client.canWrite) { perform(action) }
+        guard let upstream = attempt.connection else { return }
+        if !body.wantsInput {
+            upstream.pauseResponse()
+        } else if client.canWrite {
+            upstream.resumeResponse()
         }
     }
 
-    /// The upstream's body has come whole.
-    func bodyEnded(trailers: Headers) {
-        guard let answer else { return }
-        if answer.isDecodingBehind {
-            answer.awaitedEnd = trailers
-            return
-        }
-        answer.trailers = trailers
-        hideIdentity(in: &answer.trailers)
-        switch answer.stage {
-        case .bodiless:
-            complete()
-        case .holding:
-            guard finishDecoder(answer) else { return fail(answer) }
-            dropDecoder(answer)
-            answer.isWhole = true
-            prepare(answer)
-        case .passing:
-            if !finishDecoder(answer) { dropCopy(answer) }
-            admitCopy(answer)
-        case .decoding:
-            guard finishDecoder(answer) else { return fail(answer) }
-            admitCopy(answer)
-        case .coding(let encoder):
-            endCoding(answer, encoder)
-        case .opening:
-            answer.isWhole = true
-        case .preparing, .sending, .ending:
-            break
+    private func perform(_ action: ResponseBody.Action) {
+        switch action {
+        case .write(let bytes): write(bytes.span)
+        case .prepare: prepare()
+        case .stream: streamHeld()
+        case .streamOriginal: streamOriginal()
+        case .admit(let copy, let deltaBytes): admitCopy(copy, deltaBytes: deltaBytes)
+        case .flushSoon: core.setDeadline(token, core.now + Self.flushMilliseconds)
+        case .yield: if client.canWrite { core.attend(token) }
+        case .countCoding(let coding, let nanoseconds):
+            proxy.metrics.countCompression(coding, nanoseconds: nanoseconds)
+        case .finish(let trailers): complete(trailers: trailers)
+        case .fail(let failure): fail(failure)
         }
     }
 
-    /// The dictionary has been read, or cannot be: an answer that waited for it goes on.
-    func dictionarySettled() {
-        guard let answer, case .holding = answer.stage, answer.isWhole else { return }
-        prepare(answer)
+    /// Writes a piece of the body to the client, and has the upstream wait for slow clients.
+    func write(_ piece: Span<UInt8>) {
+        guard !piece.isEmpty else { return }
+        record.bodyBytesSent += piece.count
+        client.write(piece)
+        if !client.canWrite { attempt.connection?.pauseResponse() }
     }
 
-    /// The time for holding back is over, or the time to flush has come.
-    func expired(_ core: EventLoop.Core) {
-        guard let answer else {
-            // A stored body that could not be read in time.
-            return storedAnswer != nil ? askForWhole() : ()
+    /// Sends the head of a draft, and uses the draft up: from here on only its body can go out.
+    ///
+    /// `isPromised` says that the body is copied, so that its admission needs to know the response.
+    func writeHead(
+        _ draft: consuming ResponseDraft, body framing: BodyFraming, isPromised: Bool = false
+    ) -> SentResponse {
+        var promise: SentResponse.Promise?
+        if isPromised { promise = .init(response: draft.response, id: draft.promisedID) }
+        let length: UInt64? = if case .length(let count) = framing { count } else { nil }
+        writeHead(draft.takeHead(), body: framing)
+        return SentResponse(length: length, promise: promise)
+    }
+
+    /// Sends a head, explained if that is configured.
+    func writeHead(_ head: consuming ResponseHead, body: BodyFraming) {
+        record.status = Int(head.status.rawValue)
+        if context.configuration.explain, !head.headers.contains(.dictumExplain) {
+            let reason = record.reason.map { ";reason=\($0.text)" } ?? ""
+            head.headers.append(.dictumExplain, record.coding.token + reason)
         }
-        switch answer.stage {
-        case .holding:
-            if case .loading(let version) = dictionary { dictionary = .cold(version) }
-            if answer.isWhole { prepare(answer) } else { stream(answer) }
-        case .coding(let encoder) where answer.needsFlush:
-            code([], .flush, answer, encoder)
-        default: break
+        client.start(head, body: body)
+    }
+
+    private func fail(_ failure: ResponseBody.Failure) {
+        attempt.abort()
+        switch failure {
+        case .malformed:
+            proxy.metrics.countUpstreamError(.malformed)
+            record.error = Array("the response's body is not in its content coding".utf8)
+            guard withdrawResponse() else { return abort() }
+            refuse(.undecodable)
+        case .noMemory:
+            proxy.metrics.countBusy()
+            abort()
+        case .encoder(let error):
+            // RFC 9842 leaves no way back: the client would read what follows in the announced coding.
+            if let error, error.stage == .verify, let body = dictionary.body {
+                context.reportInexact(nil, error.coding, dictionary: body.digest, in: deltaScope, on: route)
+            }
+            abort()
         }
-    }
-
-    /// Gives back what the answer holds.
-    func releaseAnswer() {
-        guard let answer else { return }
-        answer.slot = nil
-        answer.heldMemory = nil
-        answer.encoderMemory = nil
-        answer.checkMemory = nil
-        dropDecoder(answer)
-        answer.stage = .bodiless
-    }
-
-    /// Makes a loan from what all share as large as that; false, and nothing changed, where there is not so much.
-    func resize(_ loan: inout MemoryLoan?, to bytes: Int) -> Bool {
-        if loan != nil { return loan?.resize(to: bytes) ?? false }
-        loan = MemoryLoan(bytes, from: context.compressionMemory)
-        return loan != nil
     }
 }

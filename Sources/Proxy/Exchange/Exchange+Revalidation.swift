@@ -1,24 +1,28 @@
 internal import Dictionaries
 internal import HTTP
+internal import Primitives
 
-// MARK: - Asking whether a stored answer still holds
+// MARK: - The upstream is asked about a stored response
 
 extension Exchange {
-    /// Looks for an answer to this very request that the upstream may confirm, and has its body read meanwhile.
-    func findStoredAnswer() {
+    /// Looks for a response to this very request that the upstream may confirm, and has its body read meanwhile.
+    func findStoredResponse() {
         guard route.revalidates, facts.dictionarySwitch == nil,
-            Revalidation.mayAsk(request, framing: requestFraming, facts)
+            Revalidation.mayAsk(request, framing: upload.framing, facts)
         else { return }
-        // As the last whole response said, it is for everybody or for holders; the upstream is asked about it either way.
-        let found = [publicChain, holdersChain].lazy.compactMap { $0 }.compactMap { chain in
-            self.proxy.index.newestWithHead(chain: chain, url: self.storedURL, values: self.variantValue)
+        // The last whole response said whether it is for everybody or for holders; the upstream is asked about either.
+        var newest: Dictionaries.Version?
+        for chain in [resource.publicChain, resource.holdersChain].compactMap({ $0 }) {
+            let version = proxy.index.newestWithHead(
+                chain: chain, url: resource.storedURL, values: variantValue)
+            guard let version else { continue }
+            if newest?.isOlder(than: version) ?? true { newest = version }
         }
-        guard let version = found.max(by: { $0.isOlder(than: $1) }),
-            let kept = version.head?.reading(KeptHead.init),
+        guard let version = newest, let kept = version.head?.reading(KeptHead.init),
             isOrdinary(for: kept.head, varyingBy: Vary.names(kept.head.headers.values(.vary)))
         else { return }
-        storedAnswer = StoredAnswer(version: version, kept: kept)
-        readStoredBody(of: version)
+        storedResponse = StoredResponse(version: version, kept: kept)
+        load(version) { exchange, body in exchange.storedBodyRead(body) }
     }
 
     private func isOrdinary(for response: ResponseHead, varyingBy names: [String]) -> Bool {
@@ -26,116 +30,91 @@ extension Exchange {
             request, for: response.headers, varyingBy: names, isPeerTrusted: peer.isTrusted)
     }
 
-    private func readStoredBody(of version: Dictionaries.Version) {
-        if let body = context.store.hotBody(of: version) {
-            storedAnswer?.body = .ready(body)
-            return
-        }
-        let loop = core.loop
-        let token = token
-        context.store.load(version) { body in
-            loop.execute { core in core.handler(token, as: Exchange.self)?.storedBodyLoaded(body) }
-        }
+    private func storedBodyRead(_ body: Body?) {
+        guard let storedResponse else { return }
+        storedResponse.body = body.map { .ready($0) } ?? .lost
+        // The 304 has come already, and waited for this.
+        guard storedResponse.notModified != nil, attempt.connection == nil else { return }
+        settleStoredResponse()
+        advance()
     }
 
-    private func storedBodyLoaded(_ body: Body?) {
-        guard storedAnswer != nil else { return }
-        storedAnswer?.body = body.map { .ready($0) } ?? .lost
-        // The 304 has come and its exchange is over: the answer waited for this.
-        if storedAnswer?.notModified != nil, upstream == nil { settleStoredAnswer() }
-    }
-
-    /// Whether the head of the upstream's answer is a 304 to the question that the client did not ask.
-    func isAnswerToRevalidation(_ status: Status) -> Bool {
-        guard storedAnswer != nil else { return false }
-        guard status == .notModified else {
-            record.revalidation = .changed
-            storedAnswer = nil
-            return false
-        }
-        return true
-    }
-
-    /// Keeps the head of that 304 until it has come whole.
+    /// Keeps the head of a 304 until it is complete.
     func keepNotModified(_ received: consuming ResponseHead) {
         var head = received
         head.headers.removeConnectionFields()
-        storedAnswer?.notModified = head
+        storedResponse?.notModified = head
     }
 
-    /// The 304 has come whole: sends the stored answer, or asks for the whole one.
-    func settleStoredAnswer() {
-        guard let stored = storedAnswer, let notModified = stored.notModified else { return }
+    /// Forgets the stored response, because the upstream has sent another one.
+    func dropStoredResponse() {
+        record.revalidation = .changed
+        storedResponse = nil
+    }
+
+    /// Sends the stored response once its 304 is complete, or asks for the whole one.
+    func settleStoredResponse() {
+        guard let stored = storedResponse, let notModified = stored.notModified else { return }
         guard Revalidation.confirms(notModified, stored.kept.tag) else {
-            // Neither now nor later: what the upstream means by its tags is not what a tag is for.
+            // This upstream does not use tags as RFC 9110 means them, so it is not asked about this one again.
             stored.version.head?.refuse()
-            return askForWhole()
+            return forwardUnconditionally()
         }
         switch stored.body {
         case .ready(let body):
             core.setDeadline(token, nil)
-            storedAnswer = nil
+            storedResponse = nil
             record.revalidation = .hit
-            planStored(
-                Revalidation.updated(stored.kept.head, by: notModified), body,
-                isKept: Revalidation.isUnchanged(stored.kept.head, by: notModified), of: stored.version)
+            planStored(stored, confirmedBy: notModified, body)
         case .loading: core.setDeadline(token, core.now + Self.holdMilliseconds)
-        case .lost: askForWhole()
+        case .lost: forwardUnconditionally()
         }
     }
 
     /// Sends the request again without a condition: GET may be repeated (RFC 9110 section 9.2.2).
-    func askForWhole() {
-        guard var head = upstreamHead else { return }
+    func forwardUnconditionally() {
+        guard var head = attempt.head else { return }
         core.setDeadline(token, nil)
-        storedAnswer = nil
+        storedResponse = nil
         record.revalidation = .retried
         head.headers.remove(.ifNoneMatch)
-        upstreamHead = head
-        passed = []
-        askUpstream(head)
+        attempt.head = head
+        attempt.forgiveServers()
+        forward(head)
     }
 
-    /// Goes on as if the upstream had sent the body whole; what it is needs neither reading nor hashing.
-    ///
-    /// `isKept` says that the head is kept as it is already.
+    /// Goes on as if the upstream had sent the body whole; it is hashed already.
     private func planStored(
-        _ head: ResponseHead, _ body: Body, isKept: Bool, of version: Dictionaries.Version
+        _ stored: StoredResponse, confirmedBy notModified: ResponseHead, _ body: Body
     ) {
-        var head = head
+        var head = Revalidation.updated(stored.kept.head, by: notModified)
+        let isKept = Revalidation.isUnchanged(stored.kept.head, by: notModified)
         if context.configuration.explain { head.headers.remove(.dictumExplain) }
         heedSwitch()
         let framing = BodyFraming.length(UInt64(body.count))
         let facts = ResponseFacts(head, framing: framing, types: route.policy.types)
-        let answer = Answer(head, framing: framing, facts: facts)
-        self.answer = answer
-        if !isKept { keepHead(of: answer) }
-        setCacheControl(answer)
-        answer.stored = body
-        answer.collected = body.bytes
-        answer.place = place(for: answer.facts, headers: head.headers)
-        if !isKept { forgetHead(of: version, unlessReplacedBy: answer) }
-        answer.offerForm = offerForm(answer)
+        var draft = ResponseDraft(head, framing: framing, facts: facts, stored: body)
+        if !isKept { keepHead(of: &draft.response) }
+        replaceCacheControl(of: &draft.response)
+        draft.response.target = target(for: draft.response)
+        // The upstream's last word has changed the head: nobody may get the old one, or it varies by other fields now.
+        let version = stored.version
+        let isReplaced =
+            draft.response.headToKeep != nil && draft.response.target?.key.variant == version.variant
+        if !isKept, !isReplaced { version.head?.clear() }
+        draft.response.offerForm = offerForm(draft.response)
         record.bodyBytesBefore = body.count
-        answer.stage = .holding
-        answer.isWhole = true
+        self.body.hold(whole: body.bytes)
+        phase = .draft(draft)
         if dictionary.isLoading { proxy.watchHeld(self) }
-        prepare(answer)
     }
 
-    /// Lets a stored head go that the upstream's last word has changed, where that word is not stored in its place: nobody
-    /// may be answered from it, or it varies by other fields now.
-    private func forgetHead(of version: Dictionaries.Version, unlessReplacedBy answer: Answer) {
-        let isReplaced = answer.headToKeep != nil && answer.place?.key.variant == version.variant
-        if !isReplaced { version.head?.clear() }
-    }
-
-    /// Keeps the head of an answer as the upstream sent it, for the upstream to be asked about it once it is a version.
-    func keepHead(of answer: Answer) {
-        guard route.revalidates, answer.facts.status == 200 else { return }
-        answer.headToKeep = Revalidation.kept(
-            answer.head, answer.facts, for: facts,
-            isOrdinary: isOrdinary(for: answer.head, varyingBy: answer.facts.varyNames),
+    /// Keeps the head of a response as the upstream sent it, to ask about it once its body is a version.
+    func keepHead(of response: inout UpstreamResponse) {
+        guard route.revalidates, response.facts.status == 200 else { return }
+        response.headToKeep = Revalidation.kept(
+            response.head, response.facts, for: facts,
+            isOrdinary: isOrdinary(for: response.head, varyingBy: response.facts.varyNames),
             acceptEncoding: context.configuration.upstream.acceptEncoding)
     }
 }

@@ -2,245 +2,154 @@ internal import Dictionaries
 internal import HTTP
 internal import Primitives
 
-// MARK: - Bodies that go on piece by piece
+// MARK: - A body goes out piece by piece
 
 extension Exchange {
-    /// Starts to send a body that is not whole yet.
-    func stream(_ answer: Answer) {
-        if isNotModified(answer.head.headers.first(.etag)) { return stopUnmodified(answer) }
-        // There is no way back from here.
-        if !reserveDecoder(answer, isFinal: true) {
-            if answer.isDecoded { return passOriginal(answer) }
-            // Only for the copy: the answer goes on as it is.
-            dropDecoder(answer)
-            answer.place = nil
+    /// Starts to send a held body that is not complete yet.
+    func streamHeld() {
+        guard let draft = phase.takeDraft() else { return }
+        stream(draft, body.takeHeld())
+    }
+
+    /// Decides about a body that is not complete yet, and sends the head.
+    func stream(_ draft: consuming ResponseDraft, _ held: consuming HeldBody?) {
+        if isNotModified(draft.response, etag: draft.response.head.headers.first(.etag)) {
+            return respondNotModified(draft)
         }
-        let held = answer.collected
-        answer.heldBytes = held.count
-        keepHeldMemory(answer, held.count)
-        // What is too large already is not offered.
-        if held.count > route.policy.bodyBytesMax || isInflated(answer) { answer.place = nil }
-        answer.collected = []
-        if case .length(let count) = answer.framing, !answer.head.headers.contains(.contentEncoding),
-            !answer.isDecoded
+        guard body.reserveDecoder() else { return respondOriginal(draft, held) }
+        let bytes = held?.bytes ?? []
+        // A body that is too large already is not offered.
+        if bytes.count > route.policy.bodyBytesMax || body.isInflated(bytes.count) {
+            draft.response.target = nil
+        }
+        if case .length(let count) = draft.framing, !body.isDecoded,
+            !draft.response.head.headers.contains(.contentEncoding)
         {
-            answer.facts.bodyBytes = Int(count)
+            draft.response.facts.bodyBytes = Int(count)
         }
-        answer.original = nil
-        answer.facts.bodyBytesSeen = held.count
-        var decision = decide(answer)
-        var opening = Opening.none
+        draft.response.facts.bodyBytesSeen = bytes.count
+        var decision = decide(draft.response)
+        var coding = ResponseBody.StreamCoding.none
         if decision.upstreamCodingHandling != .passThrough, decision.coding != .identity {
-            opening = openEncoder(answer, decision, held)
-            if case .none = opening {
-                answer.encoderMemory = nil
-                answer.checkMemory = nil
+            coding = openEncoder(decision, bodyBytes: draft.response.facts.bodyBytes, held: bytes)
+            if !coding.isCoded {
                 decision = Decision(
                     coding: .identity, reason: .busy, upstreamCodingHandling: decision.upstreamCodingHandling)
             }
         }
-        reserveCopy(answer)
-        if answer.slot == nil, !answer.isDecoded { dropDecoder(answer) }
-        startStreaming(answer, decision, isCoded: decision.coding != .identity && opening.isCoded)
-        switch opening {
-        case .none:
-            answer.stage = answer.isDecoded ? .decoding : .passing
-            copy(held.span, answer, isDecoded: true)
-            forward(held.span, answer)
-            releaseSentMemory(answer)
-        case .ready(let encoder):
-            answer.stage = .coding(encoder)
-            // What was held has been decoded already.
-            if !held.isEmpty { code(held, .more, answer, encoder) }
-            releaseSentMemory(answer)
-        case .underWay:
-            answer.stage = .opening
-            upstream?.pauseResponse()
-            copy(held.span, answer, isDecoded: true)
-        }
+        let copy = reserveCopy(&draft)
+        let isCoded = coding.isCoded
+        let sent = respond(draft, decision, isCoded: isCoded, heldBytes: bytes.count, isCopied: copy != nil)
+        body.stream(held, coding, copy: copy, after: sent)
+        phase = .sent(sent)
     }
 
-    /// Where the encoder of an answer comes from.
-    enum Opening {
-        /// There is none: no coding, or no memory or place for it.
-        case none
-        case ready(any Encoder)
-        /// Another thread makes it.
-        case underWay
-
-        var isCoded: Bool {
-            if case .none = self { false } else { true }
+    /// Sends the head of a body that goes out piece by piece.
+    private func respond(
+        _ draft: consuming ResponseDraft, _ decision: Decision, isCoded: Bool, heldBytes: Int = 0,
+        isCopied: Bool = false
+    ) -> SentResponse {
+        note(decision)
+        var edits = ResponseEdits(
+            coding: isCoded ? decision.coding : .identity, isCodingChanged: isCoded || body.isDecoded)
+        if isCopied, isLongEnough(draft, heldBytes: heldBytes) { promiseOffer(&edits, &draft) }
+        // A Link names a version that is there already.
+        if let target = draft.response.target, target.offer != nil {
+            offerByLink(&edits, draft.response, target)
         }
+        shapeHead(edits, &draft.response)
+        explain(decision, in: &draft, sent: nil)
+        var framing = BodyFraming.chunked
+        if !edits.isCodingChanged, case .length = draft.framing { framing = draft.framing }
+        return writeHead(draft, body: framing, isPromised: isCopied)
     }
 
-    /// What the loop codes in one go.
+    /// Returns true if a body that is not complete yet is long enough for the store, so that it may be offered.
+    private func isLongEnough(_ draft: borrowing ResponseDraft, heldBytes: Int) -> Bool {
+        // The length of a coded body is a lower bound; without a length what has come so far is.
+        let length: Int? = if case .length(let count) = draft.framing { Int(count) } else { nil }
+        return (draft.response.facts.bodyBytes ?? length ?? heldBytes) >= route.policy.bodyBytesMin
+    }
+
+    // MARK: As the upstream coded it
+
+    /// Sends a held body as the upstream coded it, because there is no memory to decode it.
+    func streamOriginal() {
+        guard let draft = phase.takeDraft() else { return }
+        respondOriginal(draft, body.takeHeld())
+    }
+
+    /// The client gets what it would get from the upstream itself.
+    private func respondOriginal(_ draft: consuming ResponseDraft, _ held: consuming HeldBody?) {
+        guard let original = held?.original else { return refuse(.undecodable) }
+        proxy.metrics.countBusy()
+        body.dropDecoder()
+        draft.response.facts.coding = .known(original.coding)
+        draft.response.target = nil
+        let decision = Decision(
+            coding: original.coding, reason: .busy, upstreamCodingHandling: .passThrough)
+        let sent = respond(draft, decision, isCoded: false)
+        body.streamOriginal(original, memory: held?.takeMemory(), after: sent)
+        phase = .sent(sent)
+    }
+
+    // MARK: The encoder
+
+    /// The loop codes no more than this at once.
     private static let openedBytesMax = 64 << 10
 
-    /// Makes an encoder; where a dictionary is to be indexed first, or much of the body has come, beside the loop.
-    private func openEncoder(_ answer: Answer, _ decision: Decision, _ held: [UInt8]) -> Opening {
+    /// Makes an encoder; beside the loop if a dictionary is to be indexed first, or much of the body has come.
+    private func openEncoder(
+        _ decision: Decision, bodyBytes: Int?, held: [UInt8]
+    ) -> ResponseBody.StreamCoding {
         let coding = decision.coding
-        let body = coding.usesDictionary ? dictionary.body : nil
+        let dictionary = coding.usesDictionary ? dictionary.body : nil
         let level = context.configuration.compression.levels.givenForStream(coding)
-        var options = EncoderOptions(bodyBytes: answer.facts.bodyBytes, level: level)
-        options.dictionary = body.flatMap { quickDictionary($0, coding) }
-        let isQuick = held.count <= Self.openedBytesMax && (body == nil || options.dictionary != nil)
-        if options.dictionary == nil, let body { options.dictionary = .reference(body) }
-        let isChecked = body != nil && context.deltas.sampleStream()
-        guard reserveEncoder(answer, coding, options, isChecked: isChecked) else { return .none }
-        if isQuick {
+        var options = EncoderOptions(bodyBytes: bodyBytes, level: level)
+        options.dictionary = dictionary.flatMap { quickDictionary($0, coding) }
+        let isQuick = held.count <= Self.openedBytesMax && (dictionary == nil || options.dictionary != nil)
+        if options.dictionary == nil, let dictionary { options.dictionary = .reference(dictionary) }
+        let isChecked = dictionary != nil && context.deltas.sampleStream()
+        guard let memory = reserveEncoder(coding, options, isChecked: isChecked) else { return .none }
+        guard !isQuick else {
             let encoder = try? context.deltas.encoder(for: coding, options: options, isChecked: isChecked)
-            return encoder.map { .ready($0) } ?? .none
+            return if let encoder { .ready(encoder, memory) } else { .none }
         }
-        let (loop, token, deltas, scope) = (core.loop, token, context.deltas, deltaScope)
-        let memory = context.compressionMemory
-        let bodyBytes = options.bodyBytes
-        let isTaken = context.compressionPool.submit(bytes: held.count + (body?.count ?? 0)) {
+        let (exchange, deltas, scope) = (ExchangeReference(self), context.deltas, deltaScope)
+        let budget = context.compressionMemory
+        let isTaken = context.compressionPool.submit(bytes: held.count + (dictionary?.count ?? 0)) {
             let opened = OpenedEncoder(
-                coding, bodyBytes: bodyBytes, level: level, dictionary: body, scope: scope, held: held,
-                isChecked: isChecked, deltas: deltas, memory: memory)
-            loop.execute { core in core.handler(token, as: Exchange.self)?.opened(opened) }
+                coding, bodyBytes: bodyBytes, level: level, dictionary: dictionary, scope: scope, held: held,
+                isChecked: isChecked, deltas: deltas, memory: budget)
+            exchange.perform { $0.encoderReady(opened) }
         }
-        return isTaken ? .underWay : .none
+        return isTaken ? .underWay(memory) : .none
     }
 
-    /// Takes the memory of an encoder, and of its check; both or none.
+    /// Goes on with an encoder that has coded what was held.
+    private func encoderReady(_ opened: OpenedEncoder) {
+        body.encoderReady(opened)
+        advance()
+    }
+
+    /// Borrows the memory of an encoder, and of its check; nil if there is not enough for both.
     private func reserveEncoder(
-        _ answer: Answer, _ coding: ContentCoding, _ options: EncoderOptions, isChecked: Bool
-    ) -> Bool {
-        // Some estimates say "never" by the largest number there is.
-        guard resize(&answer.encoderMemory, to: Codec.memoryEstimate(for: coding, options: options)) else {
-            return false
-        }
-        guard isChecked, !resize(&answer.checkMemory, to: Deltas.streamCheckBytes) else { return true }
-        answer.encoderMemory = nil
-        return false
+        _ coding: ContentCoding, _ options: EncoderOptions, isChecked: Bool
+    ) -> EncoderMemory? {
+        let budget = context.compressionMemory
+        let bytes = Codec.memoryEstimate(for: coding, options: options)
+        guard let encoder = MemoryLoan(bytes, from: budget) else { return nil }
+        guard isChecked else { return EncoderMemory(encoder: encoder) }
+        guard let check = MemoryLoan(Deltas.streamCheckBytes, from: budget) else { return nil }
+        return EncoderMemory(encoder: encoder, check: check)
     }
 
-    /// The dictionary if an encoder may have it on the loop: indexed, or so small that indexing takes no time.
+    /// Returns the dictionary if an encoder may have it on the loop: indexed, or so small that indexing takes no time.
     private func quickDictionary(_ body: Body, _ coding: ContentCoding) -> DictionaryUse? {
         let prepared = context.deltas.prepared
         guard
             body.count <= CodingJob.inlineBytesMax || prepared.isReady(body, for: coding, in: deltaScope)
         else { return nil }
         return prepared.quick(body, for: coding, in: deltaScope)
-    }
-
-    /// The encoder is there, and has coded what was held: what has come since follows.
-    private func opened(_ opened: OpenedEncoder) {
-        guard let answer, case .opening = answer.stage else { return }
-        if answer.checkMemory == nil { answer.checkMemory = opened.takeCheckMemory() }
-        guard let encoder = opened.encoder else { return abortCoding(opened.error) }
-        proxy.metrics.countCompression(encoder.coding, nanoseconds: opened.nanoseconds)
-        answer.stage = .coding(encoder)
-        flushSoon(answer)
-        let output = opened.output
-        send(output.span)
-        releaseSentMemory(answer)
-        let pending = answer.pending
-        answer.pending = []
-        if !pending.isEmpty { codeNext(pending.span, answer, encoder) }
-        guard self.answer === answer, case .coding = answer.stage else { return }
-        if answer.isWhole { return endCoding(answer, encoder) }
-        if decodeOn() { return }
-        if connection.canWrite { upstream?.resumeResponse() }
-    }
-
-    func startStreaming(_ answer: Answer, _ decision: Decision, isCoded: Bool) {
-        note(decision)
-        var shape = Delivery.Shape()
-        shape.coding = isCoded ? decision.coding : .identity
-        shape.isCodingChanged = isCoded || answer.isDecoded
-        shape.offer = willBeAdmitted(answer) ? promisedOffer(answer) : nil
-        // A Link names a version that is there already.
-        link(&shape, answer, answer.place, isOffered: answer.place?.offer != nil)
-        shapeHead(answer, shape)
-        explain(decision, on: answer, sent: nil)
-        if shape.isCodingChanged { answer.framing = .chunked }
-        let framing: BodyFraming = if case .length = answer.framing { answer.framing } else { .chunked }
-        start(answer.head, body: framing)
-    }
-
-    /// Whether a body that is not whole yet has all that admission asks for, so that it may be offered.
-    private func willBeAdmitted(_ answer: Answer) -> Bool {
-        guard answer.slot != nil else { return false }
-        // Of a coded body the length is a lower bound, of one without a length what has come so far.
-        let length: Int? = if case .length(let count) = answer.framing { Int(count) } else { nil }
-        return (answer.facts.bodyBytes ?? length ?? answer.heldBytes) >= route.policy.bodyBytesMin
-    }
-
-    /// Hands on what the upstream sent, untouched.
-    func pass(_ bytes: Span<UInt8>, _ answer: Answer) {
-        record.bodyBytesBefore += bytes.count
-        copy(bytes, answer, isDecoded: answer.decoder == nil)
-        forward(bytes, answer)
-    }
-
-    /// Sends bytes on; the very last ones of a body that is to be admitted wait for the admission.
-    func forward(_ bytes: Span<UInt8>, _ answer: Answer) {
-        answer.passedBytes += UInt64(bytes.count)
-        if answer.slot != nil, case .length(let count) = answer.framing, answer.passedBytes == count {
-            answer.tail.append(bytes)
-        } else {
-            send(bytes)
-        }
-    }
-
-    func finishDecoder(_ answer: Answer) -> Bool {
-        guard let decoder = answer.decoder else { return true }
-        return (try? decoder.finish()) != nil
-    }
-
-    func codeNext(_ bytes: Span<UInt8>, _ answer: Answer, _ encoder: any Encoder) {
-        record.bodyBytesBefore += bytes.count
-        var piece: [UInt8] = []
-        piece.append(bytes)
-        code(piece, .more, answer, encoder)
-    }
-
-    func code(
-        _ piece: [UInt8], _ directive: EncoderDirective, _ answer: Answer, _ encoder: any Encoder
-    ) {
-        copy(piece.span, answer, isDecoded: true)
-        let directive =
-            MediaTypes.isEventStream(answer.facts.contentType) && directive == .more ? .flush : directive
-        let begin = SystemClock.monotonicNanoseconds
-        var output: [UInt8] = []
-        do throws(CodingError) {
-            try encoder.encode(piece.span, directive, into: &output)
-        } catch {
-            return abortCoding(error)
-        }
-        proxy.metrics.countCompression(
-            encoder.coding, nanoseconds: Int(SystemClock.monotonicNanoseconds - begin))
-        if directive == .more { flushSoon(answer) }
-        if directive == .flush { answer.needsFlush = false }
-        if encoder.coding.usesDictionary { answer.deltaBytes = (answer.deltaBytes ?? 0) + output.count }
-        if directive == .end { answer.tail = output } else { send(output.span) }
-    }
-
-    /// RFC 9842 leaves no way back: what follows would be read as this coding.
-    private func abortCoding(_ error: CodingError?) {
-        if let error, error.stage == .verify, let body = dictionary.body {
-            context.reportInexact(nil, error.coding, dictionary: body.digest, in: deltaScope, on: route)
-        }
-        upstream?.abort()
-        upstream = nil
-        abort()
-    }
-
-    private func flushSoon(_ answer: Answer) {
-        guard !answer.needsFlush else { return }
-        answer.needsFlush = true
-        core.setDeadline(token, core.now + Self.flushMilliseconds)
-    }
-
-    /// How long an encoder may keep bytes that the upstream has sent.
-    static let flushMilliseconds: Int64 = 10
-
-    func endCoding(_ answer: Answer, _ encoder: any Encoder) {
-        guard finishDecoder(answer) else { return fail(answer) }
-        code([], .end, answer, encoder)
-        guard self.answer === answer, connection.isOpen else { return }
-        admitCopy(answer)
     }
 }

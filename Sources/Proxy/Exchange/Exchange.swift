@@ -2,97 +2,47 @@ internal import Dictionaries
 internal import HTTP
 internal import Primitives
 
-/// One request and its answer, from the head's last byte to the answer's last.
+/// One request and its response.
 ///
-/// Confined to its loop.
-///
-/// The client's connection and the upstream's each hold it as their handler; it lets go of both at the end.
+/// This file is the life of a request, from top to bottom in the order in which it happens; each step is a chapter of its
+/// own in this folder. Confined to its loop. The client's stream and the upstream's connection each hold the exchange as
+/// their handler, and let go of it at its end.
 final class Exchange: Handler {
     let proxy: ReverseProxy
     /// The configuration that the request began with.
     let context: ProxyContext
-    let connection: ServerConnection
-    let request: RequestHead
-    let requestFraming: BodyFraming
-    let path: String
-    let query: String?
+    let client: any ResponseStream
     let peer: ClientPeer
-    /// The host, and the port if given, that the request is for; nil in HTTP/1.0 without Host.
-    private(set) lazy var authority = request.authority
-    /// What the route would offer for an answer, whatever the answer; nil where it cannot be expressed.
-    private(set) lazy var routeOffer = makeRouteOffer()
-    /// The same for a personal response on a public route.
-    private(set) lazy var personalOffer = makePersonalOffer()
-    /// The public chain of the route's own offer, if there is one.
-    private(set) lazy var publicChain = makeChain(.public)
-    /// The chain of the same offer for those who send its id.
-    private(set) lazy var holdersChain = makeChain(.unlisted)
+    let request: RequestHead
+    var resource: RequestedResource
+    /// The stored version that this request asks for by a URL of its own.
+    let linked: LinkedDictionary?
+    var facts: RequestFacts
     /// The client, as proofs that a body is public tell it from others.
     private(set) lazy var linkClient = peer.linkClient(request.headers)
-    /// The stored version that this request asks for by its own URL.
-    let linked: LinkedDictionary?
-    let route: Route
-    var facts: RequestFacts
-    /// Whose chains the request may use and add to on a private route; nil as long as it is not known whose it is.
-    var scope: ChainKey.Scope?
+    /// The dictionary that the client holds.
+    var dictionary = DictionaryState.none
+    /// The stored response that the upstream is asked about.
+    var storedResponse: StoredResponse?
+    var upload: RequestUpload
+    var attempt = UpstreamAttempt()
+    var phase = ResponsePhase.awaited
+    var body: ResponseBody
     var record = RequestRecord()
-    /// The name by which results of other threads find this exchange; given out on first need.
+    private let beginning: Beginning
+    /// The exchange's name on its loop, given out on first need.
     private var ownToken: Token?
 
-    // The way to the upstream.
-    var upstream: ClientConnection?
-    var upstreamHead: RequestHead?
-    /// The address that the request is at, or was last.
-    var way: LoopUpstreams.Way?
-    /// Where it counts as load, if anywhere.
-    var loaded: UpstreamServer?
-    /// The upstreams that have failed it; none is asked twice if there is another.
-    var passed: [UpstreamServer] = []
-    /// A lost connection that still holds the request, of which it sent nothing.
-    var unsent: ClientConnection?
-    /// Whether both connections have changed their protocol.
-    var isTunnel = false
-    var requestBodyBytes = 0
-    var isRequestWhole: Bool
-    /// What the upstream is asked about on behalf of nobody but us.
-    var storedAnswer: StoredAnswer?
-    var startedNanoseconds = SystemClock.monotonicNanoseconds
-
-    // The way back.
-    var dictionary = DictionaryState.none
-    var answer: Answer?
-    private let bytesSentBefore: Int
-    private var isOver = false
-
-    init(_ head: RequestHead, framing: BodyFraming, on connection: ServerConnection, of proxy: ReverseProxy) {
-        self.proxy = proxy
-        self.connection = connection
-        context = proxy.context
-        let configuration = context.configuration
-        path = head.target.path
-        query = head.target.query
-        peer = ClientPeer.of(connection, in: context)
-        // Switched off, a name leads nowhere, as where the configuration says so.
-        linked =
-            DictionaryPath.isReserved(path) && !context.dictionarySwitch.isOff
-            ? LinkedDictionary.find(head, of: proxy) : nil
-        route = linked?.route ?? context.routes.route(path: path, query: query)
-        facts = RequestFacts(
-            head, path: path, query: query, peer: peer, route: route,
-            secureTransport: configuration.secureTransport)
-        request = head
-        bytesSentBefore = connection.bytesSent
-        requestFraming = framing
-        isRequestWhole = framing == .none || framing == .length(0)
-        record.timeMicroseconds = Int(SystemClock.unixMilliseconds) * 1000
-        record.routeIndex = route.index
-        record.isPrivate = route.policy.scope != .public
-        if route.policy.scope == .private { identify() }
+    /// What the clock and the client's stream showed when the request came.
+    private struct Beginning {
+        let nanoseconds = SystemClock.monotonicNanoseconds
+        let bytesSent: Int
     }
 
+    var route: Route { resource.route }
     var core: EventLoop.Core { proxy.core }
 
-    /// This exchange's name on its loop.
+    /// The name by which results of other threads find this exchange.
     var token: Token {
         if let ownToken { return ownToken }
         let token = core.add(self)
@@ -100,171 +50,260 @@ final class Exchange: Handler {
         return token
     }
 
-    /// Notes whether dictionaries are out of use just now.
-    func heedSwitch() {
-        facts.dictionarySwitch =
-            context.dictionarySwitch.reason ?? route.dictionarySwitch
-            ?? (authority.map(context.authorities.contains) == false ? .authorityOff : nil)
+    // MARK: 1. The request's head has come
+
+    /// Finds the route, and reads the facts that decide.
+    init(_ head: RequestHead, framing: BodyFraming, on client: any ResponseStream, of proxy: ReverseProxy) {
+        self.proxy = proxy
+        self.client = client
+        context = proxy.context
+        request = head
+        peer = ClientPeer.of(client, in: context)
+        beginning = Beginning(bytesSent: client.bytesSent)
+        upload = RequestUpload(framing)
+        let path = head.target.path
+        let query = head.target.query
+        // With dictionaries switched off their URLs lead nowhere.
+        linked =
+            DictionaryPath.isReserved(path) && !context.dictionarySwitch.isOff
+            ? LinkedDictionary.find(head, of: proxy) : nil
+        let route = linked?.route ?? context.routes.route(path: path, query: query)
+        resource = RequestedResource(head, path: path, query: query, route: route)
+        facts = RequestFacts(
+            head, path: path, query: query, peer: peer, route: route,
+            secureTransport: context.configuration.secureTransport)
+        body = ResponseBody(memory: context.compressionMemory)
+        record.timeMicroseconds = Int(SystemClock.unixMilliseconds) * 1000
+        record.routeIndex = route.index
+        record.isPrivate = route.policy.scope != .public
+        if route.policy.scope == .private { identify() }
     }
 
-    /// Begins: looks for reasons to answer at once, else goes to the upstream.
-    func start() {
-        if let problem = ownAnswer() { return refuse(problem.0, problem.1) }
-        if redirects() { return }
-        if answersItself() { return }
+    /// Responds at once where that is due, else prepares the dictionary and asks the upstream.
+    func begin() {
+        if let own = findOwnResponse() { return respond(own) }
         heedSwitch()
-        if let linked { return serve(linked) }
+        if let linked { return respond(with: linked) }
         findDictionary()
-        findStoredAnswer()
+        findStoredResponse()
         forward()
     }
 
-    /// Sends a plain request on to the same URL by https, where its listener is for that; returns whether it did.
-    private func redirects() -> Bool {
-        guard let port = connection.settings.redirectPort, peer.isTLS != true,
-            peer.forwardedProtocol(request.headers) != "https"
-        else { return false }
-        guard let location = Redirect.location(of: request, port: port) else {
-            refuse(ProblemAnswer(status: .badRequest, detail: "The request names no host."), .malformed)
-            return true
+    /// Notes whether dictionaries are switched off just now.
+    func heedSwitch() {
+        facts.dictionarySwitch =
+            context.dictionarySwitch.reason ?? route.dictionarySwitch
+            ?? (resource.authority.map(context.authorities.contains) == false ? .authorityOff : nil)
+    }
+}
+
+// MARK: - 2. The request's body goes up
+
+extension Exchange: RequestHandler {
+    func received(_ bytes: Span<UInt8>) {
+        upload.received(bytes.count)
+        guard phase.isTunnel || upload.bytes <= context.configuration.limits.requestBody else {
+            return refuseUpload(.bodyTooLarge, .bodyTooLarge)
         }
-        var headers = Headers()
-        headers.append(.location, location)
-        let isSafe = request.method == .get || request.method == .head
-        start(
-            ResponseHead(status: isSafe ? .movedPermanently : .permanentRedirect, headers: headers),
-            body: request.method == .head ? .none : .length(0))
-        complete()
-        return true
+        guard let upstream = attempt.connection else { return }
+        upstream.write(bytes)
+        if !upstream.canWrite { client.pauseRequest() }
     }
 
-    /// What Dictum itself has to say instead of an upstream.
-    private func ownAnswer() -> (ProblemAnswer, RejectionReason)? {
-        if let refusal = rateRefusal() { return (refusal, .clientRate) }
-        if context.shared.via.isLoop(request.headers) {
-            context.reportLoop(now: core.now)
-            return (Self.loop, .loop)
-        }
-        switch request.method {
-        case .connect, .trace:
-            // A tunnel to anywhere, and an echo of credentials: neither is for a gateway.
-            return (
-                ProblemAnswer(status: .notImplemented, detail: "The method is not supported."), .unsupported
-            )
-        default: break
-        }
-        if let expectation = request.headers.joined(.expect), request.version >= .http11,
-            expectation.lowercased() != "100-continue"
-        {
-            return (ProblemAnswer(Refusal.malformed(.unsupportedExpectation)), .unsupported)
-        }
-        if linked == nil, DictionaryPath.isReserved(path) {
-            return (Self.noSuchDictionary, .reservedPath)
-        }
-        if case .length(let count) = requestFraming, count > UInt64(context.configuration.limits.requestBody)
-        {
-            return (Self.bodyTooLarge, .bodyTooLarge)
-        }
-        return nil
+    func receivedEnd(trailers: Headers) {
+        attempt.connection?.finish(trailers: trailers)
+        upload.receivedEnd()
+        // A response that overtakes its request ends the connection, so Dictum's own dictionaries wait for this.
+        if linked != nil { dictionarySettled() }
     }
 
-    private static let loop = ProblemAnswer(
-        status: .loopDetected,
-        detail: "The request has been here before: an upstream of this server leads back to it.")
-
-    static let bodyTooLarge = ProblemAnswer(
-        status: .contentTooLarge, detail: "The request's body is too large.")
-
-    /// RFC 9110 section 7.6.2: with no forwards left, OPTIONS ends here.
-    private func answersItself() -> Bool {
-        guard request.method == .options, UpstreamRequest.forwardsLeft(request.headers) == 0 else {
-            return false
-        }
-        var headers = Headers()
-        headers.append(.allow, "GET, HEAD, POST, PUT, DELETE, OPTIONS, PATCH")
-        start(ResponseHead(status: .ok, headers: headers), body: .length(0))
-        complete()
-        return true
+    func malformed(_ error: ParseError) {
+        refuseUpload(ProblemResponse(Refusal.malformed(error)), .malformed)
     }
 
-    // MARK: Ends
-
-    /// Answers with a problem of Dictum's own and ends the exchange.
-    func refuse(_ problem: ProblemAnswer, _ reason: RejectionReason? = nil) {
-        if let reason { proxy.metrics.countRejected(reason) }
-        let (head, body) = problem.rendered(accept: request.headers.joined(.accept))
-        record.bodyBytesBefore = body.count
-        if request.method == .head {
-            start(head, body: .none)
-        } else {
-            start(head, body: .length(UInt64(body.count)))
-            send(body.span)
-        }
-        complete()
+    /// Gives up a request whose body cannot be taken.
+    private func refuseUpload(_ problem: ProblemResponse, _ reason: RejectionReason) {
+        attempt.abort()
+        if phase.isSent { return abort() }
+        refuse(problem, reason)
     }
 
-    /// Takes back what has been made of an answer, so that a problem can be sent in its place; false where some of it has
+    /// Goes on because the client has taken what waited for it.
+    func drained() {
+        body.resume()
+        advance()
+    }
+
+    func aborted(_ cause: ClientLoss) {
+        if cause == .timedOut, !phase.isTunnel {
+            proxy.metrics.countRejected(upload.isWhole ? .answerTimeout : .bodyTimeout)
+        }
+        account(isComplete: false)
+    }
+}
+
+// MARK: - 3. The upstream responds
+
+extension Exchange: ResponseHandler {
+    func upstreamDrained() { client.resumeRequest() }
+
+    func receivedInterim(_ head: ResponseHead) {
+        // Only clients that wait for a 100 have a use for it.
+        if head.status == .continue, !request.headers.contains(.expect) { return }
+        var interim = head
+        interim.headers.removeConnectionFields()
+        // RFC 9110 section 8.6: a 1xx has no body, so a length could only mislead.
+        interim.headers.remove(.contentLength)
+        hideIdentity(in: &interim.headers)
+        client.sendInterim(interim)
+    }
+
+    func receivedHead(_ head: consuming ResponseHead, framing: BodyFraming) {
+        record.upstreamStatus = Int(head.status.rawValue)
+        noteResponse()
+        record.upstreamMicroseconds = elapsedMicroseconds
+        if storedResponse != nil {
+            if head.status == .notModified { return keepNotModified(head) }
+            dropStoredResponse()
+        }
+        plan(head, framing: framing)
+        advance()
+    }
+
+    func receivedBody(_ bytes: Span<UInt8>) {
+        if phase.isTunnel { return write(bytes) }
+        record.bodyBytesBefore += bytes.count
+        if body.received(bytes) { write(bytes) }
+        advance()
+    }
+
+    func responseEnded(trailers: Headers) {
+        attempt.connection = nil
+        attempt.leaveServer()
+        if storedResponse != nil {
+            settleStoredResponse()
+            return advance()
+        }
+        if phase.isTunnel { return complete() }
+        var trailers = trailers
+        hideIdentity(in: &trailers)
+        body.receivedEnd(trailers: trailers)
+        advance()
+    }
+
+    func failed(_ error: UpstreamError) {
+        let lost = attempt.takeLost()
+        if phase.isTunnel { return breakTunnel() }
+        if case .handshakeFailed(let failure) = error, let server = attempt.server {
+            proxy.report(failure, of: server)
+        }
+        noteFailure(error)
+        if retry(error, lost) { return }
+        guard withdrawResponse() else {
+            record.error = Array(error.logText.utf8)
+            return abort()
+        }
+        refuse(because: error)
+    }
+}
+
+// MARK: - 4. Time passes
+
+extension Exchange {
+    /// Bodies are held back no longer than this.
+    static let holdMilliseconds: Int64 = 25
+    /// Encoders keep bytes that the upstream has sent no longer than this.
+    static let flushMilliseconds: Int64 = 10
+
+    /// Limits the time of a body that is held at the end of the batch of events in which holding began.
+    ///
+    /// Most bodies are complete by then, and need no deadline.
+    func limitHolding() {
+        guard body.isHeld else { return }
+        if !body.isHeldWhole { attempt.connection?.acknowledgeNow() }
+        core.setDeadline(token, core.now + Self.holdMilliseconds)
+    }
+
+    /// Goes on without whatever has taken too long: a stored body, a dictionary, the end of a body, more input to code.
+    func expired(_ core: EventLoop.Core) {
+        if phase.isAwaited, storedResponse != nil { return forwardUnconditionally() }
+        if body.isHeld, case .loading(let version) = dictionary { dictionary = .cold(version) }
+        body.deadlinePassed()
+        advance()
+    }
+
+    /// Goes on with a body after others have had their turn.
+    func attend(_ core: EventLoop.Core) {
+        body.resume()
+        advance()
+    }
+}
+
+// MARK: - 5. The end
+
+extension Exchange {
+    /// Takes back what was made of a response, so that a problem can be sent in its place; returns false if some of it has
     /// gone to the client.
-    func canRefuse(_ answer: Answer) -> Bool {
-        if answer.isStarted {
-            guard connection.withdraw() else { return false }
-            answer.isStarted = false
-        }
+    func withdrawResponse() -> Bool {
+        if phase.isAwaited { return true }
+        if phase.isSent, !client.withdraw() { return false }
         record.bodyBytesSent = 0
         record.coding = .identity
         record.reason = nil
-        releaseAnswer()
+        phase = .awaited
+        body.end()
         return true
     }
 
-    /// The answer has gone to the client whole.
+    /// Ends a response that has gone to the client whole.
     func complete(trailers: Headers = Headers()) {
-        connection.finish(trailers: trailers)
+        client.finish(trailers: trailers)
         account(isComplete: true)
     }
 
-    /// The answer cannot be completed: what has gone out must not look whole.
+    /// Ends a response that cannot be completed, so that it does not look complete.
     func abort() {
-        if answer?.isStarted == true { connection.abort() }
+        if phase.isSent { client.abort() }
         account(isComplete: false)
     }
 
     /// Counts and logs the exchange, once, and lets everything go.
     func account(isComplete: Bool) {
-        guard !isOver else { return }
-        isOver = true
+        guard !phase.isOver else { return }
+        phase = .over
         record.isComplete = isComplete
         if proxy.isLogging { describeRequest() }
-        record.wireBytesSent = connection.bytesSent - bytesSentBefore
-        record.durationMicroseconds = Int(SystemClock.monotonicNanoseconds - startedNanoseconds) / 1000
-        upstream?.abort()
-        upstream = nil
-        unsent = nil
-        leaveServer()
-        releaseAnswer()
+        record.wireBytesSent = client.bytesSent - beginning.bytesSent
+        record.durationMicroseconds = elapsedMicroseconds
+        attempt.end()
+        body.end()
         if let ownToken { core.remove(ownToken) }
         proxy.account(record)
     }
 
-    /// What only the log wants to know.
-    private func describeRequest() {
-        noteClient()
-        record.method = Array(request.method.text.utf8)
-        record.target = request.target.bytes
-        record.upstream = way?.server.logText
-        noteIdentifiers()
+    private var elapsedMicroseconds: Int {
+        Int(SystemClock.monotonicNanoseconds - beginning.nanoseconds) / 1000
     }
 
-    /// Who asked: whom a trusted peer names, else whoever is connected.
-    private func noteClient() {
-        let connected = Self.text(of: connection.peer)
+    /// Adds to the record what only the log needs.
+    private func describeRequest() {
+        describeClient()
+        record.method = Array(request.method.text.utf8)
+        record.target = request.target.bytes
+        record.upstream = attempt.server?.logText
+        describeIdentifiers()
+    }
+
+    /// Names the client: the one that a trusted peer names, else the connected one.
+    private func describeClient() {
+        let connected = Self.text(of: client.peer)
         record.client = connected
-        guard peer.isTrusted, let client = peer.limitedAddress(request.headers) else { return }
-        record.client = Array(client.text.utf8)
+        guard peer.isTrusted, let address = peer.limitedAddress(request.headers) else { return }
+        record.client = Array(address.text.utf8)
         record.forwarder = connected
     }
 
-    /// An address as the log has it.
+    /// Returns an address as the log has it.
     static func text(of peer: Endpoint?) -> [UInt8] {
         switch peer {
         case .ip(let address, _)?: Array(address.text.utf8)
@@ -274,53 +313,34 @@ final class Exchange: Handler {
     }
 }
 
-// MARK: - What the client's connection reports
+// MARK: - Other threads
 
-extension Exchange: RequestHandler {
-    func received(_ bytes: Span<UInt8>) {
-        requestBodyBytes += bytes.count
-        guard isTunnel || requestBodyBytes <= context.configuration.limits.requestBody else {
-            return endUpload(Self.bodyTooLarge, .bodyTooLarge)
+/// A reference to an exchange that any thread may hold.
+struct ExchangeReference: Sendable {
+    private let loop: EventLoop
+    private let token: Token
+
+    init(_ exchange: Exchange) {
+        loop = exchange.core.loop
+        token = exchange.token
+    }
+
+    /// Calls `body` on the loop of the exchange, unless the exchange is over by then.
+    func perform(_ body: @escaping @Sendable (Exchange) -> Void) {
+        let token = token
+        loop.execute { core in
+            if let exchange = core.handler(token, as: Exchange.self) { body(exchange) }
         }
-        guard let upstream else { return }
-        upstream.write(bytes)
-        if !upstream.canWrite { connection.pauseRequest() }
     }
+}
 
-    func receivedEnd(trailers: Headers) {
-        upstream?.finish(trailers: trailers)
-        isRequestWhole = true
-        // What Dictum answers itself waited for this: an answer that overtakes its request ends the connection.
-        if linked != nil { dictionarySettled() }
-    }
-
-    func malformed(_ error: ParseError) {
-        endUpload(ProblemAnswer(Refusal.malformed(error)), .malformed)
-    }
-
-    /// Gives up a request whose body cannot be taken.
-    private func endUpload(_ problem: ProblemAnswer, _ reason: RejectionReason) {
-        upstream?.abort()
-        upstream = nil
-        if answer?.isStarted == true { return abort() }
-        refuse(problem, reason)
-    }
-
-    func drained() {
-        if let answer, case .sending(let body, let offset) = answer.stage {
-            return sendOn(body, from: offset, answer)
+extension Exchange {
+    /// Hands the body of a version over: at once if it is in memory, else when it has been read; nil if it cannot be read.
+    func load(_ version: Dictionaries.Version, _ done: @escaping @Sendable (Exchange, Body?) -> Void) {
+        if let body = context.store.hotBody(of: version) { return done(self, body) }
+        let exchange = ExchangeReference(self)
+        context.store.load(version) { body in
+            exchange.perform { done($0, body) }
         }
-        // While an encoder is being made the upstream waits.
-        if case .opening? = answer?.stage { return }
-        if let answer { releaseSentMemory(answer) }
-        if decodeOn() { return }
-        upstream?.resumeResponse()
-    }
-
-    func aborted(_ cause: ClientLoss) {
-        if cause == .timedOut, !isTunnel {
-            proxy.metrics.countRejected(isRequestWhole ? .answerTimeout : .bodyTimeout)
-        }
-        account(isComplete: false)
     }
 }

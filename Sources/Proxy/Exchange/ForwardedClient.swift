@@ -1,17 +1,17 @@
 internal import HTTP
 internal import Primitives
 
-/// What trusted proxies say of the client: pure functions of X-Forwarded-For and Forwarded (RFC 7239).
+/// The client as trusted proxies name it in X-Forwarded-For and Forwarded (RFC 7239): pure functions.
 ///
-/// Each proxy adds on the right who connected to it. So a list is read from its end, through the proxies that are trusted
-/// themselves, and no further: what stands left of the client is the client's own word.
+/// Each proxy adds its peer on the right. So a list is read from its end, through the proxies that are trusted
+/// themselves, to the client; members left of the client are the client's own word.
 enum ForwardedClient {
-    /// More proxies than a request passes.
+    /// A request passes fewer proxies.
     private static let membersMax = 16
     /// A longer member names no client.
     private static let memberBytesMax = 512
 
-    /// The address; nil where the fields of a trusted peer name none that is not trusted.
+    /// Returns the last address that is not trusted; nil if the fields of a trusted peer name none.
     static func address(_ headers: borrowing Headers, trusting networks: [TrustedNetwork]) -> IPAddress? {
         let isListed = headers.contains(.xForwardedFor)
         var client: IPAddress?
@@ -26,7 +26,7 @@ enum ForwardedClient {
         return client
     }
 
-    /// The scheme that the client used, `http` or `https`, by the member of Forwarded that names it.
+    /// Returns the scheme that the client used, `http` or `https`, by the member of Forwarded that names the client.
     static func scheme(_ headers: borrowing Headers, trusting networks: [TrustedNetwork]) -> String? {
         var found: String?
         walk(.forwarded, headers) { member in
@@ -36,7 +36,7 @@ enum ForwardedClient {
         return found
     }
 
-    /// Hands over the members from the last on, as long as `body` asks for more.
+    /// Hands the members over from the last one on, until `body` returns false.
     private static func walk(
         _ name: HeaderName, _ headers: borrowing Headers, _ body: (Span<UInt8>) -> Bool
     ) {
@@ -57,7 +57,7 @@ enum ForwardedClient {
         return scheme == "http" || scheme == "https" ? scheme : nil
     }
 
-    /// The value of `name=value` or `name="value"` among the pairs of an element; no value that is sought has an escape in it.
+    /// Returns the value of `name=value` or `name="value"` among the pairs of an element; these values have no escapes.
     private static func parameter(_ name: StaticString, of element: Span<UInt8>) -> String? {
         var start = 0
         while start < element.count {
@@ -73,7 +73,7 @@ enum ForwardedClient {
         return nil
     }
 
-    /// The place of a byte outside quotes.
+    /// Returns the index of a byte outside quotes.
     private static func firstIndex(of byte: UInt8, in text: Span<UInt8>, from start: Int) -> Int? {
         var isQuoted = false
         for index in start..<text.count {
@@ -85,10 +85,10 @@ enum ForwardedClient {
 }
 
 extension String {
-    /// An address without the brackets and the port that it may have.
+    /// The address without brackets and port.
     fileprivate var withoutPort: String {
         if hasPrefix("[") { return String(dropFirst().prefix { $0 != "]" }) }
-        // With more than one colon it is an IPv6 address.
+        // An address with more than one colon is an IPv6 address.
         return split(separator: ":").count == 2 ? String(prefix { $0 != ":" }) : self
     }
 }

@@ -3,15 +3,15 @@ internal import Primitives
 
 /// The closed list of request fields that every anonymous client may send.
 ///
-/// A response to a request without any other field is what everybody gets, as far as `Vary` and the URL tell: it may be
-/// kept for revalidation, and it counts as a proof that a body is public. So nothing is listed whose value names a person, a
-/// host, a path or a representation that `Vary` is known to forget. A value that an upstream might write into a page is
-/// checked where its syntax allows it; `User-Agent`, `Accept` and `Accept-Language` cannot be, since every browser sends
+/// As far as `Vary` and the URL tell, everybody gets the response to a request without any other field: it may be kept for
+/// revalidation, and it counts as a proof that a body is public. So the list has no field whose value names a person, a
+/// host, a path or a representation that `Vary` is known to omit. Values that an upstream might write into a page are
+/// checked if their syntax allows it; `User-Agent`, `Accept` and `Accept-Language` cannot be, since every browser sends
 /// its own.
 enum OrdinaryRequestFields {
     /// Returns true if the request has no field outside the list.
     ///
-    /// Fields of the `other` names may be there too: those that a Vary names. `isPeerTrusted` says that the peer is a proxy
+    /// Fields of the `other` names, such as those of a Vary, may be there too. `isPeerTrusted` says that the peer is a proxy
     /// of the operator. The forwarding fields of any other peer never reach the upstream, so their values do not matter.
     static func areAll(in request: RequestHead, or other: [String] = [], isPeerTrusted: Bool) -> Bool {
         let headers = request.headers
@@ -34,22 +34,22 @@ enum OrdinaryRequestFields {
     private static let common: HeaderNameSet = [
         // Negotiation.
         .accept, .acceptEncoding, .acceptLanguage, .userAgent,
-        // The connection; none of these reaches the upstream as it came.
+        // The connection; none of these reaches the upstream unchanged.
         .host, .connection, .keepAlive, .proxyConnection, .te, .priority, .contentLength,
         // Caches and conditions.
         .cacheControl, .pragma, .ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince,
         // Dictionaries; Dictum removes them.
         .availableDictionary, .dictionaryID,
-        // Where a page asks from.
+        // The page that asks.
         .referer, .origin, .secFetchDest, .secFetchMode, .secFetchSite, .secFetchUser,
-        // What browsers say of themselves beside User-Agent.
+        // Browsers describe themselves, besides User-Agent.
         .dnt, .upgradeInsecureRequests, .secCHUA, .secCHUAMobile, .secCHUAPlatform,
         .traceparent,
-        // Dictum writes these anew for everybody but a trusted peer.
+        // Dictum replaces these, except those of trusted peers.
         .forwarded, .xForwardedFor, .xForwardedHost, .xForwardedProto,
     ]
 
-    /// Trusted proxies add their own, which clients cannot choose.
+    /// Fields that trusted proxies add are allowed too: clients cannot choose them.
     private static let fromTrustedPeer: HeaderNameSet = {
         var names = fromAnybody
         let own: [HeaderName] = [.via, .xForwardedPort, .xRealIP, .xRequestID]
@@ -61,7 +61,7 @@ enum OrdinaryRequestFields {
         return names
     }()
 
-    /// Any other member removes the field that it names before the upstream sees the request (RFC 9110 section 7.6.1).
+    /// Returns true if Connection names no field: such a field would not reach the upstream (RFC 9110 section 7.6.1).
     private static func hasOwnConnectionOptions(_ headers: borrowing Headers) -> Bool {
         var isOwn = true
         headers.forEachListMember(of: .connection) { member in
@@ -73,18 +73,18 @@ enum OrdinaryRequestFields {
         return isOwn
     }
 
-    /// Some upstreams read the content of a GET as if it stood in the query.
+    /// Returns true if there is no content: some upstreams read the content of a GET as a query.
     private static func hasNoContent(_ headers: borrowing Headers) -> Bool {
         !headers.contains(.contentLength) || headers.firstEquals(.contentLength, "0")
     }
 
-    /// Some upstreams write the trace into their pages: one that is well-formed cannot hold markup.
+    /// Returns true if no trace can hold markup: some upstreams write it into their pages.
     private static func hasWellFormedTrace(_ headers: borrowing Headers) -> Bool {
         !headers.contains(.traceparent)
-            || headers.first(.traceparent)?.utf8.count == 55 && Identifiers.traceID(in: headers) != nil
+            || headers.first(.traceparent)?.utf8.count == 55 && RequestIdentifiers.traceID(in: headers) != nil
     }
 
-    /// Some upstreams link back to the Referer: it must be of this host, or say no more than the Origin does.
+    /// Returns true if the Referer is of this host or equals the Origin: some upstreams link back to it.
     private static func namesOwnPages(_ headers: borrowing Headers, _ authority: String) -> Bool {
         let referers = headers.values(.referer)
         guard let referer = referers.first else { return true }
@@ -97,7 +97,7 @@ enum OrdinaryRequestFields {
         return referer == origin || referer == origin + "/"
     }
 
-    /// Many upstreams make URLs of what a trusted proxy says of the host, also where that proxy only passes it on.
+    /// Returns true if forwarding fields name this host: many upstreams make URLs of them.
     private static func forwardsOwnHost(_ headers: borrowing Headers, _ authority: String) -> Bool {
         guard !headers.contains(.forwarded) else { return false }
         return headers.values(.xForwardedHost).allSatisfy { $0.lowercased() == authority }

@@ -2,33 +2,33 @@ internal import Dictionaries
 internal import HTTP
 internal import Primitives
 
-/// The rules for asking the upstream whether a stored answer still holds: pure functions.
+/// The rules for asking the upstream about a stored response: pure functions.
 ///
 /// Dictum is no cache: the upstream is asked every time, with If-None-Match alone, and a stored body goes out only
-/// where a 304 names its strong entity tag.
+/// after a 304 that names its strong entity tag.
 enum Revalidation {
     // MARK: The request
 
-    /// Whether a request may be answered with what another one was: nothing in it is personal, a part, a condition
-    /// of the client's own, or a wish for a new answer.
+    /// Returns true if a request may get the response of another one: nothing in it is personal, or asks for a part, a
+    /// condition of the client's own, or a new response.
     ///
-    /// Its fields are looked at once a stored response is known: see `isOrdinary`.
+    /// Its fields are checked once a stored response is known: see `isOrdinary`.
     static func mayAsk(_ request: RequestHead, framing: BodyFraming, _ facts: RequestFacts) -> Bool {
         guard facts.method == .get, framing == .none || framing == .length(0), facts.isPathNormal,
             isNobodys(facts), !facts.noStore, !facts.noTransform
         else { return false }
         let headers = request.headers
-        // A client that asks for itself hears what the upstream says to that.
+        // A client with a condition of its own gets the upstream's response to that.
         guard !headers.containsAny(of: ownQuestions) else { return false }
         // RFC 9111 section 5.4: Pragma counts where there is no Cache-Control.
         if headers.contains(.cacheControl) { return !CacheControl(headers.values(.cacheControl)).noCache }
         return !headers.containsToken(.pragma, "no-cache")
     }
 
-    /// Whether what the upstream makes of a request is what it makes of any other with the same URL and variant.
+    /// Returns true if the upstream responds to the request as to any other with the same URL and variant.
     ///
-    /// An upstream may put the value of a field into its page that its Vary does not name (`X-Host`), so that one request
-    /// would write what the next client reads.
+    /// An upstream may write the value of a field that its Vary does not name (`X-Host`) into its page. Then one request
+    /// would decide what the next client reads.
     static func isOrdinary(
         _ request: RequestHead, for response: Headers, varyingBy names: [String], isPeerTrusted: Bool
     ) -> Bool {
@@ -45,12 +45,12 @@ enum Revalidation {
             && !facts.hasPersonalField && !facts.hasPersonalQuery
     }
 
-    // MARK: The answer that is kept
+    // MARK: The response that is kept
 
-    /// The head to keep of an answer that may become a version; nil where the upstream is not to be asked about it.
+    /// Returns the head to keep of a response that may become a version; nil if the upstream is not to be asked about it.
     ///
-    /// RFC 9111 section 3: what no shared cache may store is no version either; what is left is a strong tag of the
-    /// upstream's own, and that the same request brings the same answer. `isOrdinary` is of the request.
+    /// It must be a response that shared caches may store (RFC 9111 section 3), with a strong tag of the upstream's own, to
+    /// a request that brings everybody the same: `isOrdinary`.
     static func kept(
         _ head: ResponseHead, _ response: ResponseFacts, for request: RequestFacts, isOrdinary: Bool,
         acceptEncoding: Configuration.Upstream.AcceptEncodingMode
@@ -63,12 +63,12 @@ enum Revalidation {
         else { return nil }
         var bytes: [UInt8] = []
         var kept = ResponseHead(status: .ok, headers: head.headers)
-        kept.headers.removeAll(ofOneAnswer)
+        kept.headers.removeAll(ofOneResponse)
         HeadWriter.write(kept, into: &bytes)
         return bytes.count <= StoredHead.bytesMax ? bytes : nil
     }
 
-    /// The one strong tag of an answer.
+    /// Returns the one strong tag of a response.
     static func strongTag(_ headers: Headers) -> EntityTag? {
         guard headers.count(of: .etag) == 1, let tag = headers.first(.etag).flatMap(EntityTag.init),
             !tag.isWeak
@@ -76,10 +76,9 @@ enum Revalidation {
         return tag
     }
 
-    /// An answer made for the page of one origin is not for others, even where its Vary forgets to say so.
+    /// Returns false for a response that may be made for the page of one origin, even if its Vary does not say so.
     ///
-    /// Where a page of another origin asked and the response shares itself with none, it is a guess what the upstream made
-    /// of that origin.
+    /// A response to another origin's page that allows no origin may still depend on that origin.
     private static func sharesOrigin(
         _ response: Headers, varyingBy names: [String], with request: RequestHead
     ) -> Bool {
@@ -90,14 +89,14 @@ enum Revalidation {
         return allowed == "*"
     }
 
-    /// What Dictum writes into requests itself, so that the client's fields do not tell what the upstream saw.
+    /// Fields that Dictum writes into requests itself, so that the client's fields do not tell what the upstream saw.
     private static let ownFields: Set<String> = [
         "expect", "forwarded", "if-none-match", "te", "via", "x-forwarded-for",
         "x-forwarded-host", "x-forwarded-proto",
     ]
 
-    /// Fields that speak of one answer only, and those that are written anew.
-    private static let ofOneAnswer: HeaderNameSet = {
+    /// Fields that describe one response only, and those that are written anew.
+    private static let ofOneResponse: HeaderNameSet = {
         var names: HeaderNameSet = [
             .age, .connection, .contentEncoding, .contentLength, .contentRange, .date, .keepAlive,
             .proxyAuthenticate, .proxyConnection, .serverTiming, .setCookie, .te, .trailer,
@@ -109,11 +108,11 @@ enum Revalidation {
         return names
     }()
 
-    // MARK: What the upstream says to it
+    // MARK: The upstream's 304
 
-    /// Whether a 304 confirms the answer with this tag, by the strong comparison (RFC 9110 section 8.8.3.2).
+    /// Returns true if a 304 confirms the response with this tag, by the strong comparison (RFC 9110 section 8.8.3.2).
     static func confirms(_ notModified: ResponseHead, _ tag: EntityTag) -> Bool {
-        // A coding of its own would make it a 304 for other bytes.
+        // With a coding of its own it would be a 304 for other bytes.
         guard !notModified.headers.contains(.contentEncoding), notModified.headers.count(of: .etag) == 1
         else { return false }
         var isSame = false
@@ -121,30 +120,68 @@ enum Revalidation {
         return isSame
     }
 
-    /// The head of the answer that a 304 stands for (RFC 9111 section 3.2): its fields replace those that are kept.
+    /// Returns the head of the response that a 304 stands for (RFC 9111 section 3.2): its fields replace the kept ones.
     static func updated(_ kept: ResponseHead, by notModified: ResponseHead) -> ResponseHead {
         var head = kept
         head.headers.update(with: notModified.headers, keeping: ofTheBody)
         return head
     }
 
-    /// Whether a 304 says nothing of what is kept that is not kept already, which is the rule.
+    /// Returns true if the kept head has all fields of a 304 already, as is usual.
     static func isUnchanged(_ kept: ResponseHead, by notModified: ResponseHead) -> Bool {
-        kept.headers.holdsLines(of: notModified.headers, ignoring: ofOneAnswer)
+        kept.headers.holdsLines(of: notModified.headers, ignoring: ofOneResponse)
     }
 
-    /// What tells of the body, which stays as it is.
+    /// Fields that describe the body, which stays as it is.
     private static let ofTheBody: HeaderNameSet = [
         .contentEncoding, .contentLength, .contentRange, .trailer, .transferEncoding,
     ]
 }
 
-/// What came of asking the upstream whether a stored answer still holds.
+/// The head of a stored response, and the strong tag that the upstream is asked about.
+///
+/// A class, because every request that may get the response takes it along.
+final class KeptHead: Sendable {
+    let head: ResponseHead
+    let tag: EntityTag
+
+    /// Reads what `Revalidation.kept` wrote; nil for bytes that are no such head.
+    init?(_ bytes: [UInt8]) {
+        var parser = HeadParser(limits: MessageLimits(headBytes: StoredHead.bytesMax + 1))
+        guard let head = try? parser.parseResponse(bytes.span), let tag = Revalidation.strongTag(head.headers)
+        else { return nil }
+        (self.head, self.tag) = (head, tag)
+    }
+}
+
+/// A stored response that the upstream is asked about.
+///
+/// Owned by its exchange, on its loop.
+final class StoredResponse {
+    enum BodyState {
+        case loading
+        case ready(Body)
+        case lost
+    }
+
+    let version: Dictionaries.Version
+    let kept: KeptHead
+    var body = BodyState.loading
+    /// The 304 that has come.
+    var notModified: ResponseHead?
+
+    init(version: Dictionaries.Version, kept: KeptHead) {
+        self.version = version
+        self.kept = kept
+    }
+}
+
+/// The outcome of asking the upstream about a stored response.
 package enum RevalidationResult: String, Sendable, CaseIterable {
-    /// It does, and went out.
+    /// The upstream confirmed it, and it went out.
     case hit
-    /// Another answer came.
+    /// Another response came.
     case changed
-    /// The stored answer could not be used, and the whole one was asked for.
+    /// It could not be used, and the request was sent again without a condition.
     case retried
 }

@@ -4,21 +4,21 @@ internal import Primitives
 
 /// The request as the upstream gets it: a pure function of what the client sent.
 enum UpstreamRequest {
-    /// What shapes it besides the request itself.
+    /// The facts that shape it besides the request itself.
     struct Surroundings {
         let peer: ClientPeer
         let route: Route
         let acceptEncoding: Configuration.Upstream.AcceptEncodingMode
-        /// Our member of Via.
+        /// Dictum's own member of Via.
         let via: Via
         /// The upstream's own authority, for a client that names none (HTTP/1.0).
         let upstreamAuthority: String
         let isTLS: Bool
-        /// Whether the client's TLS handshake is not whole yet.
+        /// True while the client's TLS handshake is not complete.
         var isEarly = false
-        /// The fields that no client may send itself.
+        /// The fields that clients may not send themselves.
         var subjectFields: [HeaderName] = []
-        /// The one for the subject of the client's certificate; nil where it has shown none, or nobody asks.
+        /// The field for the subject of the client's certificate; nil if none is configured.
         var subjectField: HeaderName?
     }
 
@@ -40,7 +40,7 @@ enum UpstreamRequest {
         head.headers.append(.via, surroundings.via.member(receivedBy: request.version))
         setForwarding(&head.headers, request, surroundings)
         setSubject(&head.headers, surroundings)
-        // RFC 8470 section 5.1: who has said so before us may know more, and is not contradicted.
+        // RFC 8470 section 5.1: an Early-Data of a proxy before Dictum stays.
         if surroundings.isEarly, !head.headers.contains(.earlyData) { head.headers.append(.earlyData, "1") }
         if surroundings.route.policy.hasDictionary {
             setDictionaryFields(&head.headers, acceptEncoding: surroundings.acceptEncoding)
@@ -53,7 +53,7 @@ enum UpstreamRequest {
         return head
     }
 
-    /// Max-Forwards (RFC 9110 section 7.6.2): digits and nothing else; what is beyond all use counts as a billion.
+    /// Returns Max-Forwards (RFC 9110 section 7.6.2), digits and nothing else; very large numbers count as a billion.
     static func forwardsLeft(_ headers: borrowing Headers) -> Int? {
         guard let text = headers.first(.maxForwards), !text.isEmpty,
             text.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 })
@@ -61,7 +61,7 @@ enum UpstreamRequest {
         return text.utf8.count <= 9 ? Int(text) : 1_000_000_000
     }
 
-    /// RFC 9112 section 3.2.2: the target's own authority replaces Host.
+    /// Replaces Host by the target's own authority (RFC 9112 section 3.2.2).
     private static func setHost(_ head: inout RequestHead, _ surroundings: Surroundings) {
         if let authority = head.target.authority {
             head.headers.replace(.host, with: authority)
@@ -70,7 +70,7 @@ enum UpstreamRequest {
         }
     }
 
-    /// RFC 9112 section 3.2.4: OPTIONS for a whole server, which an absolute form names by having no path.
+    /// Makes an OPTIONS target without a path `*`, which stands for the whole server (RFC 9112 section 3.2.4).
     private static func setTarget(_ head: inout RequestHead) {
         guard head.method == .options, head.target.isBareAuthority,
             let whole = try? RequestTarget("*", method: .options)
@@ -79,7 +79,7 @@ enum UpstreamRequest {
     }
 
     private static func setFraming(_ head: inout RequestHead, _ framing: BodyFraming, wantsTrailers: Bool) {
-        // Servers that expect no body with such a method may take it for the next request: then there must be none.
+        // A server that expects no body with such a method may take it for the next request, so there must be none.
         if head.method.isSafe, framing != .none, framing != .length(0) {
             head.headers.append(.connection, "close")
         }
@@ -93,7 +93,7 @@ enum UpstreamRequest {
         }
     }
 
-    /// A trusted peer's fields are continued; anybody else's are replaced, so that nobody can claim an address.
+    /// Continues the fields of trusted peers, and replaces those of others, so that no client can claim an address.
     private static func setForwarding(
         _ headers: inout Headers, _ request: RequestHead, _ around: Surroundings
     ) {
@@ -124,7 +124,7 @@ enum UpstreamRequest {
         }
     }
 
-    /// Whoever could send the field itself could be anybody.
+    /// Sets the subject of the client's certificate; a client that could send the field itself could claim any.
     private static func setSubject(_ headers: inout Headers, _ around: Surroundings) {
         for name in around.subjectFields { headers.remove(name) }
         if let name = around.subjectField, let subject = around.peer.tls?.clientSubject {
@@ -132,7 +132,7 @@ enum UpstreamRequest {
         }
     }
 
-    /// The dictionary is between the client and us.
+    /// Removes the client's dictionary, which the upstream does not have.
     private static func setDictionaryFields(
         _ headers: inout Headers, acceptEncoding: Configuration.Upstream.AcceptEncodingMode
     ) {
@@ -144,7 +144,8 @@ enum UpstreamRequest {
         }
     }
 
-    /// A weak tag never fits If-Match (RFC 9110 section 13.1.1): the client has it from us, who weakened a strong one.
+    /// Makes the tags of If-Match strong again: Dictum has weakened them, and a weak tag never matches (RFC 9110 section
+    /// 13.1.1).
     private static func strengthenIfMatch(_ headers: inout Headers) {
         let tags = headers.values(.ifMatch)
         if !tags.isEmpty, let strong = ETagForm.upstreamIfMatch(tags) {
@@ -159,5 +160,72 @@ enum UpstreamRequest {
             return token != ContentCoding.dcb.token && token != ContentCoding.dcz.token
         }
         headers.replace(.acceptEncoding, with: kept.isEmpty ? "identity" : kept.joined(separator: ","))
+    }
+}
+
+/// Decisions about the change of a connection's protocol, WebSocket above all (RFC 9110 section 7.8): pure functions.
+enum Upgrade {
+    /// Returns the protocols of a request that are passed on to the upstream; nil if there are none.
+    ///
+    /// h2c is not: a tunnel of HTTP/2 would carry requests that Dictum never sees. A request with a body has none, because
+    /// nobody could tell where the new protocol begins.
+    static func protocols(askedBy request: borrowing RequestHead, framing: BodyFraming) -> String? {
+        guard request.version >= .http11, framing == .none || framing == .length(0),
+            request.headers.contains(.upgrade), request.headers.containsToken(.connection, "upgrade")
+        else { return nil }
+        let names = names(request.headers).filter { !isHTTP($0) }
+        return names.isEmpty ? nil : names.joined(separator: ", ")
+    }
+
+    /// Returns true if a 101 changes to protocols that its request asked for, and to no others.
+    static func isAnswer(_ response: borrowing Headers, to request: borrowing Headers) -> Bool {
+        let asked = Set(names(request).map { $0.lowercased() })
+        let chosen = names(response)
+        return !chosen.isEmpty && chosen.allSatisfy { asked.contains($0.lowercased()) }
+    }
+
+    private static func names(_ headers: borrowing Headers) -> [String] {
+        var names: [String] = []
+        headers.forEachListMember(of: .upgrade) { names.append(String($0)) }
+        return names
+    }
+
+    private static func isHTTP(_ name: String) -> Bool {
+        let name = name.lowercased()
+        return name.hasPrefix("h2") || name.hasPrefix("h3") || name == "http" || name.hasPrefix("http/")
+    }
+}
+
+/// The member that this process adds to Via (RFC 9110 section 7.6.3), and by which it knows its requests when they return.
+///
+/// Its pseudonym is random, so that two instances of Dictum in a row are no loop.
+struct Via: Sendable {
+    let pseudonym: String
+    private let http10: String
+    private let http11: String
+
+    init() {
+        self.init(pseudonym: "dictum-" + String(UInt32.random(in: .min ... .max) | 1 << 31, radix: 16))
+    }
+
+    init(pseudonym: String) {
+        self.pseudonym = pseudonym
+        http10 = "1.0 \(pseudonym)"
+        http11 = "1.1 \(pseudonym)"
+    }
+
+    /// Returns the member for a request that came in this version.
+    func member(receivedBy version: HTTP.Version) -> String { version < .http11 ? http10 : http11 }
+
+    /// Returns true if a request has been forwarded by this process before.
+    func isLoop(_ headers: borrowing Headers) -> Bool {
+        guard headers.contains(.via) else { return false }
+        return headers.values(.via).contains { value in
+            value.split(separator: ",").contains { member in
+                // `received-protocol RWS received-by [ RWS comment ]`
+                member.split(whereSeparator: { $0 == " " || $0 == "\t" }).dropFirst().first.map(String.init)
+                    == pseudonym
+            }
+        }
     }
 }

@@ -22,7 +22,7 @@ final class Route: Sendable {
     /// The Cache-Control that replaces the upstream's, if any.
     let cacheControl: CacheControlOverride?
     /// The rule that tells users apart, or nil on a public route.
-    let identity: Identity?
+    let identity: ClientIdentity?
     /// True if the proxy revalidates stored responses with the upstream.
     let revalidates: Bool
     /// The settings for the pure decisions of `Negotiation`.
@@ -52,7 +52,7 @@ final class Route: Sendable {
         let personal = policy.personal
         identity = route.dictionary.flatMap { dictionary in
             guard dictionary.scope == .private else { return nil }
-            return Identity(
+            return ClientIdentity(
                 dictionary.identity, ignoresOtherCookies: dictionary.cookiesIgnored,
                 ignored: personal.ignoredCookies)
         }

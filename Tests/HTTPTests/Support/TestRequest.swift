@@ -20,7 +20,10 @@ final class TestRequest: RequestHandler {
     /// Called when there is room for more of the response.
     var onDrained: ((TestRequest) -> Void)?
 
-    init(_ head: RequestHead, _ framing: BodyFraming, _ connection: ServerConnection, _ journal: Journal) {
+    init(_ head: RequestHead, _ framing: BodyFraming, _ stream: any ResponseStream, _ journal: Journal) {
+        guard let connection = stream as? ServerConnection else {
+            preconditionFailure("a request came on no connection")
+        }
         path = head.target.path
         method = head.method
         self.framing = framing

@@ -108,9 +108,9 @@ private final class TestApplication: Application {
     }
 
     func begin(
-        _ head: consuming RequestHead, framing: BodyFraming, on connection: ServerConnection
+        _ head: consuming RequestHead, framing: BodyFraming, on stream: any ResponseStream
     ) -> any RequestHandler {
-        let request = TestRequest(head, framing, connection, journal)
+        let request = TestRequest(head, framing, stream, journal)
         journal.note("begin \(request.path)")
         latest = request
         answering(request)

@@ -18,7 +18,7 @@ private func headers(_ lines: [String]) throws -> Headers {
 private func values(
     _ items: [String], _ request: [String], response: [String]? = nil, ignoresOthers: Bool = false
 ) throws -> [String]? {
-    let identity = Identity(
+    let identity = ClientIdentity(
         try items.map { try #require(IdentityItem($0)) }, ignoresOtherCookies: ignoresOthers)
     return identity.values(request: try headers(request), response: try response.map(headers))?
         .map { "\($0.name)=\(String(decoding: $0.value, as: UTF8.self))" }
@@ -110,7 +110,7 @@ private func values(
     }
 
     @Test func `values are told apart byte by byte, also where they are no text`() throws {
-        let identity = Identity([.authorization], ignoresOtherCookies: false)
+        let identity = ClientIdentity([.authorization], ignoresOtherCookies: false)
         var found: [[UInt8]] = []
         for byte: UInt8 in [0x80, 0x81, 0xff] {
             var headers = Headers()

@@ -112,9 +112,9 @@ private let trace = "0af7651916cd43dd8448eb211c80319c"
     func `a trace is what the standard says`(value: String, isOne: Bool) {
         var headers = Headers()
         headers.append(.traceparent, value)
-        #expect(Identifiers.traceID(in: headers) == (isOne ? Array(trace.utf8) : nil))
+        #expect(RequestIdentifiers.traceID(in: headers) == (isOne ? Array(trace.utf8) : nil))
         headers.append(.traceparent, value)
-        #expect(Identifiers.traceID(in: headers) == nil, "of two none is the one")
+        #expect(RequestIdentifiers.traceID(in: headers) == nil, "of two none is the one")
     }
 
     @Test(arguments: [0, 1, 0x0123_4567, 0x89ab_cdef, 0x9a9a_a9a9, 0xffff_ffff, 0xf0e1_d2c3] as [UInt64])

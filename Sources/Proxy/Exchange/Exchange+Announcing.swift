@@ -2,10 +2,10 @@ internal import Dictionaries
 internal import HTTP
 internal import Primitives
 
-// MARK: - What public responses prove, and what pages announce
+// MARK: - Public bodies are proven, and pages announce dictionaries
 
 extension Exchange {
-    /// Whether the response is a document, whose Links browsers follow.
+    /// Returns true if the response is a document: browsers follow its Links.
     func isDocument(_ contentType: String?) -> Bool {
         guard let destination = request.headers.first(.secFetchDest) else {
             return MediaTypes.isDocument(contentType)
@@ -15,42 +15,43 @@ extension Exchange {
 
     // MARK: Public bodies
 
-    /// Notes that a body which is in its chain goes to a client, if its response says that it is public.
-    func notePublic(_ body: Body, _ answer: Answer) {
-        guard let place = answer.place, place.key.chainKey.scope == .public, context.routes.mayName(route),
-            saysPublic(answer), let dictionary = route.dictionary
+    /// Notes that a body of a chain goes to a client, if its response says that it is public.
+    func notePublic(_ body: Body, _ response: UpstreamResponse) {
+        guard let target = response.target, target.key.chainKey.scope == .public,
+            context.routes.mayName(route),
+            saysPublic(response), let dictionary = route.dictionary
         else { return }
         let now = SystemClock.unixSeconds
         let sighting = LinkDesk.Sighting(
-            body: body, chain: place.key.chainKey, variant: place.key.variant, url: place.key.url,
-            keptSeconds: keptSeconds(answer), client: isRequestOfAnybody ? linkClient : nil, source: source)
+            body: body, chain: target.key.chainKey, variant: target.key.variant, url: target.key.url,
+            keptSeconds: keptSeconds(response), client: isRequestOfAnybody ? linkClient : nil, source: source)
         if context.linkDesk.note(sighting, now: now) { askAboutSoleClient() }
         context.linkDesk.consider(
             sighting, index: proxy.index, lifeSeconds: dictionary.linkMaxAge / 1000, now: now)
     }
 
-    /// Whether the upstream or the operator says that the response is for everybody.
-    private func saysPublic(_ answer: Answer) -> Bool {
-        guard answer.facts.setCookieNames.isEmpty, !answer.facts.cacheControl.isPrivate else { return false }
-        return answer.facts.cacheControl.permitsSharing
-            || answer.isCacheControlReplaced && route.cacheControl?.directives.permitsSharing == true
+    /// Returns true if the upstream or the operator says that the response is for everybody.
+    private func saysPublic(_ response: UpstreamResponse) -> Bool {
+        let facts = response.facts
+        guard facts.setCookieNames.isEmpty, !facts.cacheControl.isPrivate else { return false }
+        return facts.cacheControl.permitsSharing
+            || response.isCacheControlReplaced && route.cacheControl?.directives.permitsSharing == true
     }
 
-    /// Whether the request says nothing of its user.
+    /// True if the request says nothing of its user.
     private var isRequestOfAnybody: Bool {
         !facts.hasPersonalField && !facts.hasPersonalQuery && !facts.hasClientCertificate
             && OrdinaryRequestFields.areAll(in: request, isPeerTrusted: peer.isTrusted)
     }
 
-    /// For how long a browser keeps the response as a dictionary.
-    private func keptSeconds(_ answer: Answer) -> Int {
-        guard unkeptReason(answer) == nil else { return 0 }
-        return Int(max(0, freshness(answer).remainingSeconds(at: Int64(SystemClock.unixSeconds))))
+    /// Returns for how long a browser keeps the response as a dictionary.
+    private func keptSeconds(_ response: UpstreamResponse) -> Int {
+        guard unkeptReason(response) == nil else { return 0 }
+        return Int(max(0, freshness(of: response).remainingSeconds(at: Int64(SystemClock.unixSeconds))))
     }
 
     private func askAboutSoleClient() {
-        let text = Self.text(of: connection.peer)
-        let address = String(decoding: text, as: UTF8.self)
+        let address = String(decoding: Self.text(of: client.peer), as: UTF8.self)
         context.report(
             .warning(
                 peer.isTrusted
@@ -75,8 +76,8 @@ extension Exchange {
         context.linkDesk.noteUser(of: version, client: client)
     }
 
-    /// Notes what a response costs or saves its client that is a named version, or a delta over one.
-    func noteNamed(_ answer: Answer, sentBytes: Int) {
+    /// Notes the cost of a named version that goes to a client, or the savings of a delta over one.
+    func noteUse(bodyBytes: Int, sentBytes: Int) {
         let now = SystemClock.unixSeconds
         if let linked {
             guard let client = linkClient.address else { return }
@@ -85,16 +86,16 @@ extension Exchange {
             let client = linkClient.address
         {
             context.linkDesk.noteSaving(
-                over: version, bodyBytes: answer.collected.count, sentBytes: sentBytes, client: client)
+                over: version, bodyBytes: bodyBytes, sentBytes: sentBytes, client: client)
         }
     }
 
     // MARK: Pages
 
-    /// The page whose script sent the request, if it learns what to announce.
+    /// The page whose script sent the request, if the page learns its announcements.
     private var source: (page: LearnedPages.Key, client: UInt128)? {
         guard facts.secFetchSite == .sameOrigin, request.headers.firstEquals(.secFetchDest, "empty"),
-            let client = linkClient.address, let authority,
+            let client = linkClient.address, let authority = resource.authority,
             let referer = request.headers.first(.referer).flatMap(Referer.init),
             referer.authority == authority.lowercased()
         else { return nil }
@@ -105,32 +106,34 @@ extension Exchange {
     }
 
     /// Announces by Link the dictionaries of other paths that the document's scripts will fetch.
-    func announce(_ answer: Answer) {
-        guard linked == nil, route.announcement != .off, request.method == .get, let authority,
-            answer.facts.status == 200 || answer.facts.status == 304, isDocument(answer.facts.contentType),
+    func announce(in response: inout UpstreamResponse) {
+        guard linked == nil, route.announcement != .off, request.method == .get,
+            let authority = resource.authority,
+            response.facts.status == 200 || response.facts.status == 304,
+            isDocument(response.facts.contentType),
             facts.isTransportSecure, facts.dictionarySwitch == nil, context.configuration.dictionariesOn
         else { return }
         let now = SystemClock.unixSeconds
         var paths: [String] = []
         let (chains, isLearned) = announcedChains(authority, now: now)
         for chain in chains
-        where chain != answer.place?.key.chainKey && paths.count < LearnedPages.announcedMax {
+        where chain != response.target?.key.chainKey && paths.count < LearnedPages.announcedMax {
             guard let version = announcedVersion(of: chain, isLearned: isLearned, now: now) else { continue }
             paths.append(DictionaryPath(chainName: chain.name, digest: version.digest).text)
         }
         guard !paths.isEmpty else { return }
-        for path in paths { answer.head.headers.append(.link, LinkField.dictionary(path)) }
+        for path in paths { response.head.headers.append(.link, LinkField.dictionary(path)) }
         proxy.metrics.countAnnounced(paths.count, route: route.index)
     }
 
-    /// The chains that a document of this request announces, and whether Dictum has learned them by itself.
+    /// Returns the chains that a document of this request announces; `isLearned` says that no setting names them.
     private func announcedChains(_ authority: String, now: Int) -> (chains: [ChainKey], isLearned: Bool) {
         switch route.announcement {
         case .off: return ([], false)
         case .paths(let targets):
             return (targets.compactMap { chain(of: $0, authority: authority) }, false)
         case .auto:
-            let match = route.pageMatch(path: path, query: query)
+            let match = route.pageMatch(path: resource.path, query: resource.query)
             let page = LearnedPages.Key(authority: authority, match: match)
             return (context.linkDesk.chains(after: page, client: linkClient.address, now: now), true)
         }
@@ -144,7 +147,7 @@ extension Exchange {
         return ChainKey(authority: authority, match: match, matchDest: dictionary.matchDest)
     }
 
-    /// The named version of a chain, of the variant that this client would be sent as far as its fields tell.
+    /// Returns the named version of a chain, of the variant that this client would be sent.
     private func announcedVersion(of chain: ChainKey, isLearned: Bool, now: Int) -> Dictionaries.Version? {
         let known = proxy.index.recent(of: chain) + proxy.index.named(of: chain, now: now)
         guard let newest = known.first else { return nil }

@@ -1,18 +1,17 @@
 internal import HTTP
+internal import Primitives
 
-/// An answer that Dictum itself gives: RFC 9457 JSON for clients that accept it, else one line of text.
+/// An error response that Dictum itself gives: RFC 9457 JSON for clients that accept it, else one line of text.
 ///
-/// It says what to do and nothing of the inside.
-struct ProblemAnswer {
+/// It says what the client can do, and nothing of the inside.
+struct ProblemResponse {
     let status: Status
     /// One sentence for the client.
     let detail: String
     /// The seconds after which a client may ask again.
     var retryAfter: Int?
 
-    /// The head and the body.
-    ///
-    /// `accept` is the request's Accept field.
+    /// Returns the head and the body for a client with this Accept field.
     func rendered(accept: String?) -> (head: ResponseHead, body: [UInt8]) {
         let title = status.reason
         var headers = Headers()
@@ -30,7 +29,7 @@ struct ProblemAnswer {
         return (ResponseHead(status: status, headers: headers), Array((text + "\n").utf8))
     }
 
-    /// Whether a client is served better by JSON: it names it, or takes anything without asking for text.
+    /// Returns true if a client names JSON, or takes anything without asking for text.
     private static func prefersJSON(_ accept: String?) -> Bool {
         guard let accept = accept?.lowercased() else { return false }
         if accept.contains("json") { return true }
@@ -38,8 +37,25 @@ struct ProblemAnswer {
     }
 }
 
-extension ProblemAnswer {
-    /// The answer for an upstream that gave none.
+// MARK: - Problems
+
+extension ProblemResponse {
+    static let loop = ProblemResponse(
+        status: .loopDetected,
+        detail: "The request has been here before: an upstream of this server leads back to it.")
+    static let unsupportedMethod = ProblemResponse(
+        status: .notImplemented, detail: "The method is not supported.")
+    static let noHost = ProblemResponse(status: .badRequest, detail: "The request names no host.")
+    static let bodyTooLarge = ProblemResponse(
+        status: .contentTooLarge, detail: "The request's body is too large.")
+    static let noSuchDictionary = ProblemResponse(
+        status: .notFound, detail: "There is no such dictionary.")
+    static let noUpstream = ProblemResponse(
+        status: .serviceUnavailable, detail: "There is no upstream to ask; try again later.")
+    static let undecodable = ProblemResponse(
+        status: .badGateway, detail: "The upstream sent a body that is not in its coding.")
+
+    /// The response for an upstream that gave none.
     init(_ error: UpstreamError) {
         switch error {
         case .connectTimeout, .headTimeout, .idleTimeout:
@@ -56,7 +72,7 @@ extension ProblemAnswer {
         }
     }
 
-    /// The answer to what never became a request.
+    /// The response to input that never became a request.
     init(_ refusal: Refusal) {
         switch refusal {
         case .malformed(let error):

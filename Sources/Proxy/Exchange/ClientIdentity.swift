@@ -2,20 +2,18 @@ internal import Dictionaries
 internal import HTTP
 internal import Primitives
 
-/// What tells one user from another on a private route, and whether a request says all of it and nothing else.
-///
-/// A pure value: reads fields, decides nothing that it is not asked.
-struct Identity: Sendable {
+/// The items of a request that tell one user from another on a private route: the setting `identity`, as a pure value.
+struct ClientIdentity: Sendable {
     /// A name, unique within the identity, with the exact bytes of its value.
     typealias Value = (name: String, value: [UInt8])
 
-    /// In one order, however the configuration has it.
+    /// Sorted, so that the order in the configuration does not matter.
     private let items: [IdentityItem]
-    /// Whether cookies that are no items do not matter: `cookies: ignore`.
+    /// True if cookies that are no items do not matter: `cookies: ignore`.
     private let ignoresOtherCookies: Bool
     /// Cookies that never matter: `ignore_cookies`.
     private let ignored: IgnoredCookies
-    /// The fields of the upstream that no client gets to see.
+    /// The response fields that no client gets.
     let responseNames: [HeaderName]
 
     init(_ items: [IdentityItem], ignoresOtherCookies: Bool, ignored: IgnoredCookies = IgnoredCookies()) {
@@ -25,10 +23,10 @@ struct Identity: Sendable {
         responseNames = items.compactMap { if case .response(let name) = $0 { name } else { nil } }
     }
 
-    /// The value of each item; nil where one is missing, empty or there twice, or where the request has an
+    /// Returns the value of each item; nil if one is missing, empty or there twice, or if the request has an
     /// Authorization or a cookie that is no item.
     ///
-    /// The request is what the upstream gets to see of it, without what Connection names.
+    /// `request` has no fields that its Connection names, as the upstream does not get them.
     func values(request: Headers, response: Headers?) -> [Value]? {
         guard items.contains(.authorization) || !request.contains(.authorization) else { return nil }
         guard let cookies = cookies(of: request) else { return nil }
@@ -47,7 +45,7 @@ struct Identity: Sendable {
         return values
     }
 
-    /// The value of a field that is there exactly once.
+    /// Returns the value of a field that is there exactly once.
     private static func single(_ name: HeaderName, of headers: Headers) -> [UInt8]? {
         var values: [[UInt8]] = []
         headers.forEachValue(of: name) { value in
@@ -67,7 +65,7 @@ struct Identity: Sendable {
         return values.count == 1 ? Array(values[0].value) : nil
     }
 
-    /// The request's cookies; nil where one is no item, and matters.
+    /// Returns the request's cookies; nil if one is no item, and matters.
     private func cookies(of request: Headers) -> [Cookie]? {
         // The whole field as an item covers every cookie in it.
         let coversAll = ignoresOtherCookies || items.contains(.header(.cookie))
@@ -93,7 +91,7 @@ struct Identity: Sendable {
         Array(cookie.name) + [UInt8(ascii: "=")] + cookie.value
     }
 
-    /// The pairs of a Cookie field (RFC 6265 section 4.2.1); one without `=` is a value without a name.
+    /// Returns the pairs of a Cookie field (RFC 6265 section 4.2.1); one without `=` is a value without a name.
     private static func cookies(in line: [UInt8]) -> [Cookie] {
         line.split(separator: UInt8(ascii: ";")).compactMap { piece in
             let pair = trimmed(piece)

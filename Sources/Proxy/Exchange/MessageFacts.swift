@@ -3,7 +3,7 @@ internal import HTTP
 internal import Primitives
 
 extension RequestFacts {
-    /// What the decisions need to know of a request as it was received.
+    /// Reads the facts that decisions need from a request as it was received.
     init(
         _ head: borrowing RequestHead, path: String, query: String?, peer: ClientPeer, route: Route,
         secureTransport: Configuration.SecureTransport
@@ -48,7 +48,7 @@ extension RequestFacts {
         head.headers.forEachValue(of: .acceptEncoding) { acceptEncoding.read($0) }
     }
 
-    /// The digest that the client offers; nil where there is not exactly one line.
+    /// Returns the digest that the client offers; nil unless there is exactly one line.
     private static func availableDictionary(_ headers: borrowing Headers) -> Digest? {
         guard headers.count(of: .availableDictionary) == 1 else { return nil }
         var digest: Digest?
@@ -58,7 +58,7 @@ extension RequestFacts {
 }
 
 extension ResponseFacts {
-    /// What the decisions need to know of the upstream's answer.
+    /// Reads the facts that decisions need from the upstream's response.
     init(_ head: borrowing ResponseHead, framing: BodyFraming, types: MediaTypes) {
         var isEncoded = false
         var coding = UpstreamCoding.none

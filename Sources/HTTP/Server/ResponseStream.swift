@@ -1,0 +1,55 @@
+/// One request's way back to its client: what an application needs of the connection that a request came on.
+///
+/// An HTTP/1.1 connection is one: it carries one request at a time. Confined to its loop.
+package protocol ResponseStream: AnyObject {
+    /// The loop it lives on.
+    var core: EventLoop.Core { get }
+    /// The connected peer; nil when that is not known.
+    var peer: Endpoint? { get }
+    /// True if the client's connection is TLS, here or by a PROXY header; nil where neither tells.
+    var isPeerTLS: Bool? { get }
+    /// Facts of the TLS session; nil without TLS.
+    var tls: TLSFacts? { get }
+    /// True while the TLS handshake is not complete, so that the request may be a replay (RFC 8446 section 8).
+    var isEarly: Bool { get }
+    /// The port to which plain requests are redirected; nil where they are answered.
+    var redirectPort: UInt16? { get }
+    /// The request field for the subject of the client's certificate; nil for none.
+    var clientSubjectField: HeaderName? { get }
+    /// An object that the application keeps from one request of the connection to the next.
+    var attachment: AnyObject? { get set }
+
+    /// Stops reading the request's body, as its receiver is full.
+    func pauseRequest()
+    /// Reads on, after the events of this batch.
+    func resumeRequest()
+
+    /// All bytes given to the connection to send, heads and framing included.
+    var bytesSent: Int { get }
+    /// True while there is room for more of the response; if not, `drained` comes once there is.
+    var canWrite: Bool { get }
+    /// Sends an interim response (RFC 9110 section 15.2).
+    func sendInterim(_ head: ResponseHead)
+    /// Sends the head of the response; `body` says what follows.
+    func start(_ head: consuming ResponseHead, body: BodyFraming)
+    /// Sends a 101, from which on bytes pass both ways as they are.
+    func switchProtocols(_ head: consuming ResponseHead)
+    /// Sends a piece of the body.
+    func write(_ piece: Span<UInt8>)
+    /// Ends the response.
+    func finish(trailers: Headers)
+    /// Takes back a response of which no byte has gone to the client; returns false if it is too late.
+    func withdraw() -> Bool
+    /// Gives the response up so that the client cannot take it for complete.
+    func abort()
+}
+
+extension ResponseStream {
+    /// Ends the response without trailers.
+    package func finish() { finish(trailers: Headers()) }
+}
+
+extension ServerConnection: ResponseStream {
+    package var redirectPort: UInt16? { settings.redirectPort }
+    package var clientSubjectField: HeaderName? { settings.clientSubjectField }
+}

@@ -1,0 +1,74 @@
+internal import Dictionaries
+internal import HTTP
+internal import Primitives
+
+/// Undoes the upstream's coding of one body, piece by piece and with borrowed memory.
+///
+/// A few bytes may stand for gigabytes, so no call decodes more than `pieceBytes`.
+struct CodingRemoval: ~Copyable {
+    /// Why a body cannot be decoded any further.
+    enum Failure: Error {
+        /// The bytes are not in the coding.
+        case malformed
+        /// The decoder needs more memory than there is.
+        case noMemory
+    }
+
+    /// The most bytes that one call decodes.
+    static let pieceBytes = 256 * 1024
+
+    private let decoder: any Decoder
+    private let budget: MemoryBudget
+    private var memory: MemoryLoan?
+    /// The input that is not decoded yet begins at `offset`.
+    private var input: [UInt8] = []
+    private var offset = 0
+
+    /// Returns nil if there is no decoder for the coding.
+    init?(_ coding: ContentCoding, limits: DecoderLimits, memory budget: MemoryBudget) {
+        guard let decoder = try? Codec.decoder(for: coding, limits: limits) else { return nil }
+        self.decoder = decoder
+        self.budget = budget
+    }
+
+    /// True while there is input left to decode.
+    var isBehind: Bool { offset < input.count || decoder.hasMore }
+
+    mutating func append(_ bytes: Span<UInt8>) {
+        if offset == input.count {
+            input.removeAll(keepingCapacity: input.count <= 64 * 1024)
+            offset = 0
+        }
+        input.append(bytes)
+    }
+
+    /// Appends the next piece of the body to `output`.
+    ///
+    /// With `takesAll` the memory covers all that the rest of the stream may need.
+    mutating func decodePiece(into output: inout [UInt8], takesAll: Bool) throws(Failure) {
+        do {
+            offset += try decoder.decode(
+                input.span.extracting(offset...), upTo: Self.pieceBytes, into: &output)
+        } catch {
+            throw .malformed
+        }
+        guard reserve(all: takesAll) else { throw .noMemory }
+    }
+
+    /// Borrows the memory that the decoder holds, or all that it may come to hold; returns false if there is not enough.
+    mutating func reserve(all: Bool) -> Bool {
+        budget.resize(&memory, to: all ? decoder.memoryBytesMax : decoder.memoryBytes)
+    }
+
+    /// Returns true if the coded stream was complete.
+    func isComplete() -> Bool { (try? decoder.finish()) != nil }
+}
+
+extension MemoryBudget {
+    /// Changes the size of a loan, or makes one; returns false, and changes nothing, if there is not enough.
+    func resize(_ loan: inout MemoryLoan?, to bytes: Int) -> Bool {
+        if loan != nil { return loan?.resize(to: bytes) ?? false }
+        loan = MemoryLoan(bytes, from: self)
+        return loan != nil
+    }
+}

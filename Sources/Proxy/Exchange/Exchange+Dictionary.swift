@@ -1,0 +1,136 @@
+internal import Dictionaries
+internal import HTTP
+internal import Primitives
+
+// MARK: - The client's dictionary is found
+
+extension Exchange {
+    /// Looks up the dictionary that the client offers, and has it read while the upstream works.
+    func findDictionary() {
+        guard let digest = facts.availableDictionary, facts.dictionarySwitch == nil,
+            resource.authority != nil,
+            route.policy.scope == .public
+                || resource.scope != nil && CrossOrigin.allowsPrivateDictionary(request: facts)
+        else { return }
+        guard let version = publicVersion(digest) ?? provenVersion(digest) else {
+            dictionary = .unknown
+            context.store.countUnknown()
+            return
+        }
+        context.store.advertised(version, now: SystemClock.unixSeconds)
+        noteUser(of: version)
+        readDictionary(version)
+    }
+
+    /// Has the dictionary read, if it is not in memory.
+    func readDictionary(_ version: Dictionaries.Version) {
+        dictionary = .loading(version)
+        load(version) { exchange, body in exchange.dictionaryRead(body) }
+    }
+
+    private func dictionaryRead(_ body: Body?) {
+        guard case .loading(let version) = dictionary else { return }
+        dictionary = body.map { .ready(version, $0) } ?? .cold(version)
+        if self.body.isHeld { dictionarySettled() }
+    }
+
+    /// Goes on with a response that waited for the dictionary.
+    func dictionarySettled() {
+        body.dictionarySettled()
+        advance()
+    }
+
+    // MARK: Versions for everybody, and for clients that prove that they were given them
+
+    /// Returns the version of this digest that everybody may use.
+    private func publicVersion(_ digest: Digest) -> Dictionaries.Version? {
+        guard route.policy.scope == .public, let authority = resource.authority else { return nil }
+        return proxy.index.find(
+            digest: digest, authority: authority, path: resource.path, query: resource.query,
+            ownChain: resource.publicChain)
+    }
+
+    /// Returns the version that the request names and proves to have been given, of the chains of this resource that need a
+    /// proof.
+    ///
+    /// Nothing is looked up before the proof holds, so that the time does not tell what is there: without a proof a digest
+    /// that others hold costs the same work as one that nobody holds.
+    private func provenVersion(_ digest: Digest) -> Dictionaries.Version? {
+        guard let id = facts.dictionaryID, let keys = context.store.keys else { return nil }
+        var proven: ChainKey?
+        let chains = chainsForHolders(of: digest, keys)
+        // All of them are tried, also after the one that fits.
+        for chain in chains where StoreKeys.areEqual(id, keys.dictionaryID(of: digest, in: chain)) {
+            proven = chain
+        }
+        if proven == nil, let promised = context.promisedIDs.chain(of: digest, id: id),
+            chains.contains(promised)
+        {
+            proven = promised
+        }
+        return proven.flatMap { proxy.index.version(chain: $0, digest: digest) }
+    }
+
+    /// Returns the chains in which a client may have been given a body for this resource.
+    ///
+    /// `findDictionary` has checked that the request may use the chain of a private route.
+    private func chainsForHolders(of digest: Digest, _ keys: StoreKeys) -> [ChainKey] {
+        if route.policy.scope == .private { return resource.identityChain.map { [$0] } ?? [] }
+        var chains = resource.holdersChain.map { [$0] } ?? []
+        if route.policy.personalUse == .capability, CrossOrigin.allowsPrivateDictionary(request: facts),
+            let authority = resource.authority, let offer = resource.offer(to: .person),
+            let chain = keys.personalChain(
+                authority: authority, match: offer.match, matchDest: offer.matchDest, digest: digest)
+        {
+            chains.append(chain)
+        }
+        return chains
+    }
+
+    /// Returns what became of the dictionary, for a response: one for everybody is coded over nothing personal.
+    func dictionaryFound(for response: ResponseFacts) -> DictionaryLookUp {
+        dictionary.version == nil || usableVersion(for: response) != nil ? dictionary.found : .unknown
+    }
+
+    /// Returns the version that the client named, if a response may be coded over it.
+    func usableVersion(for response: ResponseFacts) -> Dictionaries.Version? {
+        guard let version = dictionary.version else { return nil }
+        return version.chainKey.scope == .public || audience(of: response) != .everybody ? version : nil
+    }
+
+    // MARK: The client's identity on a private route
+
+    /// Finds out whose the request is, by itself or with the identity that the upstream gives in its response.
+    func identify(by response: Headers? = nil) {
+        guard let identity = route.identity, let keys = context.store.keys,
+            let authority = resource.authority
+        else { return }
+        // The upstream decides by the fields that it gets.
+        var headers = request.headers
+        headers.removeConnectionFields()
+        guard let items = identity.values(request: headers, response: response),
+            let tag = keys.identityTag(authority: authority, items: items)
+        else { return }
+        resource.scope = .private(tag)
+        facts.hasWholeIdentity = true
+    }
+
+    /// Takes the identity that the upstream gives out of its response: no client ever gets it.
+    ///
+    /// Only now is it known which dictionaries the client may use.
+    func takeIdentity(from headers: inout Headers) {
+        // The scope is asked first, as it costs the requests of public routes nothing.
+        guard route.policy.scope == .private, let names = route.identity?.responseNames, !names.isEmpty
+        else { return }
+        identify(by: headers)
+        hideIdentity(in: &headers)
+        if case .none = dictionary { findDictionary() }
+    }
+
+    /// Removes the same fields from an interim head or from trailers, which do not tell whose the response is.
+    func hideIdentity(in headers: inout Headers) {
+        guard route.policy.scope == .private, let names = route.identity?.responseNames, !names.isEmpty
+        else { return }
+        headers.removeAll { names.contains($0) }
+    }
+}

@@ -1,0 +1,198 @@
+internal import Dictionaries
+internal import HTTP
+internal import Primitives
+
+// MARK: - The request goes up
+
+extension Exchange {
+    /// Makes the request that the upstream gets, and sends it.
+    func forward() {
+        var surroundings = UpstreamRequest.Surroundings(
+            peer: peer, route: route, acceptEncoding: context.configuration.upstream.acceptEncoding,
+            via: context.shared.via, upstreamAuthority: context.upstreamAuthority, isTLS: peer.isTLS ?? false)
+        surroundings.isEarly = client.isEarly
+        surroundings.subjectFields = context.clientSubjectFields
+        surroundings.subjectField = client.clientSubjectField
+        var head = UpstreamRequest.head(from: request, framing: upload.framing, surroundings)
+        setRequestID(&head)
+        if let storedResponse { head.headers.append(.ifNoneMatch, storedResponse.kept.tag.serialized) }
+        attempt.head = head
+        forward(head)
+    }
+
+    /// Sends a request's head to the upstream whose turn it is; the client's body follows.
+    func forward(_ head: RequestHead) {
+        proxy.upstreams.budget.count(now: core.now)
+        guard let address = proxy.upstreams.choose(now: core.now) else {
+            record.error = Array("no upstream to ask".utf8)
+            return refuse(.noUpstream)
+        }
+        forward(head, to: address)
+    }
+
+    /// Sends the request to one address: by its head, or as `lost` still holds all of it.
+    ///
+    /// `fresh` asks for a new connection, because one that was kept has proved stale.
+    private func forward(
+        _ head: RequestHead, to address: LoopUpstreams.Way, carriedBy lost: ClientConnection? = nil,
+        fresh: Bool = false
+    ) {
+        attempt.enter(address, countsLoad: proxy.upstreams.countsLoad)
+        do throws(SystemError) {
+            let connection = try proxy.connections.connection(in: address.lane, fresh: fresh)
+            attempt.begin(on: connection)
+            if let lost {
+                connection.begin(takenFrom: lost, handler: self)
+            } else {
+                connection.begin(head, framing: upload.framing, handler: self)
+            }
+        } catch {
+            attempt.keepUnsent(lost)
+            failed(.connectFailed(error))
+        }
+    }
+
+    // MARK: Identifiers, to find the request in the logs of all who had it
+
+    /// Gives the upstream's request an identifier, unless a trusted peer has given it a valid one.
+    private func setRequestID(_ head: inout RequestHead) {
+        guard let name = context.requestIDName else { return }
+        if peer.isTrusted, RequestIdentifiers.hasRequestID(head.headers, name) { return }
+        let id = proxy.makeRequestID()
+        head.headers.remove(name)
+        head.headers.append(name, id.span)
+        if proxy.isLogging { record.requestID = id.indices.map { id[$0] } }
+    }
+
+    /// Adds the identifiers that the request brought along to the record.
+    func describeIdentifiers() {
+        record.traceID = RequestIdentifiers.traceID(in: request.headers)
+        // An identifier of Dictum's own is in the record already.
+        guard record.requestID == nil, peer.isTrusted, let name = context.requestIDName else { return }
+        record.requestID = RequestIdentifiers.requestID(in: request.headers, name)
+    }
+
+    // MARK: Upstreams that fail
+
+    /// Notes that a response has begun, which settles what was held against the upstream.
+    func noteResponse() {
+        attempt.forgiveServers()
+        guard let server = attempt.server, let change = server.succeeded() else { return }
+        context.report(.change(change, of: server))
+    }
+
+    /// Counts a response that will not be complete, and holds it against the upstream if that is at fault.
+    func noteFailure(_ error: UpstreamError) {
+        // A connection that was closed while it lay idle is no failure, as long as the request can go on.
+        if error != .stale { proxy.metrics.countUpstreamError(UpstreamErrorKind(error)) }
+        guard phase.isAwaited, RetryRule.isFault(error), let server = attempt.server else { return }
+        let policy = EndpointHealth.Policy(context.configuration.upstream)
+        guard let change = server.failed(now: core.now, policy) else { return }
+        context.report(
+            .change(change, of: server, isOnlyOne: proxy.upstreams.count == 1, because: error))
+    }
+
+    /// Sends the request once more, if the upstream cannot have acted upon it, or acting twice does no harm
+    /// (RFC 9110 section 9.2.2); returns false if that is not so.
+    ///
+    /// `lost` is the connection that failed.
+    func retry(_ error: UpstreamError, _ lost: ClientConnection?) -> Bool {
+        guard phase.isAwaited, let head = attempt.head, let address = attempt.address else { return false }
+        let facts = RetryRule.Attempt(
+            error: error, hasSent: lost?.hasSent ?? false, hasReceived: lost?.hasReceived ?? false,
+            isRepeatable: request.method.isIdempotent && !upload.hasBody)
+        // A lost connection that has sent nothing holds the request whole, with what came of its body.
+        let carrier = facts.hasSent ? nil : lost
+        let verdict = RetryRule.verdict(facts)
+        switch verdict {
+        case .never:
+            if error == .stale { proxy.metrics.countUpstreamError(.reset) }
+            return false
+        case .refresh:
+            proxy.metrics.countRetry(.stale)
+            forward(head, to: address, carriedBy: carrier, fresh: true)
+            return true
+        case .elsewhere:
+            guard let next = next(after: address) else { return false }
+            proxy.metrics.countRetry(.connect)
+            forward(head, to: next, carriedBy: carrier)
+            return true
+        case .again, .another:
+            guard let next = next(after: address, orStay: verdict == .again), takeFromBudget() else {
+                return false
+            }
+            proxy.metrics.countRetry(.noAnswer)
+            forward(head, to: next, carriedBy: carrier)
+            return true
+        }
+    }
+
+    /// Returns the address that the request goes to next; nil if it may not go on.
+    private func next(after address: LoopUpstreams.Way, orStay: Bool = false) -> LoopUpstreams.Way? {
+        guard attempt.failedServers.count < context.configuration.upstream.retries else { return nil }
+        attempt.noteFailed(address.server)
+        if let other = proxy.upstreams.choose(passing: attempt.failedServers, now: core.now) { return other }
+        // Each upstream is tried once. If there is only one, it is retried.
+        return orStay && attempt.failedServers.allSatisfy { $0 === address.server } ? address : nil
+    }
+
+    private func takeFromBudget() -> Bool {
+        if proxy.upstreams.budget.take(now: core.now) { return true }
+        proxy.metrics.countRetryOverBudget()
+        return false
+    }
+
+    /// Sends a problem for an upstream that gave no complete response, and says why in the logs.
+    func refuse(because error: UpstreamError) {
+        let problem = ProblemResponse(error)
+        record.error = Array(error.logText.utf8)
+        if let server = attempt.server, server.failureReminder.take(now: core.now) {
+            context.report(.failure(error, of: server, status: problem.status))
+        }
+        refuse(problem)
+    }
+
+    // MARK: Connections that change their protocol
+
+    /// Passes bytes both ways as they are, now that the upstream has agreed to the client's Upgrade.
+    func switchedProtocols(_ head: ResponseHead) {
+        record.upstreamStatus = Int(head.status.rawValue)
+        noteResponse()
+        guard let asked = attempt.head, Upgrade.isAnswer(head.headers, to: asked.headers) else {
+            attempt.connection?.abort()
+            return failed(.malformed(.unexpectedInterim))
+        }
+        phase = .tunnel
+        record.status = Int(head.status.rawValue)
+        proxy.metrics.countUpgrade()
+        var head = head
+        hideIdentity(in: &head.headers)
+        client.switchProtocols(head)
+    }
+
+    /// Ends a tunnel of which one connection has failed: the other does not look ended in good order.
+    func breakTunnel() {
+        client.abort()
+        account(isComplete: false)
+    }
+}
+
+extension EndpointHealth.Policy {
+    init(_ upstream: Configuration.Upstream) {
+        self.init(failuresMax: upstream.maxFailures, backOff: Int64(upstream.failTimeout))
+    }
+}
+
+extension UpstreamErrorKind {
+    init(_ error: UpstreamError) {
+        switch error {
+        case .connectFailed: self = .connect
+        case .handshakeFailed: self = .tls
+        case .connectTimeout: self = .connectTimeout
+        case .headTimeout: self = .responseTimeout
+        case .idleTimeout: self = .idleTimeout
+        case .stale, .closedBeforeHead, .truncated: self = .reset
+        case .malformed: self = .malformed
+        }
+    }
+}

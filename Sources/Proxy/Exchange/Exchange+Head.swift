@@ -1,0 +1,258 @@
+internal import Dictionaries
+internal import HTTP
+internal import Primitives
+
+// MARK: - The head of the response is decided
+
+extension Exchange {
+    /// Decides what becomes of a response, now that its head has come.
+    func plan(_ head: consuming ResponseHead, framing: BodyFraming) {
+        // The Upgrade of a 426 tells the client what it must ask for (RFC 9110 section 15.5.22).
+        head.headers.removeConnectionFields(except: head.status == .upgradeRequired ? .upgrade : nil)
+        takeIdentity(from: &head.headers)
+        if context.configuration.explain { head.headers.remove(.dictumExplain) }
+        heedSwitch()
+        let facts = ResponseFacts(head, framing: framing, types: route.policy.types)
+        let isEventStream = MediaTypes.isEventStream(facts.contentType)
+        if isEventStream { body = ResponseBody(memory: context.compressionMemory, isEventStream: true) }
+        var draft = ResponseDraft(head, framing: framing, facts: facts)
+        keepHead(of: &draft.response)
+        replaceCacheControl(of: &draft.response)
+        if draft.response.head.status.isBodiless || request.method == .head { return respondBodiless(draft) }
+        draft.response.target = target(for: draft.response)
+        draft.response.offerForm = offerForm(draft.response)
+        hint(about: draft.response.facts)
+        if case .known(let coding) = facts.coding {
+            return planCoded(draft, coding, isEventStream: isEventStream)
+        }
+        let obstacle = Eligibility.obstacle(request: self.facts, response: facts, policy: route.policy)
+        let isHeld = obstacle == nil || obstacle == .ineligibleSize || draft.response.target != nil
+        guard isHeld, !isEventStream, canHold(framing) else { return stream(draft, nil) }
+        var length: Int?
+        if case .length(let count) = framing { length = Int(count) }
+        _ = body.hold(expecting: length, bytesMax: heldBytesMax)
+        hold(draft)
+    }
+
+    /// Plans a response that the upstream coded: its bytes go out untouched, unless the client gains by decoding.
+    private func planCoded(
+        _ draft: consuming ResponseDraft, _ coding: ContentCoding, isEventStream: Bool
+    ) {
+        guard decide(draft.response).upstreamCodingHandling == .decode else { return stream(draft, nil) }
+        let isAccepted = facts.acceptEncoding.quality(of: coding) > 0
+        let original = HeldBody.Original(coding: coding, isAccepted: isAccepted)
+        draft.response.facts.coding = .none
+        guard body.hold(expecting: nil, bytesMax: heldBytesMax, original: original) else {
+            return refuse(.undecodable)
+        }
+        if isEventStream { stream(draft, body.takeHeld()) } else { hold(draft) }
+    }
+
+    /// Keeps the draft while the body is held.
+    private func hold(_ draft: consuming ResponseDraft) {
+        phase = .draft(draft)
+        proxy.watchHeld(self)
+    }
+
+    private func canHold(_ framing: BodyFraming) -> Bool {
+        guard case .length(let count) = framing else { return true }
+        return count <= UInt64(heldBytesMax)
+    }
+
+    /// Larger bodies are coded piece by piece.
+    var heldBytesMax: Int { max(route.policy.bodyBytesMax, 1 << 20) }
+
+    // MARK: Responses without a body
+
+    /// Sends the head of a response to HEAD, or of a 204 or 304: the fields that GET would have.
+    private func respondBodiless(_ draft: consuming ResponseDraft) {
+        let status = draft.response.head.status
+        if status == .notModified {
+            shapeNotModified(&draft)
+        } else if status == .noContent {
+            draft.response.head.headers.remove(.contentLength)
+            record.reason = .ineligibleStatus
+        } else if request.method == .head {
+            shapeBodiless(&draft)
+        }
+        phase = .sent(writeHead(draft, body: .none))
+    }
+
+    /// Gives a response to HEAD the fields that GET would have.
+    func shapeBodiless(_ draft: inout ResponseDraft) {
+        guard isCodedResource(draft.response) else { return }
+        // The length of a HEAD response is the length that GET would have; that of a coded one is not known.
+        if let length = draft.response.head.headers.first(.contentLength).flatMap(Int.init),
+            !draft.response.head.headers.contains(.contentEncoding)
+        {
+            draft.response.facts.bodyBytes = length
+        }
+        draft.response.facts.isBodyWhole = true
+        let decision = decide(draft.response)
+        let isChanged =
+            decision.upstreamCodingHandling == .decode
+            || decision.upstreamCodingHandling == .none && decision.coding != .identity
+        if isNotModified(draft.response, etag: draft.response.head.headers.first(.etag)) {
+            return makeNotModified(&draft)
+        }
+        note(decision)
+        let edits = ResponseEdits(coding: decision.coding, isCodingChanged: isChanged)
+        edits.apply(to: &draft.response.head.headers, varying: variation(for: draft.response.facts))
+        explain(decision, in: &draft, sent: nil)
+    }
+
+    // MARK: 304
+
+    /// Responds 304 for an upstream that does not look at If-None-Match; nobody needs the rest of the body.
+    func respondNotModified(_ draft: consuming ResponseDraft) {
+        draft.response.head = ResponseEdits.notModified(from: draft.response.head.headers)
+        shapeNotModified(&draft)
+        respondEmpty(draft)
+    }
+
+    /// Sends a head without a body, and ends the exchange.
+    func respondEmpty(_ draft: consuming ResponseDraft) {
+        let sent = writeHead(draft, body: .none)
+        body.sendNothing(after: sent)
+        phase = .sent(sent)
+        complete()
+    }
+
+    /// Offers again the version that a 304 is about, and says what else its head must say.
+    private func shapeNotModified(_ draft: inout ResponseDraft) {
+        // The length is that of the upstream's bytes, which the response to a GET may not have.
+        draft.response.head.headers.remove(.contentLength)
+        var facts = draft.response.facts
+        facts.status = 200
+        var audience = audience(of: facts)
+        if route.usesDictionaries, self.facts.dictionarySwitch == nil,
+            let (target, version) = versionConfirmed(by: facts, draft.response.head.headers)
+        {
+            audience = target.audience
+            facts.contentType = version.contentType
+            if let offer = target.offer,
+                Offer.obstacle(request: self.facts, response: facts, policy: route.policy) == nil
+            {
+                draft.response.offerForm = offerForm(draft.response, for: target.audience)
+                var edits = ResponseEdits(offer: offer)
+                offerByLink(&edits, draft.response, target)
+                edits.addOffer(to: &draft.response.head.headers)
+                noteOffer(edits, draft.response)
+                noteOffered(version, draft.response.offerForm)
+            } else {
+                context.store.touch(version, now: SystemClock.unixSeconds)
+            }
+        }
+        ResponseEdits.mergeVary(&draft.response.head.headers, variation(for: audience))
+        announce(in: &draft.response)
+        weakenAsHeld(&draft.response.head.headers)
+        record.reason = .ineligibleStatus
+    }
+
+    /// Turns a response into the 304 that stands for it.
+    func makeNotModified(_ draft: inout ResponseDraft) {
+        record.coding = .identity
+        record.reason = .ineligibleStatus
+        ResponseEdits.mergeVary(&draft.response.head.headers, variation(for: draft.response.facts))
+        draft.response.head = ResponseEdits.notModified(from: draft.response.head.headers)
+        weakenAsHeld(&draft.response.head.headers)
+    }
+
+    /// Returns true if the client holds this response already, in whichever coding.
+    func isNotModified(_ response: UpstreamResponse, etag: String?) -> Bool {
+        guard request.method == .get || request.method == .head, response.facts.status == 200 else {
+            return false
+        }
+        let tags = request.headers.values(.ifNoneMatch)
+        return !tags.isEmpty && ETagForm.isNotModified(ifNoneMatch: tags, etag: etag.flatMap(EntityTag.init))
+    }
+
+    /// Gives a 304 the tag that the client holds: weak, if that is how a coded response brought it.
+    private func weakenAsHeld(_ headers: inout Headers) {
+        guard let tag = headers.first(.etag).flatMap(EntityTag.init), !tag.isWeak else { return }
+        let isHeldWeak = request.headers.values(.ifNoneMatch).contains {
+            $0.contains(tag.weakened.serialized)
+        }
+        if isHeldWeak { headers.replace(.etag, with: tag.weakened.serialized) }
+    }
+
+    // MARK: Every head
+
+    /// Returns the decision for a response, by what is known of it now.
+    func decide(_ response: UpstreamResponse) -> Decision {
+        Negotiation.decide(
+            request: facts, response: response.facts, route: route.policy,
+            dictionary: dictionaryFound(for: response.facts),
+            serverPreference: context.configuration.compression.preference)
+    }
+
+    func note(_ decision: Decision) {
+        record.coding = decision.coding
+        record.reason = decision.reason
+    }
+
+    /// Returns true if responses of this kind come in several codings, and so vary.
+    func isCodedResource(_ response: UpstreamResponse) -> Bool {
+        guard response.facts.status == 200 || response.facts.status == 206,
+            route.policy.types.contains(response.facts.contentType)
+        else { return false }
+        if case .foreign = response.facts.coding { return false }
+        return !response.facts.cacheControl.noTransform
+    }
+
+    func audience(of response: ResponseFacts) -> Audience {
+        Audience.of(request: facts, response: response, policy: route.policy)
+    }
+
+    private func variation(for response: ResponseFacts) -> ResponseEdits.Variation {
+        variation(for: audience(of: response))
+    }
+
+    /// Returns the request fields that a response for an audience varies by.
+    private func variation(for audience: Audience) -> ResponseEdits.Variation {
+        guard let sharedCaches = route.sharedCaches else { return .encoding }
+        let isOverPublic = dictionary.version.map { $0.chainKey.scope == .public } ?? true
+        return .dictionary(sharedCaches, byID: audience != .everybody, isOverPublic: isOverPublic)
+    }
+
+    /// Applies the edits to the head of a response with a body.
+    func shapeHead(_ edits: ResponseEdits, _ response: inout UpstreamResponse) {
+        if edits.isCodingChanged || isCodedResource(response) {
+            edits.apply(to: &response.head.headers, varying: variation(for: response.facts))
+        } else {
+            edits.addOffer(to: &response.head.headers)
+        }
+        noteOffer(edits, response)
+        announce(in: &response)
+    }
+
+    /// Writes `Dictum-Explain`: the decision, and what came of it as far as that is known.
+    func explain(
+        _ decision: Decision, in draft: inout ResponseDraft, sent: (from: Int, to: Int)?,
+        microseconds: Int? = nil
+    ) {
+        guard context.configuration.explain else { return }
+        let response = draft.response
+        var text = "\(decision.coding.token);reason=\(decision.reason.text)"
+        // With its id a digest is a credential.
+        if decision.coding.usesDictionary, deltaScope == .public, let body = dictionary.body {
+            text += ";dictionary=:\(body.digest.base64):"
+        }
+        if let sent { text += ";from=\(sent.from);to=\(sent.to)" }
+        if let microseconds { text += ";micros=\(microseconds)" }
+        if let gain = context.gain.total(of: route.text) { text += ";route-gain=\(gain.percent)%" }
+        let personal = route.policy.personal
+        if let cause = Personal.cause(request: facts, response: response.facts, policy: personal) {
+            text += ";personal=\(cause.rawValue)"
+        }
+        let harmless = response.facts.setCookieNames.filter(personal.ignoredSetCookies.contains)
+        if !harmless.isEmpty { text += ";harmless-set-cookie=\(harmless.joined(separator: ","))" }
+        let obstacle = Offer.obstacle(request: facts, response: response.facts, policy: route.policy)
+        if let refusal = draft.refusal {
+            text += ";not-admitted=\(refusal.rawValue)"
+        } else if let obstacle, obstacle != decision.reason {
+            text += ";not-offered=\(obstacle.text)"
+        }
+        draft.response.head.headers.replace(.dictumExplain, with: text)
+    }
+}

@@ -1,0 +1,63 @@
+internal import Dictionaries
+internal import HTTP
+internal import Primitives
+
+// MARK: - A dictionary is asked for by its own URL
+
+extension Exchange {
+    /// Responds with a named version, to GET and HEAD: whole whatever Range says, in the best coding.
+    func respond(with linked: LinkedDictionary) {
+        let now = SystemClock.unixSeconds
+        let facts = linked.facts(now: now)
+        var draft = ResponseDraft(
+            linked.head(now: now), framing: .length(UInt64(linked.version.bytes)), facts: facts)
+        // The conditions of an offer hold here too (RFC 9842 sections 8 and 9.3.3).
+        if Offer.mayCarry(request: self.facts, response: facts, policy: route.policy),
+            let offer = linked.offer
+        {
+            draft.response.head.headers.append(.useAsDictionary, offer.serialized)
+            proxy.metrics.countOffer()
+            findDictionary(for: linked)
+            context.store.offered(linked.version, over: dictionary.version, now: now)
+        } else {
+            findDictionary(for: linked)
+            context.store.touch(linked.version, now: now)
+        }
+        if isNotModified(draft.response, etag: draft.response.head.headers.first(.etag)) {
+            makeNotModified(&draft)
+            return respondEmpty(draft)
+        }
+        if request.method == .head {
+            shapeBodiless(&draft)
+            return respondEmpty(draft)
+        }
+        phase = .draft(draft)
+        load(linked.version) { exchange, body in exchange.linkedDictionaryRead(body) }
+    }
+
+    /// Finds the dictionary that the client names: an older version of the same chain, or any that it may use here.
+    private func findDictionary(for linked: LinkedDictionary) {
+        guard let digest = facts.availableDictionary, let authority = resource.authority else { return }
+        let found =
+            proxy.index.version(chain: linked.version.chainKey, digest: digest)
+            ?? proxy.index.find(
+                digest: digest, authority: authority, path: resource.path, query: resource.query)
+        guard let found else {
+            dictionary = .unknown
+            return
+        }
+        context.store.advertised(found, now: SystemClock.unixSeconds)
+        readDictionary(found)
+    }
+
+    /// Responds with the body; 404 if it cannot be read.
+    private func linkedDictionaryRead(_ body: Body?) {
+        guard var draft = phase.takeDraft() else { return }
+        guard let body else { return refuse(.noSuchDictionary, .reservedPath) }
+        draft.stored = body
+        phase = .draft(draft)
+        self.body.hold(whole: body.bytes)
+        if dictionary.isLoading { core.setDeadline(token, core.now + Self.holdMilliseconds) }
+        advance()
+    }
+}

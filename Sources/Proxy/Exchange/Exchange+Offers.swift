@@ -1,0 +1,139 @@
+internal import Dictionaries
+internal import HTTP
+internal import Primitives
+
+// MARK: - The body is offered
+
+extension Exchange {
+    /// Puts the route's own Cache-Control on a response, if the route has one and the response allows it.
+    func replaceCacheControl(of response: inout UpstreamResponse) {
+        guard let override = route.cacheControl,
+            override.applies(request: facts, response: response.facts, policy: route.policy)
+        else { return }
+        ResponseEdits.replaceCacheControl(&response.head.headers, with: override.value)
+        response.isCacheControlReplaced = true
+        response.facts.sentCacheControl = override.directives
+    }
+
+    /// Returns how a response is offered, if it is: the setting `delivery`.
+    func offerForm(_ response: UpstreamResponse) -> OfferForm {
+        offerForm(response, for: audience(of: response.facts))
+    }
+
+    /// Returns how a response is offered to an audience.
+    func offerForm(_ response: UpstreamResponse, for audience: Audience) -> OfferForm {
+        // Links never name a dictionary that needs an id.
+        guard audience == .everybody else { return .inBand }
+        switch route.delivery {
+        case nil, .inBand?: return .inBand
+        case .link?: return .link
+        case .auto?:
+            // Most responses end here, before a date is read.
+            guard response.facts.cacheControl.permitsSharing else { return .inBand }
+            return OfferForm.automatic(
+                freshness: freshness(of: response), cacheControl: response.facts.cacheControl,
+                isDocument: isDocument(response.facts.contentType))
+        }
+    }
+
+    /// Returns how long the response lives, as the client gets it.
+    func freshness(of response: UpstreamResponse) -> Freshness {
+        let headers = response.head.headers
+        return Freshness(
+            cacheControl: response.facts.sentCacheControl, age: headers.values(.age),
+            date: headers.values(.date), expires: headers.values(.expires),
+            lastModified: headers.values(.lastModified), receivedAt: Int64(SystemClock.unixSeconds))
+    }
+
+    /// Puts a Link to the named version of the target's chain in place of an offer, if that is the form.
+    ///
+    /// The offer stays as long as no body of the chain is proven to be public.
+    func offerByLink(_ edits: inout ResponseEdits, _ response: UpstreamResponse, _ target: AdmissionTarget) {
+        guard response.offerForm == .link, let dictionary = route.dictionary,
+            let named = context.linkDesk.named(
+                target.key.chainKey, variant: target.key.variant, index: proxy.index,
+                lifeSeconds: dictionary.linkMaxAge / 1000, now: SystemClock.unixSeconds)
+        else { return }
+        edits.offer = nil
+        edits.link = DictionaryPath(chainName: named.chainKey.name, digest: named.digest)
+    }
+
+    /// Counts an offer that goes out, and warns of offers on responses that no browser keeps.
+    func noteOffer(_ edits: ResponseEdits, _ response: UpstreamResponse) {
+        if edits.offer != nil || edits.link != nil { proxy.metrics.countOffer() }
+        if edits.link != nil { noteUnfollowedLink(response) }
+        let isOwn = edits.offer != nil
+        guard isOwn || route.usesDictionaries && response.head.headers.contains(.useAsDictionary),
+            let reason = unkeptReason(response)
+        else { return }
+        proxy.metrics.countUnkept(reason, route: route.index)
+        guard route.shouldWarnOfUnkept(now: SystemClock.unixSeconds, context.shared.unkeptWarnings) else {
+            return
+        }
+        let isSetHere = response.isCacheControlReplaced && reason != .varyAny
+        context.report(.warning(Self.unkeptWarning(reason, route: route, isSetHere: isSetHere)))
+    }
+
+    /// Tells the operator, once an hour, what keeps the responses of a route from deltas.
+    func hint(about response: ResponseFacts) {
+        // These two are read first: they cost nothing, and rule out nearly every response.
+        guard response.cacheControl.noStore || !response.varyNames.isEmpty, route.usesDictionaries,
+            let hint = DeltaHint.find(request: facts, response: response, policy: route.policy),
+            route.shouldHint(now: SystemClock.unixSeconds, context.shared.hints)
+        else { return }
+        context.report(.info(hint.text(route: route.text)))
+    }
+
+    /// Tells the operator, once an hour, of a route with very many variants.
+    func hintManyVariants(_ variant: String) {
+        guard !variant.isEmpty, context.shared.variants.note(variant, route: route.text),
+            let fields = VariantKey.names(in: variant), !fields.isEmpty,
+            route.shouldHint(now: SystemClock.unixSeconds, context.shared.hints)
+        else { return }
+        context.report(.info(DeltaHint.manyVariants(fields: fields).text(route: route.text)))
+    }
+
+    /// Returns why no browser keeps the response; nil if browsers do.
+    func unkeptReason(_ response: UpstreamResponse) -> UnkeptReason? {
+        let headers = response.head.headers
+        let cacheControl = response.facts.sentCacheControl
+        // A 304 need not repeat these fields (RFC 9110 section 15.4.5); then the first response counts.
+        if response.facts.status == 304, !headers.contains(.cacheControl), !headers.contains(.expires) {
+            return nil
+        }
+        var fields = UnkeptReason.Fields()
+        fields.variesByAnything = response.facts.varyNames.contains("*")
+        // With max-age nothing else that might give it a life is asked for.
+        if cacheControl.maxAge == nil {
+            fields.hasETag = headers.contains(.etag)
+            fields.hasExpires = headers.contains(.expires)
+            fields.hasLastModified = headers.contains(.lastModified)
+        }
+        return UnkeptReason.find(cacheControl, fields) {
+            if let life = cacheControl.maxAge, life > 0, !headers.contains(.age) { return Int64(life) }
+            return freshness(of: response).remainingSeconds(at: Int64(SystemClock.unixSeconds))
+        }
+    }
+
+    /// Returns the warning of offers in vain; `isSetHere` says that the route's own cache_control is the reason.
+    static func unkeptWarning(_ reason: UnkeptReason, route: Route, isSetHere: Bool) -> String {
+        "route \(route.text) offers dictionaries on answers that no browser keeps (\(reason.rawValue)): "
+            + (isSetHere
+                ? "give max-age to the route's own cache_control, or announce its paths on the pages that fetch them"
+                : "have the upstream send max-age, set cache_control on the route, or announce its paths on the pages"
+                    + " that fetch them")
+    }
+
+    /// Counts a Link that no browser follows, and warns of it.
+    private func noteUnfollowedLink(_ response: UpstreamResponse) {
+        guard !isDocument(response.facts.contentType) else { return }
+        proxy.metrics.countUnfollowed(route: route.index)
+        guard context.shared.linkWarnings.isDue(route.text, now: SystemClock.unixSeconds) else { return }
+        context.report(
+            .warning(
+                """
+                route \(route.text) sends Links on responses that are no documents, where no browser follows them: set \
+                delivery: auto, and announce its paths on the pages that fetch them
+                """))
+    }
+}

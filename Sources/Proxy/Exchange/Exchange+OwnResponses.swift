@@ -1,0 +1,113 @@
+internal import Dictionaries
+internal import HTTP
+internal import Primitives
+
+// MARK: - Dictum responds itself
+
+/// A response that Dictum gives without the upstream.
+enum OwnResponse {
+    case problem(ProblemResponse, RejectionReason)
+    /// The same URL by https.
+    case redirect(location: String)
+    /// RFC 9110 section 7.6.2: OPTIONS with no forwards left ends here.
+    case options
+}
+
+extension Exchange {
+    /// Returns the response that Dictum has to give instead of the upstream; charges the client's rate.
+    func findOwnResponse() -> OwnResponse? {
+        if let problem = chargeClientRate() { return .problem(problem, .clientRate) }
+        if context.shared.via.isLoop(request.headers) {
+            context.reportLoop(now: core.now)
+            return .problem(.loop, .loop)
+        }
+        if let problem = unsupportedRequest() { return problem }
+        if linked == nil, DictionaryPath.isReserved(resource.path) {
+            return .problem(.noSuchDictionary, .reservedPath)
+        }
+        if case .length(let count) = upload.framing,
+            count > UInt64(context.configuration.limits.requestBody)
+        {
+            return .problem(.bodyTooLarge, .bodyTooLarge)
+        }
+        if let port = client.redirectPort, peer.isTLS != true,
+            peer.forwardedProtocol(request.headers) != "https"
+        {
+            let location = Self.secureLocation(of: request, port: port)
+            return location.map { .redirect(location: $0) } ?? .problem(.noHost, .malformed)
+        }
+        let isLastHop = request.method == .options && UpstreamRequest.forwardsLeft(request.headers) == 0
+        return isLastHop ? .options : nil
+    }
+
+    private func unsupportedRequest() -> OwnResponse? {
+        // A gateway opens no tunnels to anywhere, and echoes no credentials.
+        if request.method == .connect || request.method == .trace {
+            return .problem(.unsupportedMethod, .unsupported)
+        }
+        guard let expectation = request.headers.joined(.expect), request.version >= .http11,
+            expectation.lowercased() != "100-continue"
+        else { return nil }
+        return .problem(ProblemResponse(Refusal.malformed(.unsupportedExpectation)), .unsupported)
+    }
+
+    /// Counts the request against the client's rate; returns the response to a client that asks too often.
+    private func chargeClientRate() -> ProblemResponse? {
+        guard let limit = context.rateLimit, let client = limit.client(request.headers, peer),
+            let wait = context.shared.clientRates.take(
+                client, limit.bucket, now: SystemClock.monotonicNanoseconds)
+        else { return nil }
+        // RFC 9110 section 10.2.3: whole seconds, so the next one.
+        let seconds = Int(wait / 1_000_000_000) + 1
+        return ProblemResponse(
+            status: .tooManyRequests, detail: "There were too many requests; try again in \(seconds) s.",
+            retryAfter: seconds)
+    }
+
+    /// Returns the URL of a request by https, at a port; nil if it names no host.
+    static func secureLocation(of request: RequestHead, port: UInt16) -> String? {
+        guard let authority = request.authority, let name = HostAndPort(authority), !name.host.isEmpty
+        else { return nil }
+        let host = name.host.contains(":") ? "[\(name.host)]" : name.host
+        let target = request.target.form == .asterisk ? "/" : String(request.target.pathAndQuery.span)
+        return "https://\(host)\(port == 443 ? "" : ":\(port)")\(target)"
+    }
+
+    // MARK: Sending
+
+    /// Sends a response of Dictum's own, and ends the exchange.
+    func respond(_ own: OwnResponse) {
+        switch own {
+        case .problem(let problem, let reason): refuse(problem, reason)
+        case .redirect(let location):
+            var headers = Headers()
+            headers.append(.location, location)
+            let isSafe = request.method == .get || request.method == .head
+            let status: Status = isSafe ? .movedPermanently : .permanentRedirect
+            respond(ResponseHead(status: status, headers: headers), [])
+        case .options:
+            var headers = Headers()
+            headers.append(.allow, "GET, HEAD, POST, PUT, DELETE, OPTIONS, PATCH")
+            respond(ResponseHead(status: .ok, headers: headers), [])
+        }
+    }
+
+    /// Sends a problem, and ends the exchange.
+    func refuse(_ problem: ProblemResponse, _ reason: RejectionReason? = nil) {
+        if let reason { proxy.metrics.countRejected(reason) }
+        let (head, body) = problem.rendered(accept: request.headers.joined(.accept))
+        record.bodyBytesBefore = body.count
+        respond(head, body)
+    }
+
+    private func respond(_ head: consuming ResponseHead, _ body: [UInt8]) {
+        self.body.end()
+        if request.method == .head {
+            writeHead(head, body: .none)
+        } else {
+            writeHead(head, body: .length(UInt64(body.count)))
+            write(body.span)
+        }
+        complete()
+    }
+}

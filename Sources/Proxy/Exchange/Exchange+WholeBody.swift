@@ -1,0 +1,247 @@
+internal import Dictionaries
+internal import HTTP
+internal import Primitives
+
+// MARK: - A body that was held goes out whole
+
+extension Exchange {
+    /// Works on a whole body: compares, hashes and codes it, here or beside the loop.
+    func prepare() {
+        guard !dictionary.isLoading, linked == nil || upload.isWhole, var draft = phase.takeDraft() else {
+            return
+        }
+        guard let bytes = body.prepare() else { return phase = .draft(draft) }
+        let isLengthNews = draft.response.facts.bodyBytes != bytes.count
+        draft.response.facts.bodyBytes = bytes.count
+        draft.response.facts.isBodyWhole = true
+        if draft.response.target != nil,
+            body.isInflated(bytes.count) || isLengthNews && !isAdmissible(draft.response.facts)
+        {
+            draft.response.target = nil
+        }
+        let decision = decide(draft.response)
+        var job = codingJob(bytes, draft.response, decision, stored: draft.stored)
+        switch job.start(reply: { CodingReply(exchange: ExchangeReference(self), decision: decision) }) {
+        case .done(let result): respond(draft, decision, result)
+        case .underWay: phase = .draft(draft)
+        case .busy(let result): respondBusy(draft, result)
+        }
+    }
+
+    /// Goes on after another thread has done a job.
+    func coded(_ decision: Decision, _ result: CodingJob.Result) {
+        if body.isPreparing, let draft = phase.takeDraft() {
+            respond(draft, decision, result)
+        } else {
+            admitCopy(result)
+        }
+        advance()
+    }
+
+    /// Describes the work on a body; `stored` is the body itself if it comes from the store, hashed already.
+    func codingJob(
+        _ bytes: [UInt8], _ response: UpstreamResponse, _ decision: Decision, stored: Body? = nil
+    ) -> CodingJob {
+        CodingJob(
+            bytes, newest: stored ?? newestBody(response, count: bytes.count),
+            needsDigest: response.target != nil || needsTag(response, count: bytes.count),
+            coding: decision.coding, dictionary: dictionary.body, scope: deltaScope, route: route,
+            context: context)
+    }
+
+    /// Returns true if the response is to have an entity tag made from its body.
+    private func needsTag(_ response: UpstreamResponse, count: Int) -> Bool {
+        !response.head.headers.contains(.etag) && isCodedResource(response)
+            && request.method == .get && count <= heldBytesMax
+    }
+
+    /// Returns the newest version of the response's URL and variant, if the body may be that one again.
+    private func newestBody(_ response: UpstreamResponse, count: Int) -> Body? {
+        guard let target = response.target else { return nil }
+        if target.isProvisional {
+            // A comparison with what others hold would show in the time it takes; the client's own dictionary may return.
+            return dictionary.body.flatMap { $0.count == count ? $0 : nil }
+        }
+        guard let newest = proxy.index.newest(target.key),
+            newest.bytes == count
+        else { return nil }
+        return context.store.hotBody(of: newest)
+    }
+
+    // MARK: The outcome
+
+    /// Responds with a whole body and everything that is known of it.
+    private func respond(
+        _ draft: consuming ResponseDraft, _ decision: Decision, _ result: CodingJob.Result
+    ) {
+        if result.obstacle == .busy { return respondBusy(draft, result) }
+        guard let held = body.takeHeld() else { return }
+        noteAsker(draft.response, bodyBytes: held.bytes.count, result)
+        // A delta that failed says nothing of how long deltas are.
+        var deltaBytes: Int?
+        if decision.coding.usesDictionary, result.obstacle == nil || result.obstacle == .notShorter {
+            deltaBytes = result.coded?.count ?? held.bytes.count
+            dictionary.version?.noteDelta(bytes: deltaBytes ?? 0)
+        }
+        guard decision.coding != .identity else {
+            return respond(draft, held, decision, result, nil, deltaBytes: deltaBytes)
+        }
+        if !result.isShared {
+            proxy.metrics.countCompression(decision.coding, nanoseconds: result.nanoseconds)
+        }
+        guard let coded = result.coded else {
+            let reason = result.obstacle ?? .notShorter
+            return respondUncoded(draft, held, because: reason, result, deltaBytes: deltaBytes)
+        }
+        if decision.coding.usesDictionary { sampleGain(of: held.bytes, deltaBytes: coded.count) }
+        // Clients that hold the same personal bytes must not learn of each other.
+        let mayTell = deltaScope == .public || route.policy.scope == .private
+        let final = Decision(
+            coding: decision.coding, reason: result.isShared && mayTell ? .deltaCached : decision.reason,
+            upstreamCodingHandling: decision.upstreamCodingHandling)
+        respond(draft, held, final, result, coded, deltaBytes: deltaBytes)
+    }
+
+    /// Responds in the best way that takes no time, because all places for large jobs are taken.
+    private func respondBusy(_ draft: consuming ResponseDraft, _ result: CodingJob.Result) {
+        guard let held = body.takeHeld() else { return }
+        proxy.metrics.countBusy()
+        // Hashing takes a place, too.
+        if result.body == nil { draft.response.target = nil }
+        let coding = BusyCoding.quick(
+            accept: facts.acceptEncoding, codings: context.configuration.compression.codings,
+            bodyBytes: held.bytes.count)
+        guard held.original?.isAccepted != true, coding != .identity,
+            let coded = quicklyCoded(held.bytes, coding), coded.count < held.bytes.count
+        else {
+            return respondUncoded(draft, held, because: .busy, result)
+        }
+        respond(draft, held, Decision(coding: coding, reason: .busy), result, coded)
+    }
+
+    /// Codes a body with the least effort; returns nil if there is no memory for it, or it fails.
+    private func quicklyCoded(_ body: [UInt8], _ coding: ContentCoding) -> [UInt8]? {
+        let options = EncoderOptions(bodyBytes: body.count, effort: .fast)
+        return context.compressionMemory.lend(Codec.memoryEstimate(for: coding, options: options)) {
+            try? Codec.encode(body.span, coding, options: options)
+        } ?? nil
+    }
+
+    /// Responds without a coding of Dictum's: as the upstream coded the body, if the client accepts that, else plain.
+    private func respondUncoded(
+        _ draft: consuming ResponseDraft, _ held: consuming HeldBody, because reason: Reason,
+        _ result: CodingJob.Result, deltaBytes: Int? = nil
+    ) {
+        guard let original = held.original, original.isAccepted else {
+            let decision = Decision(coding: .identity, reason: reason)
+            return respond(draft, held, decision, result, nil, deltaBytes: deltaBytes)
+        }
+        body.dropDecoder()
+        let decision = Decision(
+            coding: original.coding, reason: reason, upstreamCodingHandling: .passThrough)
+        respond(draft, held, decision, result, original.bytes, deltaBytes: deltaBytes)
+    }
+
+    /// Admits the body, and sends the response in its final form: `coded`, or the held bytes if that is nil.
+    private func respond(
+        _ draft: consuming ResponseDraft, _ held: consuming HeldBody, _ decision: Decision,
+        _ result: CodingJob.Result, _ coded: [UInt8]?, deltaBytes: Int? = nil
+    ) {
+        record.bodyBytesBefore = held.bytes.count
+        note(decision)
+        let isOriginal = decision.upstreamCodingHandling == .passThrough
+        var edits = ResponseEdits(
+            coding: decision.coding,
+            isCodingChanged: !isOriginal && decision.coding != .identity || body.isDecoded)
+        edits.etag = draft.response.head.headers.first(.etag)
+        if edits.etag == nil, let body = result.body, isCodedResource(draft.response) {
+            edits.etag = ResponseEdits.entityTag(of: body.digest)
+        }
+        if let body = result.body {
+            let candidate = Candidate(
+                body: body, etag: edits.etag, isNewest: result.isNewest, deltaBytes: deltaBytes)
+            edits.offer = admit(candidate, &draft)
+            if edits.offer != nil { notePublic(body, draft.response) }
+            // A Link names an older version, so it goes out also while this body has to wait.
+            if let target = draft.response.target, target.offer != nil {
+                offerByLink(&edits, draft.response, target)
+            }
+        }
+        shapeHead(edits, &draft.response)
+        if isNotModified(draft.response, etag: edits.etag) {
+            // Another user's response may have the same tag, so only an id that the client has sent may go out.
+            if let offer = edits.offer, !offer.id.isEmpty, offer.id != facts.dictionaryID {
+                draft.response.head.headers.remove(.useAsDictionary)
+            }
+            makeNotModified(&draft)
+            return respondEmpty(draft)
+        }
+        let bytes = coded ?? held.bytes
+        noteUse(bodyBytes: held.bytes.count, sentBytes: bytes.count)
+        explain(
+            decision, in: &draft, sent: (held.bytes.count, bytes.count),
+            microseconds: result.nanoseconds / 1000)
+        let sent = writeHead(draft, body: .length(UInt64(bytes.count)))
+        body.send(bytes, memory: held.takeMemory(), after: sent)
+        phase = .sent(sent)
+    }
+
+    // MARK: What deltas are worth
+
+    /// The clients that may share the deltas of this request.
+    var deltaScope: DeltaScope {
+        dictionary.version.map { context.store.deltaScope(of: $0.chainKey) } ?? .public
+    }
+
+    /// Notes the client that gets a delta; a delta that three clients have asked for is coded again at the strongest setting.
+    private func noteAsker(_ response: UpstreamResponse, bodyBytes: Int, _ result: CodingJob.Result) {
+        guard let key = result.key,
+            context.deltas.cache.recordPeer(peer.clientAddress(request.headers), of: key)
+        else { return }
+        guard let pass = strongestPass(key, response, bodyBytes: bodyBytes) else {
+            return context.deltas.cache.cancelStrongest(key)
+        }
+        context.deltas.strengthen(pass)
+    }
+
+    private func strongestPass(
+        _ key: DeltaKey, _ response: UpstreamResponse, bodyBytes: Int
+    ) -> StrongestPass? {
+        guard case .ready(let version, let dictionary) = dictionary, let target = response.target,
+            !target.isProvisional, max(dictionary.count, bodyBytes) <= StrongestPass.bytesMax
+        else { return nil }
+        let (context, route) = (context, route)
+        return StrongestPass(
+            key: key,
+            inputs: {
+                let store = context.store
+                let index = store.reader()
+                guard let newest = index.newest(target.key),
+                    let same = index.version(target.key, digest: key.body),
+                    newest.id == same.id, let body = store.hotBody(of: newest),
+                    let dictionary = store.hotBody(of: version)
+                else { return nil }
+                return (body, dictionary)
+            },
+            withMemory: { bytes, work in context.compressionMemory.lend(bytes, to: work) != nil },
+            onInexact: {
+                context.reportInexact(key, key.coding, dictionary: key.dictionary, in: key.scope, on: route)
+            })
+    }
+
+    /// Has a delta that goes out compared with coding without a dictionary, if it is its turn.
+    private func sampleGain(of body: [UInt8], deltaBytes: Int) {
+        guard let version = dictionary.version, context.gain.isTurn() else { return }
+        let compression = context.configuration.compression
+        // URLs have other names in a private chain.
+        let isNamed = !version.chainKey.scope.isPrivate
+        context.gain.submit(
+            GainSampler.Sample(
+                route: route.index == nil ? "none" : route.text, body: body, deltaBytes: deltaBytes,
+                codings: compression.codings.filter {
+                    !$0.usesDictionary && facts.acceptEncoding.quality(of: $0) > 0
+                },
+                isAcrossURLs: isNamed && !version.isFrom(resource.storedURL)),
+            levels: compression.levels)
+    }
+}

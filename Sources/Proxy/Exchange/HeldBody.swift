@@ -1,0 +1,74 @@
+internal import Dictionaries
+internal import HTTP
+internal import Primitives
+
+/// A body that is collected before the head goes out, so that the response can be decided by all of it.
+struct HeldBody: ~Copyable {
+    /// A body as the upstream coded it, kept while it is held decoded.
+    struct Original {
+        let coding: ContentCoding
+        /// True if the client accepts that coding.
+        let isAccepted: Bool
+        var bytes: [UInt8] = []
+    }
+
+    /// Bodies that grow so much by decoding are worth little: they are held and copied up to `inflatedBytesMax`.
+    private static let inflationMax = 100
+    private static let inflatedBytesMax = 1 << 20
+
+    /// The body as far as it has come, decoded if it is decoded for the client.
+    private(set) var bytes: [UInt8] = []
+    var original: Original?
+    var isWhole = false
+    /// True if the exchange has yet to be asked to prepare the response.
+    var asksToPrepare = false
+    /// True once the body is too large or too late to be held.
+    var mustStream = false
+    private let bytesMax: Int
+    private let budget: MemoryBudget
+    private var memory: MemoryLoan?
+
+    /// Begins with nothing; `bytes` tells the length if it is known.
+    init(expecting count: Int?, bytesMax: Int, memory budget: MemoryBudget, original: Original? = nil) {
+        self.bytesMax = bytesMax
+        self.budget = budget
+        self.original = original
+        if let count, budget.resize(&memory, to: count) { bytes.reserveCapacity(count) }
+    }
+
+    /// Begins with a whole body that is in memory anyway.
+    init(whole bytes: [UInt8], memory budget: MemoryBudget) {
+        self.bytes = bytes
+        self.budget = budget
+        bytesMax = bytes.count
+        isWhole = true
+        asksToPrepare = true
+    }
+
+    /// Returns true if decoding made a body so much larger that it is not worth a place in the store.
+    static func isInflated(bytes: Int, from received: Int) -> Bool { bytes > inflationMax * received }
+
+    mutating func append(_ piece: Span<UInt8>) { bytes.append(piece) }
+
+    /// Decodes the next piece of the body.
+    mutating func append(from removal: inout CodingRemoval?) throws(CodingRemoval.Failure) {
+        try removal?.decodePiece(into: &bytes, takesAll: false)
+    }
+
+    /// Checks the limits after a piece has come: a body beyond them must be streamed.
+    mutating func limit(isInflated: Bool) {
+        let count = bytes.count + (original?.bytes.count ?? 0)
+        let reserved = memory?.bytes ?? 0
+        let isWithinMemory =
+            count <= reserved || budget.resize(&memory, to: reserved + max(count, 64 * 1024))
+        if bytes.count > (isInflated ? Self.inflatedBytesMax : bytesMax) || !isWithinMemory {
+            mustStream = true
+        }
+    }
+
+    /// Hands over the memory, cut to so many bytes if that is less.
+    mutating func takeMemory(upTo count: Int = .max) -> MemoryLoan? {
+        if let bytes = memory?.bytes, count < bytes { _ = budget.resize(&memory, to: count) }
+        return memory.take()
+    }
+}

@@ -1,0 +1,72 @@
+internal import Dictionaries
+internal import HTTP
+internal import Primitives
+
+/// The resource that a request names: its route, and the chains that its responses belong to.
+///
+/// Each value is found out when it is first asked for, as few requests need all of them.
+struct RequestedResource {
+    let path: String
+    let query: String?
+    let route: Route
+    /// The host, and the port if given, that the request is for; nil in HTTP/1.0 without Host.
+    let authority: String?
+    /// The client's identity on a private route, as the scope of its chains; nil as long as it is not known.
+    var scope: ChainKey.Scope?
+    /// The route's offer, without an id; nil where the route has no dictionary, or no match can express it.
+    private(set) lazy var routeOffer = makeRouteOffer()
+    /// The same for a personal response on a public route.
+    private lazy var personalOffer = makePersonalOffer()
+    /// The chain of the route's offer for everybody.
+    private(set) lazy var publicChain = makeChain(.public)
+    /// The chain of the same offer for clients that send its id.
+    private(set) lazy var holdersChain = makeChain(.unlisted)
+
+    init(_ request: RequestHead, path: String, query: String?, route: Route) {
+        authority = request.authority
+        self.path = path
+        self.query = query
+        self.route = route
+    }
+
+    /// Path and query, as versions record them.
+    var storedURL: String { query.map { "\(path)?\($0)" } ?? path }
+
+    /// The chain of the route's offer for the client's identity.
+    var identityChain: ChainKey? {
+        mutating get {
+            guard let scope else { return nil }
+            return makeChain(scope)
+        }
+    }
+
+    /// Returns the route's offer for an audience, without an id; nil where it cannot be expressed.
+    mutating func offer(to audience: Audience) -> UseAsDictionary? {
+        guard audience == .person, route.policy.scope == .public else { return routeOffer }
+        return personalOffer
+    }
+
+    private mutating func makeRouteOffer() -> UseAsDictionary? {
+        guard let dictionary = route.dictionary else { return nil }
+        return route.matchValue(path: path, query: query).flatMap {
+            UseAsDictionary(match: $0, matchDest: dictionary.matchDest, ttl: dictionary.ttlSeconds)
+        }
+    }
+
+    /// Only an identity carries a personal dictionary to another path.
+    private mutating func makePersonalOffer() -> UseAsDictionary? {
+        guard let dictionary = route.dictionary else { return nil }
+        if case .path = dictionary.covers { return routeOffer }
+        return dictionary.personalCovers.matchValue(
+            forPath: path, query: query, route: route.match.first(path: path, query: query)
+        ).flatMap {
+            UseAsDictionary(match: $0, matchDest: dictionary.matchDest, ttl: dictionary.ttlSeconds)
+        }
+    }
+
+    private mutating func makeChain(_ scope: ChainKey.Scope) -> ChainKey? {
+        guard let authority, let routeOffer else { return nil }
+        return ChainKey(
+            authority: authority, scope: scope, match: routeOffer.match, matchDest: routeOffer.matchDest)
+    }
+}

@@ -1,0 +1,144 @@
+internal import Dictionaries
+internal import HTTP
+internal import Primitives
+
+/// A response of the upstream, or of the store in its place: its head, and what is known and decided of it.
+struct UpstreamResponse {
+    /// The head without the fields of the upstream's connection.
+    var head: ResponseHead
+    var facts: ResponseFacts
+    /// Where the body belongs if it becomes a version; nil where it must not.
+    var target: AdmissionTarget?
+    /// How the body is offered, if it is.
+    var offerForm = OfferForm.inBand
+    /// The head to keep with the version, in wire form.
+    var headToKeep: [UInt8]?
+    /// True if its Cache-Control is the route's.
+    var isCacheControlReplaced = false
+
+    init(head: consuming ResponseHead, facts: ResponseFacts) {
+        self.head = head
+        self.facts = facts
+    }
+}
+
+/// The chain, URL and variant that a body belongs to, and what a response offers for it.
+struct AdmissionTarget {
+    /// The clients that may use the body as a dictionary.
+    let audience: Audience
+    /// The chain, URL and variant of the version.
+    var key: VersionKey
+    /// True if the chain stands for the one that only the whole body tells.
+    var isProvisional: Bool
+    /// The offer, with its id once that is known; nil where the upstream offers the body itself.
+    var offer: UseAsDictionary?
+    /// True if the upstream named the chain itself.
+    let isUpstreamMatch: Bool
+}
+
+/// A response whose head has not been sent: all that decides about it and edits the head takes this.
+///
+/// Sending the head consumes it, so that no edit can come too late.
+struct ResponseDraft: ~Copyable {
+    var response: UpstreamResponse
+    var framing: BodyFraming
+    /// The stored body that this is: the upstream has confirmed it, or it is a dictionary's own URL.
+    var stored: Body?
+    /// Why the store does not take the body, if it was asked.
+    var refusal: AdmissionRefusal?
+    /// The id under which the body is offered before it is whole.
+    var promisedID: String?
+
+    init(_ head: consuming ResponseHead, framing: BodyFraming, facts: ResponseFacts, stored: Body? = nil) {
+        response = UpstreamResponse(head: head, facts: facts)
+        self.framing = framing
+        self.stored = stored
+    }
+
+    /// Hands the head over without a copy, and leaves an empty one.
+    mutating func takeHead() -> ResponseHead {
+        var taken = ResponseHead(status: .ok, headers: Headers())
+        swap(&taken, &response.head)
+        return taken
+    }
+}
+
+/// A response whose head has been sent: only its body can still go out.
+struct SentResponse: ~Copyable {
+    /// The length of the body, if the head told it.
+    let length: UInt64?
+    /// What the admission of the body needs, if it is copied on its way.
+    let promise: Promise?
+
+    /// A response whose head may have offered its body before that was whole.
+    struct Promise {
+        let response: UpstreamResponse
+        let id: String?
+    }
+
+    init(length: UInt64?, promise: Promise? = nil) {
+        self.length = length
+        self.promise = promise
+    }
+}
+
+/// How far the response of an exchange has come.
+enum ResponsePhase: ~Copyable {
+    /// There is none yet, or it is in the hands of a function that decides about it.
+    case awaited
+    /// The head is decided, but for what the held body may change.
+    case draft(ResponseDraft)
+    case sent(SentResponse)
+    /// Both connections have changed their protocol.
+    case tunnel
+    /// The exchange is accounted for.
+    case over
+
+    var isAwaited: Bool {
+        switch self {
+        case .awaited: true
+        default: false
+        }
+    }
+
+    var isSent: Bool {
+        switch self {
+        case .sent: true
+        default: false
+        }
+    }
+
+    var isTunnel: Bool {
+        switch self {
+        case .tunnel: true
+        default: false
+        }
+    }
+
+    var isOver: Bool {
+        switch self {
+        case .over: true
+        default: false
+        }
+    }
+
+    /// The terms under which the body that goes out was offered.
+    var promise: SentResponse.Promise? {
+        switch self {
+        case .sent(let sent): sent.promise
+        default: nil
+        }
+    }
+
+    /// Takes the draft out, to decide about it; nil if there is none.
+    mutating func takeDraft() -> ResponseDraft? {
+        var taken = ResponsePhase.awaited
+        swap(&taken, &self)
+        switch consume taken {
+        case .draft(let draft): return draft
+        case let other:
+            self = other
+            return nil
+        }
+    }
+}

@@ -1,0 +1,89 @@
+internal import HTTP
+internal import Primitives
+
+/// The way of one request to the upstreams: where it is now, and which of them have failed it.
+struct UpstreamAttempt {
+    /// The connection that the request is on; nil before, and once its response is complete.
+    var connection: ClientConnection?
+    /// The request's head as the upstream gets it.
+    var head: RequestHead?
+    /// The address that the request is at, or was last.
+    private(set) var address: LoopUpstreams.Way?
+    /// The servers that have failed the request; each is asked once if there is another.
+    private(set) var failedServers: [UpstreamServer] = []
+    /// A lost connection that holds the whole request, because it sent none of it.
+    private var unsent: ClientConnection?
+    /// The server that counts the request as load.
+    private var loadedServer: UpstreamServer?
+
+    /// The server that the request is at, or was last.
+    var server: UpstreamServer? { address?.server }
+
+    /// Notes the address that the request goes to now; `countsLoad` says that the server counts it.
+    mutating func enter(_ address: LoopUpstreams.Way, countsLoad: Bool) {
+        leaveServer()
+        self.address = address
+        guard countsLoad else { return }
+        address.server.enter()
+        loadedServer = address.server
+    }
+
+    /// Notes that the server has nothing more to do for this request.
+    mutating func leaveServer() {
+        loadedServer?.leave()
+        loadedServer = nil
+    }
+
+    /// Puts the request on a connection.
+    mutating func begin(on connection: ClientConnection) {
+        self.connection = connection
+        unsent = nil
+    }
+
+    /// Keeps a lost connection that still holds the request, as no other could be made.
+    mutating func keepUnsent(_ lost: ClientConnection?) { unsent = lost }
+
+    /// Takes out the connection that has failed.
+    mutating func takeLost() -> ClientConnection? {
+        let lost = connection ?? unsent
+        connection = nil
+        unsent = nil
+        return lost
+    }
+
+    mutating func noteFailed(_ server: UpstreamServer) { failedServers.append(server) }
+
+    mutating func forgiveServers() { failedServers = [] }
+
+    /// Gives up the connection; the upstream reports nothing more.
+    mutating func abort() {
+        connection?.abort()
+        connection = nil
+    }
+
+    /// Gives up everything.
+    mutating func end() {
+        abort()
+        unsent = nil
+        leaveServer()
+    }
+}
+
+/// The body of a request as far as it has come.
+struct RequestUpload {
+    let framing: BodyFraming
+    private(set) var bytes = 0
+    private(set) var isWhole: Bool
+
+    init(_ framing: BodyFraming) {
+        self.framing = framing
+        isWhole = framing == .none || framing == .length(0)
+    }
+
+    /// True if the request has a body at all.
+    var hasBody: Bool { framing != .none && framing != .length(0) }
+
+    mutating func received(_ count: Int) { bytes += count }
+
+    mutating func receivedEnd() { isWhole = true }
+}
