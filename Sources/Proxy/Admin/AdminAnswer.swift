@@ -20,7 +20,8 @@ struct AdminAnswer: Sendable {
 
     /// Creates the response to a refused request, in the media type that the client accepts.
     init(_ refusal: AdminRefusal, accept: String?) {
-        let rendered = ProblemResponse(status: refusal.status, detail: refusal.detail).rendered(accept: accept)
+        let rendered = ProblemResponse(status: refusal.status, detail: refusal.detail).rendered(
+            accept: accept)
         var head = rendered.head
         if let (name, value) = refusal.field { head.headers.append(name, value) }
         self.head = head
