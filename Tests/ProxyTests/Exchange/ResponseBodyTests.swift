@@ -362,9 +362,9 @@ extension ResponseBodyTests {
 
     private func storeWithSlot() throws -> (DictionaryStore, AdmissionSlot) {
         let store = try DictionaryStore(configuration: StoreConfiguration(path: ":memory:"))
+        let chain = ChainKey(authority: "a.example", match: "/feed")
         let slot = try store.reserve(
-            chain: ChainKey(authority: "a.example", match: "/feed"), url: "/feed", variant: "", bytes: nil,
-            policy: AdmissionPolicy())
+            VersionKey(chain: chain, url: "/feed", variant: ""), bytes: nil, policy: AdmissionPolicy())
         return (store, slot)
     }
 
