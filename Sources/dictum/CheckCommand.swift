@@ -5,9 +5,9 @@ internal import Proxy
 /// `dictum check`: validates a configuration and shows what each route comes to.
 struct CheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "check", abstract: "Says whether a configuration is valid, all mistakes at once.")
+        commandName: "check", abstract: "Validates a configuration and reports all errors at once.")
 
-    @Option(help: "The configuration to check.")
+    @Option(help: "The configuration file to check.")
     var config: String
 
     @Flag(help: "Print the result as JSON.")

@@ -5,14 +5,14 @@ internal import Proxy
 /// `dictum demo`: shows Dictum at work on one screen.
 struct DemoCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "demo", abstract: "Shows what Dictum does: an API that changes, the proxy, and a client."
-    )
+        commandName: "demo",
+        abstract: "Runs a demonstration: an API whose response changes, the proxy, and a client.")
 
     @Option(
-        help: ArgumentHelp("Serve the files of this folder, one after the other.", valueName: "directory"))
+        help: ArgumentHelp("Serve the files of this folder, one after another.", valueName: "folder"))
     var versions: String?
 
-    @Option(help: ArgumentHelp("Where the proxy listens (default 127.0.0.1:8080).", valueName: "address"))
+    @Option(help: ArgumentHelp("The address of the proxy (default 127.0.0.1:8080).", valueName: "address"))
     var listen: String?
 
     @Flag(help: .hidden)
@@ -27,7 +27,8 @@ struct DemoCommand: ParsableCommand {
     func validate() throws {
         guard let listen else { return }
         guard case .tcp = ListenAddress(listen) else {
-            throw ValidationError("--listen takes HOST:PORT, such as 127.0.0.1:8080; port 0 takes a free one")
+            throw ValidationError(
+                "--listen: expected HOST:PORT, such as 127.0.0.1:8080; port 0 picks a free port")
         }
     }
 

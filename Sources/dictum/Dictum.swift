@@ -9,7 +9,7 @@ internal import Proxy
 struct Dictum: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "dictum",
-        abstract: "A reverse proxy that compresses answers as deltas over earlier ones (RFC 9842).",
+        abstract: "A reverse proxy that sends responses as deltas over earlier ones (RFC 9842).",
         version: DictumVersion.text,
         subcommands: [
             ServeCommand.self,

@@ -7,14 +7,14 @@ internal import HTTP
 struct DoctorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Says whether browsers will use dictionaries at a URL, and if not, why.",
+        abstract: "Checks whether browsers will use dictionaries at a URL, and if not, why.",
         discussion: """
-            Asks several times as a browser does, with and without a dictionary, through whatever lies between. A line \
-            a finding says what is wrong and what to do. Exit code 0: dictionaries will work; 1: they will not. What a \
-            browser keeps is judged by Chromium's rules. With --browser a real Chromium on this machine loads a page of the \
-            same origin and fetches the URL several times, past its own cache; a row per fetch says whether a dictionary \
-            was advertised, the coding, the bytes on the wire with heads, and those of the body. The system's authorities \
-            are those that SSL_CERT_FILE names, where that is set.
+            Requests the URL several times as a browser does, with and without a dictionary, through all proxies and \
+            caches in between. Prints one line per finding, with its cause and what to do. Exit code 0: dictionaries will \
+            work; 1: they will not. Chromium's rules decide what a browser keeps. With --browser, a real Chromium on this \
+            machine loads a page of the same origin and fetches the URL several times, past its own cache. One row per \
+            fetch shows whether a dictionary was advertised, the coding, the bytes on the wire including heads, and the \
+            size of the body. SSL_CERT_FILE names the system's certificate authorities, if it is set.
             """)
 
     @Argument(help: "The URL, such as https://api.example.com/feed.")
@@ -24,20 +24,20 @@ struct DoctorCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The page that fetches the URL, where it is not of the same origin: judges same-site, cross-site and CORS.",
+            "The page that fetches the URL, if it is of another origin: checks same-site, cross-site and CORS.",
             valueName: "url"))
     var from: String?
 
-    @Flag(help: "Have a real Chromium on this machine fetch the URL as well.")
+    @Flag(help: "Also fetch the URL with a real Chromium on this machine.")
     var browser = false
 
     @Option(
         help: ArgumentHelp(
-            "With --browser: the page that it loads (default that of --from, or / of the URL's origin).",
+            "With --browser: the page to load (default: that of --from, or / of the URL's origin).",
             valueName: "url"))
     var page: String?
 
-    @Option(help: ArgumentHelp("With --browser: how often it fetches.", valueName: "count"))
+    @Option(help: ArgumentHelp("With --browser: the number of fetches.", valueName: "count"))
     var fetches = 5
 
     @Option(help: ArgumentHelp("Overall time limit.", valueName: "seconds"))
@@ -50,9 +50,11 @@ struct DoctorCommand: ParsableCommand {
     var json = false
 
     func validate() throws {
-        guard 1...86_400 ~= maxTime else { throw ValidationError("--max-time is from 1 to 86400 seconds") }
-        guard 2...1000 ~= fetches else { throw ValidationError("--fetches is from 2 to 1000") }
-        guard browser || page == nil else { throw ValidationError("--page goes with --browser") }
+        guard 1...86_400 ~= maxTime else { throw ValidationError("--max-time: expected 1 to 86400 seconds") }
+        guard 2...1000 ~= fetches else {
+            throw ValidationError("--fetches: expected a number from 2 to 1000")
+        }
+        guard browser || page == nil else { throw ValidationError("--page needs --browser") }
     }
 
     func run() throws {
@@ -93,7 +95,7 @@ struct DoctorCommand: ParsableCommand {
     ) throws -> Result<[DoctorBrowser.Fetch], DevToolsPipe.Failure> {
         guard let program = DoctorBrowser.find() else {
             return .failure(
-                .init(text: "no Chromium in PATH; install one, such as Debian's package chromium"))
+                .init(text: "there is no Chromium in PATH; install one, such as Debian's package chromium"))
         }
         let root = try FetchURL(origin?.origin ?? url.origin)
         let place = try page.map { text throws(FetchError) in try FetchURL(text) } ?? origin ?? root

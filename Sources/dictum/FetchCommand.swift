@@ -5,23 +5,25 @@ internal import Glibc
 /// `dictum fetch`: fetches a URL as a client that supports dictionaries.
 struct FetchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "fetch", abstract: "Fetches a URL as a client that speaks dictionaries (RFC 9842).",
+        commandName: "fetch",
+        abstract: "Fetches a URL as a client that supports dictionaries (RFC 9842).",
         discussion: """
-            Keeps the dictionaries that servers offer, advertises the right one, decodes and verifies the answer, \
-            and says on standard error what it cost. Bytes on the wire are those of the coded body. The authorities that \
-            an https URL's certificate must lead to are the system's, or those in the file SSL_CERT_FILE names, or those \
-            of --ca.
+            Keeps the dictionaries that servers offer, advertises the matching one, decodes and verifies the response, \
+            and reports its cost on standard error. Bytes on the wire are those of the coded body. The certificate of an \
+            https URL must lead to an authority of the system, of the file that SSL_CERT_FILE names, or of --ca.
             """)
 
-    @Argument(help: "What to fetch, such as http://127.0.0.1:8080/api/feed.")
+    @Argument(help: "The URL, such as http://127.0.0.1:8080/api/feed.")
     var url: String
 
     @Option(
-        name: .short, help: ArgumentHelp("Where the body goes (default standard output).", valueName: "file"))
+        name: .short,
+        help: ArgumentHelp("The file to write the body to (default: standard output).", valueName: "file"))
     var output: String?
 
     @Option(
-        help: ArgumentHelp("Where dictionaries are kept (default ~/.cache/dictum).", valueName: "directory"))
+        help: ArgumentHelp(
+            "The folder to keep dictionaries in (default ~/.cache/dictum).", valueName: "folder"))
     var cache: String?
 
     @Option(help: "The codings to accept.")
@@ -32,19 +34,20 @@ struct FetchCommand: ParsableCommand {
 
     @OptionGroup var request: RequestOptions
 
-    @Flag(help: "Exit with 1 and write no body where the status is 400 or more.")
+    @Flag(help: "Exit with 1 and write no body if the status is 400 or more.")
     var fail = false
 
-    @Flag(name: .short, help: "Print the heads of request and answer on standard error.")
+    @Flag(name: .short, help: "Print the heads of the request and the response on standard error.")
     var verbose = false
 
-    @Flag(help: "Print a report as JSON on standard output; the body then goes to -o only.")
+    @Flag(help: "Print a report as JSON on standard output; the body is then written only with -o.")
     var json = false
 
     func validate() throws {
-        guard 1...86_400 ~= maxTime else { throw ValidationError("--max-time is from 1 to 86400 seconds") }
+        guard 1...86_400 ~= maxTime else { throw ValidationError("--max-time: expected 1 to 86400 seconds") }
         guard !json || output != "-" else {
-            throw ValidationError("with --json standard output has the report")
+            throw ValidationError(
+                "--json writes the report to standard output: write the body to a file with -o")
         }
     }
 
@@ -85,7 +88,7 @@ struct FetchCommand: ParsableCommand {
         let environment = ProcessInfo.processInfo.environment
         if let base = environment["XDG_CACHE_HOME"], base.hasPrefix("/") { return base + "/dictum" }
         guard let home = environment["HOME"], home.hasPrefix("/") else {
-            throw .output("there is no HOME to keep dictionaries in; give --cache DIRECTORY")
+            throw .output("HOME is not set, so there is no folder for dictionaries; give --cache FOLDER")
         }
         return home + "/.cache/dictum"
     }

@@ -51,9 +51,11 @@ enum ManualPage {
                 "dictum \\- \(escaped(root.abstract ?? ""))", ".SH SYNOPSIS", ".B dictum", ".I command",
                 "[options]", ".SH COMMANDS",
             ] + commands(of: root, below: "dictum") + [
-                ".SH EXIT STATUS", ".TP", ".B 0", "Done; for serve: drained after SIGTERM or SIGINT.", ".TP",
+                ".SH EXIT STATUS", ".TP", ".B 0", "Success; for serve: drained after SIGTERM or SIGINT.",
+                ".TP",
                 ".B 1",
-                "The job failed.", ".TP", ".B 64", "Wrong usage.", ".TP", ".B 78", "Wrong configuration.",
+                "The command failed.", ".TP", ".B 64", "Invalid usage.", ".TP", ".B 78",
+                "Invalid configuration.",
             ]
         return lines.joined(separator: "\n") + "\n"
     }

@@ -74,7 +74,7 @@ def _is_harmless(line):
         return False
     # Where the key of private routes lies is worth a warning anywhere but here, and so is an upstream that fails often:
     # here it is told to.
-    expected = ("former one stays", "the key file", "failed 3 times in a row", "this warning comes at most once a minute")
+    expected = ("keeping the current one", "the key file", "failed 3 times in a row", "this warning comes at most once a minute")
     return entry.get("level") in ("info", "debug") or any(words in entry.get("message", "") for words in expected)
 
 

@@ -71,7 +71,7 @@ extension Configuration {
             for (index, (target, node)) in zip(targets, nodes).enumerated() {
                 guard let obstacle = obstacle(to: target) else { continue }
                 warn(
-                    "routes[\(place)].announce[\(index)] is \(node.kind) and never announced: \(obstacle)",
+                    "routes[\(place)].announce[\(index)] is \(node.kind), which is never announced: \(obstacle)",
                     at: node.position)
             }
         }

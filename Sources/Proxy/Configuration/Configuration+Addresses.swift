@@ -12,9 +12,9 @@ extension Configuration {
             // already.
             if let node, reader.hasProblem(inLine: node.position.line) { continue }
             guard let taker = takers.updateValue(name, forKey: address) else { continue }
-            let text = node?.kind ?? "\"\(String(describing: address).shortened)\" unless another is given"
+            let text = node?.kind ?? "\"\(String(describing: address).shortened)\" by default"
             reader.report(
-                "\(name).address is \(text), which \(taker) has: expected an address of its own",
+                "\(name).address is \(text), which \(taker) uses too: expected a different address",
                 at: (node ?? reader.node(of: taker + ".address"))?.position ?? .init(line: 1, column: 1))
         }
     }

@@ -61,7 +61,7 @@ extension Configuration {
 extension SettingType where Value == Configuration.Rate {
     /// A number of requests per unit of time.
     static let rate = scalar(
-        "a rate of 1 to 1000000, such as 100/s, 600/m or 1000/h",
+        "a rate from 1 to 1000000, such as 100/s, 600/m or 1000/h",
         write: { "\($0.count)/\($0.unit.rawValue)" },
         read: { Configuration.Rate($0) })
 }
@@ -69,7 +69,7 @@ extension SettingType where Value == Configuration.Rate {
 extension SettingType where Value == Configuration.ClientLimits.Key {
     /// The way to tell clients apart.
     static let clientKey = scalar(
-        "address, or header:NAME",
+        "address or header:NAME",
         write: { key in
             switch key {
             case .address: "address"

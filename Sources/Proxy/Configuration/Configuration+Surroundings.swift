@@ -21,12 +21,12 @@ extension Configuration {
             let found = Self.endpoints(of: url)
             if found.isEmpty {
                 warn(
-                    "upstream.urls[\(place)]: the name of \(url) has no address here: serve would not start",
+                    "upstream.urls[\(place)]: the host name of \(url) does not resolve here: serve would not start",
                     at: position)
             }
             for endpoint in found where own.contains(where: { OwnUpstream.leads(endpoint, to: $0) }) {
                 reader.report(
-                    "upstream.urls[\(place)]: \(url) leads to a listener of this proxy itself: expected another address",
+                    "upstream.urls[\(place)]: \(url) is a listener of this proxy: expected the address of the upstream",
                     at: position)
                 break
             }
@@ -58,17 +58,17 @@ extension Configuration {
         let exists = unsafe manager.fileExists(atPath: folder, isDirectory: &isFolder)
         let problem: String? =
             if !exists {
-                "does not exist: create it"
+                "\(folder) does not exist: create it"
             } else if !isFolder.boolValue {
-                "is not a folder: name another file"
+                "\(folder) is not a folder: choose another path"
             } else if !manager.isWritableFile(atPath: folder) {
-                "cannot be written by this user: run check as the service's user, or change its owner"
+                "this user cannot write to \(folder): run check as the service's user, or change its owner"
             } else {
                 nil
             }
         guard let problem else { return }
         warn(
-            "store.path: the folder \(folder) \(problem), or dictionaries stay in memory only",
+            "store.path: \(problem), or dictionaries are kept in memory only",
             at: position ?? .init(line: 1, column: 1))
     }
 }

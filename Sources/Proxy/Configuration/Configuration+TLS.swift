@@ -60,7 +60,8 @@ extension Configuration {
         guard tls != UpstreamTLS(), let section = reader.node(of: "upstream.tls") else { return }
         guard (tls.certificate == nil) == (tls.privateKey == nil) else {
             return reader.report(
-                "upstream.tls has one of two: expected certificate and private_key", at: section.position)
+                "upstream.tls has only one of certificate and private_key: expected both or neither",
+                at: section.position)
         }
         do throws(TLSError) {
             _ = try TLSClientContext(tls)
@@ -79,22 +80,25 @@ extension Configuration.Listener {
     /// Checks how the listener's settings fit together after all have been read, and the files that they name.
     mutating func check(_ reader: inout SettingsReader) {
         if tls != nil, let node = reader.node(of: "redirect"), redirectPort != nil {
-            reader.report("redirect has no use beside tls: expected one of them", at: node.position)
+            reader.report(
+                "redirect has no effect on a listener with tls: expected one of them", at: node.position)
         }
         if tls == nil, let node = reader.node(of: "hsts") {
             reader.report(
-                "hsts has no use without tls: expected both (RFC 6797 section 7.2)", at: node.position)
+                "hsts has no effect without tls (RFC 6797 section 7.2): expected both or neither",
+                at: node.position)
         }
         guard let tls, let section = reader.node(of: "tls") else { return }
-        let expected = "certificate and private_key, both, or certificates"
+        let expected = "both certificate and private_key, or certificates"
         guard tls.hasWholePairs else {
             return reader.descend("tls") {
-                $0.reportUnexpected(section, expected: expected, because: "without a pair")
+                $0.reportUnexpected(section, expected: expected, because: "a certificate or a key is missing")
             }
         }
         if tls.clientAuthority == nil, let node = reader.node(of: "tls.client_subject_field") {
             reader.report(
-                "tls.client_subject_field has no use without client_ca: expected both", at: node.position)
+                "tls.client_subject_field has no effect without client_ca: expected both or neither",
+                at: node.position)
         }
         do throws(TLSError) {
             _ = try TLSServerContext(tls.settings, ticketKeys: TLSTicketKeys())

@@ -9,8 +9,8 @@ extension Configuration {
             if route.match.patterns.contains(where: \.text.readsLikeRegularExpression) {
                 warn(
                     """
-                    routes[\(place)].match is \(node.kind) and reads like a regular expression: in a URL Pattern .* is a dot \
-                    and what follows it, $ is itself, and * is any text, as in /api/*
+                    routes[\(place)].match is \(node.kind) and looks like a regular expression: in a URL Pattern, * matches any \
+                    text, as in /api/*, while . and $ match themselves
                     """, at: node.position)
             }
             guard
@@ -20,7 +20,7 @@ extension Configuration {
             warn(
                 """
                 routes[\(place)].match is \(node.kind) and never reached: the first route that matches counts, and \
-                routes[\(former)], \(formerNode.kind) in line \(formerNode.position.line), matches all that this one does
+                routes[\(former)], \(formerNode.kind) in line \(formerNode.position.line), matches everything that this one matches
                 """, at: node.position)
         }
     }

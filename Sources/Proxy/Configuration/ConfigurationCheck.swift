@@ -77,7 +77,7 @@ package struct ConfigurationCheck: Sendable, Encodable {
         ["the configuration is valid"]
             + routes.flatMap { route in
                 let isTemplate = route.covers.hasPrefix("/")
-                let none = ["  no example: try the match with URLs of your own"]
+                let none = ["  no example; try URLs of your own"]
                 let examples = route.examples.map { "  \($0.url) joins \($0.chain)" }
                 let outlook = [
                     ("delivery", route.delivery), ("scope", route.scope), ("life", route.life),

@@ -12,7 +12,7 @@ struct ConfigurationText {
     private static let repeatedKeysMax = 64
 
     private static let noAliases =
-        "anchors and aliases are not supported: write the value out, or in quotes if it begins with * itself"
+        "anchors and aliases are not supported: expected the value itself, in quotes if it begins with *"
 
     private(set) var problems: [ConfigurationError.Problem] = []
     /// Maps the masked forms of repeated keys to the keys.
@@ -21,7 +21,7 @@ struct ConfigurationText {
     /// Returns the root of the document, or nil after reporting why there is none.
     mutating func parse(_ text: String) -> ConfigurationNode? {
         guard text.utf8.count <= Self.sizeMax else {
-            report(1, 1, "the file is larger than 1MiB: expected a configuration file")
+            report(1, 1, "the file is larger than 1MiB: expected a smaller configuration")
             return nil
         }
         if let alias = Self.firstAlias(in: text) {
@@ -107,7 +107,7 @@ struct ConfigurationText {
                 let words = [context?.text.trimmedSpaces, problem].compactMap(\.self).joined(separator: ": ")
                 report(
                     mark.line, mark.column,
-                    "this is not YAML (\(words.shortened(to: 120))): expected \(Self.remedy(words, mark, text))"
+                    "invalid YAML (\(words.shortened(to: 120))): expected \(Self.remedy(words, mark, text))"
                 )
             }
         case YamlError.reader(let problem, _, _, _):
@@ -120,13 +120,13 @@ struct ConfigurationText {
     /// Returns the advice for a character that YAML interprets in an unintended way.
     private static func remedy(_ words: String, _ mark: Mark, _ text: String) -> String {
         if words.contains("alias") {
-            return "quotes around a value that begins with *, which begins an alias in YAML"
+            return "quotes around a value that begins with *, which stands for an alias in YAML"
         }
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         let line = mark.line >= 1 && mark.line <= lines.count ? lines[mark.line - 1].unicodeScalars : .init()
         switch line.dropFirst(max(mark.column - 1, 0)).first {
-        case "\t": return "spaces in place of the tab, as YAML takes no tabs to indent"
-        case "@", "`", "%": return "quotes around a value that begins so"
+        case "\t": return "spaces instead of the tab, since YAML does not indent with tabs"
+        case "@", "`", "%": return "quotes around a value that begins with this character"
         default: return "`key: value`"
         }
     }
@@ -178,7 +178,7 @@ struct ConfigurationText {
             guard case .scalar(let scalar) = key else {
                 report(
                     position.line, position.column,
-                    "this key is no plain text: expected the name of a setting")
+                    "this key is not plain text: expected the name of a setting")
                 continue
             }
             let name = masked[scalar.string] ?? scalar.string

@@ -52,7 +52,7 @@ extension SettingType where Value == [IdentityItem] {
     /// An item, or a list of items.
     static let identity = {
         let item = SettingType<IdentityItem>.scalar(
-            "authorization, cookie:NAME, header:NAME, or response:NAME for a field of the upstream's own",
+            "authorization, cookie:NAME, header:NAME, or response:NAME for a field of the upstream's response",
             write: { $0.text.inYAML }, read: { IdentityItem($0) })
         let list = SettingType.list(item, 1...16)
         let expectation = "\(item.expectation); or a list of 1 to 16 of these"
@@ -62,7 +62,8 @@ extension SettingType where Value == [IdentityItem] {
                 if case .scalar = node.content { return item.read(node, &reader).map { [$0] } }
                 guard let items = list.read(node, &reader) else { return nil }
                 guard Set(items).count == items.count else {
-                    reader.reportUnexpected(node, expected: "each once", because: "an item is named twice")
+                    reader.reportUnexpected(
+                        node, expected: "each item once", because: "an item is named twice")
                     return nil
                 }
                 return items

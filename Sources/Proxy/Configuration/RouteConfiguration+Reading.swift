@@ -14,7 +14,7 @@ extension RouteConfiguration {
         else { return }
         reader.descend("dictionary.cache_control") {
             $0.reportUnexpected(
-                node, expected: "one that gives answers a life, such as \"max-age=60\", or dictionary: off",
+                node, expected: "a value with a lifetime, such as \"max-age=60\", or dictionary: off",
                 because: "no client keeps a dictionary with no-store")
         }
     }
@@ -30,20 +30,22 @@ extension RouteConfiguration {
         case .private where !hasIdentity:
             report(
                 "dictionary.scope",
-                "private says that answers are one user's: expected identity, what tells users apart")
+                "private without identity: expected identity, which tells users apart")
         case .private where dictionary.sharedCaches == .trust:
-            report("dictionary.shared_caches", "trust: expected avoid, as no cache may share private answers")
+            report(
+                "dictionary.shared_caches",
+                "trust: expected avoid, since no cache may share private responses")
         case .private where dictionary.delivery == .link:
             report(
                 "dictionary.delivery",
-                "link: expected auto or in_band, as a private answer is never named in a Link")
+                "link: expected auto or in_band, since Links never name private responses")
         case .private where dictionary.revalidate:
             report(
                 "dictionary.revalidate",
-                "true: expected false, as an answer of one user stands for no other's")
+                "true: expected false, since one user's response is not valid for another")
         case .public where hasIdentity:
             report(
-                "dictionary.identity", "without scope: private it has no effect: expected that, or neither")
+                "dictionary.identity", "no effect without scope: private: expected both or neither")
         case .public, .private: break
         }
     }
@@ -99,8 +101,8 @@ extension SettingType where Value == URLPattern {
 }
 
 private let expectedPattern = """
-    a URL Pattern of the whole path, such as /api/feed, /app/:name.js or /search?q=*; /api/* is all below /api/; or a \
-    list of patterns
+    a URL Pattern for the whole path, such as /api/feed, /app/:name.js or /search?q=*; /api/* matches everything below \
+    /api/; or a list of patterns
     """
 
 /// Returns true if a pattern begins with a slash, which may be escaped or in braces.

@@ -40,18 +40,20 @@ struct RouteOutlook: Sendable {
 
     private static func browsers(_ policy: DictionaryPolicy) -> String {
         if policy.scope == .public, policy.delivery == .link {
-            return "follow a Link on documents only: fetch() gets no delta"
+            return "follow Links of documents only: fetch() gets no delta"
         }
         guard let value = policy.cacheControl else {
             return """
-                keep nothing where the upstream says no-store, no-cache or max-age=0, or gives its responses no life; then \
-                announce the path on its page, or set cache_control (README, "Deltas for fetch()")
+                keep no response with no-store, no-cache, max-age=0 or without a lifetime; for such responses, announce the \
+                path on its page, or set cache_control (README, "Deltas for fetch()")
                 """
         }
-        guard usableSeconds(value) > 0 else { return "keep nothing: cache_control gives responses no life" }
+        guard usableSeconds(value) > 0 else {
+            return "keep nothing: cache_control gives responses no lifetime"
+        }
         return """
-            keep each response so long; fetch(url, {cache: "no-cache"}) then gets a delta, a plain fetch() is answered \
-            from the browser's own cache
+            keep each response for that time; fetch(url, {cache: "no-cache"}) then gets a delta, while a plain fetch() \
+            reads the browser's own cache
             """
     }
 

@@ -42,10 +42,10 @@ extension SettingType where Value == UpstreamURL {
             do throws(UpstreamURL.Mistake) {
                 return try UpstreamURL(text)
             } catch .hasMore {
-                let reason = "more than a host and a port"
+                let reason = "it has more than a host and a port"
                 reader.reportUnexpected(node, expected: expectedURL, because: reason)
             } catch .badPath {
-                let reason = "the path of a Unix socket is absolute and has at most 107 bytes"
+                let reason = "the path of a Unix socket must be absolute and at most 107 bytes long"
                 reader.reportUnexpected(node, expected: expectedURL, because: reason)
             } catch {
                 reader.reportUnexpected(node, expected: expectedURL)

@@ -38,7 +38,7 @@ extension SettingType where Value == String {
 
     /// A cookie that does not identify a user.
     static let ignoredCookie = word(
-        "the exact name of a cookie, or a pattern with the shape of its value, such as _ga_*=GS#.*"
+        "the exact name of a cookie, or a pattern of its name and value, such as _ga_*=GS#.*"
     ) { IgnoredCookies.isItem($0) }
 
     /// A request destination (Fetch standard), as in Sec-Fetch-Dest.
@@ -79,7 +79,7 @@ extension SettingType where Value == String? {
                 }
                 guard let text = reader.text(node, expected: expectation) else { return nil }
                 guard bytes ~= text.utf8.count, text.utf8.allSatisfy({ 0x21...0x7E ~= $0 }) else {
-                    reader.report("not such a text: expected \(expectation)", in: node, offset: 0)
+                    reader.report("invalid secret: expected \(expectation)", in: node, offset: 0)
                     return nil
                 }
                 return .some(text)

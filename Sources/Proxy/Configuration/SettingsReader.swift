@@ -103,13 +103,14 @@ struct SettingsReader {
             let tail = rest[start.upperBound...]
             let offset = raw.unicodeScalars.distance(from: raw.startIndex, to: start.lowerBound)
             guard let end = tail.firstIndex(of: "}"), tail[..<end].isVariableName else {
-                report("a `${` without a name and `}`: expected ${NAME}", in: node, offset: offset)
+                report("`${` is not followed by a name and `}`: expected ${NAME}", in: node, offset: offset)
                 return nil
             }
             let variable = String(tail[..<end])
             guard let value = environment[variable] else {
                 report(
-                    "the environment variable \(variable) is not set: expected it set", in: node,
+                    "the environment variable \(variable) is not set: set it, or write the value itself",
+                    in: node,
                     offset: offset)
                 return nil
             }

@@ -32,7 +32,7 @@ struct Demo {
         } catch {
             guard case .cannotListen(let address, _) = error, listen == nil else { throw error }
             StandardError.write(
-                "dictum: \(address) is taken: the demo listens elsewhere, without metrics (--listen chooses where)"
+                "dictum: \(address) is in use; the demo listens on another port, without metrics (--listen chooses one)"
             )
             return try ProxyService(configuration(origin, listen: "127.0.0.1:0"), accessLog: false)
         }
@@ -72,7 +72,7 @@ struct Demo {
             let fetched = try fetcher.fetch(url)
             guard fetched.body == body else {
                 throw DemoError(
-                    "fetch \(number + 1) brought another body than the API sent; please report this")
+                    "the body of fetch \(number + 1) differs from the API's; please report this")
             }
             let row = DemoTable.Row(
                 coding: fetched.report.coding, bodyBytes: body.count,

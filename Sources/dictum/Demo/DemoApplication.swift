@@ -37,14 +37,14 @@ final class DemoApplication: Application, Handler {
     }
 
     func begin(
-        _ head: consuming RequestHead, framing: BodyFraming, on stream: any ResponseStream
+        _ head: consuming RequestHead, framing: BodyFraming, on connection: ServerConnection
     ) -> any RequestHandler {
         let isKnown = head.target.path == Self.path
         var answer = ResponseHead(status: isKnown ? .ok : .notFound)
         answer.headers.append(.contentType, isKnown ? versions.mediaType : "text/plain")
         if isKnown { answer.headers.append(.cacheControl, "max-age=60") }
-        let body = isKnown ? body : Array("The demo has only \(Self.path).\n".utf8)
-        return DemoAnswer(answer, body, isHead: head.method == .head, stream: stream)
+        let body = isKnown ? body : Array("The demo serves only \(Self.path).\n".utf8)
+        return DemoAnswer(answer, body, isHead: head.method == .head, connection: connection)
     }
 
     func refuse(_ refusal: Refusal, from peer: Endpoint?, send: (ResponseHead, [UInt8]) -> Int) {}

@@ -35,7 +35,8 @@ struct DemoTable {
         let wire = deltas.reduce(0) { $0 + $1.wireBytes }
         let gzip = deltas.reduce(0) { $0 + $1.gzipBytes }
         guard wire > 0, gzip >= 2 * wire else { return nil }
-        return "With a dictionary a fetch took \(Self.grouped(gzip / wire)) times fewer bytes than with gzip."
+        return
+            "With a dictionary, a fetch took \(Self.grouped(gzip / wire)) times fewer bytes than with gzip."
     }
 
     private static func numbers(_ row: Row) -> [String] {

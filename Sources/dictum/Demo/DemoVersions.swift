@@ -14,7 +14,7 @@ enum DemoVersions: Sendable {
     init(folder: String) throws(DemoError) {
         let manager = FileManager.default
         guard let names = try? manager.contentsOfDirectory(atPath: folder) else {
-            throw DemoError("cannot read the folder \(folder); give one with a file for each version")
+            throw DemoError("cannot read the folder \(folder): expected a folder with one file per version")
         }
         let paths = names.filter { !$0.hasPrefix(".") }
             .sorted { $0.compare($1, options: .numeric) == .orderedAscending }
@@ -23,7 +23,7 @@ enum DemoVersions: Sendable {
                 (try? manager.attributesOfItem(atPath: $0)[.type] as? FileAttributeType) == .typeRegular
             }
         guard !paths.isEmpty else {
-            throw DemoError("the folder \(folder) has no files; give one with a file for each version")
+            throw DemoError("the folder \(folder) has no files: expected one file per version")
         }
         self = .files(Array(paths.prefix(Self.filesMax)))
     }
@@ -44,7 +44,8 @@ enum DemoVersions: Sendable {
             let path = paths[number % paths.count]
             guard let data = FileManager.default.contents(atPath: path), data.count <= Self.fileBytesMax
             else {
-                throw DemoError("cannot read \(path), or it has more than \(Self.fileBytesMax) bytes")
+                throw DemoError(
+                    "cannot read \(path): expected a readable file of at most \(Self.fileBytesMax) bytes")
             }
             return [UInt8](data)
         }

@@ -81,7 +81,7 @@ final class DevToolsPipe {
         let id = try send(method, parameters, session: session)
         while true {
             guard let message = try receive(until: deadline) else {
-                throw Failure(text: "the browser did not do \(method) in time")
+                throw Failure(text: "\(method) timed out")
             }
             guard message["id"] as? Int == id else {
                 keep(message)
@@ -124,7 +124,7 @@ final class DevToolsPipe {
         do throws(SystemError) {
             try OutputFile.write([UInt8](data) + [0], to: commands)
         } catch {
-            throw Failure(text: "the browser has ended; start it by hand to see why")
+            throw Failure(text: "the browser ended; start it by hand to see why")
         }
         return lastID
     }
@@ -141,7 +141,7 @@ final class DevToolsPipe {
                 continue
             }
             guard unread.count < Self.messageBytesMax else {
-                throw Failure(text: "the browser says too much")
+                throw Failure(text: "the browser sent too long a message")
             }
             guard try fill(until: deadline) else { return nil }
         }
@@ -156,7 +156,7 @@ final class DevToolsPipe {
         guard ready > 0 else { return false }
         // Safe: the kernel writes at most as much as the buffer holds.
         let count = unsafe read(replies, &buffer, buffer.count)
-        guard count > 0 else { throw Failure(text: "the browser has ended; start it by hand to see why") }
+        guard count > 0 else { throw Failure(text: "the browser ended; start it by hand to see why") }
         unread += buffer[..<count]
         return true
     }

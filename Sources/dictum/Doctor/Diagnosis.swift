@@ -43,7 +43,7 @@ struct Diagnosis: Sendable {
     private mutating func judgeAnswers() -> Bool {
         // An untrusted certificate has already been reported as the cause.
         if let failure = seen.failure, !findings.contains(where: Self.isUntrusted) {
-            findings.append(.noAnswer("\(failure)"))
+            findings.append(.noResponse("\(failure)"))
         }
         guard let first = seen.probes.first else { return false }
         guard first.isOK else {

@@ -170,13 +170,13 @@ struct Doctor: Sendable {
         }
         do throws(FetchError) {
             guard let target = FetchURL(written, relativeTo: url), target.origin == url.origin else {
-                seen.unlinked = (written, "it is no URL of the same origin")
+                seen.unlinked = (written, "it is not a URL of the same origin")
                 return
             }
             let visit = FetchVisit(url: target, accepted: Self.accepted, offering: nil, fields: fields)
             let answer = try send(visit, by: client)
             guard answer.head.status == .ok else {
-                seen.unlinked = (written, "the answer is \(answer.head.status.rawValue)")
+                seen.unlinked = (written, "the response is \(answer.head.status.rawValue)")
                 return
             }
             seen.dictionary = DoctorDictionary(

@@ -91,7 +91,7 @@ struct DoctorBrowser {
         let attached = try pipe.call(
             "Target.attachToTarget", ["targetId": target["targetId"] ?? "", "flatten": true], until: deadline)
         guard let session = attached["sessionId"] as? String else {
-            throw DevToolsPipe.Failure(text: "the browser opens no page")
+            throw DevToolsPipe.Failure(text: "the browser did not open a page")
         }
         self.session = session
     }
@@ -142,7 +142,7 @@ struct DoctorBrowser {
         // anything.
         case "net::ERR_HTTP_RESPONSE_CODE_FAILURE"?: return try loadEmptyPage()
         case let error?:
-            throw DevToolsPipe.Failure(text: "the page \(plan.page.text) cannot be loaded: \(error)")
+            throw DevToolsPipe.Failure(text: "cannot load the page \(plan.page.text): \(error)")
         }
         _ = try wait(for: "Page.loadEventFired")
     }
@@ -171,7 +171,7 @@ struct DoctorBrowser {
             if event.method == method { return event }
         }
         throw DevToolsPipe.Failure(
-            text: "the page \(plan.page.text) was not loaded in time; --page names another")
+            text: "loading the page \(plan.page.text) timed out; choose another with --page")
     }
 
     /// Lets the page fetch the URL past the browser's cache, and collects the browser's events about it.

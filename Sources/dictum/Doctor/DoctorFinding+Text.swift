@@ -9,7 +9,7 @@ extension DoctorFinding {
         case .insecureTransport: "insecure-transport"
         case .privateAuthority: "private-authority"
         case .untrusted: "untrusted"
-        case .noAnswer: "no-answer"
+        case .noResponse: "no-answer"
         case .status: "status"
         case .offered: "offered"
         case .linked: "linked"
@@ -53,31 +53,31 @@ extension DoctorFinding {
 
     /// One line that says what is the case and what to do.
     var text: String {
-        wayText ?? offerText ?? useText ?? pageText ?? cacheText
+        transportText ?? offerText ?? useText ?? pageText ?? cacheText
     }
 
-    private var wayText: String? {
+    private var transportText: String? {
         switch self {
         case .loopback:
-            "this machine itself: browsers use dictionaries here, by http too and whatever the certificate; "
+            "the URL is on this machine: browsers use dictionaries here, also over http and with any certificate; "
                 + "elsewhere they need https with a public certificate"
         case .systemAuthority:
-            "https, and the certificate leads to an authority that this system trusts; browsers use dictionaries "
-                + "where it is a public one, and not where somebody has added it here"
+            "https, and the certificate leads to an authority that this system trusts; browsers use dictionaries if "
+                + "it is a public authority, but not if it was added on this machine"
         case .insecureTransport:
-            "http: browsers use dictionaries only by https, and on localhost; give the server a certificate"
+            "http: browsers use dictionaries only over https and on localhost; give the server a certificate"
         case .privateAuthority:
-            "the certificate leads to --ca, which is no public authority: away from localhost Chromium advertises no "
-                + "dictionary then, and says nothing; get a publicly trusted certificate"
+            "the certificate leads to --ca, which is no public authority: except on localhost, Chromium then silently "
+                + "advertises no dictionary; get a publicly trusted certificate"
         case .untrusted(let why):
-            "the certificate cannot be trusted (\(why)): no browser goes on; renew it, send the whole chain, or "
+            "the certificate is not trusted (\(why)), so browsers refuse the site; renew it, send the whole chain, or "
                 + "name a private authority with --ca FILE"
-        case .noAnswer(let why): why
+        case .noResponse(let why): why
         case .status(let status, let location?):
-            "the answer is \(status) and leads to \(location): ask for that one"
+            "the response is \(status) and redirects to \(location): examine that URL"
         case .status(let status, nil):
-            "the answer is \(status), and only 200 makes a dictionary: give a URL that answers 200, or credentials with "
-                + "-H or --cookie"
+            "the response is \(status), but only 200 can be a dictionary: give a URL that returns 200, or credentials "
+                + "with -H or --cookie"
         default: nil
         }
     }
@@ -85,47 +85,45 @@ extension DoctorFinding {
     private var offerText: String? {
         switch self {
         case .offered(let match, let seconds):
-            "offered as a dictionary for \(match), which Chromium keeps for \(Self.life(seconds)): so long "
-                + "fetch(url, {cache: \"no-cache\"}) asks with it; a plain fetch() is answered from the browser's own cache"
+            "offered as a dictionary for \(match), which Chromium keeps for \(Self.life(seconds)): during that time "
+                + "fetch(url, {cache: \"no-cache\"}) advertises it; a plain fetch() reads the browser's own cache"
         case .linked(let target, let match, let seconds):
             "this document's Link leads to the dictionary \(target) for \(match), which Chromium keeps for "
                 + Self.life(seconds)
         case .linkNotFollowed(let target):
-            "a Link leads to the dictionary \(target), but browsers follow it on documents only: fetch() gets no delta; set "
-                + "delivery: in_band on the route, or have a page announce the dictionary"
+            "a Link leads to the dictionary \(target), but browsers follow Links of documents only, so fetch() gets no "
+                + "delta; set delivery: in_band on the route, or have a page announce the dictionary"
         case .ttlIgnored(let seconds):
-            "`ttl` (\(Self.life(Int64(seconds)))) counts for nothing: Chromium knows it behind a flag only; what counts is how "
-                + "long the response is fresh"
+            "`ttl` (\(Self.life(Int64(seconds)))) has no effect: Chromium has it behind a flag and goes by how long the "
+                + "response is fresh"
         case .notOfferable(.noStore):
-            "Cache-Control says no-store: nobody may keep this response, so it is no dictionary; take it off where the "
-                + "response may be kept (Spring Security puts it on everything), or set store_despite: [no-store] on the route"
+            "Cache-Control has no-store, so nobody may keep this response as a dictionary; remove it if the response may "
+                + "be kept (Spring Security adds it to everything), or set store_despite: [no-store] on the route"
         case .notOfferable(.isPrivate):
-            "Cache-Control says private, and the response is no dictionary for its own client either: is Dictum in front of this "
-                + "URL, with `personal: capability` for its route?"
-        case .notOfferable(.varyAny): "Vary says *: nobody may reuse this response; let it name fields"
+            "Cache-Control has private, and the response is not a dictionary for its own client either: check that Dictum is in "
+                + "front of this URL, with `personal: capability` for its route"
+        case .notOfferable(.varyAny): "Vary is *, so nobody may reuse this response; have Vary name fields"
         case .notOffered(let reason):
-            "the answer has neither Use-As-Dictionary nor a Link to a dictionary\(Self.said(reason)): is Dictum in "
-                + "front of this URL, with dictionaries on for its route, and is the answer one that may be shared?"
+            "the response has neither Use-As-Dictionary nor a Link to a dictionary\(Self.said(reason)): check that Dictum is "
+                + "in front of this URL, that its route has dictionaries, and that the response may be shared"
         case .offerStripped:
-            "the server codes over its answers, but no Use-As-Dictionary arrives: something in between removes "
-                + "the field; let it pass"
+            "the server sends deltas, but no Use-As-Dictionary arrives: something in between removes the field; let it "
+                + "pass"
         case .offerMalformed(let value):
-            "Use-As-Dictionary cannot be read (\(value)): it must be a structured field with match=\"...\", and of "
-                + "type raw"
+            "invalid Use-As-Dictionary (\(value)): expected a structured field with match=\"...\" and the type raw"
         case .matchInvalid(let match):
-            "the match \(match) is no URL Pattern that browsers take: it must be of the same origin and without "
-                + "regular expressions"
+            "browsers refuse the match \(match): expected a URL Pattern of the same origin without regular expressions"
         case .matchElsewhere(let match):
-            "the match \(match) does not fit this URL: the dictionary is not for its later answers; look at "
-                + "`covers` of the route, and at what rewrites paths in between"
+            "the match \(match) does not cover this URL, so later responses cannot use the dictionary; check `covers` of the "
+                + "route, and proxies in between that rewrite paths"
         case .unkept(let reason):
             "Chromium does not keep the dictionary (\(reason.rawValue)): \(Self.remedy(reason))"
         case .shortLife(let seconds):
-            "Chromium keeps the dictionary for \(Self.life(seconds)) only: a page that fetches less often gets no delta; "
+            "Chromium keeps the dictionary for only \(Self.life(seconds)): a page that fetches less often gets no delta; "
                 + "announce the path on the page that fetches it, or set `cache_control` on the route"
         case .notAnnounceable(let reason): "no page can announce this path: \(Self.obstacle(reason))"
         case .linkFailed(let target, let why):
-            "the dictionary \(target) that a Link leads to does not come: \(why)"
+            "cannot fetch the dictionary \(target) that a Link names: \(why)"
         default: nil
         }
     }
@@ -139,13 +137,15 @@ extension DoctorFinding {
         }
     }
 
-    private static func said(_ reason: String?) -> String { reason.map { " (Dictum says \($0))" } ?? "" }
+    private static func said(_ reason: String?) -> String {
+        reason.map { " (Dictum's reason: \($0))" } ?? ""
+    }
 
     private static func remedy(_ reason: UnkeptReason) -> String {
         switch reason {
-        case .varyAny: "let Vary name fields, and not *"
+        case .varyAny: "have Vary name fields instead of *"
         case .noStore:
-            "an answer with no-store is for nobody to keep; take it off where the answer may be kept"
+            "nobody may keep a response with no-store; remove it if the response may be kept"
         default:
             "announce the path on the page that fetches it, send max-age or stale-while-revalidate, or set `cache_control` on "
                 + "the route"
@@ -155,14 +155,15 @@ extension DoctorFinding {
     private static func obstacle(_ reason: UnannouncedReason) -> String {
         switch reason {
         case .changesEachTime:
-            "every response is another body, so that none reaches three clients alike; take out what changes for no reason "
+            "every response has another body, so no body reaches three clients; remove what changes without need "
                 + "(times, random ids)"
         case .notPublic:
-            "the response does not say public or s-maxage; where it is everybody's, have the upstream or `cache_control` say so"
-        case .setsCookie: "the response sets a cookie; have it set none where it is everybody's"
+            "the response has neither public nor s-maxage; if it is the same for everybody, have the upstream or `cache_control` "
+                + "say so"
+        case .setsCookie: "the response sets a cookie; if it is the same for everybody, have it set none"
         case .credentials:
-            "the request carries credentials, and only what three clients without any got alike is announced; call "
-                + "fetch(url, {credentials: \"omit\"}) where the response is everybody's"
+            "the request carries credentials, but only a body that three clients got without any is announced; use "
+                + "fetch(url, {credentials: \"omit\"}) if the response is the same for everybody"
         }
     }
 
@@ -174,27 +175,27 @@ extension DoctorFinding {
         case .availableDictionaryStripped:
             "Available-Dictionary does not reach Dictum: something in between removes it; let it pass"
         case .codingsStripped:
-            "Accept-Encoding reaches Dictum without dcb and dcz: something in between rewrites it; let it pass as it is"
+            "Accept-Encoding reaches Dictum without dcb and dcz: something in between rewrites it; let it pass unchanged"
         case .forwardedAsInsecure:
-            "Dictum takes the transport for insecure: who ends TLS must send X-Forwarded-Proto: https, and be in "
-                + "`trusted_proxies`"
+            "Dictum considers the transport insecure: the server that terminates TLS must send X-Forwarded-Proto: https and "
+                + "be in `trusted_proxies`"
         case .notUsed(nil):
-            "the dictionary is offered, but no answer is coded over it: Available-Dictionary, or dcb and dcz in "
-                + "Accept-Encoding, are removed on the way, or the server has no such body; `explain: true` says which"
+            "the dictionary is offered, but no response is coded over it: something in between removes Available-Dictionary, "
+                + "or dcb and dcz from Accept-Encoding, or the server does not have the body; `explain: true` tells which"
         case .notUsed(let reason?):
-            "the dictionary is offered, but no answer is coded over it: Dictum says \(reason); if that is "
-                + "dictionary-unknown, other instances do not have it, or the body is changed on the way"
+            "the dictionary is offered, but no response is coded over it: Dictum's reason is \(reason); if that is "
+                + "dictionary-unknown, other instances do not have it, or something in between changes the body"
         case .notAlwaysUsed(let used, let asked):
-            "only \(used) of \(asked) answers are coded over the dictionary: are there several instances, each with "
-                + "a store of its own?"
+            "only \(used) of \(asked) responses are coded over the dictionary: check whether several instances each have "
+                + "a store of their own"
         case .wrongHash(let coding):
-            "the \(coding.token) body is for another dictionary than the one offered: browsers fail the page; is the body "
-                + "changed on the way, or the field? Switch `dictionaries` off until it is found"
+            "the \(coding.token) body is coded over another dictionary than the one offered, so browsers fail the page: check "
+                + "whether something in between changes the body or the field, and switch `dictionaries` off until it is found"
         case .undecodable(let why):
-            "an answer cannot be decoded (\(why)): browsers fail the page; switch `dictionaries` off until it is found"
+            "a response cannot be decoded (\(why)), so browsers fail the page; switch `dictionaries` off until the cause is "
+                + "found"
         case .otherBody:
-            "what is coded over the dictionary is another body than the plain one: something serves old answers, or the "
-                + "wrong ones"
+            "the delta decodes to another body than the plain response: something in between serves old or wrong responses"
         default: nil
         }
     }
@@ -202,21 +203,22 @@ extension DoctorFinding {
     private var pageText: String? {
         switch self {
         case .crossSite:
-            "the page is of another site: Chromium uses no dictionary there, CORS or not; serve page and API under one site"
+            "the page is of another site, where Chromium uses no dictionaries, even with CORS; serve the page and the API under "
+                + "one site"
         case .corsMissing:
-            "the page is of another origin, and the response has no Access-Control-Allow-Origin for it: neither the page nor "
+            "the page is of another origin, and the response has no Access-Control-Allow-Origin for it, so neither the page nor "
                 + "Dictum may use it there; have the API send that field"
         case .sameSite:
-            "the page is of the same site and CORS lets it read the response: its fetch() uses dictionaries"
+            "the page is of the same site, and CORS lets it read the response: its fetch() uses dictionaries"
         case .browserUsed(let used, let asked):
             "a real browser got deltas in \(used) of \(asked) fetches"
         case .browserNoDelta(let asked):
-            "a real browser got no delta in \(asked) fetches with {cache: \"no-cache\"}: the other findings say why, or a "
-                + "service worker is in between"
+            "a real browser got no delta in \(asked) fetches with {cache: \"no-cache\"}: see the other findings, or check for "
+                + "a service worker"
         case .browserUnchanged(let asked):
-            "a real browser advertised the dictionary, but the body has not changed in \(asked) fetches (304): ask again when "
-                + "it does, or with more --fetches"
-        case .browserFailed(let why): "the browser cannot be asked: \(why)"
+            "a real browser advertised the dictionary, but the body did not change in \(asked) fetches (304): try again when "
+                + "it changes, or with more --fetches"
+        case .browserFailed(let why): "the browser did not work: \(why)"
         default: nil
         }
     }
@@ -224,25 +226,25 @@ extension DoctorFinding {
     private var cacheText: String {
         switch self {
         case .varyMissing(let names):
-            "Vary does not name \(names.joined(separator: " and ")): caches give answers to clients that cannot read "
+            "Vary does not name \(names.joined(separator: " and ")), so caches serve responses to clients that cannot decode "
                 + "them; let Vary pass as the server sends it"
         case .cacheIgnoresVary:
-            "a cache in between gives clients that hold the dictionary what it keeps for others: it must heed Vary, or "
-                + "leave these URLs alone"
+            "a cache in between serves clients that hold the dictionary the response for other clients: it must respect Vary, "
+                + "or not cache these URLs"
         case .mixed:
-            "a client gets an answer that is coded over a dictionary which it does not hold: a cache mixes variants; it "
-                + "must heed Vary and `CDN-Cache-Control: no-store`, or leave these URLs alone"
+            "a client gets a response that is coded over a dictionary it does not hold: a cache mixes variants; it must "
+                + "respect Vary and `CDN-Cache-Control: no-store`, or not cache these URLs"
         case .changesEachTime:
-            "every answer is another: each client holds a body that nobody else has, and few of them become "
-                + "dictionaries; take out what changes for no reason (times, random ids)"
+            "every response has another body: each client holds a body that nobody else has, and few of them become "
+                + "dictionaries; remove what changes without need (times, random ids)"
         case .variesWidely(let field):
-            "Vary names \(field), of which nearly every client has its own value: none shares a variant with another; remove "
-                + "it from the upstream's Vary where the body does not depend on it"
+            "Vary names \(field), whose value differs for nearly every client, so clients share no variants; remove it from the "
+                + "upstream's Vary if the body does not depend on it"
         case .setsCookie(let names):
-            "the response sets \(names.joined(separator: " and ")), which makes it personal: it is a dictionary for the client "
-                + "that it is for; name the cookie in ignore_set_cookie where it says nothing of a user"
+            "the response sets \(names.joined(separator: " and ")), which makes it personal: it is a dictionary only for the "
+                + "client that received it; if the cookie identifies no user, add it to ignore_set_cookie"
         case .setsHarmlessCookie(let names):
-            "the response sets \(names.joined(separator: " and ")), which is listed as harmless: it makes nothing personal"
+            "the response sets \(names.joined(separator: " and ")), which is known to be harmless: the response is not personal"
         default: name
         }
     }

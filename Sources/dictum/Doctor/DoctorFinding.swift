@@ -18,7 +18,7 @@ enum DoctorFinding: Equatable, Sendable {
     case insecureTransport
     case privateAuthority
     case untrusted(String)
-    case noAnswer(String)
+    case noResponse(String)
     case status(Int, location: String?)
 
     // MARK: The offer

@@ -22,30 +22,31 @@ enum FetchError: Error, Equatable, CustomStringConvertible {
 
     var description: String {
         switch self {
-        case .notAURL(let text): "\(text) is no URL; expected one such as http://127.0.0.1:8080/api/feed"
-        case .tls(let why): "TLS cannot be set up: \(why)"
-        case .unknownHost(let host): "the name \(host) has no address; check it and the name service"
+        case .notAURL(let text): "invalid URL \(text): expected one such as http://127.0.0.1:8080/api/feed"
+        case .tls(let why): "cannot set up TLS: \(why)"
+        case .unknownHost(let host): "the host name \(host) does not resolve; check the name and DNS"
         case .exchange(let error): Self.text(of: error)
-        case .tooSlow(let seconds): "no whole answer within \(seconds) s; allow more with --max-time SECONDS"
-        case .tooLarge(let limit): "the answer has more than \(limit) bytes, which is more than fetch takes"
+        case .tooSlow(let seconds):
+            "no complete response within \(seconds) s; allow more time with --max-time SECONDS"
+        case .tooLarge(let limit): "the response is larger than \(limit) bytes, the limit of fetch"
         case .unknownCoding(let coding):
-            "the answer has Content-Encoding: \(coding), which fetch does not read"
+            "the response has Content-Encoding: \(coding), which fetch does not support"
         case .noDictionaryOffered(let coding):
-            "the answer is coded in \(coding.token) although no dictionary was offered; the server is at fault"
-        case .coding(let error): "the answer cannot be decoded: \(error); nothing of it was used"
+            "the response is coded in \(coding.token), but no dictionary was offered; this is a fault of the server"
+        case .coding(let error): "cannot decode the response: \(error); its body was discarded"
         case .output(let why): why
         }
     }
 
     private static func text(of error: UpstreamError) -> String {
         switch error {
-        case .connectFailed(let cause): "cannot connect: \(cause.text); check that the server runs there"
-        case .handshakeFailed(let cause): "no TLS with the server: \(cause.text); nothing was sent"
-        case .connectTimeout: "cannot connect: no answer in time; check that the server runs there"
-        case .stale, .closedBeforeHead: "the server closed the connection without an answer"
-        case .malformed(let cause): "the answer is no HTTP: \(cause.text)"
+        case .connectFailed(let cause): "cannot connect: \(cause.text); check that the server is running"
+        case .handshakeFailed(let cause): "the TLS handshake failed: \(cause.text); nothing was sent"
+        case .connectTimeout: "cannot connect: the connection timed out; check that the server is running"
+        case .stale, .closedBeforeHead: "the server closed the connection without a response"
+        case .malformed(let cause): "the response is not valid HTTP: \(cause.text)"
         case .headTimeout, .idleTimeout: "the server sent nothing for too long"
-        case .truncated: "the answer broke off before its end; nothing of it was used"
+        case .truncated: "the response was cut off; its body was discarded"
         }
     }
 }

@@ -76,7 +76,7 @@ struct Fetcher: Sendable {
             return try cache.store(record, body)
         } catch {
             warnings.append(
-                "cannot keep dictionaries in \(cache.directory): \(error.text); give another --cache")
+                "cannot keep dictionaries in \(cache.directory): \(error.text); choose another with --cache")
             return false
         }
     }
@@ -104,7 +104,7 @@ struct Fetcher: Sendable {
             let body = try visit.body(of: answer)
             return keep(visit, answer, body, &warnings)
         } catch {
-            warnings.append("the dictionary \(url.text) was not fetched: \(error)")
+            warnings.append("cannot fetch the dictionary \(url.text): \(error)")
             return false
         }
     }

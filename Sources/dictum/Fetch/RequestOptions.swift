@@ -6,14 +6,15 @@ struct RequestOptions: ParsableArguments {
     @Option(
         name: .customShort("H"),
         help: ArgumentHelp(
-            "Send a field, as in -H 'Authorization: Bearer x'; may be given several times.",
+            "Send a request field, such as -H 'Authorization: Bearer x'; repeatable.",
             valueName: "field"))
     var header: [String] = []
 
-    @Option(help: ArgumentHelp("Send cookies, as in --cookie 'sid=x; theme=dark'.", valueName: "cookies"))
+    @Option(help: ArgumentHelp("Send cookies, such as --cookie 'sid=x; theme=dark'.", valueName: "cookies"))
     var cookie: String?
 
-    @Option(help: ArgumentHelp("Trust the authorities in this file (PEM) too.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("Also trust the certificate authorities in this file (PEM).", valueName: "file"))
     var ca: String?
 
     func validate() throws {
@@ -57,7 +58,7 @@ struct RequestFields: Sendable {
                 throw Mistake(text: "-H \(text.debugDescription): expected 'Name: value'")
             }
             guard !Self.taken.contains(name) else {
-                throw Mistake(text: "-H \(text.debugDescription): this field is the program's own to send")
+                throw Mistake(text: "-H \(text.debugDescription): this field is set by dictum itself")
             }
             fields.append((name, value))
         }

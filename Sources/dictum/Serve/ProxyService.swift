@@ -39,7 +39,7 @@ struct ProxyService {
     func stop(isHandedOver: Bool = false) -> Bool {
         let isWhole = server.stop(isHandedOver: isHandedOver)
         _ = sink.drain(timeoutMilliseconds: 1000)
-        if !isWhole { log.error("an event loop is stuck: its connections are lost") }
+        if !isWhole { log.error("an event loop is stuck; its connections are lost") }
         return isWhole
     }
 
@@ -52,7 +52,7 @@ struct ProxyService {
         } catch {
             server.refusedReload()
             for line in error.lines(file: file) { log.error("\(line)") }
-            log.error("the configuration is wrong, so the former one stays")
+            log.error("invalid configuration; keeping the current one")
         }
     }
 
@@ -68,11 +68,11 @@ struct ProxyService {
             threshold.level = Self.level(configuration.log.level)
             for url in server.urls where !former.contains(url) { log.info("listening on \(url)") }
             if !late.isEmpty {
-                log.warning("a change of \(late.joined(separator: ", ")) takes effect at the next start only")
+                log.warning("the change of \(late.joined(separator: ", ")) takes effect at the next start")
             }
-            log.info("the configuration was read again, and is in effect")
+            log.info("the new configuration is in effect")
         } catch {
-            log.error("\(error): the former configuration stays")
+            log.error("\(error); keeping the current configuration")
         }
     }
 

@@ -13,14 +13,14 @@ struct ServeCommand: ParsableCommand {
             dictum serve --upstream URL [--listen ADDRESS] [--store PATH]
             """)
 
-    @Option(help: "The configuration.")
+    @Option(help: "The configuration file.")
     var config: String?
 
     @Option(
-        help: "Without a configuration: the API to put the proxy in front of, such as http://127.0.0.1:9000.")
+        help: "Without a configuration: the API behind the proxy, such as http://127.0.0.1:9000.")
     var upstream: String?
 
-    @Option(help: "With --upstream: where to listen (default 127.0.0.1:8080).")
+    @Option(help: "With --upstream: the address to listen at (default 127.0.0.1:8080).")
     var listen: String?
 
     @Option(help: "With --upstream: the file of the store (default ./dictum.sqlite).")
@@ -28,11 +28,11 @@ struct ServeCommand: ParsableCommand {
 
     func validate() throws {
         guard (config == nil) != (upstream == nil) else {
-            throw ValidationError("give either --config FILE or --upstream URL")
+            throw ValidationError("expected either --config FILE or --upstream URL")
         }
         guard config == nil || listen == nil && store == nil else {
             throw ValidationError(
-                "--listen and --store go with --upstream; with --config they are in the file")
+                "--listen and --store need --upstream; with --config, the file sets both")
         }
     }
 
@@ -76,7 +76,8 @@ struct ServeCommand: ParsableCommand {
             withoutAdmin.admin = nil
             let service = try ProxyService(withoutAdmin, inherited: inherited)
             service.log.warning(
-                "\(address) is taken: no /metrics here; with --config, choose another `admin`")
+                "\(address) is in use, so there is no /metrics; with --config, set `admin` to another address"
+            )
             return service
         }
     }

@@ -34,7 +34,7 @@ final class ServeEvents: Sendable {
     private static func endInAnyCase() {
         Thread.detachNewThread {
             Thread.sleep(forTimeInterval: lastSeconds)
-            StandardError.write("dictum: stopping took too long: ending without what is left")
+            StandardError.write("dictum: stopping took too long; exiting with work unfinished")
             _exit(1)
         }
     }

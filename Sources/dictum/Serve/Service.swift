@@ -27,7 +27,7 @@ struct Service {
             return proxy.stop()
         case .successor(let pid):
             ServiceManager.notify(.succeeded(by: pid))
-            proxy.log.info("process \(pid) accepts now: draining")
+            proxy.log.info("process \(pid) has taken over: draining")
             // A service manager that stops both processes may send this one a signal too, so one signal is
             // expected.
             stopAtOnce(afterSignals: 2)
@@ -48,7 +48,7 @@ struct Service {
             case .successor(.ready(let pid)): return .successor(pid)
             case .successor(.failed(let why)):
                 isUpgrading = false
-                proxy.log.error("the successor failed, so this process goes on: \(why)")
+                proxy.log.error("the successor failed; this process continues: \(why)")
             }
         }
     }
@@ -65,11 +65,11 @@ struct Service {
     private func startSuccessor() -> Bool {
         do throws(Successor.CannotStart) {
             let successor = try Successor(sockets: proxy.server.listeningSockets())
-            proxy.log.info("SIGUSR2: the successor is process \(successor.pid)")
+            proxy.log.info("SIGUSR2: started the successor, process \(successor.pid)")
             Thread.detachNewThread { [events] in events.post(.successor(successor.wait())) }
             return true
         } catch {
-            proxy.log.error("the successor cannot be started, so this process goes on: \(error.text)")
+            proxy.log.error("cannot start the successor; this process continues: \(error.text)")
             return false
         }
     }

@@ -58,7 +58,8 @@ struct Successor: Sendable {
         if entry.revents == 0 { return .failed("it was not ready within \(Self.readyMilliseconds / 1000) s") }
         let signal = status & 0x7F
         return .failed(
-            signal == 0 ? "it ended with exit code \(status >> 8 & 0xFF)" : "it was ended by signal \(signal)"
+            signal == 0
+                ? "it ended with exit code \(status >> 8 & 0xFF)" : "it was killed by signal \(signal)"
         )
     }
 

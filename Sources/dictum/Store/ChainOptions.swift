@@ -8,7 +8,7 @@ struct ChainOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Only chains of this host, with its port unless it is the usual one.", valueName: "authority"))
+            "Only chains of this host, with its port unless that is the default.", valueName: "authority"))
     var authority: String?
 
     /// True if a chain is named.

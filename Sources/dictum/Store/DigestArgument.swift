@@ -10,7 +10,7 @@ struct DigestArgument {
     static let digitsMin = 4
 
     static let help: ArgumentHelp =
-        "The digest: its first hexadecimal digits, four at least, or all of it in base64, with or without colons."
+        "The digest: its first hexadecimal digits, at least four, or the whole digest in base64, with or without colons."
 
     init(argument: String) throws {
         text = argument
@@ -29,7 +29,7 @@ struct DigestArgument {
             prefix.utf8.allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x66).contains($0) })
         else {
             throw ValidationError(
-                "expected the first hexadecimal digits of a digest, \(Self.digitsMin) at least, or all of it in base64"
+                "expected the first hexadecimal digits of a digest, at least \(Self.digitsMin), or the whole digest in base64"
             )
         }
     }

@@ -17,12 +17,12 @@ struct OpenedStore {
         let digests = Set(found.map(\.digest.hex)).sorted()
         guard !digests.isEmpty else {
             throw StoreFailure(
-                "no version in \(catalogue.path) has a digest \(digest.text); `dictum store list --versions` shows all"
+                "no version in \(catalog.path) has the digest \(digest.text); `dictum store list --versions` lists all"
             )
         }
         guard digests.count == 1 else {
             throw StoreFailure(
-                "\(digest.text) is the beginning of \(digests.count) digests, give more of it: "
+                "\(digest.text) is ambiguous, since \(digests.count) digests begin with it; give more digits: "
                     + digests.prefix(8).joined(separator: ", ") + (digests.count > 8 ? ", …" : ""))
         }
         return found

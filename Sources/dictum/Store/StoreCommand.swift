@@ -3,10 +3,10 @@ internal import ArgumentParser
 /// `dictum store`: inspects and prunes a store, also while a proxy uses it.
 struct StoreCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "store", abstract: "Looks into a store and removes from it, also while the proxy runs.",
+        commandName: "store", abstract: "Inspects and prunes a store, also while the proxy runs.",
         discussion: """
-            The chains of private routes are counted, never listed. What is removed is out of use in a running proxy \
-            within a second.
+            Chains of private routes are counted but not listed. A running proxy stops using removed versions within a \
+            second.
             """,
         subcommands: [
             StoreListCommand.self,

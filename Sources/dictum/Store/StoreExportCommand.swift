@@ -5,7 +5,7 @@ internal import Glibc
 /// `dictum store export`: writes a stored body.
 struct StoreExportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "export", abstract: "Writes the body that has a digest, once it is verified.")
+        commandName: "export", abstract: "Writes the body that has a digest, after verifying it.")
 
     @Argument(help: DigestArgument.help, transform: DigestArgument.init(argument:))
     var digest: DigestArgument
@@ -13,7 +13,8 @@ struct StoreExportCommand: ParsableCommand {
     @OptionGroup var store: StoreOptions
 
     @Option(
-        name: .short, help: ArgumentHelp("Where the body goes (default standard output).", valueName: "file"))
+        name: .short,
+        help: ArgumentHelp("The file to write the body to (default: standard output).", valueName: "file"))
     var output = "-"
 
     func run() throws {
@@ -33,7 +34,7 @@ struct StoreExportCommand: ParsableCommand {
                     "the body \(version.digest.hex) is damaged: \(reason); `dictum store verify --repair` removes it"
                 )
             case .gone:
-                throw StoreFailure("the body \(version.digest.hex) has just been removed")
+                throw StoreFailure("the body \(version.digest.hex) was removed a moment ago")
             }
         }
     }

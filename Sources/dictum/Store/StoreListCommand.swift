@@ -6,14 +6,14 @@ struct StoreListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "Lists the chains, or the versions in them.",
         discussion: """
-            USED says whether a route of the configuration would make the versions: others are kept, but not used. \
-            Without a configuration it is not known.
+            USED tells whether a configured route would create the versions: others are kept but not used. Without a \
+            configuration, it shows a question mark.
             """)
 
     @OptionGroup var store: StoreOptions
     @OptionGroup var chains: ChainOptions
 
-    @Flag(help: "One line a version, the newest of a chain first, instead of one a chain.")
+    @Flag(help: "Print one line per version, the newest of a chain first, instead of one per chain.")
     var versions = false
 
     @Flag(help: "Print the list as JSON.")

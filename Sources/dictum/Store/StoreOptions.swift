@@ -5,15 +5,15 @@ internal import Proxy
 
 /// The options that select a store.
 struct StoreOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The configuration that names the store.", valueName: "file"))
+    @Option(help: ArgumentHelp("The configuration file that names the store.", valueName: "file"))
     var config: String?
 
-    @Option(help: ArgumentHelp("The store's file, without a configuration.", valueName: "path"))
+    @Option(help: ArgumentHelp("The file of the store, instead of a configuration.", valueName: "path"))
     var store: String?
 
     func validate() throws {
         guard (config == nil) != (store == nil) else {
-            throw ValidationError("give either --config FILE or --store PATH")
+            throw ValidationError("expected either --config FILE or --store PATH")
         }
     }
 

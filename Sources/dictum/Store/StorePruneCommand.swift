@@ -7,33 +7,35 @@ internal import Proxy
 struct StorePruneCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "prune",
-        abstract: "Removes what is past its max_age, or beyond the limits of the configuration.",
+        abstract: "Removes versions that are past max_age or exceed the limits of the configuration.",
         discussion: """
-            A proxy does so by itself as time goes on and room is needed; this does it now, and gives the room back to \
-            the disk, in the same order: what nobody has asked for again first, the newest versions last. Versions \
-            that were wanted meanwhile stay, and those that Links name.
+            A proxy does this by itself over time and when it needs space. This command does it now and returns the \
+            space to the file system. The order is the same: versions that nobody has wanted again go first, the newest \
+            versions last. Versions that are wanted in the meantime stay, and so do versions that Links name.
             """)
 
     @OptionGroup var store: StoreOptions
 
-    @Option(help: ArgumentHelp("Also what was not wanted for so long, such as 7d.", valueName: "duration"))
+    @Option(
+        help: ArgumentHelp(
+            "Also remove versions that were not wanted for this time, such as 7d.", valueName: "duration"))
     var olderThan: String?
 
-    @Flag(help: "Also what no route of the configuration would make, and is not used therefore.")
+    @Flag(help: "Also remove versions that no configured route would create.")
     var unusedRoutes = false
 
-    @Flag(help: "Say what would go, and remove nothing.")
+    @Flag(help: "Report what would be removed, and remove nothing.")
     var dryRun = false
 
-    @Flag(help: "Print what went, or would go, as JSON.")
+    @Flag(help: "Print the removed versions as JSON.")
     var json = false
 
     func validate() throws {
         guard olderThan == nil || seconds != nil else {
-            throw ValidationError("--older-than is a duration such as 90s, 12h or 7d")
+            throw ValidationError("--older-than: expected a duration such as 90s, 12h or 7d")
         }
         guard !unusedRoutes || store.config != nil else {
-            throw ValidationError("--unused-routes goes with --config, which has the routes")
+            throw ValidationError("--unused-routes needs --config, which names the routes")
         }
     }
 

@@ -7,31 +7,31 @@ struct StoreRemoveCommand: ParsableCommand {
         commandName: "rm",
         abstract: "Removes versions or chains; a running proxy stops using them within a second.",
         discussion: """
-            What the upstream answers from then on is admitted again. The removed bytes are overwritten in the \
-            database, or cut off it. It goes even where Links name it.
+            Later responses of the upstream are admitted again. The removed bytes are overwritten in the database, or \
+            the file is truncated. Versions that Links name are removed too.
             """)
 
     @Argument(
         help:
-            "Digests: the first hexadecimal digits, four at least, or all in base64, with or without colons.",
+            "Digests: the first hexadecimal digits, at least four, or whole digests in base64, with or without colons.",
         transform: DigestArgument.init(argument:))
     var digests: [DigestArgument] = []
 
     @OptionGroup var store: StoreOptions
     @OptionGroup var chains: ChainOptions
 
-    @Flag(help: "Everything, the versions of private routes aside.")
+    @Flag(help: "Remove everything except the versions of private routes.")
     var all = false
 
-    @Flag(help: "Say what would go, and remove nothing.")
+    @Flag(help: "Report what would be removed, and remove nothing.")
     var dryRun = false
 
-    @Flag(help: "Print what went, or would go, as JSON.")
+    @Flag(help: "Print the removed versions as JSON.")
     var json = false
 
     func validate() throws {
         guard [!digests.isEmpty, chains.isGiven, all].count(where: { $0 }) == 1 else {
-            throw ValidationError("give either digests, or --chain, --authority or both, or --all")
+            throw ValidationError("expected digests, or --chain, --authority or both, or --all")
         }
     }
 
@@ -51,12 +51,12 @@ struct StoreRemoveCommand: ParsableCommand {
         let versions = try catalogue.versions().filter { chains.includes($0.chainKey) }
         guard !versions.isEmpty || all else {
             throw StoreFailure(
-                "no chain in \(catalogue.path) has \(chains.text); `dictum store list` shows all")
+                "no chain in \(catalog.path) has \(chains.text); `dictum store list` lists all")
         }
         let authorities = Set(versions.map(\.chainKey.authority)).sorted()
         guard all || chains.authority != nil || authorities.count == 1 else {
             throw StoreFailure(
-                "chains of \(authorities.count) authorities have \(chains.text), choose with --authority: "
+                "chains of \(authorities.count) authorities have \(chains.text); choose one with --authority: "
                     + authorities.prefix(8).joined(separator: ", ") + (authorities.count > 8 ? ", …" : ""))
         }
         return versions

@@ -11,7 +11,7 @@ struct StoreShowCommand: ParsableCommand {
 
     @OptionGroup var store: StoreOptions
 
-    @Flag(help: "Print the facts as JSON.")
+    @Flag(help: "Print the versions as JSON.")
     var json = false
 
     private struct Report: Encodable {

@@ -6,11 +6,11 @@ struct StoreVerifyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
         abstract: "Reads every body and checks its digest; exits with 1 if one is damaged.",
-        discussion: "The bodies of private routes are sealed, and checked by the proxy when it opens them.")
+        discussion: "The bodies of private routes are encrypted; the proxy checks them when it uses them.")
 
     @OptionGroup var store: StoreOptions
 
-    @Flag(help: "Remove what is damaged, and exit with 0 if that is done.")
+    @Flag(help: "Remove damaged bodies, and exit with 0 if that succeeds.")
     var repair = false
 
     @Flag(help: "Print the result as JSON.")
@@ -79,7 +79,7 @@ struct StoreVerifyCommand: ParsableCommand {
             "damaged: \($0.sha256), \($0.reason): \(StoreText.plain($0.urls.joined(separator: ", ")))"
         }
         let sum =
-            "\(StoreText.count(report.bodies, "body")) read, \(StoreText.size(report.bytes)) sound, "
+            "\(StoreText.count(report.bodies, "body")) read, \(StoreText.size(report.bytes)) intact, "
             + "\(report.damaged.count) damaged"
             + (repair ? ", \(StoreText.count(report.removed, "version")) removed" : "")
             + (report.unchecked > 0

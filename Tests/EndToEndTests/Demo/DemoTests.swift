@@ -51,7 +51,7 @@ internal import Testing
         defer { holder?.stop() }
         let result = try RunningProcess.run(["demo", "--once"])
         #expect(result.status == 0)
-        #expect(result.errors.contains(" is taken: the demo listens elsewhere"))
+        #expect(result.errors.contains(" is in use; the demo listens on another port"))
         #expect(Self.rows(result.text).count == 8)
     }
 

@@ -58,7 +58,7 @@ struct DiagnosisTests {
         observations.probes = []
         observations.failure = .exchange(.truncated)
         let findings = Diagnosis(observations).findings
-        #expect(findings == [.systemAuthority, .noAnswer("\(FetchError.exchange(.truncated))")])
+        #expect(findings == [.systemAuthority, .noResponse("\(FetchError.exchange(.truncated))")])
         #expect(!Diagnosis(observations).works)
         #expect(
             try problems { $0.change(.nothing) { $0.status = 401 } } == [.status(401, location: nil)])
@@ -164,7 +164,7 @@ struct DiagnosisTests {
         seen.fields["Use-As-Dictionary"] = nil
         var observations = try seen.observations()
         observations.isDocument = true
-        observations.unlinked = ("/.dictum/a/b", "the answer is 404")
+        observations.unlinked = ("/.dictum/a/b", "the response is 404")
         let diagnosis = Diagnosis(observations)
         #expect(diagnosis.findings.contains(.linkFailed("/.dictum/a/b", why: "the answer is 404")))
         #expect(!diagnosis.works)
@@ -373,7 +373,7 @@ struct DiagnosisTests {
     @Test func `each finding is one line of its own`() throws {
         let all: [DoctorFinding] = [
             .loopback, .systemAuthority, .insecureTransport, .privateAuthority, .untrusted("x"),
-            .noAnswer("x"),
+            .noResponse("x"),
             .status(404, location: nil), .status(302, location: "/"), Self.offered, .shortLife(1),
             .linked(target: "/l", match: "/", seconds: 90_000), .notOffered(reason: nil),
             .notOffered(reason: "x"),

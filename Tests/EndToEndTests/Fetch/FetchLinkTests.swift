@@ -47,6 +47,6 @@ internal import Testing
         defer { origin.stop() }
         let result = try Fetching().run("\(origin.url)/page")
         #expect(result.status == 0 && result.output == feed(2))
-        #expect(result.errors.contains("/d was not fetched: the answer has Content-Encoding: lzma"))
+        #expect(result.errors.contains("/d: the response has Content-Encoding: lzma"))
     }
 }

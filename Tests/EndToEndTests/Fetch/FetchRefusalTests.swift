@@ -53,21 +53,22 @@ internal import Testing
         Case(
             testDescription: "less than Content-Length says",
             answer: raw("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n", Array("short".utf8)),
-            words: "broke off before its end"),
+            words: "the response was cut off"),
         Case(
             testDescription: "chunks without the last",
             answer: raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nshort\r\n", []),
-            words: "broke off before its end"),
+            words: "the response was cut off"),
         Case(
-            testDescription: "no answer at all", answer: [], words: "closed the connection without an answer"),
+            testDescription: "no answer at all", answer: [], words: "closed the connection without a response"
+        ),
         Case(testDescription: "no HTTP", answer: Array("SSH-2.0-x\r\n\r\n".utf8), words: "is no HTTP"),
         Case(
             testDescription: "a coding that nobody knows",
             answer: Wire.ok("Content-Encoding: lzma", body: [1]),
-            words: "Content-Encoding: lzma, which fetch does not read"),
+            words: "Content-Encoding: lzma, which fetch does not support"),
         Case(
             testDescription: "two codings", answer: Wire.ok("Content-Encoding: dcz, gzip", body: [1]),
-            words: "Content-Encoding: dcz, gzip, which fetch does not read"),
+            words: "Content-Encoding: dcz, gzip, which fetch does not support"),
     ]
 
     @Test(.timeLimit(.minutes(10)), arguments: cases)
@@ -105,7 +106,9 @@ internal import Testing
         defer { origin.stop() }
         let result = try Fetching().run("\(origin.url)/feed", "--max-time", "1")
         #expect(result.status == 1)
-        #expect(result.errors == "dictum: no whole answer within 1 s; allow more with --max-time SECONDS\n")
+        #expect(
+            result.errors
+                == "dictum: no complete response within 1 s; allow more time with --max-time SECONDS\n")
     }
 
     @Test(.timeLimit(.minutes(10)))
@@ -114,7 +117,7 @@ internal import Testing
         let gone = try fetching.run("http://127.0.0.1:1/")
         #expect(gone.status == 1)
         #expect(
-            gone.errors == "dictum: cannot connect: Connection refused; check that the server runs there\n")
+            gone.errors == "dictum: cannot connect: Connection refused; check that the server is running\n")
         let origin = try ScriptedOrigin { _ in Wire.ok(body: feed(1)) }
         defer { origin.stop() }
         let plain = try fetching.run("https://\(origin.url.dropFirst(7))/feed", "--max-time", "5")

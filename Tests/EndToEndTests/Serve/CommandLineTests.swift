@@ -96,10 +96,10 @@ internal import Testing
         #expect(result.errorLines.count == 2)
         #expect(
             result.errors.contains(
-                "dictum.yaml:2:10: warning: upstream.urls[0]: the name of http://nowhere.invalid:80"),
+                "dictum.yaml:2:10: warning: upstream.urls[0]: the host name of http://nowhere.invalid:80"),
             "\(result.errors)")
         #expect(
             result.errors.contains(
-                "dictum.yaml:4:9: warning: store.path: the folder \(folder.path)/none does not exist"))
+                "dictum.yaml:4:9: warning: store.path: \(folder.path)/none does not exist"))
     }
 }

@@ -17,7 +17,7 @@ extension RunningProcess {
     fileprivate func awaitSuccessor(_ count: Int = 1) throws -> pid_t {
         var pid: pid_t?
         try waitUntil("process \(count) accepts") {
-            let lines = try waitFor("accepts now").matches(of: /process ([0-9]+) accepts now/)
+            let lines = try waitFor("has taken over").matches(of: /process ([0-9]+) has taken over/)
             pid = lines.count >= count ? pid_t(lines[count - 1].output.1) : nil
             return pid != nil
         }
@@ -95,7 +95,7 @@ private func end(_ pid: pid_t) throws {
         let right = try #require(proxy.folder.read("dictum.yaml"))
         try proxy.folder.write(Array("upstrem: {}".utf8), to: "dictum.yaml")
         proxy.process.signal(SIGUSR2)
-        #expect(try proxy.process.waitFor("this process goes on").contains("exit code 78"))
+        #expect(try proxy.process.waitFor("this process continues").contains("exit code 78"))
         #expect(try proxy.curl("/feed").carries(body))
         try proxy.folder.write(right, to: "dictum.yaml")
         proxy.process.signal(SIGUSR2)
@@ -113,11 +113,11 @@ private func end(_ pid: pid_t) throws {
         // Nobody writes to it, so that whoever opens it waits for ever.
         try #require(RunningProcess.run([file], of: "/usr/bin/mkfifo").status == 0)
         proxy.process.signal(SIGUSR2)
-        let match = try proxy.process.waitFor("the successor is process")
+        let match = try proxy.process.waitFor("started the successor, process")
             .firstMatch(of: /successor is process ([0-9]+)/)
         let pid = try #require(match.flatMap { pid_t($0.output.1) })
         kill(pid, SIGKILL)
-        #expect(try proxy.process.waitFor("this process goes on").contains("ended by signal 9"))
+        #expect(try proxy.process.waitFor("this process continues").contains("killed by signal 9"))
         try FileManager.default.removeItem(atPath: file)
         try proxy.folder.write(right, to: "dictum.yaml")
         #expect(try proxy.curl("/feed").carries(body))

@@ -24,7 +24,7 @@ extension ServedProxy {
     @Test func `SIGHUP with a wrong file says what check says, and all stays as it is`() throws {
         let proxy = try ServedProxy(Origin(answer(old)), in: TemporaryFolder(), "explain: off")
         try proxy.reload(replacing: "explain: off", with: "explain: perhaps\nlimts: {}")
-        let errors = try proxy.process.waitFor("the former one stays")
+        let errors = try proxy.process.waitFor("keeping the current one")
         let check = try RunningProcess.run(["check", "--config", "\(proxy.folder.path)/dictum.yaml"])
         #expect(check.status == 78)
         #expect(check.errorLines.count == 2)
@@ -53,7 +53,7 @@ extension ServedProxy {
         let proxy = try ServedProxy(Origin(answer(old)), in: TemporaryFolder())
         try FileManager.default.removeItem(atPath: "\(proxy.folder.path)/dictum.yaml")
         proxy.process.signal(SIGHUP)
-        #expect(try proxy.process.waitFor("the former one stays").contains("cannot be opened"))
+        #expect(try proxy.process.waitFor("keeping the current one").contains("cannot be opened"))
         #expect(try proxy.curl("/feed").carries(old))
     }
 

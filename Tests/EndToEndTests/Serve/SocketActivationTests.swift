@@ -104,7 +104,8 @@ private func origin() throws -> Origin {
         let proxy = try ServedProxy(
             origin(), in: TemporaryFolder(), launcher: HeldSocket.launcher([socket.descriptor], names: "web"))
         proxy.process.signal(SIGUSR2)
-        let match = try proxy.process.waitFor("accepts now").firstMatch(of: /process ([0-9]+) accepts now/)
+        let match = try proxy.process.waitFor("has taken over").firstMatch(
+            of: /process ([0-9]+) has taken over/)
         let pid = try #require(match.flatMap { pid_t($0.output.1) })
         defer { kill(pid, SIGTERM) }
         let bytes = FileManager.default.contents(atPath: "/proc/\(pid)/environ") ?? Data()

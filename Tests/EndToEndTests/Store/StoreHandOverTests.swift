@@ -61,7 +61,8 @@ private func answer(_ body: [UInt8]) -> [UInt8] {
         #expect(try proxy.curl("/feed").carries(old))
         // At once: what was just admitted is on its way to the disk.
         proxy.process.signal(SIGUSR2)
-        let accepts = try proxy.process.waitFor("accepts now").firstMatch(of: /process ([0-9]+) accepts now/)
+        let accepts = try proxy.process.waitFor("has taken over").firstMatch(
+            of: /process ([0-9]+) has taken over/)
         let pid = try #require(accepts.flatMap { pid_t($0.output.1) })
         try wait(proxy, untilDelta: true)
         // A client without a dictionary is offered the new body, which becomes a version as well.

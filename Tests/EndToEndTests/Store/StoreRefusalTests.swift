@@ -23,7 +23,7 @@ internal import Testing
         #expect(result.status == 64)
         #expect(
             result.errors.contains(
-                "expected the first hexadecimal digits of a digest, 4 at least, or all of it"))
+                "expected the first hexadecimal digits of a digest, at least 4, or the whole digest"))
         let help = try RunningProcess.run(["store", arguments[0], "--help"])
         let words = help.text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
         #expect(words.contains("first hexadecimal digits, four at least, or all"))
@@ -31,7 +31,7 @@ internal import Testing
 
     @Test func `what rm asks for is what it takes: a chain alone, an authority alone, or both`() throws {
         let refused = try RunningProcess.run(["store", "rm", "--store", "b"])
-        #expect(refused.errors.contains("give either digests, or --chain, --authority or both, or --all"))
+        #expect(refused.errors.contains("expected digests, or --chain, --authority or both, or --all"))
         let choices = [
             ["--chain", "/feed"], ["--authority", "api.test"],
             ["--chain", "/feed", "--authority", "api.test"],

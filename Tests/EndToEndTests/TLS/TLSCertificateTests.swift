@@ -95,7 +95,7 @@ internal import Testing
         let client = try served(certificates)
         try certificates.write("none", to: "server.pem")
         client.proxy.process.signal(SIGHUP)
-        let said = try client.proxy.process.waitFor("so the former one stays")
+        let said = try client.proxy.process.waitFor("keeping the current one")
         #expect(said.contains("server.pem: has no certificate in PEM"))
         #expect(try client.curl("/").code == 0)
         try certificates.issue("server", names: "IP:127.0.0.1", subject: "/CN=renewed")
@@ -159,13 +159,17 @@ internal import Testing
     @Test(arguments: [
         (
             "{}",
-            "tls is a mapping (without a pair): expected certificate and private_key, both, or certificates"
+            "tls is a mapping (a certificate or a key is missing): expected both certificate and private_key, or certificates"
         ),
-        ("{certificate: a}", "without a pair"), ("{private_key: a}", "without a pair"),
-        ("on", "without a pair"),
+        ("{certificate: a}", "a certificate or a key is missing"),
+        ("{private_key: a}", "a certificate or a key is missing"),
+        ("on", "a certificate or a key is missing"),
         ("{min_version: 1.1}", "expected 1.2 or 1.3"), ("{certificates: []}", "expected a list of 1 to 64"),
         ("{certificates: [{certificate: a}]}", "private_key is missing"),
-        ("{certificates: [{certificate: /none, private_key: /none}], ocsp: /none}", "without a pair"),
+        (
+            "{certificates: [{certificate: /none, private_key: /none}], ocsp: /none}",
+            "a certificate or a key is missing"
+        ),
     ])
     func `a section without what it needs is a mistake`(section: String, expected: String) throws {
         let folder = try TemporaryFolder()

@@ -150,7 +150,7 @@ private let body = Feed.bytes(version: 3, items: 200)
     }
 
     @Test(arguments: [
-        ("hsts: max-age=300", "hsts has no use without tls"),
+        ("hsts: max-age=300", "hsts has no effect without tls"),
         ("redirect: http", "expected off, https or https:PORT"),
         ("redirect: https:0", "expected off, https or https:PORT"),
         ("redirect: https:65536", "expected off, https"),
@@ -159,7 +159,7 @@ private let body = Feed.bytes(version: 3, items: 200)
         ("hsts: \"max-age=1\\r\\nx: y\"", "expected a value of Strict-Transport-Security"),
         (
             "tls: {certificate: /none, private_key: /none, client_subject_field: x}",
-            "no use without client_ca"
+            "no effect without client_ca"
         ),
         (
             "tls: {certificate: /none, private_key: /none, client_subject_field: \"a b\"}",
@@ -169,7 +169,10 @@ private let body = Feed.bytes(version: 3, items: 200)
             "tls: {certificate: /none, private_key: /none, client_auth: perhaps}",
             "expected required or optional"
         ),
-        ("redirect: https, tls: {certificate: /none, private_key: /none}", "redirect has no use beside tls"),
+        (
+            "redirect: https, tls: {certificate: /none, private_key: /none}",
+            "redirect has no effect on a listener with tls"
+        ),
     ])
     func `settings that make no sense are mistakes`(listener: String, expected: String) throws {
         let errors = try mistakes(ofListener: listener)

@@ -75,23 +75,23 @@ import Testing
     @Test(arguments: [
         (
             "listeners: [{address: \"a:80\"}, {address: \"a:80\", reuse_port: on}]",
-            "f:2:42: listeners[1].address is \"a:80\", which listeners[0] has: expected an address of its own"
+            "f:2:42: listeners[1].address is \"a:80\", which listeners[0] uses too: expected a different address"
         ),
         (
             "listeners: [{address: \"unix:/a\"}, {address: \"b:1\"}, {address: \"unix:/a\"}]",
-            "f:2:63: listeners[2].address is \"unix:/a\", which listeners[0] has: expected an address of its own"
+            "f:2:63: listeners[2].address is \"unix:/a\", which listeners[0] uses too: expected a different address"
         ),
         (
             "admin: {address: \"b:1\"}\nlisteners: [{address: \"a:80\"}, {address: \"b:1\"}]",
-            "f:2:18: admin.address is \"b:1\", which listeners[1] has: expected an address of its own"
+            "f:2:18: admin.address is \"b:1\", which listeners[1] uses too: expected a different address"
         ),
         (
             "admin: {address: \"127.0.0.1:8080\"}",
-            "f:2:18: admin.address is \"127.0.0.1:8080\", which listeners[0] has: expected an address of its own"
+            "f:2:18: admin.address is \"127.0.0.1:8080\", which listeners[0] uses too: expected a different address"
         ),
         (
             "listeners: [{address: \"127.0.0.1:9901\"}]",
-            "f:2:23: admin.address is \"127.0.0.1:9901\" unless another is given, which listeners[0] has: expected an address of its own"
+            "f:2:23: admin.address is \"127.0.0.1:9901\" by default, which listeners[0] uses too: expected a different address"
         ),
     ])
     func `an address that is given twice is a mistake at the second`(text: String, expected: String) {

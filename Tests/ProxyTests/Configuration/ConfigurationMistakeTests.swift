@@ -53,7 +53,7 @@ private func mistakes(inWhole bytes: [UInt8]) -> [String] {
         ("admin: {port: 1}", "2:9: unknown key \"admin.port\": expected one of address"),
         ("<<: {}", "2:1: unknown key \"<<\": expected one of listeners, "),
         ("routes: [{match: /a, dictionary: {delivry: auto}}]", "\"delivery\"?"),
-        ("[a]: b", "2:1: this key is no plain text"),
+        ("[a]: b", "2:1: this key is not plain text"),
     ])
     func `an unknown key is named with its path, and with what was meant`(text: String, expected: String) {
         #expect(mistakes(text).count == 1)
@@ -134,7 +134,7 @@ private func mistakes(inWhole bytes: [UInt8]) -> [String] {
         ("cache_control: {max-age: 60}", "expected a value of Cache-Control"),
         (
             "cache_control: \"max-age=60, No-Store\"",
-            "(no client keeps a dictionary with no-store): expected one that gives answers a life, such as \"max-age=60\""
+            "(no client keeps a dictionary with no-store): expected a value with a lifetime, such as \"max-age=60\""
         ), ("{scope: private, identity: authorization, cache_control: no-store}", "with no-store): expected"),
     ])
     func `what says how dictionaries are delivered and kept is checked`(text: String, expected: String) {
@@ -151,9 +151,12 @@ private func mistakes(inWhole bytes: [UInt8]) -> [String] {
 
     @Test(arguments: [
         ("[http://u, ftp://v]", "1:29: upstream.urls[1] is \"ftp://v\": expected a URL such as"),
-        ("[\"unix:run/app.sock\"]", "(the path of a Unix socket is absolute and has at most 107 bytes)"),
-        ("[\"unix:/\(String(repeating: "a", count: 107))\"]", "absolute and has at most 107 bytes"),
-        ("[\"unix:\"]", "absolute and has at most 107 bytes"),
+        (
+            "[\"unix:run/app.sock\"]",
+            "(the path of a Unix socket must be absolute and at most 107 bytes long)"
+        ),
+        ("[\"unix:/\(String(repeating: "a", count: 107))\"]", "must be absolute and at most 107 bytes long"),
+        ("[\"unix:\"]", "must be absolute and at most 107 bytes long"),
         ("[http://u/base]", "(more than a host and a port)"),
         ("[\"http://u?q\"]", "(more than a host and a port)"),
         ("[http://a@u]", "expected a URL such as"),
@@ -182,10 +185,10 @@ private func mistakes(inWhole bytes: [UInt8]) -> [String] {
         ("---\n", "f:1:1: the file is empty"),
         ("just text", "f:1:1: the file is \"just text\": expected a mapping of listeners"),
         ("a: 1\n---\nb: 2\n", "f:2:1: a second document begins here: expected one document"),
-        ("upstream: [\nstore: 1\n", "f:3:1: this is not YAML"),
-        ("a: b: c\n", "f:1:5: this is not YAML"),
-        ("upstream: *nowhere\n", "f:1:11: this is not YAML"),
-        ("a: \"\\q\"\n", "f:1:5: this is not YAML"),
+        ("upstream: [\nstore: 1\n", "f:3:1: invalid YAML"),
+        ("a: b: c\n", "f:1:5: invalid YAML"),
+        ("upstream: *nowhere\n", "f:1:11: invalid YAML"),
+        ("a: \"\\q\"\n", "f:1:5: invalid YAML"),
         ("a: \u{1}\n", "the file is not text"),
     ])
     func `a text that is no configuration is told as such`(text: String, expected: String) {
@@ -204,20 +207,20 @@ private func mistakes(inWhole bytes: [UInt8]) -> [String] {
         #expect(
             mistakes(inWhole: Array(text.utf8))
                 == [
-                    "f:2:10: anchors and aliases are not supported: write the value out, or in quotes if it begins "
-                        + "with * itself"
+                    "f:2:10: anchors and aliases are not supported: expected the value itself, in quotes if it begins "
+                        + "with *"
                 ])
     }
 
     @Test(arguments: [
-        ("upstream:\n\turls: [http://u]", "f:2:1: ", "spaces in place of the tab"),
-        ("upstream:\n  urls:\n  - http://u\n  \t- http://v", "f:4:3: ", "spaces in place of the tab"),
-        ("log:\n  level: info\n\taccess: true", "f:3:1: ", "spaces in place of the tab"),
+        ("upstream:\n\turls: [http://u]", "f:2:1: ", "spaces instead of the tab"),
+        ("upstream:\n  urls:\n  - http://u\n  \t- http://v", "f:4:3: ", "spaces instead of the tab"),
+        ("log:\n  level: info\n\taccess: true", "f:3:1: ", "spaces instead of the tab"),
         ("routes:\n- match: *.js", "f:2:11: ", "quotes around a value that begins with *"),
         ("routes: [{match: *}]", "f:1:19: ", "quotes around a value that begins with *"),
         ("personal_query: [*x]", "f:1:18: ", "quotes around a value that begins with *"),
-        ("log: @a", "f:1:6: ", "quotes around a value that begins so"),
-        ("store: %a", "f:1:8: ", "quotes around a value that begins so"),
+        ("log: @a", "f:1:6: ", "quotes around a value that begins with this character"),
+        ("store: %a", "f:1:8: ", "quotes around a value that begins with this character"),
         ("a: b: c", "f:1:5: ", "`key: value`"),
     ])
     func `what YAML takes for something else is told with what to write`(
@@ -225,7 +228,7 @@ private func mistakes(inWhole bytes: [UInt8]) -> [String] {
     ) {
         let found = mistakes(inWhole: Array(text.utf8))
         #expect(found.count == 1)
-        #expect(found.first?.hasPrefix(place + "this is not YAML (") == true, "\(found)")
+        #expect(found.first?.hasPrefix(place + "invalid YAML (") == true, "\(found)")
         #expect(found.first?.contains("): expected " + remedy) == true, "\(found)")
     }
 
@@ -258,11 +261,14 @@ private func mistakes(inWhole bytes: [UInt8]) -> [String] {
     }
 
     @Test(arguments: [
-        ("${X}", "store.path: the environment variable X is not set: expected it set", 15),
-        ("/a/${X}", "store.path: the environment variable X is not set: expected it set", 18),
-        ("a${", "store.path: a `${` without a name and `}`: expected ${NAME}", 16),
-        ("${}", "store.path: a `${` without a name and `}`: expected ${NAME}", 15),
-        ("${A-B}", "store.path: a `${` without a name and `}`: expected ${NAME}", 15),
+        ("${X}", "store.path: the environment variable X is not set: set it, or write the value itself", 15),
+        (
+            "/a/${X}", "store.path: the environment variable X is not set: set it, or write the value itself",
+            18
+        ),
+        ("a${", "store.path: `${` is not followed by a name and `}`: expected ${NAME}", 16),
+        ("${}", "store.path: `${` is not followed by a name and `}`: expected ${NAME}", 15),
+        ("${A-B}", "store.path: `${` is not followed by a name and `}`: expected ${NAME}", 15),
     ])
     func `an environment variable must have a name and be set`(text: String, expected: String, column: Int) {
         #expect(mistakes("store: {path: '\(text)'}") == ["f:2:\(column + 1): \(expected)"])
@@ -316,10 +322,10 @@ private func mistakes(inWhole bytes: [UInt8]) -> [String] {
     }
 
     @Test(arguments: [
-        ("~ ^/api/no.*$", "a URL Pattern of the whole path, such as /api/feed"),
-        ("= /api/etag", "a URL Pattern of the whole path"), ("^/api", "a URL Pattern of the whole path"),
-        ("^~ /api/", "a URL Pattern of the whole path"), ("", "a URL Pattern of the whole path"),
-        ("https://other/x", "a URL Pattern of the whole path"), ("(.*)", "a URL Pattern of the whole path"),
+        ("~ ^/api/no.*$", "a URL Pattern for the whole path, such as /api/feed"),
+        ("= /api/etag", "a URL Pattern for the whole path"), ("^/api", "a URL Pattern for the whole path"),
+        ("^~ /api/", "a URL Pattern for the whole path"), ("", "a URL Pattern for the whole path"),
+        ("https://other/x", "a URL Pattern for the whole path"), ("(.*)", "a URL Pattern for the whole path"),
         ("?q=*", "\"/?q=*\""), ("api/feed", "\"/api/feed\""),
         ("*", "\"/*\""), ("*.js", "\"/*.js\""), (":lang/feed", "\"/:lang/feed\""),
         ("{:lang/}?feed", "\"/{:lang/}?feed\""),

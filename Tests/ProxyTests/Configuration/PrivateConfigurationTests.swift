@@ -50,27 +50,27 @@ private func mistakes(_ text: String) -> [String] {
     @Test(arguments: [
         (
             "{scope: private}",
-            "f:2:42: routes[0].dictionary.scope: private says that answers are one user's: expected identity, what tells users apart"
+            "f:2:42: routes[0].dictionary.scope: private without identity: expected identity, which tells users apart"
         ),
         (
             "{identity: authorization}",
-            "f:2:45: routes[0].dictionary.identity: without scope: private it has no effect: expected that, or neither"
+            "f:2:45: routes[0].dictionary.identity: no effect without scope: private: expected both or neither"
         ),
         (
             "{scope: public, identity: authorization}",
-            "f:2:60: routes[0].dictionary.identity: without scope: private it has no effect: expected that, or neither"
+            "f:2:60: routes[0].dictionary.identity: no effect without scope: private: expected both or neither"
         ),
         (
             "{scope: private, identity: authorization, shared_caches: trust}",
-            "f:2:91: routes[0].dictionary.shared_caches: trust: expected avoid, as no cache may share private answers"
+            "f:2:91: routes[0].dictionary.shared_caches: trust: expected avoid, since no cache may share private responses"
         ),
         (
             "{scope: private, identity: authorization, delivery: link}",
-            "f:2:86: routes[0].dictionary.delivery: link: expected auto or in_band, as a private answer is never named in a Link"
+            "f:2:86: routes[0].dictionary.delivery: link: expected auto or in_band, since Links never name private responses"
         ),
         (
             "{scope: private, identity: authorization, revalidate: true}",
-            "f:2:88: routes[0].dictionary.revalidate: true: expected false, as an answer of one user stands for no other's"
+            "f:2:88: routes[0].dictionary.revalidate: true: expected false, since one user's response is not valid for another"
         ),
     ])
     func `scope and identity go together`(dictionary: String, expected: String) {
@@ -94,7 +94,7 @@ private func mistakes(_ text: String) -> [String] {
         ("{scope: private, identity: [authorization, nobody]}", "identity[1] is \"nobody\": expected"),
         (
             "{scope: private, identity: [\"cookie:a\", \"cookie:a\"]}",
-            "(an item is named twice): expected each once"
+            "(an item is named twice): expected each item once"
         ),
         ("{scope: private, identity: \"response:etag\"}", "is \"response:etag\": expected authorization"),
         ("{private_versions: 0}", "private_versions is \"0\": expected a number from 1 to 1000"),

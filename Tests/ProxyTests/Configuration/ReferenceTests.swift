@@ -94,9 +94,9 @@ private let folder = URL(filePath: #filePath).deletingLastPathComponent().deleti
         ("/api/.*", true), ("/api/no.*$", true), ("/.*", true), ("/api/*", false), ("/app/*.js", false),
         ("/a/(.*)", false), ("/a.*", false),
     ])
-    func `a match that reads like a regular expression is told`(match: String, isTold: Bool) throws {
+    func `a match that looks like a regular expression is told`(match: String, isTold: Bool) throws {
         let warnings = try configuration("routes: [{match: \"\(match)\"}]").warnings
-        #expect(warnings.contains { $0.text.contains("reads like a regular expression") } == isTold)
+        #expect(warnings.contains { $0.text.contains("looks like a regular expression") } == isTold)
     }
 
     @Test func `a warning names the line of the route, and of the one that is in its way`() throws {
@@ -105,7 +105,7 @@ private let folder = URL(filePath: #filePath).deletingLastPathComponent().deleti
         #expect(
             configuration.warningLines(file: "f") == [
                 "f:4:10: warning: routes[1].match is \"/api/account/*\" and never reached: the first route that matches "
-                    + "counts, and routes[0], \"/*\" in line 3, matches all that this one does"
+                    + "counts, and routes[0], \"/*\" in line 3, matches everything that this one matches"
             ])
         let json = ConfigurationCheck(configuration).json
         #expect(json.contains(#""valid":true,"warnings":[{"column":10,"line":4,"text":"routes[1].match is"#))
@@ -151,7 +151,8 @@ private let folder = URL(filePath: #filePath).deletingLastPathComponent().deleti
         )
         #expect(
             name.count == 1
-                && name[0].hasPrefix("upstream.urls[1]: the name of http://nowhere.invalid:80 has no address"),
+                && name[0].hasPrefix(
+                    "upstream.urls[1]: the host name of http://nowhere.invalid:80 does not resolve"),
             "\(name)")
         let missing = try warnings(
             "upstream: {urls: [\"http://127.0.0.1:9\"]}\nstore: {path: /nowhere/at/all/d.sqlite}")
@@ -170,7 +171,7 @@ private let folder = URL(filePath: #filePath).deletingLastPathComponent().deleti
         }
         #expect(
             error?.problems.map(\.text) == [
-                "upstream.urls[0]: http://127.0.0.1:8080 leads to a listener of this proxy itself: expected another address"
+                "upstream.urls[0]: http://127.0.0.1:8080 is a listener of this proxy: expected the address of the upstream"
             ])
     }
 
