@@ -46,7 +46,7 @@ struct Dictum: ParsableCommand {
                 let names = subcommands.compactMap { $0.configuration.commandName }
                 let help = word.nearest(in: names).map { "did you mean \"\($0)\"?" }
                 return
-                    "unknown command \"\(StoreText.plain(word))\": \(help ?? "expected one of \(names.joined(separator: ", "))")"
+                    "unknown command \"\(OutputFormat.plain(word))\": \(help ?? "expected one of \(names.joined(separator: ", "))")"
             }
             subcommands = next.configuration.subcommands
         }

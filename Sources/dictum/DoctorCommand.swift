@@ -63,7 +63,7 @@ struct DoctorCommand: ParsableCommand {
         let diagnosis = Diagnosis(seen)
         let report = DoctorReport(diagnosis, of: seen.url, browser: try? seen.browser?.get())
         if json {
-            print(StoreText.json(report))
+            print(OutputFormat.json(report))
         } else {
             for line in report.lines { print(line) }
         }

@@ -74,21 +74,24 @@ struct FetchCommand: ParsableCommand {
             StandardError.write("dictum: \(error)")
             if case .notAURL = error { throw ExitCode.validationFailure }
             throw ExitCode.failure
+        } catch let error as CommandError {
+            StandardError.write("dictum: \(error)")
+            throw ExitCode.failure
         }
     }
 
-    private func write(_ body: [UInt8]) throws(FetchError) {
+    private func write(_ body: [UInt8]) throws(CommandError) {
         guard output != nil || !json else { return }
-        try BodyOutput.write(body, to: output ?? "-")
+        try OutputFile.write(body, toFile: output ?? "-")
     }
 
     /// Returns `$XDG_CACHE_HOME/dictum` if that is absolute, else `~/.cache/dictum` (XDG Base Directory
     /// Specification).
-    private static func defaultCache() throws(FetchError) -> String {
+    private static func defaultCache() throws(CommandError) -> String {
         let environment = ProcessInfo.processInfo.environment
         if let base = environment["XDG_CACHE_HOME"], base.hasPrefix("/") { return base + "/dictum" }
         guard let home = environment["HOME"], home.hasPrefix("/") else {
-            throw .output("HOME is not set, so there is no folder for dictionaries; give --cache FOLDER")
+            throw CommandError("HOME is not set, so there is no folder for dictionaries; give --cache FOLDER")
         }
         return home + "/.cache/dictum"
     }

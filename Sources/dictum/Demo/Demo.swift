@@ -20,7 +20,7 @@ struct Demo {
         origin = try DemoOrigin(versions)
         service = try Self.startProxy(before: origin, listen: listen)
         guard let endpoint = service.server.endpoints.first else {
-            throw DemoError("the proxy listens nowhere; give --listen HOST:PORT")
+            throw CommandError("the proxy listens nowhere; give --listen HOST:PORT")
         }
         proxyURL = endpoint.urlText
     }
@@ -38,7 +38,7 @@ struct Demo {
         }
     }
 
-    private static func configuration(_ origin: DemoOrigin, listen: String?) throws(DemoError)
+    private static func configuration(_ origin: DemoOrigin, listen: String?) throws(CommandError)
         -> Configuration
     {
         do throws(ConfigurationError) {
@@ -51,7 +51,7 @@ struct Demo {
             configuration.limits.connections = 100
             return configuration
         } catch {
-            throw DemoError(error.lines(file: "command line").joined(separator: "; "))
+            throw CommandError(error.lines(file: "command line").joined(separator: "; "))
         }
     }
 
@@ -71,7 +71,7 @@ struct Demo {
             let body = try origin.show(number)
             let fetched = try fetcher.fetch(url)
             guard fetched.body == body else {
-                throw DemoError(
+                throw CommandError(
                     "the body of fetch \(number + 1) differs from the API's; please report this")
             }
             let row = DemoTable.Row(
@@ -90,5 +90,44 @@ struct Demo {
     func stop() {
         service.stop()
         origin.stop()
+    }
+}
+
+/// The demo's texts around its table.
+enum DemoText {
+    static func introduction(proxy: String) -> String {
+        """
+        Dictum listens on \(proxy), in front of an API whose response changes a little each time.
+        A client fetches it repeatedly. The first response is compressed as usual, and the client keeps it.
+        From then on, it names the body it holds and gets only the difference: dcz, Zstandard over a dictionary (RFC 9842).
+
+        """
+    }
+
+    /// The commands to try while the demo keeps running; each can be pasted as it is.
+    static func nextSteps(feed: String, program: String) -> String {
+        """
+
+        The demo keeps running, and the feed changes every 5 seconds. Try it from another terminal:
+
+        # 1. Fetch the feed, and keep its body and the id of the dictionary
+        curl -s \(feed) -o dictum-old.json -D dictum-head.txt
+        id=$(grep -o 'id="[^"]*"' dictum-head.txt | cut -d '"' -f 2)
+
+        # 2. After 5 seconds, send the digest of the body and the id: only the difference comes back
+        curl -s \(feed) -o dictum-delta.dcz -H 'Accept-Encoding: dcz' -H "Dictionary-ID: \\"$id\\"" \
+        -H "Available-Dictionary: :$(openssl dgst -sha256 -binary dictum-old.json | base64):"
+
+        # 3. Build the new feed from the old one and the difference
+        zstd -q -d -D dictum-old.json < dictum-delta.dcz > dictum-new.json
+        wc -c dictum-old.json dictum-delta.dcz dictum-new.json
+
+        # A client that does all of this: run it twice
+        \(program) fetch \(feed) -o dictum-new.json
+
+        Ctrl-C ends the demo. Then put Dictum in front of your own API:
+
+        \(program) serve --upstream http://your-api
+        """
     }
 }

@@ -36,12 +36,12 @@ struct DemoTable {
         let gzip = deltas.reduce(0) { $0 + $1.gzipBytes }
         guard wire > 0, gzip >= 2 * wire else { return nil }
         return
-            "With a dictionary, a fetch took \(Self.grouped(gzip / wire)) times fewer bytes than with gzip."
+            "With a dictionary, a fetch took \(OutputFormat.grouped(gzip / wire)) times fewer bytes than with gzip."
     }
 
     private static func numbers(_ row: Row) -> [String] {
         let saved = FetchReport.percentText(body: row.bodyBytes, wire: row.wireBytes)
-        return [row.bodyBytes, row.gzipBytes, row.wireBytes].map(grouped) + [saved]
+        return [row.bodyBytes, row.gzipBytes, row.wireBytes].map(OutputFormat.grouped) + [saved]
     }
 
     /// Aligns the second column, a word, to the left and the numbers to the right.
@@ -53,14 +53,4 @@ struct DemoTable {
         .joined(separator: " ")
     }
 
-    /// Returns a number with a comma before every three digits.
-    static func grouped(_ number: Int) -> String {
-        let digits = Array(String(number))
-        var text = ""
-        for (index, digit) in digits.enumerated() {
-            if index > 0, (digits.count - index) % 3 == 0 { text += "," }
-            text.append(digit)
-        }
-        return text
-    }
 }

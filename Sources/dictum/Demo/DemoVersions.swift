@@ -11,10 +11,11 @@ enum DemoVersions: Sendable {
     private static let fileBytesMax = 64 << 20
 
     /// Takes the files of a folder in natural order (2 before 10), without hidden files.
-    init(folder: String) throws(DemoError) {
+    init(folder: String) throws(CommandError) {
         let manager = FileManager.default
         guard let names = try? manager.contentsOfDirectory(atPath: folder) else {
-            throw DemoError("cannot read the folder \(folder): expected a folder with one file per version")
+            throw CommandError(
+                "cannot read the folder \(folder): expected a folder with one file per version")
         }
         let paths = names.filter { !$0.hasPrefix(".") }
             .sorted { $0.compare($1, options: .numeric) == .orderedAscending }
@@ -23,7 +24,7 @@ enum DemoVersions: Sendable {
                 (try? manager.attributesOfItem(atPath: $0)[.type] as? FileAttributeType) == .typeRegular
             }
         guard !paths.isEmpty else {
-            throw DemoError("the folder \(folder) has no files: expected one file per version")
+            throw CommandError("the folder \(folder) has no files: expected one file per version")
         }
         self = .files(Array(paths.prefix(Self.filesMax)))
     }
@@ -37,14 +38,14 @@ enum DemoVersions: Sendable {
     }
 
     /// Returns a version, counted from 0; files start again after the last.
-    func body(_ number: Int) throws(DemoError) -> [UInt8] {
+    func body(_ number: Int) throws(CommandError) -> [UInt8] {
         switch self {
         case .generated: return DemoFeed.bytes(version: number)
         case .files(let paths):
             let path = paths[number % paths.count]
             guard let data = FileManager.default.contents(atPath: path), data.count <= Self.fileBytesMax
             else {
-                throw DemoError(
+                throw CommandError(
                     "cannot read \(path): expected a readable file of at most \(Self.fileBytesMax) bytes")
             }
             return [UInt8](data)
@@ -65,5 +66,62 @@ enum DemoVersions: Sendable {
         case "wasm": "application/wasm"
         default: "application/json"
         }
+    }
+}
+
+/// A made-up news feed of about 180 KB, as an API would serve it.
+///
+/// Each version adds an item at the front, drops the last one, and changes a few scores.
+enum DemoFeed {
+    private static let itemCount = 500
+    private static let subjects = [
+        "A small database", "The city council", "An old compiler", "Our weather model", "The night train",
+        "A public library", "The tide gauge", "An open telescope", "The bicycle bridge", "A mountain hut",
+    ]
+    private static let verbs = [
+        "learns to", "is about to", "has decided to", "will no longer", "finds a way to", "was built to",
+    ]
+    private static let objects = [
+        "survive the winter", "answer in a millisecond", "open its archive", "count every bird",
+        "share its measurements", "run without a network", "welcome more visitors", "forget nothing",
+    ]
+    private static let words = [
+        "after", "years", "of", "patient", "work", "the", "team", "has", "published", "its", "first",
+        "results", "and", "invites", "everyone", "to", "check", "them", "against", "their", "own", "records",
+        "while", "critics", "ask", "for", "more", "data", "before", "any", "plan", "is", "made",
+    ]
+
+    /// Returns one version; the same bytes on every call.
+    static func bytes(version: Int) -> [UInt8] {
+        let newest = itemCount + version
+        let items = (0..<itemCount).map { item(newest - $0, version: version) }
+        return Array("{\"version\":\(version + 1),\"items\":[\(items.joined(separator: ",\n"))]}\n".utf8)
+    }
+
+    private static func item(_ number: Int, version: Int) -> String {
+        var random = Noise(state: UInt64(number))
+        let title = "\(random.pick(subjects)) \(random.pick(verbs)) \(random.pick(objects))"
+        let summary = (0..<24).map { _ in random.pick(words) }.joined(separator: " ")
+        let identifier = String(random.next(), radix: 16)
+        // Each score grows by one every 97 versions, at a different version for each item: about five change per
+        // version.
+        let score = random.next() % 400 + UInt64((number + version) / 97)
+        return
+            #"{"id":"\#(identifier)","number":\#(number),"title":"\#(title)","score":\#(score),"#
+            + #""comments":\#(random.next() % 90),"url":"https://news.example/items/\#(identifier)","#
+            + #""summary":"\#(summary)."}"#
+    }
+
+    /// A deterministic pseudo-random generator.
+    private struct Noise {
+        var state: UInt64
+
+        mutating func next() -> UInt64 {
+            // This is a linear congruential step with its upper half mixed into the lower.
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return (state ^ state >> 29) &* 0x9E37_79B9_7F4A_7C15 >> 16
+        }
+
+        mutating func pick(_ choices: [String]) -> String { choices[Int(next() % UInt64(choices.count))] }
     }
 }

@@ -13,7 +13,7 @@ struct Diagnosis: Sendable {
     init(_ seen: DoctorObservations) {
         self.seen = seen
         judgeTransport()
-        guard judgeAnswers() else { return }
+        guard judgeResponses() else { return }
         judgeOffer()
         judgeUse()
         judgeCaches()
@@ -27,7 +27,7 @@ struct Diagnosis: Sendable {
         return isUsed && !findings.contains { $0.level == .problem }
     }
 
-    // MARK: The way there
+    // MARK: Transport
 
     private mutating func judgeTransport() {
         switch seen.transport {
@@ -40,15 +40,15 @@ struct Diagnosis: Sendable {
     }
 
     /// Returns true if there is more to examine.
-    private mutating func judgeAnswers() -> Bool {
+    private mutating func judgeResponses() -> Bool {
         // An untrusted certificate has already been reported as the cause.
         if let failure = seen.failure, !findings.contains(where: Self.isUntrusted) {
             findings.append(.noResponse("\(failure)"))
         }
         guard let first = seen.probes.first else { return false }
         guard first.isOK else {
-            let location = first.answer.head.headers.first(.location)
-            findings.append(.status(Int(first.answer.head.status.rawValue), location: location))
+            let location = first.response.head.headers.first(.location)
+            findings.append(.status(Int(first.response.head.status.rawValue), location: location))
             return false
         }
         if case .failure(let why) = first.body, !first.isDelta {
@@ -70,7 +70,7 @@ struct Diagnosis: Sendable {
         guard let field = dictionary.field else {
             guard seen.unlinked == nil, !isPageKeptOut else { return }
             let isUsed = held.contains { $0.isDelta && $0.decoded != nil }
-            return findings.append(isUsed ? .offerStripped : silence)
+            return findings.append(isUsed ? .offerStripped : missingOffer)
         }
         guard let offer = dictionary.offer else { return findings.append(.offerMalformed(field)) }
         guard dictionary.pattern != nil else { return findings.append(.matchInvalid(offer.match)) }
@@ -98,7 +98,7 @@ struct Diagnosis: Sendable {
     /// Finds out if a page could announce a dictionary whose own lifetime is too short.
     private mutating func judgeAnnouncement() {
         guard let first = seen.probes.first, !seen.isDocument, seen.dictionary?.source == .own else { return }
-        let headers = first.answer.head.headers
+        let headers = first.response.head.headers
         let cacheControl = CacheControl(headers.values(.cacheControl))
         // Otherwise more is wrong than the lifetime.
         guard !cacheControl.noStore, !headers.containsToken(.vary, "*") else { return }
@@ -119,10 +119,10 @@ struct Diagnosis: Sendable {
     }
 
     /// The reason why nothing is offered: Dictum's own, if it gives one, else one from the response's fields.
-    private var silence: DoctorFinding {
+    private var missingOffer: DoctorFinding {
         let reason = held.last?.reason
         if reason == Reason.insecureTransport.text { return .forwardedAsInsecure }
-        let headers = seen.probes.first?.answer.head.headers ?? Headers()
+        let headers = seen.probes.first?.response.head.headers ?? Headers()
         let cacheControl = CacheControl(headers.values(.cacheControl))
         if cacheControl.noStore { return .notOfferable(.noStore) }
         if headers.containsToken(.vary, "*") { return .notOfferable(.varyAny) }
@@ -139,7 +139,7 @@ struct Diagnosis: Sendable {
         for probe in held { judgeBody(of: probe) }
         let good = held.filter { $0.isDelta && $0.decoded != nil }
         if let probe = good.last, let coding = probe.coding, let body = probe.decoded {
-            findings.append(.used(coding, wireBytes: probe.answer.body.count, bodyBytes: body.count))
+            findings.append(.used(coding, wireBytes: probe.response.body.count, bodyBytes: body.count))
         }
         let without = held.filter { !$0.isDelta }
         guard let last = without.last, seen.dictionary?.field != nil else { return }
@@ -184,18 +184,18 @@ struct Diagnosis: Sendable {
     // MARK: Caches
 
     private mutating func judgeCaches() {
-        let answers = seen.probes.filter(\.isOK)
+        let responses = seen.probes.filter(\.isOK)
         // The client of such a probe has offered no dictionary, or one that only it has, so it cannot decode
         // deltas.
-        for probe in answers where probe.offer != .held {
+        for probe in responses where probe.offer != .held {
             if probe.isDelta {
                 append(.mixed)
             } else if case .failure(let error) = probe.body {
                 append(.undecodable("\(error)"))
             }
         }
-        if seen.dictionary?.field != nil || answers.contains(where: \.isDelta) {
-            let missing = Set(answers.flatMap(\.missingInVary))
+        if seen.dictionary?.field != nil || responses.contains(where: \.isDelta) {
+            let missing = Set(responses.flatMap(\.missingInVary))
             if !missing.isEmpty { append(.varyMissing(missing.sorted())) }
         }
         if changesEachTime { append(.changesEachTime) }
@@ -204,7 +204,7 @@ struct Diagnosis: Sendable {
 
     /// Finds what makes a response personal, or one of very many variants.
     private mutating func judgeVariants() {
-        guard let headers = seen.probes.first?.answer.head.headers else { return }
+        guard let headers = seen.probes.first?.response.head.headers else { return }
         if let field = DeltaHint.wideField(of: Vary.names(headers.values(.vary))) {
             append(.variesWidely(field))
         }
@@ -232,7 +232,7 @@ struct Diagnosis: Sendable {
         case .sameOrigin: false
         case .crossSite: true
         case .sameSite:
-            seen.probes.first?.answer.head.headers.contains(.accessControlAllowOrigin) != true
+            seen.probes.first?.response.head.headers.contains(.accessControlAllowOrigin) != true
         }
     }
 

@@ -49,8 +49,8 @@ struct Doctor: Sendable {
         if let page { seen.page = PageOrigin(of: page, fetching: url) }
         do throws(FetchError) {
             let client = try connect(&seen)
-            try lookAgainAsDocument(&seen, by: client)
-            try look(&seen, by: client)
+            try repeatAsNavigation(&seen, by: client)
+            try probeDictionary(&seen, by: client)
         } catch {
             seen.failure = error
         }
@@ -90,10 +90,10 @@ struct Doctor: Sendable {
     }
 
     /// Requests a document again as a navigation, since a server may respond to that differently.
-    private func lookAgainAsDocument(
+    private func repeatAsNavigation(
         _ seen: inout DoctorObservations, by client: FetchClient
     ) throws(FetchError) {
-        let type = seen.probes.first?.answer.head.headers.first(.contentType)?.lowercased() ?? ""
+        let type = seen.probes.first?.response.head.headers.first(.contentType)?.lowercased() ?? ""
         guard page == nil, type.hasPrefix("text/html") || type.hasPrefix("application/xhtml+xml") else {
             return
         }
@@ -102,10 +102,11 @@ struct Doctor: Sendable {
         try probe(.nothing, &seen, by: client)
     }
 
-    private func look(_ seen: inout DoctorObservations, by client: FetchClient) throws(FetchError) {
+    private func probeDictionary(_ seen: inout DoctorObservations, by client: FetchClient) throws(FetchError)
+    {
         guard let first = seen.probes.first, first.isOK, let body = first.decoded else { return }
-        seen.dictionary = DoctorDictionary(source: .own, url: url, answer: first.answer, body: body)
-        if seen.dictionary?.field == nil { follow(first.answer, &seen, by: client) }
+        seen.dictionary = DoctorDictionary(source: .own, url: url, response: first.response, body: body)
+        if seen.dictionary?.field == nil { follow(first.response, &seen, by: client) }
         guard let dictionary = seen.dictionary else { return }
         let held = dictionary.held
         try probe(.held, &seen, by: client, held)
@@ -113,12 +114,12 @@ struct Doctor: Sendable {
         try probe(.unknown, &seen, by: client, Self.unknown())
         try probe(.held, &seen, by: client, held)
         try probe(.nothing, &seen, by: client)
-        try lookTheOtherWay(&seen, dictionary, by: client)
+        try probeWithDictionaryFirst(&seen, dictionary, by: client)
     }
 
     /// Offers the dictionary at a URL that no cache has seen, before a request without one; only if the match
     /// covers such a URL.
-    private func lookTheOtherWay(
+    private func probeWithDictionaryFirst(
         _ seen: inout DoctorObservations, _ dictionary: DoctorDictionary, by client: FetchClient
     ) throws(FetchError) {
         let mark = "dictum-doctor=\(UInt32.random(in: 0 ... .max))"
@@ -137,13 +138,13 @@ struct Doctor: Sendable {
     ) throws(FetchError) {
         let visit = FetchVisit(
             url: place ?? url, accepted: Self.accepted, offering: dictionary, fields: fields)
-        let answer = try send(visit, by: client, isDocument: seen.isDocument)
-        seen.probes.append(DoctorProbe(offer, visit, answer))
+        let response = try send(visit, by: client, isDocument: seen.isDocument)
+        seen.probes.append(DoctorProbe(offer, visit, response))
     }
 
     private func send(
         _ visit: FetchVisit, by client: FetchClient, isDocument: Bool = false
-    ) throws(FetchError) -> FetchAnswer {
+    ) throws(FetchError) -> FetchResponse {
         let endpoints = Endpoint.resolve(host: visit.url.host, port: visit.url.port)
         guard !endpoints.isEmpty else { throw .unknownHost(visit.url.host) }
         var request = try visit.request()
@@ -164,8 +165,8 @@ struct Doctor: Sendable {
     }
 
     /// Fetches the dictionary that a response names by Link, as browsers do for documents.
-    private func follow(_ answer: FetchAnswer, _ seen: inout DoctorObservations, by client: FetchClient) {
-        guard let written = LinkField.dictionaryTargets(answer.head.headers.values(.link)).first else {
+    private func follow(_ response: FetchResponse, _ seen: inout DoctorObservations, by client: FetchClient) {
+        guard let written = LinkField.dictionaryTargets(response.head.headers.values(.link)).first else {
             return
         }
         do throws(FetchError) {
@@ -174,13 +175,13 @@ struct Doctor: Sendable {
                 return
             }
             let visit = FetchVisit(url: target, accepted: Self.accepted, offering: nil, fields: fields)
-            let answer = try send(visit, by: client)
-            guard answer.head.status == .ok else {
-                seen.unlinked = (written, "the response is \(answer.head.status.rawValue)")
+            let response = try send(visit, by: client)
+            guard response.head.status == .ok else {
+                seen.unlinked = (written, "the response is \(response.head.status.rawValue)")
                 return
             }
             seen.dictionary = DoctorDictionary(
-                source: .linked(written), url: target, answer: answer, body: try visit.body(of: answer))
+                source: .linked(written), url: target, response: response, body: try visit.body(of: response))
         } catch {
             seen.unlinked = (written, "\(error)")
         }

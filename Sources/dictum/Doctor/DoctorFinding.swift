@@ -12,7 +12,7 @@ enum DoctorFinding: Equatable, Sendable {
         case problem
     }
 
-    // MARK: The way there
+    // MARK: Transport
     case loopback
     case systemAuthority
     case insecureTransport

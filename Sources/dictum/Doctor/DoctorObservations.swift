@@ -1,3 +1,5 @@
+internal import HTTP
+
 /// Everything that the doctor has observed at a URL.
 struct DoctorObservations: Sendable {
     let url: FetchURL
@@ -22,5 +24,57 @@ struct DoctorObservations: Sendable {
     init(url: FetchURL, transport: DoctorTransport) {
         self.url = url
         self.transport = transport
+    }
+}
+
+/// The transport between a browser and the first server, as far as it matters for dictionaries.
+enum DoctorTransport: Equatable, Sendable {
+    /// The machine itself: browsers use dictionaries there over http too, whatever the certificate.
+    case loopback
+    /// HTTP without TLS.
+    case plain
+    /// TLS; the certificate leads to an authority of the system.
+    case systemAuthority
+    /// TLS; the certificate leads only to the authority of `--ca`.
+    case privateAuthority
+    /// TLS; the certificate cannot be trusted, with the reason.
+    case untrusted(String)
+
+    /// Returns true if browsers take a host for the machine itself.
+    static func isLoopback(_ host: String) -> Bool {
+        let name = host.lowercased()
+        // The check for digits and dots excludes names such as 127.example.com.
+        let isIPv4 = name.hasPrefix("127.") && name.utf8.allSatisfy { $0 == 0x2E || 0x30...0x39 ~= $0 }
+        return name == "localhost" || name.hasSuffix(".localhost") || name == "::1" || isIPv4
+    }
+}
+
+/// The origin of the page that fetches a URL; it decides what browsers send and keep.
+enum PageOrigin: String, Equatable, Sendable {
+    /// The page has the URL's scheme, host and port.
+    case sameOrigin = "same-origin"
+    /// The page has another host or port of the same site.
+    case sameSite = "same-site"
+    /// The page is of another site, where Chromium uses no dictionary.
+    case crossSite = "cross-site"
+
+    /// Compares a page's URL with the URL that it fetches.
+    ///
+    /// A site is the last two labels of a host name. There is no list of public suffixes, so two sites below a
+    /// suffix of two labels look like one.
+    init(of page: FetchURL, fetching url: FetchURL) {
+        if page.origin == url.origin {
+            self = .sameOrigin
+        } else if page.isTLS == url.isTLS, Self.site(page.host) == Self.site(url.host) {
+            self = .sameSite
+        } else {
+            self = .crossSite
+        }
+    }
+
+    private static func site(_ host: String) -> String {
+        let name = host.lowercased()
+        guard IPAddress(name) == nil else { return name }
+        return name.split(separator: ".").suffix(2).joined(separator: ".")
     }
 }

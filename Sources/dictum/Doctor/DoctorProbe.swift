@@ -15,27 +15,27 @@ struct DoctorProbe: Sendable {
 
     let offer: Offer
     let url: FetchURL
-    let answer: FetchAnswer
+    let response: FetchResponse
     /// The decoded body, or the error.
     let body: Result<Body, FetchError>
 
     /// Decodes the response to a visit.
-    init(_ offer: Offer, _ visit: FetchVisit, _ answer: FetchAnswer) {
+    init(_ offer: Offer, _ visit: FetchVisit, _ response: FetchResponse) {
         self.offer = offer
         url = visit.url
-        self.answer = answer
+        self.response = response
         do throws(FetchError) {
-            body = .success(try visit.body(of: answer))
+            body = .success(try visit.body(of: response))
         } catch {
             body = .failure(error)
         }
     }
 
     /// True if the body is worth examining.
-    var isOK: Bool { answer.head.status == .ok }
+    var isOK: Bool { response.head.status == .ok }
 
     /// The coding; nil if it is unknown.
-    var coding: ContentCoding? { try? FetchVisit.coding(of: answer) }
+    var coding: ContentCoding? { try? FetchVisit.coding(of: response) }
 
     /// True if the body is coded over a dictionary.
     var isDelta: Bool { coding?.usesDictionary == true }
@@ -45,7 +45,7 @@ struct DoctorProbe: Sendable {
 
     /// True if a shared cache says that the response comes from it.
     var isFromCache: Bool {
-        let headers = answer.head.headers
+        let headers = response.head.headers
         // RFC 9111 section 5.1: only responses from a cache have Age, but some caches send 0 on every response.
         // The other fields are those of CDNs and of RFC 9211.
         if let age = headers.first(.age), age != "0" { return true }
@@ -62,15 +62,70 @@ struct DoctorProbe: Sendable {
 
     /// The reason that Dictum gives when `explain` is on.
     var reason: String? {
-        answer.head.headers.first(.dictumExplain)?.split(separator: ";").lazy
+        response.head.headers.first(.dictumExplain)?.split(separator: ";").lazy
             .first { $0.hasPrefix("reason=") }.map { String($0.dropFirst("reason=".count)) }
     }
 
     /// The fields among Accept-Encoding and Available-Dictionary that its Vary does not name (RFC 9842 section
     /// 6.2).
     var missingInVary: [String] {
-        let names = Vary.names(answer.head.headers.values(.vary))
+        let names = Vary.names(response.head.headers.values(.vary))
         if names.contains("*") { return [] }
         return ["Accept-Encoding", "Available-Dictionary"].filter { !names.contains($0.lowercased()) }
+    }
+}
+
+/// The response that a browser would keep as a dictionary for the URL, whether it is offered as one or not.
+struct DoctorDictionary: Sendable {
+    /// The way it was found.
+    enum Source: Equatable, Sendable {
+        /// The response of the URL itself.
+        case own
+        /// A dictionary that the response names by Link.
+        case linked(String)
+    }
+
+    let source: Source
+    let url: FetchURL
+    let response: FetchResponse
+    let body: Body
+
+    /// The Use-As-Dictionary field; nil without one.
+    var field: String? { response.head.headers.joined(.useAsDictionary) }
+
+    /// The value of that field; nil if it is invalid.
+    var offer: UseAsDictionary? { UseAsDictionary.parse(response.head.headers.values(.useAsDictionary)) }
+
+    /// The pattern of the offer; nil if it is invalid or one that browsers refuse.
+    var pattern: URLPattern? {
+        offer.flatMap { try? URLPattern($0.match, basePath: url.path, origin: url.origin) }
+    }
+
+    /// Returns true if the dictionary is for the URL.
+    func isFor(_ url: FetchURL) -> Bool {
+        var budget = MatchBudget()
+        return pattern?.matches(path: url.path, query: url.query, within: &budget) == true
+    }
+
+    /// The reason why Chromium does not keep it; nil if it does.
+    var unkept: UnkeptReason? {
+        if response.head.headers.containsToken(.vary, "*") { return .varyAny }
+        return freshness.obstacle
+    }
+
+    /// The seconds for which Chromium keeps it, from when it came.
+    var remainingSeconds: Int64 { freshness.remainingSeconds }
+
+    private var freshness: ChromiumFreshness {
+        ChromiumFreshness(response.head.headers, receivedAt: response.receivedAt)
+    }
+
+    /// The dictionary in the form in which a request offers it.
+    var held: HeldDictionary {
+        HeldDictionary(
+            record: CachedDictionary(
+                url: url.text, match: offer?.match ?? "", matchDest: offer?.matchDest ?? [],
+                id: offer?.id ?? "", digest: body.digest.hex, bytes: body.count, etag: nil, storedAt: 0,
+                usableSeconds: 0, expiresAt: 0), body: body)
     }
 }

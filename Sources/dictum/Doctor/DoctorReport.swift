@@ -18,7 +18,7 @@ struct DoctorReport: Encodable, Sendable {
         self.browser = browser
         works = diagnosis.works
         findings = diagnosis.findings.map {
-            Entry(finding: $0.name, level: $0.level.rawValue, text: StoreText.plain($0.text))
+            Entry(finding: $0.name, level: $0.level.rawValue, text: OutputFormat.plain($0.text))
         }
     }
 
@@ -26,7 +26,7 @@ struct DoctorReport: Encodable, Sendable {
     var lines: [String] {
         let verdict = works ? "dictionaries will work" : "dictionaries will not work"
         return findings.map { "\($0.level): \($0.text)" } + browserLines
-            + ["\(StoreText.plain(url)): \(verdict)"]
+            + ["\(OutputFormat.plain(url)): \(verdict)"]
     }
 
     /// One row per fetch of the browser.
@@ -37,8 +37,8 @@ struct DoctorReport: Encodable, Sendable {
             + browser.map { fetch in
                 [
                     String(fetch.number), String(fetch.status), fetch.advertised ? "yes" : "no",
-                    fetch.error.map(StoreText.plain) ?? StoreText.plain(fetch.coding),
-                    DemoTable.grouped(fetch.wireBytes), DemoTable.grouped(fetch.bodyBytes),
+                    fetch.error.map(OutputFormat.plain) ?? OutputFormat.plain(fetch.coding),
+                    OutputFormat.grouped(fetch.wireBytes), OutputFormat.grouped(fetch.bodyBytes),
                 ]
             }
         let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }

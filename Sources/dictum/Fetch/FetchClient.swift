@@ -36,7 +36,7 @@ final class FetchClient: Sendable {
     /// Tries the addresses in turn until one accepts the connection.
     func send(
         _ request: RequestHead, to endpoints: [Endpoint], deadline: FetchDeadline
-    ) throws(FetchError) -> FetchAnswer {
+    ) throws(FetchError) -> FetchResponse {
         var failure = FetchError.unknownHost(request.headers.first(.host) ?? "")
         for endpoint in endpoints {
             do throws(FetchError) {
@@ -55,7 +55,7 @@ final class FetchClient: Sendable {
 
     private func send(
         _ request: RequestHead, to endpoint: Endpoint, deadline: FetchDeadline
-    ) throws(FetchError) -> FetchAnswer {
+    ) throws(FetchError) -> FetchResponse {
         let outcome = Guarded<FetchExchange.Outcome?>(nil)
         let ended = DispatchSemaphore(value: 0)
         loop.execute { [token] core in
@@ -78,4 +78,41 @@ final class FetchClient: Sendable {
         }
         return try outcome.get()
     }
+}
+
+/// The fetch client's state on its loop: the connections and the current exchange.
+final class FetchLoop: Handler {
+    let pool: ConnectionPool
+    private let scheme: UpstreamTarget.Scheme
+    var exchange: FetchExchange?
+
+    /// With `tls`, every connection uses TLS.
+    init(tls: TLSClientContext?, core: EventLoop.Core) {
+        var settings = ClientSettings()
+        settings.tls = tls
+        scheme = tls == nil ? .http : .https
+        settings.connectTimeout = 10_000
+        pool = ConnectionPool(settings: settings, core: core)
+    }
+    /// Returns the lane to one address of the host that a request names.
+    func lane(of request: RequestHead, to endpoint: Endpoint) -> UpstreamLane {
+        let authority = request.headers.first(.host) ?? endpoint.text
+        return pool.lane(to: UpstreamTarget(scheme: scheme, authority: authority, endpoint: endpoint))
+    }
+}
+
+/// The time limit of a whole fetch.
+struct FetchDeadline: Sendable {
+    /// The limit in seconds, counted from the start.
+    let seconds: Int
+    private let end: Int64
+
+    /// Starts the clock.
+    init(seconds: Int) {
+        self.seconds = seconds
+        end = Clock.monotonicNanoseconds / 1_000_000 + Int64(seconds) * 1000
+    }
+
+    /// The remaining time, 0 after the end.
+    var remainingMilliseconds: Int { Int(max(0, end - Clock.monotonicNanoseconds / 1_000_000)) }
 }

@@ -17,8 +17,6 @@ enum FetchError: Error, Equatable, CustomStringConvertible {
     case noDictionaryOffered(ContentCoding)
     /// The body cannot be decoded.
     case coding(CodingError)
-    /// The body cannot be written.
-    case output(String)
 
     var description: String {
         switch self {
@@ -34,7 +32,6 @@ enum FetchError: Error, Equatable, CustomStringConvertible {
         case .noDictionaryOffered(let coding):
             "the response is coded in \(coding.token), but no dictionary was offered; this is a fault of the server"
         case .coding(let error): "cannot decode the response: \(error); its body was discarded"
-        case .output(let why): why
         }
     }
 

@@ -1,12 +1,25 @@
 internal import HTTP
 internal import Primitives
 
+/// A complete response with its body still coded.
+struct FetchResponse: Sendable {
+    /// The interim responses (1xx) in their order.
+    var interim: [ResponseHead] = []
+    let head: ResponseHead
+    /// The coded body without its framing.
+    let body: [UInt8]
+    /// The public key of the server's certificate (SubjectPublicKeyInfo in DER); nil without TLS.
+    var serverKey: [UInt8]?
+    /// The time at which it was complete, in seconds since 1970.
+    let receivedAt: Int64
+}
+
 /// A request and its response, collected as a whole.
 ///
 /// Confined to its loop. Nothing is passed on before the end, since a truncated or invalid body must not be used
 /// in part.
 final class FetchExchange: ResponseHandler {
-    typealias Outcome = Result<FetchAnswer, FetchError>
+    typealias Outcome = Result<FetchResponse, FetchError>
 
     private let pool: ConnectionPool
     private let request: RequestHead
@@ -68,7 +81,7 @@ final class FetchExchange: ResponseHandler {
         guard let head else { return end(.failure(.exchange(.closedBeforeHead))) }
         end(
             .success(
-                FetchAnswer(
+                FetchResponse(
                     interim: interim, head: head, body: body, serverKey: connection?.peerKey,
                     receivedAt: SystemClock.unixMilliseconds / 1000)))
     }

@@ -46,7 +46,7 @@ struct FetchReport: Encodable, Equatable, Sendable {
     /// One line for people.
     var line: String {
         let what = revalidated ? "\(status), unchanged, body from the cache" : "\(status), \(coding)"
-        let named = dictionaryID.map { ", Dictionary-ID \(StoreText.plain($0)) sent back" } ?? ""
+        let named = dictionaryID.map { ", Dictionary-ID \(OutputFormat.plain($0)) sent back" } ?? ""
         let kept = stored ? ", kept as a dictionary" : ""
         return
             "\(what): \(wireBytes) bytes on the wire for a body of \(bodyBytes), "

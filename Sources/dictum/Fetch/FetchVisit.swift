@@ -1,6 +1,5 @@
 internal import Dictionaries
 internal import HTTP
-internal import Primitives
 
 /// A request with its dictionaries, and the interpretation of its response.
 struct FetchVisit: Sendable {
@@ -16,7 +15,7 @@ struct FetchVisit: Sendable {
     init(
         url: FetchURL, cache: DictionaryCache, accepted: CodingList, fields: RequestFields = RequestFields()
     ) {
-        let now = SystemClock.unixMilliseconds / 1000
+        let now = Clock.unixMilliseconds / 1000
         self.url = url
         self.accepted = accepted
         self.fields = fields
@@ -59,16 +58,16 @@ struct FetchVisit: Sendable {
     }
 
     /// Returns the body of a response, decoded and verified; for a 304, the body that was revalidated.
-    func body(of answer: FetchAnswer) throws(FetchError) -> Body {
-        if answer.head.status == .notModified, let expired { return expired.body }
+    func body(of response: FetchResponse) throws(FetchError) -> Body {
+        if response.head.status == .notModified, let expired { return expired.body }
         // We never send HEAD, so a response without a body is empty whatever its coding.
-        guard !answer.head.status.isBodiless else { return Body([]) }
-        let coding = try Self.coding(of: answer)
+        guard !response.head.status.isBodiless else { return Body([]) }
+        let coding = try Self.coding(of: response)
         let dictionary = coding.usesDictionary ? offered?.body : nil
         if coding.usesDictionary, dictionary == nil { throw .noDictionaryOffered(coding) }
         do throws(CodingError) {
             let limits = DecoderLimits(maxBytes: FetchClient.bodyBytesMax, maxRatio: 10_000)
-            return Body(try Codec.decode(answer.body.span, coding, dictionary: dictionary, limits: limits))
+            return Body(try Codec.decode(response.body.span, coding, dictionary: dictionary, limits: limits))
         } catch {
             throw .coding(error)
         }
@@ -78,54 +77,54 @@ struct FetchVisit: Sendable {
     ///
     /// A 304 updates the record of the body that was revalidated; values that it does not give stay (RFC 9111
     /// section 4.3.4).
-    func record(_ answer: FetchAnswer, _ body: Body) -> CachedDictionary? {
-        let headers = answer.head.headers
-        let old = answer.head.status == .notModified ? expired?.record : nil
-        guard answer.head.status == .ok || old != nil, body.count > 0 else { return nil }
+    func record(_ response: FetchResponse, _ body: Body) -> CachedDictionary? {
+        let headers = response.head.headers
+        let old = response.head.status == .notModified ? expired?.record : nil
+        guard response.head.status == .ok || old != nil, body.count > 0 else { return nil }
         let sent = UseAsDictionary.parse(headers.values(.useAsDictionary))
         let kept = old.flatMap { UseAsDictionary(match: $0.match, matchDest: $0.matchDest, id: $0.id) }
         guard let offer = sent ?? kept, isValid(offer) else { return nil }
         let cacheControl = CacheControl(headers.values(.cacheControl))
         guard !cacheControl.noStore, !headers.containsToken(.vary, "*") else { return nil }
-        let (usable, remaining) = life(answer, cacheControl, ttl: sent?.ttl, old: old)
+        let (usable, remaining) = life(response, cacheControl, ttl: sent?.ttl, old: old)
         guard remaining > 0 else { return nil }
         return CachedDictionary(
             url: url.text, match: offer.match, matchDest: offer.matchDest, id: offer.id,
             digest: body.digest.hex,
-            bytes: body.count, etag: headers.first(.etag) ?? old?.etag,
-            storedAt: SystemClock.unixMilliseconds,
-            usableSeconds: usable, expiresAt: answer.receivedAt + remaining)
+            bytes: body.count, etag: headers.first(.etag) ?? old?.etag, storedAt: Clock.unixMilliseconds,
+            usableSeconds: usable, expiresAt: response.receivedAt + remaining)
     }
 
     /// Returns how long the response may be used in all, and from now on, in seconds.
     ///
     /// That is the time while it is fresh or stale but usable (RFC 9842 section 2.2.1), or `ttl` if it is sent.
     private func life(
-        _ answer: FetchAnswer, _ cacheControl: CacheControl, ttl: Int?, old: CachedDictionary?
+        _ response: FetchResponse, _ cacheControl: CacheControl, ttl: Int?, old: CachedDictionary?
     ) -> (usable: Int64, remaining: Int64) {
         if let ttl { return (Int64(ttl), Int64(ttl)) }
-        let headers = answer.head.headers
+        let headers = response.head.headers
         let freshness = Freshness(
             cacheControl: cacheControl, age: headers.values(.age), date: headers.values(.date),
             expires: headers.values(.expires), lastModified: headers.values(.lastModified),
-            receivedAt: answer.receivedAt)
+            receivedAt: response.receivedAt)
         var usable = freshness.lifetimeSeconds + freshness.staleWhileRevalidateSeconds
         if let old, !headers.contains(.cacheControl), !headers.contains(.expires) {
             usable = old.usableSeconds
         }
-        return (usable, usable - freshness.ageSeconds(at: answer.receivedAt))
+        return (usable, usable - freshness.ageSeconds(at: response.receivedAt))
     }
 
     /// Returns the report about a response.
-    func report(_ answer: FetchAnswer, _ body: Body, isStored: Bool, milliseconds: Double) -> FetchReport {
-        let coding = answer.head.status.isBodiless ? nil : try? Self.coding(of: answer)
+    func report(_ response: FetchResponse, _ body: Body, isStored: Bool, milliseconds: Double) -> FetchReport
+    {
+        let coding = response.head.status.isBodiless ? nil : try? Self.coding(of: response)
         return FetchReport(
-            url: url.text, status: Int(answer.head.status.rawValue),
-            coding: (coding ?? .identity).token, bodyBytes: body.count, wireBytes: answer.body.count,
-            savedPercent: FetchReport.savedPercent(body: body.count, wire: answer.body.count),
+            url: url.text, status: Int(response.head.status.rawValue),
+            coding: (coding ?? .identity).token, bodyBytes: body.count, wireBytes: response.body.count,
+            savedPercent: FetchReport.savedPercent(body: body.count, wire: response.body.count),
             sha256: body.digest.hex, advertised: offered?.body.digest.hex,
             dictionaryID: offered.flatMap { $0.record.id.isEmpty ? nil : $0.record.id }, stored: isStored,
-            revalidated: answer.head.status == .notModified && expired != nil, milliseconds: milliseconds)
+            revalidated: response.head.status == .notModified && expired != nil, milliseconds: milliseconds)
     }
 
     /// RFC 9842 section 2.1.1: an offer with an invalid match, or one of another origin, is ignored.
@@ -134,10 +133,10 @@ struct FetchVisit: Sendable {
     }
 
     /// Returns the coding of a response's body.
-    static func coding(of answer: FetchAnswer) throws(FetchError) -> ContentCoding {
+    static func coding(of response: FetchResponse) throws(FetchError) -> ContentCoding {
         var members: [String] = []
         // RFC 9110 section 8.4.1: the names of codings are case-insensitive.
-        answer.head.headers.forEachListMember(of: .contentEncoding) {
+        response.head.headers.forEachListMember(of: .contentEncoding) {
             members.append(String($0).lowercased())
         }
         members.removeAll { $0 == ContentCoding.identity.token }

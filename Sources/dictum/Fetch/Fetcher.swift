@@ -1,6 +1,5 @@
 internal import Dictionaries
 internal import HTTP
-internal import Primitives
 
 /// A client that follows the rules of RFC 9842; blocking.
 struct Fetcher: Sendable {
@@ -39,39 +38,40 @@ struct Fetcher: Sendable {
     /// its Links.
     func fetch(_ url: FetchURL) throws(FetchError) -> Fetched {
         let deadline = FetchDeadline(seconds: secondsMax)
-        let began = SystemClock.monotonicNanoseconds
+        let began = Clock.monotonicNanoseconds
         let visit = FetchVisit(url: url, cache: cache, accepted: accepted, fields: fields)
-        let answer = try exchange(visit, deadline)
-        let body = try visit.body(of: answer)
-        let milliseconds = Double((SystemClock.monotonicNanoseconds - began) / 10_000) / 100
+        let response = try exchange(visit, deadline)
+        let body = try visit.body(of: response)
+        let milliseconds = Double((Clock.monotonicNanoseconds - began) / 10_000) / 100
         var warnings: [String] = []
-        var isStored = keep(visit, answer, body, &warnings)
-        for link in links(of: answer, from: url) {
+        var isStored = keep(visit, response, body, &warnings)
+        for link in links(of: response, from: url) {
             if follow(link, deadline, &warnings) { isStored = true }
         }
-        let report = visit.report(answer, body, isStored: isStored, milliseconds: milliseconds)
+        let report = visit.report(response, body, isStored: isStored, milliseconds: milliseconds)
         return Fetched(body: body.bytes, report: report, warnings: warnings)
     }
 
-    private func exchange(_ visit: FetchVisit, _ deadline: FetchDeadline) throws(FetchError) -> FetchAnswer {
+    private func exchange(_ visit: FetchVisit, _ deadline: FetchDeadline) throws(FetchError) -> FetchResponse
+    {
         let endpoints = Endpoint.resolve(host: visit.url.host, port: visit.url.port)
         guard !endpoints.isEmpty else { throw .unknownHost(visit.url.host) }
         let request = try visit.request()
         if isVerbose { FetchTranscript.print(request) }
-        let answer = try client.send(request, to: endpoints, deadline: deadline)
+        let response = try client.send(request, to: endpoints, deadline: deadline)
         if isVerbose {
-            for head in answer.interim { FetchTranscript.print(head) }
-            FetchTranscript.print(answer.head)
+            for head in response.interim { FetchTranscript.print(head) }
+            FetchTranscript.print(response.head)
         }
-        return answer
+        return response
     }
 
     /// Keeps the body if it is a dictionary; a cache that cannot be written is only a warning.
     private func keep(
-        _ visit: FetchVisit, _ answer: FetchAnswer, _ body: Body, _ warnings: inout [String]
+        _ visit: FetchVisit, _ response: FetchResponse, _ body: Body, _ warnings: inout [String]
     ) -> Bool {
-        if answer.head.status == .notModified, let own = visit.expired { cache.remove(own.record) }
-        guard accepted.usesDictionaries, let record = visit.record(answer, body) else { return false }
+        if response.head.status == .notModified, let own = visit.expired { cache.remove(own.record) }
+        guard accepted.usesDictionaries, let record = visit.record(response, body) else { return false }
         do throws(SystemError) {
             return try cache.store(record, body)
         } catch {
@@ -83,10 +83,10 @@ struct Fetcher: Sendable {
 
     /// Returns the dictionaries of the same origin that a response names and that are not held yet (RFC 9842
     /// section 3).
-    private func links(of answer: FetchAnswer, from url: FetchURL) -> [FetchURL] {
-        guard accepted.usesDictionaries, answer.head.status == .ok else { return [] }
-        let now = answer.receivedAt
-        let targets = LinkField.dictionaryTargets(answer.head.headers.values(.link)).compactMap { target in
+    private func links(of response: FetchResponse, from url: FetchURL) -> [FetchURL] {
+        guard accepted.usesDictionaries, response.head.status == .ok else { return [] }
+        let now = response.receivedAt
+        let targets = LinkField.dictionaryTargets(response.head.headers.values(.link)).compactMap { target in
             FetchURL(target, relativeTo: url)
         }
         return targets.filter { target in
@@ -100,12 +100,42 @@ struct Fetcher: Sendable {
     private func follow(_ url: FetchURL, _ deadline: FetchDeadline, _ warnings: inout [String]) -> Bool {
         do throws(FetchError) {
             let visit = FetchVisit(url: url, cache: cache, accepted: accepted, fields: fields)
-            let answer = try exchange(visit, deadline)
-            let body = try visit.body(of: answer)
-            return keep(visit, answer, body, &warnings)
+            let response = try exchange(visit, deadline)
+            let body = try visit.body(of: response)
+            return keep(visit, response, body, &warnings)
         } catch {
             warnings.append("cannot fetch the dictionary \(url.text): \(error)")
             return false
         }
+    }
+}
+
+/// The result of a fetch: the decoded body and its cost.
+struct Fetched: Sendable {
+    let body: [UInt8]
+    var report: FetchReport
+    /// Problems that did not stop the fetch, one line each.
+    var warnings: [String]
+}
+
+/// Prints the heads of an exchange on standard error, in the form of `curl -v`.
+enum FetchTranscript {
+    static func print(_ head: RequestHead) {
+        var bytes: [UInt8] = []
+        HeadWriter.write(head, into: &bytes)
+        print(bytes, prefix: "> ")
+    }
+
+    static func print(_ head: ResponseHead) {
+        var bytes: [UInt8] = []
+        HeadWriter.write(head, into: &bytes)
+        print(bytes, prefix: "< ")
+    }
+
+    /// Prints the lines of a head, including the empty one; the parser has excluded control characters.
+    private static func print(_ bytes: [UInt8], prefix: String) {
+        var lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        lines.removeLast()
+        for line in lines { StandardError.write(prefix + String(decoding: line.dropLast(), as: UTF8.self)) }
     }
 }

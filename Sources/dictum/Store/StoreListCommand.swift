@@ -52,9 +52,9 @@ struct StoreListCommand: ParsableCommand {
             let counts = Report<Entry>.Hidden(chains: hidden.chains, versions: hidden.versions)
             let report = Report(
                 chains: versions ? nil : entries, versions: versions ? entries : nil, private: counts)
-            Swift.print(StoreText.json(report))
+            Swift.print(OutputFormat.json(report))
         } else if !entries.isEmpty {
-            Swift.print(StoreText.table([title] + cells))
+            Swift.print(OutputFormat.table([title] + cells))
         }
     }
 
@@ -75,10 +75,10 @@ struct StoreListCommand: ParsableCommand {
         let versions = entries.reduce(0) { $0 + $1.versions }
         let bytes = entries.reduce(0) { $0 + $1.bytes }
         let all =
-            "\(StoreText.count(entries.count, "chain")), \(StoreText.count(versions, "version")), "
-            + StoreText.size(bytes)
+            "\(OutputFormat.count(entries.count, "chain")), \(OutputFormat.count(versions, "version")), "
+            + OutputFormat.size(bytes)
         guard hidden.chains > 0 else { return all }
-        return all + "; not listed: \(StoreText.count(hidden.chains, "private chain")) with "
-            + StoreText.count(hidden.versions, "version")
+        return all + "; not listed: \(OutputFormat.count(hidden.chains, "private chain")) with "
+            + OutputFormat.count(hidden.versions, "version")
     }
 }

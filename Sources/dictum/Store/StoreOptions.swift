@@ -27,8 +27,8 @@ struct StoreOptions: ParsableArguments {
         } catch let error as StoreCatalogueError {
             StandardError.write("dictum: \(error)")
             throw ExitCode.failure
-        } catch let error as StoreFailure {
-            StandardError.write("dictum: \(error.text)")
+        } catch let error as CommandError {
+            StandardError.write("dictum: \(error)")
             throw ExitCode.failure
         }
     }
@@ -39,7 +39,97 @@ struct StoreOptions: ParsableArguments {
             return try Configuration.load(file: config, environment: ProcessInfo.processInfo.environment)
         } catch {
             for line in error.lines(file: config) { StandardError.write(line) }
-            throw ExitCode.wrongConfiguration
+            throw ExitCode.invalidConfiguration
         }
+    }
+}
+
+/// The options that select chains.
+struct ChainOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Only chains with this match, such as /api/feed.", valueName: "match"))
+    var chain: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Only chains of this host, with its port unless that is the default.", valueName: "authority"))
+    var authority: String?
+
+    /// True if a chain is named.
+    var isGiven: Bool { chain != nil || authority != nil }
+
+    /// Returns true if the options select the chain.
+    func includes(_ key: ChainKey) -> Bool {
+        (chain == nil || key.match == chain) && (authority == nil || key.authority == authority?.lowercased())
+    }
+
+    /// The selection, for error texts.
+    var text: String {
+        [chain.map { "the match \($0)" }, authority.map { "the authority \($0)" }].compactMap(\.self)
+            .joined(separator: " and ")
+    }
+}
+
+/// A digest on the command line: the beginning of its hexadecimal form, or its whole base64 form.
+struct DigestArgument {
+    let text: String
+    private let prefix: String
+
+    /// The minimum number of hexadecimal digits.
+    static let digitsMin = 4
+
+    static let help: ArgumentHelp =
+        "The digest: its first hexadecimal digits, at least four, or the whole digest in base64, with or without colons."
+
+    init(argument: String) throws {
+        text = argument
+        // Available-Dictionary and Dictum-Explain put the base64 form between colons; the URL of a Link has the
+        // URL-safe form.
+        let base64 =
+            argument.hasPrefix(":") && argument.hasSuffix(":")
+            ? String(argument.dropFirst().dropLast()) : argument
+        let unpadded = base64.replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+        if let digest = Digest(base64URL: unpadded) {
+            prefix = digest.hex
+            return
+        }
+        prefix = argument.lowercased()
+        guard Self.digitsMin...64 ~= prefix.utf8.count,
+            prefix.utf8.allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x66).contains($0) })
+        else {
+            throw ValidationError(
+                "expected the first hexadecimal digits of a digest, at least \(Self.digitsMin), or the whole digest in base64"
+            )
+        }
+    }
+
+    /// Returns true if the argument stands for the digest; it may stand for several.
+    func names(_ digest: Digest) -> Bool { digest.hex.hasPrefix(prefix) }
+}
+
+/// An open store, and its configuration if one was given.
+struct OpenedStore {
+    let catalogue: StoreCatalogue
+    let configuration: Configuration?
+
+    /// Returns true for versions that a configured route would create; nil without a configuration.
+    var isCurrent: ((Version) -> Bool)? {
+        configuration.map { CurrentRoutes($0).makes }
+    }
+
+    /// Returns the versions with a digest; throws if there is none, or if the prefix is ambiguous.
+    func versions(_ digest: DigestArgument) throws -> [Version] {
+        let found = try catalogue.versions().filter { digest.names($0.digest) }
+        let digests = Set(found.map(\.digest.hex)).sorted()
+        guard !digests.isEmpty else {
+            throw CommandError(
+                "no version in \(catalogue.path) has the digest \(digest.text); `dictum store list --versions` lists all"
+            )
+        }
+        guard digests.count == 1 else {
+            throw CommandError(
+                "\(digest.text) is ambiguous, since \(digests.count) digests begin with it; give more digits: "
+                    + digests.prefix(8).joined(separator: ", ") + (digests.count > 8 ? ", …" : ""))
+        }
+        return found
     }
 }

@@ -50,15 +50,85 @@ struct StoreRemoveCommand: ParsableCommand {
     private func chosen(_ catalogue: StoreCatalogue) throws -> [Version] {
         let versions = try catalogue.versions().filter { chains.includes($0.chainKey) }
         guard !versions.isEmpty || all else {
-            throw StoreFailure(
-                "no chain in \(catalog.path) has \(chains.text); `dictum store list` lists all")
+            throw CommandError(
+                "no chain in \(catalogue.path) has \(chains.text); `dictum store list` lists all")
         }
         let authorities = Set(versions.map(\.chainKey.authority)).sorted()
         guard all || chains.authority != nil || authorities.count == 1 else {
-            throw StoreFailure(
+            throw CommandError(
                 "chains of \(authorities.count) authorities have \(chains.text); choose one with --authority: "
                     + authorities.prefix(8).joined(separator: ", ") + (authorities.count > 8 ? ", …" : ""))
         }
         return versions
+    }
+}
+
+/// Removes versions and reports them.
+struct StoreRemoval {
+    let isDryRun: Bool
+    let isJSON: Bool
+    /// True if versions that were wanted after they were read stay.
+    var sparesWanted = false
+
+    private struct Report: Encodable {
+        struct Entry: Encodable {
+            let sha256: String
+            let authority: String
+            let url: String
+            let bytes: Int
+            let cause: String?
+        }
+        let isDryRun: Bool
+        let count: Int
+        let bytes: Int
+        let versions: [Entry]
+
+        enum CodingKeys: String, CodingKey {
+            case versions
+            case isDryRun = "dry_run"
+            case count = "removed_versions"
+            case bytes = "removed_bytes"
+        }
+    }
+
+    /// Removes versions, prints one line per version and the total, and returns the space to the file system.
+    ///
+    /// Versions removed before an error are reported too.
+    func remove(
+        _ versions: [Version], from catalogue: StoreCatalogue, why: (Version) -> String? = { _ in nil }
+    ) throws {
+        var removed = isDryRun ? versions : []
+        let outcome = Result {
+            guard !isDryRun else { return }
+            try catalogue.remove(versions, sparingWanted: sparesWanted) { removed += $0 }
+            if !removed.isEmpty { try catalogue.shrink() }
+        }
+        print(isJSON ? json(removed, why) : text(removed, why))
+        try outcome.get()
+    }
+
+    private func json(_ removed: [Version], _ why: (Version) -> String?) -> String {
+        OutputFormat.json(
+            Report(
+                isDryRun: isDryRun, count: removed.count, bytes: removed.reduce(0) { $0 + $1.bytes },
+                versions: removed.map {
+                    .init(
+                        sha256: $0.digest.hex, authority: $0.chainKey.authority, url: $0.url, bytes: $0.bytes,
+                        cause: why($0))
+                }))
+    }
+
+    private func text(_ removed: [Version], _ why: (Version) -> String?) -> String {
+        let sum =
+            "\(OutputFormat.count(removed.count, "version")) \(isDryRun ? "would be removed" : "removed"), "
+            + OutputFormat.size(removed.reduce(0) { $0 + $1.bytes })
+        guard !removed.isEmpty else { return sum }
+        let rows = removed.map { version in
+            [
+                String(version.digest.hex.prefix(16)), version.chainKey.authority + version.url,
+                OutputFormat.size(version.bytes), why(version),
+            ].compactMap(\.self)
+        }
+        return OutputFormat.table(rows) + "\n" + sum
     }
 }

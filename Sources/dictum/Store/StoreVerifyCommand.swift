@@ -50,7 +50,7 @@ struct StoreVerifyCommand: ParsableCommand {
                 if repair { report.removed += try opened.catalogue.remove(versions).count }
             }
             report.unchecked = try opened.catalogue.hidden().versions
-            print(json ? StoreText.json(report) : text(report))
+            print(json ? OutputFormat.json(report) : text(report))
             if !report.damaged.isEmpty && !repair { throw ExitCode.failure }
         }
     }
@@ -76,14 +76,14 @@ struct StoreVerifyCommand: ParsableCommand {
 
     private func text(_ report: Report) -> String {
         let damaged = report.damaged.map {
-            "damaged: \($0.sha256), \($0.reason): \(StoreText.plain($0.urls.joined(separator: ", ")))"
+            "damaged: \($0.sha256), \($0.reason): \(OutputFormat.plain($0.urls.joined(separator: ", ")))"
         }
         let sum =
-            "\(StoreText.count(report.bodies, "body")) read, \(StoreText.size(report.bytes)) intact, "
+            "\(OutputFormat.count(report.bodies, "body")) read, \(OutputFormat.size(report.bytes)) intact, "
             + "\(report.damaged.count) damaged"
-            + (repair ? ", \(StoreText.count(report.removed, "version")) removed" : "")
+            + (repair ? ", \(OutputFormat.count(report.removed, "version")) removed" : "")
             + (report.unchecked > 0
-                ? "; not read: \(StoreText.count(report.unchecked, "private version"))" : "")
+                ? "; not read: \(OutputFormat.count(report.unchecked, "private version"))" : "")
         return (damaged + [sum]).joined(separator: "\n")
     }
 }

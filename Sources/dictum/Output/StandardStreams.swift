@@ -1,5 +1,22 @@
+internal import Foundation
 internal import Glibc
 internal import HTTP
+
+/// Standard error, written line by line.
+enum StandardError {
+    /// Writes a line; ignores errors, such as a closed standard error.
+    static func write(_ line: String) {
+        try? FileHandle.standardError.write(contentsOf: Array((line + "\n").utf8))
+    }
+}
+
+/// Standard output for results that appear one by one: each line is written at once, even into a pipe.
+enum StandardOutput {
+    /// Writes a line; ignores errors, such as a closed standard output.
+    static func write(_ line: String) {
+        try? OutputFile.write(Array((line + "\n").utf8), to: STDOUT_FILENO)
+    }
+}
 
 /// A file opened for writing.
 struct OutputFile: ~Copyable {
@@ -28,6 +45,16 @@ struct OutputFile: ~Copyable {
     /// Flushes the file to the disk.
     func synchronize() throws(SystemError) {
         guard fsync(raw) == 0 else { throw SystemError(code: errno) }
+    }
+
+    /// Writes a body to a file, or to standard output if the name is `-`.
+    static func write(_ body: [UInt8], toFile name: String) throws(CommandError) {
+        do throws(SystemError) {
+            guard name != "-" else { return try write(body, to: STDOUT_FILENO) }
+            try OutputFile(overwriting: name).write(body)
+        } catch {
+            throw CommandError("cannot write to \(name == "-" ? "standard output" : name): \(error.text)")
+        }
     }
 
     /// Writes all bytes to an open descriptor.

@@ -24,7 +24,17 @@ struct CheckCommand: ParsableCommand {
         } catch {
             if json { print(ConfigurationCheck.json(of: error)) }
             for line in error.lines(file: config) { StandardError.write(line) }
-            throw ExitCode.wrongConfiguration
+            throw ExitCode.invalidConfiguration
         }
+    }
+}
+
+/// `dictum reference`: prints `config/reference.yaml`.
+struct ReferenceCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "reference", abstract: "Prints every setting with its default.")
+
+    func run() throws {
+        print(ConfigurationReference.text, terminator: "")
     }
 }

@@ -1,6 +1,8 @@
+internal import Dictionaries
 internal import Foundation
 internal import Logging
 internal import Proxy
+internal import Synchronization
 
 /// The operator's log on standard error: one line per event, as text or as JSON.
 struct StandardErrorLog: LogHandler {
@@ -33,5 +35,41 @@ struct StandardErrorLog: LogHandler {
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         guard let line = try? encoder.encode(fields) else { return }
         StandardError.write(String(decoding: line, as: UTF8.self))
+    }
+}
+
+/// The minimum log level, shared by all copies of a log.
+///
+/// Safe from any thread.
+final class LogThreshold: Sendable {
+    private let place: Atomic<Int>
+
+    init(_ level: Logger.Level) {
+        place = Atomic(Self.place(of: level))
+    }
+
+    var level: Logger.Level {
+        get { Logger.Level.allCases[place.load(ordering: .relaxed)] }
+        set { place.store(Self.place(of: newValue), ordering: .relaxed) }
+    }
+
+    private static func place(of level: Logger.Level) -> Int {
+        Logger.Level.allCases.firstIndex(of: level) ?? 0
+    }
+}
+
+extension StoreEvent {
+    var level: Logger.Level {
+        switch self {
+        case .info: .info
+        case .warning: .warning
+        case .error: .error
+        }
+    }
+
+    var text: String {
+        switch self {
+        case .info(let text), .warning(let text), .error(let text): text
+        }
     }
 }

@@ -1,7 +1,7 @@
 internal import Foundation
 
-/// Formats of the store commands, for people and for programs.
-enum StoreText {
+/// Formats of the commands' output, for people and for programs.
+enum OutputFormat {
     /// Returns the ISO 8601 form of a time in seconds since 1970.
     static func time(_ seconds: Int) -> String {
         // There is no such form after the year 9999; a row edited by hand may have a later time.
@@ -17,6 +17,17 @@ enum StoreText {
             unit = larger
         }
         return unit == "B" ? "\(bytes) B" : "\((value * 10).rounded() / 10) \(unit)"
+    }
+
+    /// Returns a number with a comma before every three digits.
+    static func grouped(_ number: Int) -> String {
+        let digits = Array(String(number))
+        var text = ""
+        for (index, digit) in digits.enumerated() {
+            if index > 0, (digits.count - index) % 3 == 0 { text += "," }
+            text.append(digit)
+        }
+        return text
     }
 
     /// Returns a number with its noun in singular or plural.

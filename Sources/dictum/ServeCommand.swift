@@ -92,7 +92,7 @@ struct ServeCommand: ParsableCommand {
             // Errors in options have no position in a file.
             let lines = config.map(error.lines) ?? error.problems.map { "dictum: \($0.text)" }
             for line in lines { StandardError.write(line) }
-            throw config == nil ? ExitCode.validationFailure : ExitCode.wrongConfiguration
+            throw config == nil ? ExitCode.validationFailure : ExitCode.invalidConfiguration
         }
     }
 }
