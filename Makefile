@@ -1,20 +1,19 @@
-# make setup    install what building and running need (Debian 12, 13, Ubuntu 24.04); quick when nothing is missing
+# make setup    install the packages for building and running (Debian 12, 13, Ubuntu 24.04)
 # make build    build for release: .build/release/dictum
-# make run      setup, build, and start the demo
-# make test     what tests need besides (browsers, other proxies), every test, HTTP, Proxy and the store's index under the thread sanitizer, 20 seconds of fuzzing a parser
-# make fuzz     setup, every parser under libFuzzer, 5 minutes each: TIME=SECONDS and TARGET=PARSER say otherwise
-# make sanitize setup, then every test under the sanitizers of addresses, threads and undefined behaviour: ONLY=address one of them
-# make lint     format, layering, proofs of unsafe code, paths
-# make docs     renders the rules and the life of a request: .build/docs/index.html
-# make soak     setup, then half an hour of everything at once, faults and all: MINUTES=NUMBER says otherwise
-# make attack   setup, then a minute of each attack from one address beside fifty clients at others: SECONDS=NUMBER says otherwise
-# make bench    setup, nginx, HAProxy, wrk, the comparison with them, counts against their thresholds, a simulated day of clients
-# make release  a program to install on other machines of this system: .build/release/dictum, with Swift's libraries in it
-# make deb      setup, then a Debian package for this system: .build/deb/dictum_VERSION_ARCHITECTURE.deb
-# make package  what make deb needs and its test besides, then that test: a fresh system that installs, upgrades and removes it
-# make clean    remove what was built
+# make run      setup, build, then start the demo
+# make test     install the packages for tests, run every test, run those of HTTP, Proxy and the store's index under the thread sanitizer, fuzz each parser for 20 seconds
+# make fuzz     fuzz each parser for 5 minutes; TIME=SECONDS and TARGET=PARSER change that
+# make sanitize run every test under the sanitizers for addresses, threads and undefined behaviour; ONLY=address runs one of them
+# make lint     check format, layers, proofs of unsafe code, paths
+# make soak     run mixed traffic with faults for half an hour; MINUTES=NUMBER changes that
+# make attack   run each attack from one address beside fifty other clients for a minute; SECONDS=NUMBER changes that
+# make bench    compare with nginx and HAProxy, check instruction counts against their thresholds, simulate a day of clients
+# make release  build a program for other machines with this system, with Swift's libraries in it: .build/release/dictum
+# make deb      build a Debian package for this system: .build/deb/dictum_VERSION_ARCHITECTURE.deb
+# make package  build and test that package: a fresh system installs, upgrades and removes it
+# make clean    remove everything that was built
 
-.PHONY: help setup build run release deb package test fuzz sanitize soak attack lint docs bench clean
+.PHONY: help setup build run release deb package test fuzz sanitize soak attack lint bench clean
 .NOTPARALLEL:
 
 help:
@@ -72,13 +71,9 @@ attack: setup build
 lint:
 	@.ci/lint
 
-docs: setup
-	@swift package --allow-writing-to-directory .build/docs generate-documentation --target Proxy \
-		--warnings-as-errors --output-path .build/docs
-
 bench:
 	@.ci/setup bench
 	@Tests/Benchmarks/run
 
 clean:
-	rm -rf .build Tests/Benchmarks/.build
+	rm -rf .build

@@ -1,3 +1,4 @@
+internal import Dictionaries
 internal import Foundation
 internal import HTTP
 
@@ -24,7 +25,7 @@ extension Configuration {
                     "upstream.urls[\(place)]: the host name of \(url) does not resolve here: serve would not start",
                     at: position)
             }
-            for endpoint in found where own.contains(where: { OwnUpstream.leads(endpoint, to: $0) }) {
+            for endpoint in found where own.contains(where: { endpoint.leads(to: $0) }) {
                 reader.report(
                     "upstream.urls[\(place)]: \(url) is a listener of this proxy: expected the address of the upstream",
                     at: position)
@@ -70,5 +71,33 @@ extension Configuration {
         warn(
             "store.path: \(problem), or dictionaries are kept in memory only",
             at: position ?? .init(line: 1, column: 1))
+    }
+}
+
+extension Configuration {
+    /// Checks the key file of the store, if one is needed; a missing one is created at the start.
+    mutating func checkKeyFile(_ reader: inout SettingsReader) {
+        guard needsKeys, let file = store.keyFileInUse else { return }
+        let node = ["store.key_file", "store.path", "store"].compactMap { reader.node(of: $0) }.first
+        let position = node?.position ?? .init(line: 1, column: 1)
+        do throws(StoreError) {
+            try StoreKeyFile.check(at: file) { warn($0, at: position) }
+        } catch {
+            reader.report("store.key_file: \(error)", at: position)
+        }
+    }
+}
+
+extension Endpoint {
+    /// Returns true if connections to the address arrive at a listener of this machine.
+    ///
+    /// `Via` detects loops through other interfaces, whose addresses change while the proxy runs.
+    func leads(to listener: Endpoint) -> Bool {
+        guard self != listener else { return true }
+        guard case .ip(let ip, let port) = self, case .ip(let own, port: port) = listener,
+            own.bytes.allSatisfy({ $0 == 0 })
+        else { return false }
+        // The IPv6 wildcard also accepts IPv4.
+        return (ip.isLoopback || ip.bytes.allSatisfy { $0 == 0 }) && (ip.isIPv4 || !own.isIPv4)
     }
 }

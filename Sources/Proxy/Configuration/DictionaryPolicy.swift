@@ -73,3 +73,91 @@ package struct DictionaryPolicy: Sendable {
         case avoid, trust
     }
 }
+
+extension Settings {
+    static let dictionary: [Setting<DictionaryPolicy>] = [
+        .value(
+            "covers", \.coversText, .covers,
+            """
+            The URLs that a response is a dictionary for. path: its path with any query; url: its path and query; pattern: \
+            everything that this route matches; or a template that names groups of the match, such as /app/<name>.*.js.
+            """),
+        .value(
+            "versions", \.versions, .count(1...10_000_000),
+            "The maximum number of versions per chain. Clients, max_size and max_age limit it otherwise."),
+        .value(
+            "max_age", \.maxAge, .duration(1_000...3_650 * day),
+            "The time to keep a version after it was last wanted."),
+        .value(
+            "max_body", \.maxBody, .size(1...128 * mebibyte), "Larger responses never become dictionaries."),
+        .value(
+            "ttl", \.ttl, .optional(.duration(1_000...3_650 * day)), example: "7d",
+            """
+            Sends the ttl member, for clients of your own. Browsers ignore it and go by the freshness of the response.
+            """),
+        .value(
+            "cache_control", \.cacheControl, .optional(.cacheControl),
+            example: "\"public, max-age=60, stale-while-revalidate=86400\"",
+            """
+            Replaces the upstream's Cache-Control, Expires and Pragma on 200 and 304 responses to GET and HEAD. It never \
+            applies to responses with no-store or no-transform. It applies to responses that are personal or set a cookie only \
+            if it contains private.
+            """),
+        .value(
+            "match_dest", \.matchDest, .list(.destination, 0...32), example: "[script, style]",
+            "The request destinations that the dictionary is for. An empty list: all."),
+        .value(
+            "delivery", \.delivery, .choice(["auto": .auto, "in_band": .inBand, "link": .link]),
+            """
+            in_band: the response itself is the dictionary; link: it names one to fetch; auto: in_band, but a Link on \
+            documents that clients would drop within a minute. A Link names only public bodies: the response has public or \
+            s-maxage (or cache_control here does), and three client addresses got the same body. Until then, delivery is \
+            in_band.
+            """),
+        .value(
+            "link_max_age", \.linkMaxAge, .duration(minute...365 * day),
+            """
+            The maximum time for which Links name the same version, and for which it may be cached. It is kept twice as long. \
+            It is replaced earlier if deltas over a fresh version would save more than its download costs.
+            """),
+        .value(
+            "scope", \.scope, .choice(["public": .public, "private": .private]),
+            "private: each dictionary belongs to one user and is used only for responses to that user."),
+        .value(
+            "identity", \.identity, .identity, example: "[authorization]",
+            """
+            What identifies a user on a private route, besides the dictionary's id: the same as for the upstream. Every item \
+            must be present exactly once. Requests with another Authorization or cookie get no dictionary, unless cookies are \
+            ignored. response:NAME is a field of the upstream's response, which clients do not get.
+            """),
+        .value(
+            "personal", \.personal, .optional(.choice(["capability": .capability, "off": .off])),
+            example: "off", "Overrides the top-level setting personal for this route."),
+        .value(
+            "store_despite", \.storeDespite, .list(.choice(["no-store": .noStore]), 0...1),
+            example: "[no-store]",
+            """
+            no-store: responses with no-store become dictionaries too, in the way of personal ones. For frameworks that add it \
+            to everything. Use it only for routes whose bodies may be kept, encrypted on this disk and in the client's cache.
+            """),
+        .value(
+            "private_versions", \.privateVersions, .count(1...1_000),
+            "The maximum number of versions per chain of a private route, in place of versions."),
+        .value(
+            "cookies", \.cookiesIgnored, .choice(["personal": false, "ignore": true]),
+            "ignore: request cookies do not make responses of this route personal."),
+        .value(
+            "ignore_set_cookie", \.ignoreSetCookie, .list(.cookieName, 0...64),
+            "Names of cookies whose Set-Cookie does not prevent admission, such as those of a load balancer."),
+        .value(
+            "shared_caches", \.sharedCaches, .choice(["avoid": .avoid, "trust": .trust]),
+            "avoid: tells caches in between not to store dictionary-coded responses."),
+        .value(
+            "revalidate", \.revalidate, .flag,
+            """
+            Asks the upstream with If-None-Match whether the last response is still valid, and sends that one on a 304. Only \
+            for requests with the fields that every client sends, and for responses that are not personal and have a strong \
+            ETag of the upstream.
+            """),
+    ]
+}

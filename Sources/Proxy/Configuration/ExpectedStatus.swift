@@ -41,3 +41,10 @@ package struct ExpectedStatus: Sendable, Equatable, CustomStringConvertible {
         return isClass ? "\(range.lowerBound / 100)xx" : "\(range.lowerBound)-\(range.upperBound)"
     }
 }
+
+extension SettingType where Value == ExpectedStatus {
+    /// Expected statuses.
+    static let expectedStatus = scalar(
+        "a status such as 200, a class such as 2xx, or a range such as 200-399",
+        write: { $0.description }, read: { ExpectedStatus($0) })
+}

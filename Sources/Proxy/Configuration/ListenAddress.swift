@@ -77,3 +77,18 @@ struct HostAndPort {
             }
     }
 }
+
+extension SettingType where Value == ListenAddress {
+    /// The address of a listener.
+    static let listenAddress = scalar(
+        "an address such as 127.0.0.1:8080, [::1]:8080 or unix:/run/dictum.sock",
+        write: { String(describing: $0).inYAML }, read: { ListenAddress($0) })
+}
+
+extension SettingType where Value == ListenAddress? {
+    /// The address of a listener, or `off`.
+    static let listenAddressOrOff = scalar(
+        "an address such as 127.0.0.1:9901 or unix:/run/dictum.sock, or off",
+        write: { $0.map { String(describing: $0).inYAML } ?? "off" },
+        read: { $0.saysOff ? .some(nil) : ListenAddress($0).map { .some($0) } })
+}

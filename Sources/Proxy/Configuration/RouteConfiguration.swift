@@ -1,4 +1,4 @@
-internal import Dictionaries
+package import Dictionaries
 
 /// A route: the requests it is for, and its use of dictionaries.
 package struct RouteConfiguration: Sendable {
@@ -39,4 +39,57 @@ package struct RouteConfiguration: Sendable {
             preconditionFailure("/* is a pattern: \(error)")
         }
     }()
+}
+
+/// The requests of a route: those that any of its patterns match.
+package struct RouteMatch: Sendable {
+    /// The maximum number of patterns per route.
+    static let countMax = 64
+
+    /// The patterns in their order.
+    package let patterns: [URLPattern]
+
+    init(_ patterns: [URLPattern]) { self.patterns = patterns }
+
+    /// The name of the route in metrics, logs and reports.
+    var text: String { patterns.map(\.text).joined(separator: ", ") }
+
+    /// The names of the groups that all patterns have in common.
+    var groupNames: [String] {
+        let others = patterns.dropFirst().map { Set($0.groupNames) }
+        return patterns.first?.groupNames.filter { name in others.allSatisfy { $0.contains(name) } } ?? []
+    }
+
+    /// Returns the first pattern that matches a URL; the query is without its question mark.
+    package func first(path: String, query: String?) -> URLPattern? {
+        patterns.first { $0.matches(path: path, query: query) }
+    }
+
+    /// Returns true if these patterns certainly match everything that the others match.
+    func covers(_ other: RouteMatch) -> Bool {
+        other.patterns.allSatisfy { pattern in patterns.contains { $0.covers(pattern) } }
+    }
+}
+
+extension Settings {
+    static let route: [Setting<RouteConfiguration>] = [
+        .value(
+            "match", \.match, .routeMatch, required: true, example: "/*",
+            """
+            A URL Pattern for the whole path; it begins with /, and /api/* matches everything below /api/. Without a search \
+            part it matches any query. Or a list of patterns, such as ["/v1/*", "/v2/*"], any of which may match. Regular \
+            expressions are not allowed.
+            """),
+        .value(
+            "announce", \.announcement, .announcement, example: "[/api/feed]",
+            """
+            The dictionaries of other paths that documents of this route announce by Link, at most four per document. auto: \
+            those of public paths that clients fetch after the document, as long as that saves bytes; nothing if dictionary is \
+            off. A list: the dictionaries of these paths.
+            """),
+        .sectionOrOff(
+            "dictionary", \.dictionary, dictionary, fresh: DictionaryPolicy(),
+            "The use of dictionaries on this route. on: the defaults; off: none, and those of the upstream pass."
+        ),
+    ]
 }

@@ -18,19 +18,30 @@ struct Setting<Target>: Sendable {
     let expectation: String
     /// True if the setting may not be left out.
     let isRequired: Bool
+    /// Returns the dotted keys, from this one on, of the settings with an effect.
+    let keys: @Sendable (ReloadEffect) -> [String]
+    /// Returns those of these keys whose values differ between two targets.
+    let changes: @Sendable (ReloadEffect, Target, Target) -> [String]
     let read: @Sendable (ConfigurationNode.Entry, inout SettingsReader, inout Target) -> Void
     /// Returns the form in the reference for a fresh target.
     let sample: @Sendable (Target) -> Sample
 
     /// Makes a setting with one value.
     ///
-    /// - Parameter example: The value in the reference, in place of the default.
+    /// - Parameters:
+    ///   - example: The value in the reference, in place of the default.
+    ///   - onReload: The effect of a change; other effects than `immediate` compare values in their written form.
     static func value<Value>(
         _ key: String, _ path: any WritableKeyPath<Target, Value> & Sendable, _ type: SettingType<Value>,
-        required: Bool = false, example: String? = nil, _ prose: String
+        required: Bool = false, example: String? = nil, onReload: ReloadEffect = .immediate, _ prose: String
     ) -> Setting {
         Setting(
             key: key, prose: prose, expectation: type.expectation, isRequired: required,
+            keys: { $0 == onReload ? [key] : [] },
+            changes: { effect, former, new in
+                guard effect == onReload else { return [] }
+                return type.write(former[keyPath: path]) == type.write(new[keyPath: path]) ? [] : [key]
+            },
             read: { entry, reader, target in
                 if let value = type.read(entry.value, &reader) { target[keyPath: path] = value }
             },
@@ -47,7 +58,8 @@ struct Setting<Target>: Sendable {
     ) -> Setting {
         Setting(
             key: key, prose: prose, expectation: "a mapping of " + settings.map(\.key).listed,
-            isRequired: required,
+            isRequired: required, keys: { settings.keys($0, below: key) },
+            changes: { settings.changes($0, $1[keyPath: path], $2[keyPath: path], below: key) },
             read: { entry, reader, target in
                 reader.read(entry.value, by: settings, into: &target[keyPath: path])
             },
@@ -64,6 +76,11 @@ struct Setting<Target>: Sendable {
         let expectation = "on, off, or a mapping of " + settings.map(\.key).listed
         return Setting(
             key: key, prose: prose, expectation: expectation, isRequired: false,
+            keys: { settings.keys($0, below: key) },
+            changes: { effect, former, new in
+                guard let former = former[keyPath: path], let new = new[keyPath: path] else { return [] }
+                return settings.changes(effect, former, new, below: key)
+            },
             read: { entry, reader, target in
                 if case .scalar(let text) = entry.value.content, text.saysOff {
                     target[keyPath: path] = nil
@@ -87,15 +104,27 @@ struct Setting<Target>: Sendable {
 
     /// Makes a list of sections, which replaces the default list.
     ///
-    /// - Parameter check: Checks each item after its settings have been read.
+    /// - Parameters:
+    ///   - check: Checks each item after its settings have been read.
+    ///   - same: Returns true if two items stand for the same thing before and after a reload.
     static func list<Item: Sendable>(
         _ key: String, _ path: any WritableKeyPath<Target, [Item]> & Sendable, _ settings: [Setting<Item>],
         fresh: Item, countMax: Int, _ prose: String,
-        check: @escaping @Sendable (inout Item, inout SettingsReader) -> Void = { _, _ in }
+        check: @escaping @Sendable (inout Item, inout SettingsReader) -> Void = { _, _ in },
+        same: @escaping @Sendable (Item, Item) -> Bool = { _, _ in false }
     ) -> Setting {
         let expectation = "a list of 1 to \(countMax) mappings of " + settings.map(\.key).listed
         return Setting(
             key: key, prose: prose, expectation: expectation, isRequired: false,
+            keys: { settings.keys($0, below: key) },
+            changes: { effect, former, new in
+                let changes = new[keyPath: path].flatMap { item in
+                    former[keyPath: path].filter { same($0, item) }.flatMap {
+                        settings.changes(effect, $0, item, below: key)
+                    }
+                }
+                return settings.keys(effect, below: key).filter(changes.contains)
+            },
             read: { entry, reader, target in
                 guard case .list(let nodes) = entry.value.content, 1...countMax ~= nodes.count else {
                     reader.reportUnexpected(entry.value, expected: expectation)
@@ -111,5 +140,47 @@ struct Setting<Target>: Sendable {
                 }
             },
             sample: { _ in .section(ReferenceLine.lines(of: settings, in: fresh), isItem: true) })
+    }
+}
+
+/// The effect of a changed setting when a running proxy reads its configuration again.
+enum ReloadEffect: String, Sendable, CaseIterable {
+    /// The change applies to the next request or connection.
+    case immediate
+    /// The reload succeeds, and the change waits for the next start.
+    case atNextStart
+    /// The reload is refused, since the proxy would not be what its configuration says.
+    case refused
+
+    /// The sentence of the reference; nil for the usual effect.
+    var prose: String? {
+        switch self {
+        case .immediate: nil
+        case .atNextStart: "A change takes effect at the next start."
+        case .refused: "A change needs a restart; a reload with it is refused."
+        }
+    }
+}
+
+extension [Setting<Configuration>] {
+    /// Returns the dotted keys of the settings with an effect, in the order of the table.
+    func keys(_ effect: ReloadEffect) -> [String] { flatMap { $0.keys(effect) } }
+
+    /// Returns the dotted keys of the settings with an effect whose values differ.
+    func changes(_ effect: ReloadEffect, from former: Configuration, to new: Configuration) -> [String] {
+        flatMap { $0.changes(effect, former, new) }
+    }
+}
+
+extension Array {
+    fileprivate func keys<Target>(_ effect: ReloadEffect, below key: String) -> [String]
+    where Element == Setting<Target> {
+        flatMap { $0.keys(effect) }.map { "\(key).\($0)" }
+    }
+
+    fileprivate func changes<Target>(
+        _ effect: ReloadEffect, _ former: Target, _ new: Target, below key: String
+    ) -> [String] where Element == Setting<Target> {
+        flatMap { $0.changes(effect, former, new) }.map { "\(key).\($0)" }
     }
 }

@@ -1,4 +1,5 @@
 internal import Dictionaries
+internal import HTTP
 
 extension SettingType where Value == String {
     /// The name of a request field, with an optional `*` at either end.
@@ -40,6 +41,12 @@ extension SettingType where Value == String {
     static let ignoredCookie = word(
         "the exact name of a cookie, or a pattern of its name and value, such as _ga_*=GS#.*"
     ) { IgnoredCookies.isItem($0) }
+
+    /// A path with an optional query, as in a request line.
+    static let requestTarget = word("a path such as /healthz") { text in
+        guard text.hasPrefix("/"), text.utf8.count <= 2048 else { return false }
+        return (try? RequestTarget(text)) != nil
+    }
 
     /// A request destination (Fetch standard), as in Sec-Fetch-Dest.
     static let destination = word("a request destination, such as script or document") { text in
@@ -105,37 +112,4 @@ extension SettingType where Value == String? {
     static let fieldNameOrNone = scalar(
         "the name of a field, such as x-client-subject", write: { $0 ?? "" },
         read: { $0[...].isToken ? .some($0.lowercased()) : nil })
-
-    /// A Strict-Transport-Security value (RFC 6797 section 6.1); nil without one.
-    static let strictTransportSecurity = scalar(
-        "a value of Strict-Transport-Security, such as \"max-age=31536000; includeSubDomains\"",
-        write: { $0?.inYAML ?? "" },
-        read: { text in
-            let parts = text.split(separator: ";", omittingEmptySubsequences: false).map {
-                $0.filter { $0 != " " }
-            }
-            let ages = parts.filter { $0.lowercased().hasPrefix("max-age=") }
-            let isKnown = parts.allSatisfy {
-                ages.contains($0) || ["includesubdomains", "preload"].contains($0.lowercased())
-            }
-            guard isKnown, ages.count == 1, let digits = ages.first?.dropFirst(8),
-                1...10 ~= digits.utf8.count,
-                digits.utf8.allSatisfy({ 0x30...0x39 ~= $0 }), Set(parts).count == parts.count
-            else { return nil }
-            return text
-        })
-}
-
-extension SettingType where Value == UInt16? {
-    /// The target of the redirect to https.
-    static let redirectOrOff = scalar(
-        "off, https or https:PORT", write: { $0.map { $0 == 443 ? "https" : "https:\($0)" } ?? "off" },
-        read: { text in
-            if text.saysOff { return .some(nil) }
-            if text == "https" { return 443 }
-            guard text.hasPrefix("https:"), text.dropFirst(6).utf8.allSatisfy({ 0x30...0x39 ~= $0 }),
-                let port = UInt16(text.dropFirst(6)), port > 0
-            else { return nil }
-            return port
-        })
 }

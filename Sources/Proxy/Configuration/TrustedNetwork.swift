@@ -58,3 +58,21 @@ extension [TrustedNetwork] {
         }
     }
 }
+
+extension SettingType where Value == TrustedNetwork {
+    /// Trusted peers.
+    static let network = scalar(
+        "loopback, unix, an address, or a block such as 10.0.0.0/8", write: { $0.text },
+        read: { TrustedNetwork($0) })
+}
+
+extension TrustedNetwork {
+    /// The form in the reference, whose default has no blocks.
+    fileprivate var text: String {
+        switch self {
+        case .loopback: "loopback"
+        case .unix: "unix"
+        case .block(_, let prefix): "a block of prefix \(prefix)"
+        }
+    }
+}

@@ -54,3 +54,27 @@ package struct UpstreamURL: Sendable, Equatable, CustomStringConvertible {
         }
     }
 }
+
+extension SettingType where Value == UpstreamURL {
+    /// The URL of an upstream.
+    static let upstreamURL = SettingType(
+        expectation: expectedURL,
+        read: { node, reader in
+            guard let text = reader.text(node, expected: expectedURL) else { return nil }
+            do throws(UpstreamURL.Mistake) {
+                return try UpstreamURL(text)
+            } catch .hasMore {
+                let reason = "it has more than a host and a port"
+                reader.reportUnexpected(node, expected: expectedURL, because: reason)
+            } catch .badPath {
+                let reason = "the path of a Unix socket must be absolute and at most 107 bytes long"
+                reader.reportUnexpected(node, expected: expectedURL, because: reason)
+            } catch {
+                reader.reportUnexpected(node, expected: expectedURL)
+            }
+            return nil
+        },
+        write: { $0.description.inYAML })
+}
+
+private let expectedURL = "a URL such as http://127.0.0.1:9000 or unix:/run/app.sock"

@@ -28,7 +28,7 @@ extension ProxyServer {
 
     private func adopt(_ configuration: Configuration) throws(StartError) -> [String] {
         let former = state.withLock { $0 }
-        let refused = Restart.required(from: former.context.configuration, to: configuration)
+        let refused = Settings.all.changes(.refused, from: former.context.configuration, to: configuration)
         guard refused.isEmpty else { throw .needsRestart(refused) }
         let servers = try former.context.upstreams.servers(of: configuration.upstream.urls)
         let context = try ProxyContext(configuration, after: former.context)
@@ -51,8 +51,18 @@ extension ProxyServer {
         hand(context, change)
         names.adopt(context)
         if case .moved(let socket) = admin { moveAdmin(to: socket) }
-        return Restart.advised(
-            from: former.context.configuration, to: configuration, hasKeys: context.store.keys != nil)
+        return Self.changesAtNextStart(
+            from: former.context.configuration, to: configuration, hasKey: context.store.keys != nil)
+    }
+
+    /// Returns the changed settings that take effect at the next start.
+    private static func changesAtNextStart(
+        from former: Configuration, to new: Configuration, hasKey: Bool
+    ) -> [String] {
+        let names = Settings.all.changes(.atNextStart, from: former, to: new)
+        guard !hasKey else { return names }
+        // The key is read at the start; until then, a route that needs it has no dictionaries.
+        return names.filter { $0 != "store.key_file" } + (new.needsKeys ? ["dictionary"] : [])
     }
 
     /// Has every loop adopt the context, and waits for all.
@@ -127,41 +137,6 @@ private enum AdminChange {
             try address.flatMap { address throws(StartError) in
                 try ProxyServer.open(address, count: 1).first
             })
-    }
-}
-
-/// The settings that need a restart.
-private enum Restart {
-    /// Settings that make the reload fail if they change.
-    static func required(from former: Configuration, to new: Configuration) -> [String] {
-        var names: [String] = []
-        if former.store.path != new.store.path { names.append("store.path") }
-        return names
-    }
-
-    /// Settings that take effect at the next start.
-    static func advised(from former: Configuration, to new: Configuration, hasKeys: Bool) -> [String] {
-        var names: [String] = []
-        if former.store.maxSize != new.store.maxSize { names.append("store.max_size") }
-        if former.store.maxChains != new.store.maxChains { names.append("store.max_chains") }
-        if former.store.memory != new.store.memory { names.append("store.memory") }
-        if former.store.writeRate != new.store.writeRate { names.append("store.write_rate") }
-        if former.store.privateMaxSize != new.store.privateMaxSize { names.append("store.private_max_size") }
-        if hasKeys, former.store.keyFile != new.store.keyFile { names.append("store.key_file") }
-        // The key is read at the start; until then the route has no dictionaries.
-        if !hasKeys, new.needsKeys { names.append("dictionary") }
-        let (old, now) = (former.compression, new.compression)
-        if old.preparedMemory != now.preparedMemory { names.append("compression.prepared_memory") }
-        if old.deltaMemory != now.deltaMemory { names.append("compression.delta_memory") }
-        if old.verify != now.verify { names.append("compression.verify") }
-        let isOtherSocket = new.listeners.contains { listener in
-            former.listeners.contains {
-                $0.address == listener.address && $0.isMultipath != listener.isMultipath
-            }
-        }
-        if isOtherSocket { names.append("listeners.mptcp") }
-        if former.log.format != new.log.format { names.append("log.format") }
-        return names
     }
 }
 

@@ -10,30 +10,35 @@ private let second = Feed.bytes(version: 1, items: 40)
 private let ann = "Authorization: Bearer ann"
 private let bob = "Authorization: Bearer bob"
 
-/// A response in wire bytes that does not say whom it is for.
-private func own(_ body: [UInt8], _ fields: String...) -> [UInt8] {
-    json(body, (["X-Origin: 1", "Cache-Control: max-age=60"] + fields).joined(separator: "\r\n"))
-}
+/// The upstream of tests about ids: it responds with `first`, or `second` to requests with `X-Version: 1`.
+protocol CapabilitySuite {}
 
-/// Dictionaries for those who were given them, by their id.
-@Suite(.timeLimit(.minutes(10))) struct CapabilityTests {
-    /// An upstream that gives `first`, and `second` to whoever says `X-Version: 1`.
-    private func proxy(_ settings: String = "", _ fields: String...) throws -> TestProxy {
+extension CapabilitySuite {
+    static var next: String { "X-Version: 1" }
+
+    func proxy(_ settings: String = "", _ fields: String...) throws -> TestProxy {
         let field = fields.joined(separator: "\r\n")
         return try TestProxy(
             Origin { request, connection in
                 connection.send(
-                    own(request["X-Version"] == nil ? first : second, field.isEmpty ? "X-A: 1" : field))
+                    ownResponse(
+                        request["X-Version"] == nil ? first : second, field.isEmpty ? "X-A: 1" : field))
             }, "explain: true\n" + settings)
     }
 
-    private func offer(_ answer: WireMessage) throws -> UseAsDictionary {
+    func offer(_ answer: WireMessage) throws -> UseAsDictionary {
         let field = try #require(answer["Use-As-Dictionary"], "\(answer)")
         return try #require(UseAsDictionary.parse([field]))
     }
+}
 
-    private static let next = "X-Version: 1"
+/// Returns a response in wire bytes that does not say for whom it is.
+func ownResponse(_ body: [UInt8], _ fields: String...) -> [UInt8] {
+    json(body, (["X-Origin: 1", "Cache-Control: max-age=60"] + fields).joined(separator: "\r\n"))
+}
 
+/// Dictionaries for the clients that received them, which prove that by an id.
+@Suite(.timeLimit(.minutes(10))) struct CapabilityTests: CapabilitySuite {
     // MARK: Who gets a delta
 
     @Test(arguments: [
@@ -162,7 +167,8 @@ private func own(_ body: [UInt8], _ fields: String...) -> [UInt8] {
         let origin = try Origin { request, connection in
             let body = request["X-Version"] == nil ? first : second
             connection.send(
-                request["X-Public"] == nil ? own(body) : json(body, "Cache-Control: public, max-age=60"))
+                request["X-Public"] == nil
+                    ? ownResponse(body) : json(body, "Cache-Control: public, max-age=60"))
         }
         let proxy = try TestProxy(origin)
         let given = try proxy.fetch("/feed", ann)
@@ -233,7 +239,7 @@ private func own(_ body: [UInt8], _ fields: String...) -> [UInt8] {
         let proxy = try TestProxy(
             Origin { request, connection in
                 connection.send(
-                    own(request["Authorization"] == "Bearer ann" ? first : second, #"ETag: "v1""#))
+                    ownResponse(request["Authorization"] == "Bearer ann" ? first : second, #"ETag: "v1""#))
             })
         let id = try offer(proxy.fetch("/feed", ann)).id
         let tag = #"If-None-Match: "v1""#
@@ -272,144 +278,5 @@ private func own(_ body: [UInt8], _ fields: String...) -> [UInt8] {
         #expect(
             try proxy.fetch("/other", over: large, asked, "Dictionary-ID: \"\(id)\"", accept: "dcz").coding
                 == "identity")
-    }
-
-    // MARK: Settings
-
-    @Test(arguments: ["personal: off", "routes: [{match: /*, dictionary: {personal: off}}]"])
-    func `personal off keeps personal responses from dictionaries, and nothing else`(settings: String) throws
-    {
-        let proxy = try proxy(settings)
-        let personal = try proxy.fetch("/feed", over: first, ann, accept: "dcz, gzip")
-        #expect(personal.coding == "gzip")
-        #expect(personal["Use-As-Dictionary"] == nil)
-        #expect(personal["Dictum-Explain"]?.contains("reason=personal") == true)
-        #expect(proxy.server.context.store.statistics.versions == 0)
-        _ = try proxy.fetch("/feed")
-        #expect(try proxy.fetch("/feed", over: first, Self.next).coding == "dcz")
-        #expect(try proxy.fetch("/feed", over: first, ann, Self.next).coding == "identity")
-    }
-
-    @Test func `a route may have capabilities where all others have none`() throws {
-        let proxy = try proxy(
-            "personal: off\nroutes: [{match: /feed, dictionary: {personal: capability}}, {match: /*}]")
-        _ = try proxy.fetch("/feed", ann)
-        #expect(try proxy.fetch("/feed", over: first, ann, Self.next).coding == "dcz")
-        #expect(try proxy.fetch("/other", ann)["Use-As-Dictionary"] == nil)
-    }
-
-    @Test func `no-store is obeyed, unless the route says otherwise`() throws {
-        let settings = "routes: [{match: /a, dictionary: {store_despite: [no-store]}}, {match: /*}]"
-        let proxy = try TestProxy(
-            Origin { request, connection in
-                connection.send(
-                    json(request["X-Version"] == nil ? first : second, "Cache-Control: no-cache, no-store"))
-            }, settings)
-        for (path, coding) in [("/a", "dcz"), ("/b", "identity")] {
-            let offered = try proxy.fetch(path)["Use-As-Dictionary"]
-            #expect((offered != nil) == (coding == "dcz"))
-            #expect(try proxy.fetch(path, over: first, Self.next).coding == coding)
-        }
-        #expect(
-            try proxy.fetch("/a", "Cache-Control: no-store")["Use-As-Dictionary"] == nil,
-            "the client's own wish")
-    }
-
-    @Test func `a route's private cache_control is for personal responses, too`() throws {
-        let value = "private, max-age=600"
-        let settings = "routes: [{match: /*, dictionary: {cache_control: \"\(value)\"}}]"
-        for (field, asked) in [
-            ("Cache-Control: no-cache", ann), ("Cache-Control: private", "X-C: 1"),
-            ("Set-Cookie: a=b", "X-C: 1"),
-            ("Cache-Control: max-age=0", "Cookie: session=1"), ("X-A: 1", "X-C: 1"),
-        ] {
-            let proxy = try TestProxy(
-                wire("HTTP/1.1 200 OK", "Content-Type: application/json", field, body: first), settings)
-            let answer = try proxy.fetch("/feed", asked)
-            #expect(answer.values("Cache-Control") == [value])
-            #expect(try !offer(answer).id.isEmpty)
-        }
-        for field in ["Cache-Control: no-store", "Cache-Control: no-transform"] {
-            let kept = try TestProxy(json(first, field), settings).fetch("/feed", ann)
-            #expect(kept.values("Cache-Control").map { "Cache-Control: \($0)" } == [field])
-        }
-        let off = try TestProxy(
-            json(first, "Cache-Control: no-cache"),
-            settings.replacingLast("dictionary: {", "dictionary: {personal: off, "))
-        #expect(try off.fetch("/feed", ann)["Cache-Control"] == "no-cache")
-    }
-
-    @Test func `the route's own public cache_control makes a response for everybody`() throws {
-        let proxy = try TestProxy(
-            own(first),
-            #"routes: [{match: "/*", dictionary: {cache_control: "public, max-age=60", delivery: in_band}}]"#)
-        #expect(try proxy.fetch("/feed")["Use-As-Dictionary"] == #"match="/feed""#)
-        #expect(try proxy.fetch("/feed", over: first).coding == "dcz")
-        #expect(try offer(proxy.fetch("/feed", ann)).id.utf8.count == 22, "never a personal one")
-    }
-
-    @Test func `what needs an id is never named in a Link`() throws {
-        let proxy = try proxy("routes: [{match: /*, dictionary: {delivery: link}}]")
-        for asked in [ann, "X-C: 1"] {
-            let answer = try proxy.fetch("/feed", asked)
-            #expect(answer["Link"] == nil)
-            #expect(try offer(answer).id.utf8.count == 22)
-        }
-    }
-
-    @Test func `a private route asks for the identity and for the id`() throws {
-        let proxy = try proxy(
-            "routes: [{match: /*, dictionary: {scope: private, identity: authorization, private_versions: 4}}]"
-        )
-        let id = try offer(proxy.fetch("/feed", ann)).id
-        let other = try offer(proxy.fetch("/feed", bob)).id
-        for (user, sent, coding) in [
-            (ann, id, "dcz"), (bob, other, "dcz"), (ann, other, "identity"), (bob, id, "identity"),
-            (ann, "", "identity"),
-        ] {
-            let answer = try proxy.fetch("/feed", over: first, user, Self.next, "Dictionary-ID: \"\(sent)\"")
-            #expect(answer.coding == coding)
-        }
-    }
-
-    @Test func `an upstream's own offer has no id, so that it serves for everybody alone`() throws {
-        let field = #"Use-As-Dictionary: match="/f*""#
-        let closed = try proxy("", field)
-        #expect(try closed.fetch("/feed", ann)["Use-As-Dictionary"] == #"match="/f*""#)
-        #expect(try closed.fetch("/feed", over: first, ann, Self.next).coding == "identity")
-        let open = try TestProxy(json(first, field))
-        _ = try open.fetch("/feed")
-        #expect(try open.fetch("/feed", over: first).coding == "dcz")
-    }
-
-    // MARK: What is said
-
-    @Test func `neither digest nor id is in an explanation`() throws {
-        let proxy = try proxy()
-        for asked in [ann, "X-C: 1"] {
-            let id = try offer(proxy.fetch("/feed", asked)).id
-            let text = try #require(
-                try proxy.fetch("/feed", over: first, asked, Self.next, "Dictionary-ID: \"\(id)\"")[
-                    "Dictum-Explain"])
-            #expect(text.hasPrefix("dcz;reason=delta;from="))
-            #expect(!text.contains("dictionary="))
-        }
-    }
-
-    @Test func `a second holder of the same bytes is not told of the first`() throws {
-        let proxy = try proxy()
-        for asked in [ann, bob] { _ = try proxy.fetch("/feed", asked) }
-        for asked in [ann, bob, ann] {
-            let answer = try proxy.fetch("/feed", over: first, asked, Self.next)
-            #expect(answer["Dictum-Explain"]?.hasPrefix("dcz;reason=delta;") == true)
-        }
-    }
-}
-
-extension String {
-    /// The text with the last occurrence of another replaced.
-    fileprivate func replacingLast(_ text: String, _ replacement: String) -> String {
-        guard let range = range(of: text, options: .backwards) else { return self }
-        return replacingCharacters(in: range, with: replacement)
     }
 }

@@ -68,7 +68,7 @@ internal import Testing
             }
             return .ip(try #require(IPAddress(host)), port: port)
         }
-        #expect(try OwnUpstream.leads(endpoint(address), to: endpoint(listener)) == leads)
+        #expect(try endpoint(address).leads(to: endpoint(listener)) == leads)
     }
 
     @Test func `a reload that has the proxy be its own upstream is refused`() throws {

@@ -1,58 +1,26 @@
-package import HTTP
+internal import Dictionaries
+internal import HTTP
 
 extension Configuration {
-    /// The TLS settings of a listener.
-    package struct TLS: Sendable, Equatable {
-        /// The files of one certificate.
-        package struct Certificate: Sendable, Equatable {
-            /// The certificate chain without the root, in PEM.
-            package var certificate = ""
-            /// The private key, in PEM.
-            package var privateKey = ""
-            /// An OCSP response in DER; nil for none.
-            package var ocsp: String?
-        }
-
-        /// The certificate chain of the first certificate.
-        package var certificate: String?
-        package var privateKey: String?
-        package var ocsp: String?
-        /// Further certificates, chosen by the server name that a client sends.
-        package var certificates: [Certificate] = []
-        /// The oldest TLS version to accept.
-        package var minVersion = TLSVersion.tls12
-
-        /// The authorities for client certificates, in PEM; nil if clients are not asked for one.
-        package var clientAuthority: String?
-        /// Requires or merely accepts client certificates.
-        package var clientAuthentication = TLSServerSettings.ClientAuthentication.required
-        /// The request field that tells the upstream the subject of the client's certificate.
-        package var clientSubjectField: String?
-        /// True if safe requests may arrive as early data (RFC 8446 section 2.3).
-        package var takesEarlyData = false
-
-        /// The settings in the form that `TLSServerContext` takes.
-        package var settings: TLSServerSettings {
-            var all = certificates
-            if let certificate, let privateKey {
-                all.insert(Certificate(certificate: certificate, privateKey: privateKey, ocsp: ocsp), at: 0)
-            }
-            var settings = TLSServerSettings(
-                certificates: all.map {
-                    .init(certificate: $0.certificate, privateKey: $0.privateKey, ocsp: $0.ocsp)
-                })
-            settings.minVersion = minVersion
-            settings.clientAuthority = clientAuthority
-            settings.clientAuthentication = clientAuthentication
-            settings.earlyData = takesEarlyData
-            return settings
+    /// Reports addresses that are given twice; port 0 stands for a different port each time.
+    func checkAddresses(_ reader: inout SettingsReader) {
+        var takers: [ListenAddress: String] = [:]
+        var names = listeners.enumerated().map { ("listeners[\($0)]", ListenAddress?.some($1.address)) }
+        names.append(("admin", admin?.address))
+        for (name, address) in names {
+            guard let address else { continue }
+            if case .tcp(_, port: 0) = address { continue }
+            let node = reader.node(of: name + ".address")
+            // The default stands in for an address that could not be read; that address has been reported
+            // already.
+            if let node, reader.hasProblem(inLine: node.position.line) { continue }
+            guard let taker = takers.updateValue(name, forKey: address) else { continue }
+            let text = node?.kind ?? "\"\(String(describing: address).shortened)\" by default"
+            reader.report(
+                "\(name).address is \(text), which \(taker) uses too: expected a different address",
+                at: (node ?? reader.node(of: taker + ".address"))?.position ?? .init(line: 1, column: 1))
         }
     }
-}
-
-extension Configuration {
-    /// The TLS settings for upstreams.
-    package typealias UpstreamTLS = TLSClientSettings
 
     /// Checks the upstream's TLS files after all settings have been read.
     func checkUpstreamTLS(_ reader: inout SettingsReader) {
@@ -130,5 +98,49 @@ extension Configuration.TLS {
                     ("certificates[\(index)].\($0.0)", $0.1)
                 }
             }
+    }
+}
+
+extension Configuration {
+    /// Warns about settings that are valid but probably a mistake, after all have been read.
+    mutating func findWarnings(_ reader: SettingsReader) {
+        warnOfAnnouncements(reader)
+        for (place, route) in routes.enumerated() {
+            guard let node = reader.node(of: "routes[\(place)].match") else { continue }
+            if route.match.patterns.contains(where: \.text.readsLikeRegularExpression) {
+                warn(
+                    """
+                    routes[\(place)].match is \(node.kind) and looks like a regular expression: in a URL Pattern, * matches any \
+                    text, as in /api/*, while . and $ match themselves
+                    """, at: node.position)
+            }
+            guard
+                let former = routes[..<place].firstIndex(where: { $0.match.covers(route.match) }),
+                let formerNode = reader.node(of: "routes[\(former)].match")
+            else { continue }
+            warn(
+                """
+                routes[\(place)].match is \(node.kind) and never reached: the first route that matches counts, and \
+                routes[\(former)], \(formerNode.kind) in line \(formerNode.position.line), matches everything that this one matches
+                """, at: node.position)
+        }
+    }
+
+    /// Adds a warning.
+    mutating func warn(_ text: String, at position: ConfigurationNode.Position) {
+        warnings.append(.init(line: position.line, column: position.column, text: text))
+    }
+
+    /// Returns the warnings as lines of the form `FILE:LINE:COLUMN: warning: TEXT`.
+    package func warningLines(file: String) -> [String] {
+        warnings.map { "\(file):\($0.line):\($0.column): warning: \($0.text)" }
+    }
+}
+
+extension String {
+    /// True if the text contains what only regular expressions need; parentheses are a legitimate part of
+    /// patterns.
+    fileprivate var readsLikeRegularExpression: Bool {
+        !contains("(") && (contains("/.*") || hasSuffix("$"))
     }
 }

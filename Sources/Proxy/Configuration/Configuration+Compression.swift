@@ -1,0 +1,100 @@
+package import Dictionaries
+
+extension Configuration {
+    /// The rules of compression.
+    package struct Compression: Sendable {
+        /// The codings in the server's order of preference.
+        package var codings = [ContentCoding.dcz, .dcb, .zstd, .br, .gzip]
+        /// Fixed levels for codings without a dictionary; the others follow the length of the body.
+        package var levels = CodingLevels()
+        /// The size of the smallest body to compress.
+        package var minSize = 256
+        /// The media types to compress.
+        package var typeNames = [
+            "application/json", "application/*+json", "application/xml", "application/*+xml", "text/*",
+            "application/javascript", "application/wasm", "image/svg+xml",
+        ]
+        /// The memory for live encoders and held bodies together.
+        package var memory = 512 << 20
+        /// The memory for indexed dictionaries, including their bodies.
+        package var preparedMemory = 256 << 20
+        /// The memory for cached deltas.
+        package var deltaMemory = 256 << 20
+        /// The choice of deltas to decode again before they are sent.
+        package var verify = Verification.Mode.sampled
+
+        /// The codings in order, and the lengths below which gzip comes first.
+        var preference: CodingPreference { CodingPreference(codings, levels: levels) }
+
+        /// The media types in their matching form; keep the result, since each call rebuilds it.
+        package var types: MediaTypes { MediaTypes(typeNames) }
+    }
+}
+
+extension Settings {
+    static let compression: [Setting<Configuration.Compression>] = [
+        .value(
+            "codings", \.codings, .codings,
+            """
+            The server's order of preference among codings that the client accepts equally. Below 24 KiB gzip comes before \
+            zstd, and below 128 KiB before br, because it is smaller or faster. A coding whose level is set below keeps its \
+            place.
+            """),
+        .section(
+            "levels", \.levels, levels,
+            """
+            The levels of codings without a dictionary. auto depends on the length of the body: the result is never larger \
+            than with gzip -6, in no more CPU time. Streamed bodies use at most zstd 9 and br 5.
+            """),
+        .value("min_size", \.minSize, .size(0...1 << 30), "Smaller bodies are not compressed."),
+        .value(
+            "types", \.typeNames, .list(.mediaType, 0...256),
+            "The media types to compress. A * matches any characters."),
+        .value(
+            "memory", \.memory, .size(mebibyte...tebibyte),
+            """
+            Memory for live encoders, decoders of upstream codings, and held bodies. Beyond it, responses are sent \
+            uncompressed, or as the upstream coded them.
+            """),
+        .value(
+            "prepared_memory", \.preparedMemory, .size(0...tebibyte), onReload: .atNextStart,
+            "Memory for dictionaries that are indexed on their second use; 0: each use indexes anew."),
+        .value(
+            "delta_memory", \.deltaMemory, .size(0...tebibyte), onReload: .atNextStart,
+            "Memory for deltas that are kept to be sent again; 0: each delta is made anew."),
+        .value(
+            "verify", \.verify, .choice(["sampled": .sampled, "always": .always, "never": .never]),
+            onReload: .atNextStart,
+            """
+            The deltas to decode again before they are sent. sampled: one in a hundred, and the first of each indexed \
+            dictionary. Deltas that are kept to be sent again are always verified.
+            """),
+    ]
+
+    static let levels: [Setting<CodingLevels>] = [
+        .value("gzip", \.gzip, .level(1...9), "The level of gzip."),
+        .value("br", \.br, .level(1...11), "The quality of brotli. From 10 on, 1 MB takes seconds."),
+        .value("zstd", \.zstd, .level(1...19), "The level of Zstandard. From 16 on, 1 MB takes a second."),
+    ]
+}
+
+extension SettingType where Value == [ContentCoding] {
+    /// The codings in order of preference, each once.
+    static let codings = {
+        let words: KeyValuePairs<String, ContentCoding> = [
+            "dcz": .dcz, "dcb": .dcb, "zstd": .zstd, "br": .br, "gzip": .gzip,
+        ]
+        let list = SettingType.list(SettingType<ContentCoding>.choice(words), 0...words.count)
+        return SettingType(
+            expectation: list.expectation,
+            read: { node, reader in
+                guard let codings = list.read(node, &reader) else { return nil }
+                guard Set(codings).count == codings.count else {
+                    reader.reportUnexpected(
+                        node, expected: "each coding once", because: "a coding is named twice")
+                    return nil
+                }
+                return codings
+            }, write: list.write)
+    }()
+}

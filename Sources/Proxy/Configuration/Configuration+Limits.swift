@@ -1,0 +1,170 @@
+extension Configuration {
+    /// The limits for clients.
+    package struct Limits: Sendable, Equatable {
+        /// The maximum size of a request head.
+        package var requestHead = 32 << 10
+        /// The maximum size of a request body.
+        package var requestBody = 64 << 20
+        /// The maximum number of client connections.
+        package var connections = 10_000
+        /// The time limit from the first byte of a connection or request to the whole head.
+        package var headTimeout = 10_000
+        /// The time to keep an idle connection.
+        package var keepAliveTimeout = 75_000
+        /// The body rate, in bytes per second, below which the idle time-out runs.
+        package var bodyRate = 240
+        /// The maximum silence of an upgraded connection.
+        package var tunnelTimeout = 600_000
+        /// The time for requests in progress to finish when the program ends.
+        package var drainTimeout = 10_000
+        /// The limits per client.
+        package var client = ClientLimits()
+    }
+}
+
+extension Configuration {
+    /// The limits of one client.
+    package struct ClientLimits: Sendable, Equatable {
+        /// The way to tell clients apart.
+        package var by = Key.address
+        /// The maximum request rate; nil for no limit.
+        package var rate: Rate?
+        /// The number of requests that may come at once; nil for those of one second.
+        package var burst: Int?
+        /// The maximum number of connections; nil for no limit.
+        package var connections: Int?
+        /// The length of the IPv6 prefix that identifies a client.
+        package var ipv6Prefix = 64
+
+        /// The way to tell clients apart.
+        package enum Key: Sendable, Equatable {
+            /// By address.
+            case address
+            /// By the value of a request field.
+            case header(String)
+        }
+    }
+
+    /// A number of requests per unit of time.
+    package struct Rate: Sendable, Equatable {
+        package let count: Int
+        package let unit: Unit
+
+        /// The units of time.
+        package enum Unit: String, Sendable, CaseIterable {
+            case second = "s"
+            case minute = "m"
+            case hour = "h"
+
+            /// The length of the unit.
+            var seconds: Int {
+                switch self {
+                case .second: 1
+                case .minute: 60
+                case .hour: 3600
+                }
+            }
+        }
+
+        /// Parses `100/s`, `600/m` or `1000/h`.
+        init?(_ text: String) {
+            let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+            guard parts.count == 2, let unit = Unit(rawValue: String(parts[1])),
+                let count = Quantity.count.value(of: String(parts[0]), in: 1...1_000_000)
+            else { return nil }
+            (self.count, self.unit) = (count, unit)
+        }
+
+        /// The nanoseconds between two requests.
+        var interval: Int64 { Int64(unit.seconds) * 1_000_000_000 / Int64(count) }
+        /// The number of requests per second, at least one.
+        var countPerSecond: Int { max(1, count / unit.seconds) }
+    }
+}
+
+extension SettingType where Value == Configuration.Rate {
+    /// A number of requests per unit of time.
+    static let rate = scalar(
+        "a rate from 1 to 1000000, such as 100/s, 600/m or 1000/h",
+        write: { "\($0.count)/\($0.unit.rawValue)" },
+        read: { Configuration.Rate($0) })
+}
+
+extension SettingType where Value == Configuration.ClientLimits.Key {
+    /// The way to tell clients apart.
+    static let clientKey = scalar(
+        "address or header:NAME",
+        write: { key in
+            switch key {
+            case .address: "address"
+            case .header(let name): "header:\(name)"
+            }
+        },
+        read: { text in
+            if text == "address" { return .address }
+            guard text.hasPrefix("header:"), text[text.index(text.startIndex, offsetBy: 7)...].isToken else {
+                return nil
+            }
+            return .header(String(text.dropFirst(7)))
+        })
+}
+
+extension Settings {
+    static let limits: [Setting<Configuration.Limits>] = [
+        .value(
+            "request_head", \.requestHead, .size(1 << 10...mebibyte), "The maximum size of a request head."),
+        .value("request_body", \.requestBody, .size(0...tebibyte), "The maximum size of a request body."),
+        .value(
+            "connections", \.connections, .count(1...1_000_000),
+            "The maximum number of client connections."),
+        .value(
+            "head_timeout", \.headTimeout, .duration(1...10 * minute),
+            "Time-out for the complete request head."),
+        .value(
+            "keep_alive_timeout", \.keepAliveTimeout, .duration(1...day), "Time-out for idle connections."),
+        .value(
+            "body_rate", \.bodyRate, .size(0...mebibyte),
+            """
+            The minimum rate, in bytes per second, at which clients send request bodies and accept responses, and at which \
+            upstreams send responses of known length. Connections that are slower for upstream.idle_timeout are closed. 0: only \
+            silence counts.
+            """),
+        .value(
+            "tunnel_timeout", \.tunnelTimeout, .duration(1...day),
+            "Time-out for a silent upgraded connection, such as a WebSocket."),
+        .value(
+            "drain_timeout", \.drainTimeout, .duration(0...day),
+            "The time for requests in progress to finish after SIGTERM. A second SIGTERM ends them at once."),
+        .section(
+            "client", \.client, client,
+            """
+            Limits per client. A client is the address that trusted_proxies report, or else the peer's address. Trusted peers \
+            that report no client are not limited.
+            """),
+    ]
+
+    static let client: [Setting<Configuration.ClientLimits>] = [
+        .value(
+            "rate", \.rate, .optional(.rate), example: "100/s",
+            """
+            The maximum request rate. Requests beyond it get a 429 with Retry-After. Without it, the rate is not limited.
+            """),
+        .value(
+            "burst", \.burst, .optional(.count(1...1_000_000)), example: "100",
+            "The number of requests that may come at once. The default is the number for one second."),
+        .value(
+            "by", \.by, .clientKey,
+            """
+            What the rate applies to. header:NAME is only useful for a field that something verifies, such as an API key. \
+            Requests without the field count by address.
+            """),
+        .value(
+            "connections", \.connections, .optional(.count(1...1_000_000)), example: "100",
+            """
+            The maximum number of connections per address. Further ones get a 503. Connections of trusted peers do not count.
+            """),
+        .value(
+            "ipv6_prefix", \.ipv6Prefix, .count(16...128),
+            "The prefix length that makes IPv6 addresses one client: the network of a household or a server."),
+    ]
+}

@@ -1,0 +1,210 @@
+package import HTTP
+
+extension Configuration {
+    /// A listener.
+    package struct Listener: Sendable, Equatable {
+        package var address: ListenAddress
+
+        /// True if connections begin with a PROXY protocol header.
+        package var proxyProtocol = false
+        /// The TLS settings; nil for plain HTTP.
+        package var tls: TLS?
+        /// The https port that plain requests are redirected to; nil for no redirect.
+        package var redirectPort: UInt16?
+        /// The Strict-Transport-Security of responses over TLS.
+        package var strictTransportSecurity: String?
+
+        /// True if another process may listen at the same address.
+        package var reusesPort = false
+        /// True for Multipath TCP (RFC 8684).
+        package var isMultipath = false
+        /// The silence after which the kernel probes a connection; 0 for no probes.
+        package var keepAlive = 60_000
+        /// The number of pending TCP Fast Open connections (RFC 7413).
+        package var fastOpenQueue = 0
+
+        /// Makes a listener.
+        package init(address: ListenAddress) { self.address = address }
+
+        /// The default listener.
+        static let standard = Listener(address: .tcp(host: "127.0.0.1", port: 8080))
+    }
+}
+
+extension Configuration {
+    /// The TLS settings of a listener.
+    package struct TLS: Sendable, Equatable {
+        /// The files of one certificate.
+        package struct Certificate: Sendable, Equatable {
+            /// The certificate chain without the root, in PEM.
+            package var certificate = ""
+            /// The private key, in PEM.
+            package var privateKey = ""
+            /// An OCSP response in DER; nil for none.
+            package var ocsp: String?
+        }
+
+        /// The certificate chain of the first certificate.
+        package var certificate: String?
+        package var privateKey: String?
+        package var ocsp: String?
+        /// Further certificates, chosen by the server name that a client sends.
+        package var certificates: [Certificate] = []
+        /// The oldest TLS version to accept.
+        package var minVersion = TLSServerSettings.Version.tls12
+
+        /// The authorities for client certificates, in PEM; nil if clients are not asked for one.
+        package var clientAuthority: String?
+        /// Requires or merely accepts client certificates.
+        package var clientAuthentication = TLSServerSettings.ClientAuthentication.required
+        /// The request field that tells the upstream the subject of the client's certificate.
+        package var clientSubjectField: String?
+        /// True if safe requests may arrive as early data (RFC 8446 section 2.3).
+        package var takesEarlyData = false
+
+        /// The settings in the form that `TLSServerContext` takes.
+        package var settings: TLSServerSettings {
+            var all = certificates
+            if let certificate, let privateKey {
+                all.insert(Certificate(certificate: certificate, privateKey: privateKey, ocsp: ocsp), at: 0)
+            }
+            var settings = TLSServerSettings(
+                certificates: all.map {
+                    .init(certificate: $0.certificate, privateKey: $0.privateKey, ocsp: $0.ocsp)
+                })
+            settings.minVersion = minVersion
+            settings.clientAuthority = clientAuthority
+            settings.clientAuthentication = clientAuthentication
+            settings.earlyData = takesEarlyData
+            return settings
+        }
+    }
+}
+
+extension Settings {
+    static let listener: [Setting<Configuration.Listener>] = [
+        .value("address", \.address, .listenAddress, required: true, "The address to listen at."),
+        .value(
+            "proxy_protocol", \.proxyProtocol, .flag,
+            """
+            Every connection begins with a PROXY protocol header, version 1 or 2, and comes from a peer in trusted_proxies. \
+            The header names the client.
+            """),
+        .value(
+            "reuse_port", \.reusesPort, .flag,
+            """
+            Another process may listen at the same IP address and port and gets a part of the connections (SO_REUSEPORT). \
+            Without it, an address in use is an error. To replace the running program, use SIGUSR2 instead.
+            """),
+        .sectionOrOff(
+            "tls", \.tls, tls, fresh: Configuration.TLS(),
+            "TLS on this listener. Dictum reads the files again on SIGHUP, and when they change."),
+        .value(
+            "redirect", \.redirectPort, .redirectOrOff, example: "https",
+            "On a plain-HTTP listener: redirects to the same URL over https, on another port if one is given."
+        ),
+        .value(
+            "hsts", \.strictTransportSecurity, .strictTransportSecurity, example: "max-age=31536000",
+            """
+            The Strict-Transport-Security field of responses over TLS, unless the upstream sends one (RFC 6797).
+            """),
+        .value(
+            "mptcp", \.isMultipath, .flag, onReload: .atNextStart,
+            """
+            Multipath TCP (RFC 8684), so that phones keep a connection when they change networks. If the kernel does not \
+            support it, Dictum logs that and uses TCP.
+            """),
+        .value(
+            "tcp_keepalive", \.keepAlive, .durationOrOff(1000...32_400_000, on: 60_000),
+            """
+            The silence after which the kernel probes a client. After four probes without a reply it closes the connection. \
+            on stands for 1m.
+            """),
+        .value(
+            "fast_open", \.fastOpenQueue, .countOrOff(1...65_535),
+            """
+            TCP Fast Open (RFC 7413): the number of pending connections whose first packet carries data. Such a packet may \
+            arrive twice. Needs net.ipv4.tcp_fastopen with 2.
+            """),
+    ]
+
+    static let tls: [Setting<Configuration.TLS>] = [
+        .value(
+            "certificate", \.certificate, .pathOrNone, example: "/etc/dictum/tls/fullchain.pem",
+            "The certificate in PEM, followed by its intermediate certificates."),
+        .value(
+            "private_key", \.privateKey, .pathOrNone, example: "/etc/dictum/tls/privkey.pem",
+            "The key of the certificate in PEM, without a passphrase."),
+        .value(
+            "ocsp", \.ocsp, .pathOrNone, example: "/etc/dictum/tls/ocsp.der",
+            "An OCSP response in DER to send with the certificate."),
+        .list(
+            "certificates", \.certificates, certificate, fresh: Configuration.TLS.Certificate(), countMax: 64,
+            """
+            Further certificates. A client gets the first certificate with the exact name that it asks for, else the first \
+            with a matching wildcard, else the first of all.
+            """),
+        .value(
+            "min_version", \.minVersion, .choice(["1.2": .tls12, "1.3": .tls13]),
+            "The oldest TLS version to accept."),
+        .value(
+            "client_ca", \.clientAuthority, .pathOrNone, example: "/etc/dictum/tls/client-ca.pem",
+            "The authorities for client certificates, in PEM. Without it, clients are not asked for one."),
+        .value(
+            "client_auth", \.clientAuthentication, .choice(["required": .required, "optional": .optional]),
+            "With client_ca: optional also accepts clients without a certificate."),
+        .value(
+            "client_subject_field", \.clientSubjectField, .fieldNameOrNone, example: "x-client-subject",
+            """
+            The request field that tells the upstream the subject of the client's certificate (RFC 4514). Dictum removes it \
+            from every incoming request.
+            """),
+        .value(
+            "early_data", \.takesEarlyData, .flag,
+            """
+            Accepts GET, HEAD and OPTIONS in the first bytes of a resumed TLS 1.3 session (0-RTT). Only for upstreams that \
+            understand Early-Data and respond with 425 to requests that must not be replayed (RFC 8470).
+            """),
+    ]
+
+    static let certificate: [Setting<Configuration.TLS.Certificate>] = [
+        .value("certificate", \.certificate, .path, required: true, "As above."),
+        .value("private_key", \.privateKey, .path, required: true, "As above."),
+        .value("ocsp", \.ocsp, .pathOrNone, example: "", "As above."),
+    ]
+}
+
+extension SettingType where Value == UInt16? {
+    /// The target of the redirect to https.
+    static let redirectOrOff = scalar(
+        "off, https or https:PORT", write: { $0.map { $0 == 443 ? "https" : "https:\($0)" } ?? "off" },
+        read: { text in
+            if text.saysOff { return .some(nil) }
+            if text == "https" { return 443 }
+            guard text.hasPrefix("https:"), text.dropFirst(6).utf8.allSatisfy({ 0x30...0x39 ~= $0 }),
+                let port = UInt16(text.dropFirst(6)), port > 0
+            else { return nil }
+            return port
+        })
+}
+
+extension SettingType where Value == String? {
+    /// A Strict-Transport-Security value (RFC 6797 section 6.1); nil without one.
+    static let strictTransportSecurity = scalar(
+        "a value of Strict-Transport-Security, such as \"max-age=31536000; includeSubDomains\"",
+        write: { $0?.inYAML ?? "" },
+        read: { text in
+            let parts = text.split(separator: ";", omittingEmptySubsequences: false).map {
+                $0.filter { $0 != " " }
+            }
+            let ages = parts.filter { $0.lowercased().hasPrefix("max-age=") }
+            let isKnown = parts.allSatisfy {
+                ages.contains($0) || ["includesubdomains", "preload"].contains($0.lowercased())
+            }
+            guard isKnown, ages.count == 1, let digits = ages.first?.dropFirst(8),
+                1...10 ~= digits.utf8.count,
+                digits.utf8.allSatisfy({ 0x30...0x39 ~= $0 }), Set(parts).count == parts.count
+            else { return nil }
+            return text
+        })
+}

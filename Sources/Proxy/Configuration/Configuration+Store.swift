@@ -1,0 +1,65 @@
+extension Configuration {
+    /// The store of dictionaries.
+    package struct Store: Sendable, Equatable {
+        /// The database file, or `:memory:`.
+        package var path = "./dictum.sqlite"
+        /// The size of bodies, rows and log together.
+        package var maxSize = 1 << 30
+        /// The maximum number of chains.
+        package var maxChains = 100_000
+        /// The memory for hot bodies, copies being admitted, and the index.
+        package var memory = 256 << 20
+        /// The bytes that admissions may write per second.
+        package var writeRate = 16 << 20
+        /// The key file; nil for the default beside the database.
+        package var keyFile: String?
+        /// The part of `maxSize` for private versions; nil for a quarter.
+        package var privateMaxSize: Int?
+
+        /// The key file in use; nil for a store in memory, whose key is not kept.
+        package var keyFileInUse: String? { keyFile ?? (path == ":memory:" ? nil : path + ".key") }
+    }
+}
+
+extension Settings {
+    static let store: [Setting<Configuration.Store>] = [
+        .value(
+            "path", \.path, .path, onReload: .refused,
+            "The file of the database, or :memory: to keep nothing across restarts."),
+        .value(
+            "max_size", \.maxSize, .size(mebibyte...16 * tebibyte), onReload: .atNextStart,
+            """
+            The maximum size of bodies and rows; the least wanted versions go first. The log of the database takes up to \
+            32 MiB more. Without routes, paths that nobody has requested again share a fifth of it and of max_chains.
+            """),
+        .value(
+            "max_chains", \.maxChains, .count(1...10_000_000), onReload: .atNextStart,
+            "The maximum number of chains."),
+        .value(
+            "memory", \.memory, .size(mebibyte...tebibyte), onReload: .atNextStart,
+            """
+            Memory for hot bodies, copies being admitted, and the index. The index takes 0.6 KB per version and 0.7 KB per \
+            chain, plus their names. A quarter is reserved for bodies.
+            """),
+        .value(
+            "write_rate", \.writeRate, .size(1 << 10...tebibyte), onReload: .atNextStart,
+            """
+            The maximum number of bytes to write per second, but at most twice max_size. Responses beyond it are neither \
+            stored nor offered as dictionaries.
+            """),
+        .value(
+            "key_file", \.keyFile, .pathOrNone, example: "./dictum.sqlite.key", onReload: .atNextStart,
+            """
+            The file with the key that ids are made and personal bodies are encrypted with. Dictum creates it if it is \
+            missing. The default is the path of the database followed by .key; whoever copies that folder gets both.
+            """),
+        .value(
+            "private_max_size", \.privateMaxSize, .sizeOrNone(mebibyte...16 * tebibyte), example: "256MiB",
+            onReload: .atNextStart,
+            """
+            The part of max_size for personal dictionaries, compressed, with 1 KiB of overhead each. The default is a \
+            quarter. They do not count towards max_chains. If space is short, those of the client addresses (IPv6: /64) with \
+            the most bytes go first.
+            """),
+    ]
+}

@@ -1,0 +1,151 @@
+package import HTTP
+
+extension Configuration {
+    /// The upstreams and how to reach them.
+    package struct Upstream: Sendable, Equatable {
+        /// The upstreams; at least one in a configuration that was read.
+        package var urls: [UpstreamURL] = []
+        /// The TLS settings for https URLs.
+        package var tls = UpstreamTLS()
+        /// The Accept-Encoding that the upstream gets.
+        package var acceptEncoding = AcceptEncodingMode.identity
+        /// The time limit for connecting.
+        package var connectTimeout = 2_000
+        /// The time limit for the whole response head.
+        package var responseTimeout = 30_000
+        /// The time limit between two bytes of a body.
+        package var idleTimeout = 60_000
+        /// The number of idle connections to keep.
+        package var keepAlive = 256
+        /// The distribution of requests among several upstreams.
+        package var balance = Balance.roundRobin
+        /// The number of failures in a row that eject an upstream; 0 to never eject.
+        package var maxFailures = 3
+        /// The first ejection time.
+        package var failTimeout = 10_000
+        /// The maximum number of retries per request.
+        package var retries = 2
+        /// The time between two resolutions of a name.
+        package var resolveInterval = 30_000
+        /// The health checks; nil for none.
+        package var health: Health?
+
+        /// A distribution of requests among several upstreams.
+        package enum Balance: Sendable, Equatable {
+            /// Each upstream in turn.
+            case roundRobin
+            /// The upstream with the fewest requests in progress.
+            case leastConnections
+        }
+
+        /// A request that is regularly sent to each upstream.
+        package struct Health: Sendable, Equatable {
+            package var path = "/"
+            /// The time between two checks.
+            package var interval = 10_000
+            /// The time limit for connecting and the whole head.
+            package var timeout = 2_000
+            /// The statuses of a healthy upstream.
+            package var status = ExpectedStatus.success
+        }
+
+        /// The Accept-Encoding that the upstream gets.
+        package enum AcceptEncodingMode: Sendable, Equatable {
+            /// Identity only.
+            case identity
+            /// The client's, without dcz and dcb.
+            case pass
+        }
+    }
+
+    /// The TLS settings for upstreams.
+    package typealias UpstreamTLS = TLSClientSettings
+}
+
+extension Settings {
+    static let upstream: [Setting<Configuration.Upstream>] = [
+        .value(
+            "urls", \.urls, .list(.upstreamURL, 1...256), required: true,
+            example: "[\"http://127.0.0.1:9000\"]",
+            """
+            The upstreams. Dictum distributes requests over all of them, and over all addresses of a host name, as long as \
+            they are healthy.
+            """),
+        .value(
+            "balance", \.balance,
+            .choice(["round_robin": .roundRobin, "least_connections": .leastConnections]),
+            "round_robin: each in turn; least_connections: the one with the fewest requests in progress."),
+        .value(
+            "accept_encoding", \.acceptEncoding, .choice(["identity": .identity, "pass": .pass]),
+            "pass: forwards the client's Accept-Encoding, for upstreams with precompressed files."),
+        .value(
+            "connect_timeout", \.connectTimeout, .duration(1...10 * minute), "Time-out for connecting."),
+        .value(
+            "response_timeout", \.responseTimeout, .duration(1...day),
+            "Time-out for the complete response head."),
+        .value(
+            "idle_timeout", \.idleTimeout, .duration(1...day),
+            "Time-out between two bytes of a body, in both directions."),
+        .value(
+            "keep_alive", \.keepAlive, .count(0...100_000),
+            """
+            The number of idle connections to keep; 0 for none. Under load, Dictum keeps as many as there were concurrent \
+            requests in the last 20 seconds.
+            """),
+        .value(
+            "max_failures", \.maxFailures, .count(0...1_000),
+            """
+            The number of consecutive failures (no connection, time-out, invalid head) after which an upstream is ejected, if \
+            there are others; 0: never.
+            """),
+        .value(
+            "fail_timeout", \.failTimeout, .duration(1...day),
+            """
+            The time for which a failed upstream is ejected. After that, one request tries it. Each further failure doubles \
+            the time, up to eight times this value.
+            """),
+        .value(
+            "retries", \.retries, .count(0...10),
+            """
+            The maximum number of retries per request, each on another upstream. A request is retried if the upstream sent no \
+            byte of a response and the request is idempotent and has no body, or if nothing of it was sent. Within ten \
+            seconds, each event loop retries a fifth of its requests, and ten more.
+            """),
+        .value(
+            "resolve_interval", \.resolveInterval, .duration(1_000...day),
+            "The time between two resolutions of a name. If a resolution fails, the known addresses stay in use."
+        ),
+        .sectionOrOff(
+            "health", \.health, health, fresh: Configuration.Upstream.Health(),
+            """
+            Health checks. Two results in a row change the state of an upstream. off, the default: only client requests tell \
+            whether an upstream is healthy.
+            """),
+        .section(
+            "tls", \.tls, upstreamTLS, "TLS to https:// upstreams. Dictum reads the files again on SIGHUP."),
+    ]
+
+    static let upstreamTLS: [Setting<Configuration.UpstreamTLS>] = [
+        .value(
+            "ca", \.authority, .pathOrNone, example: "/etc/dictum/tls/upstream-ca.pem",
+            "The trusted authorities, in PEM. Without it, those of the system are trusted."),
+        .value(
+            "certificate", \.certificate, .pathOrNone, example: "/etc/dictum/tls/client.pem",
+            "The client certificate for upstreams that ask for one, in PEM."),
+        .value(
+            "private_key", \.privateKey, .pathOrNone, example: "/etc/dictum/tls/client.key",
+            "The key of that certificate, in PEM."),
+        .value(
+            "verify", \.verifies, .flag,
+            "off: Dictum does not check the upstream's certificate, so anybody in between can impersonate it."
+        ),
+    ]
+
+    static let health: [Setting<Configuration.Upstream.Health>] = [
+        .value("path", \.path, .requestTarget, "The path to request with GET."),
+        .value("interval", \.interval, .duration(100...day), "The time between two checks."),
+        .value(
+            "timeout", \.timeout, .duration(1...10 * minute), "Time-out for the complete response head."),
+        .value("status", \.status, .expectedStatus, "The statuses of a healthy upstream."),
+    ]
+}
