@@ -16,7 +16,7 @@ extension Configuration {
         /// The part of `maxSize` for private versions; nil for a quarter.
         package var privateMaxSize: Int?
 
-        /// The key file in use; nil for a store in memory, whose key is not kept.
+        /// The key file in use; nil for a store in memory without `key_file`, which makes a temporary key.
         package var keyFileInUse: String? { keyFile ?? (path == ":memory:" ? nil : path + ".key") }
     }
 }
