@@ -3,9 +3,9 @@ internal import Testing
 
 @testable internal import dictum
 
-/// `dictum demo` as a newcomer runs it.
+/// `dictum demo` as a new user runs it.
 @Suite struct DemoTests {
-    /// The cells of the table's rows: fetch, coding, body, gzip, wire, saved.
+    /// Returns the cells of the table's rows: fetch, coding, body, gzip, wire, saved.
     private static func rows(_ text: String) -> [[Substring]] {
         text.split(separator: "\n").map { $0.split(separator: " ") }.filter {
             $0.count == 7 && Int($0[0]) != nil
@@ -46,7 +46,7 @@ internal import Testing
 
     @Test(.timeLimit(.minutes(10)))
     func `a port that is taken is replaced with a note`() throws {
-        // If somebody else has it already, so much the better.
+        // If another process has the port already, that serves the test as well.
         let holder = try? ScriptedOrigin(port: 8080) { _ in nil }
         defer { holder?.stop() }
         let result = try RunningProcess.run(["demo", "--once"])
@@ -74,7 +74,7 @@ internal import Testing
         let version = try #require(
             String(decoding: new, as: UTF8.self).firstMatch(of: /"version":([0-9]+)/)?.output.1)
         #expect(new == DemoFeed.bytes(version: try #require(Int(version)) - 1))
-        // The first three commands alone give the new feed too: fetch has only written it again.
+        // The first three commands alone give the new feed too; fetch has only written it again.
         let zstd = try RunningProcess.run(
             ["zstd", "-q", "-d", "-D", "dictum-old.json", "-c", "dictum-delta.dcz"], of: "/usr/bin/env",
             in: folder.path)

@@ -1,16 +1,14 @@
 internal import Foundation
 internal import Testing
 
-/// What `dictum doctor --json` says.
+/// The output of `dictum doctor --json`.
 struct Consultation: Decodable {
-    /// One finding.
     struct Finding: Decodable {
         let finding: String
         let level: String
         let text: String
     }
 
-    /// One fetch of a real browser.
     struct BrowserFetch: Decodable {
         let number: Int
         let status: Int
@@ -23,9 +21,8 @@ struct Consultation: Decodable {
     let url: String
     let works: Bool
     let findings: [Finding]
-    /// The fetches of a real browser, where one was asked.
+    /// The fetches of a real browser, if one was used.
     let browser: [BrowserFetch]
-    /// The exit code.
     private(set) var status: Int32 = -1
 
     private enum CodingKeys: CodingKey { case url, works, findings, browser }
@@ -38,15 +35,15 @@ struct Consultation: Decodable {
         browser = try values.decodeIfPresent([BrowserFetch].self, forKey: .browser) ?? []
     }
 
-    /// The names of the findings, in their order.
+    /// The names of the findings in their order.
     var names: [String] { findings.map(\.finding) }
 
-    /// Asks the doctor.
+    /// Runs the doctor.
     static func of(_ url: String, _ arguments: String...) throws -> Consultation {
         try of(url, arguments)
     }
 
-    /// Asks the doctor.
+    /// Runs the doctor.
     static func of(_ url: String, _ arguments: [String]) throws -> Consultation {
         let result = try RunningProcess.run(["doctor", url, "--json"] + arguments)
         var report = try JSONDecoder().decode(Consultation.self, from: Data(result.output))
@@ -54,7 +51,7 @@ struct Consultation: Decodable {
         return report
     }
 
-    /// Expects that a problem is among the findings, and that dictionaries will not work.
+    /// Expects a problem among the findings, and the verdict that dictionaries will not work.
     func expect(_ name: String, sourceLocation: SourceLocation = #_sourceLocation) {
         let found = findings.contains { $0.finding == name && $0.level == "problem" }
         #expect(found && !works && status == 1, "\(names)", sourceLocation: sourceLocation)

@@ -95,12 +95,12 @@ struct DiagnosisTests {
         ("s-maxage=60", .sharedOnly), ("public", .noLifetime),
     ])
     func `a freshness that no browser keeps`(cacheControl: String, reason: UnkeptReason) throws {
-        // What is not public cannot be announced, and what nobody may keep has nothing to be announced.
+        // Responses that are not public cannot be announced; responses that nobody may keep need no announcement.
         let rest: [DoctorFinding] =
             [.noStore, .sharedOnly, .noLifetime].contains(reason) ? [] : [.notAnnounceable(.notPublic)]
         #expect(
             try SeenURL.problems { $0.fields["Cache-Control"] = cacheControl } == [.unkept(reason)] + rest)
-        // Chromium knows `ttl` behind a flag only.
+        // Chromium has `ttl` behind a flag.
         let helped = try SeenURL.problems {
             $0.fields["Cache-Control"] = cacheControl
             $0.fields["Use-As-Dictionary"] = #"match="/feed", ttl=600"#
@@ -192,7 +192,7 @@ struct DiagnosisTests {
         #expect(try problems(.crossSite) == [.crossSite])
         #expect(try problems(.sameSite) == [.corsMissing])
         #expect(try problems(.sameSite) { $0.fields["Access-Control-Allow-Origin"] = "*" } == [])
-        // Nothing is offered to it then, and nothing else is guessed.
+        // Such a page gets no offer, so the missing offer needs no other explanation.
         let silent = try problems(.crossSite) { seen in
             seen.fields["Use-As-Dictionary"] = nil
             seen.change(.held) { $0.fields["Content-Encoding"] = nil }

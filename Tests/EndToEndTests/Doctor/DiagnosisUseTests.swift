@@ -42,7 +42,7 @@ struct DiagnosisUseTests {
 
     @Test func `a delta that gives another body than the plain responses around it`() throws {
         #expect(try SeenURL.problems { $0.change(.held) { $0.plain = feed(2) } } == [.otherBody])
-        // Where the plain ones differ among themselves nothing can be said of it.
+        // If the plain responses differ among themselves, a different delta proves nothing.
         let changing = try SeenURL.problems {
             $0.change(.held) { $0.plain = feed(2) }
             $0.requests[2].change = { $0.plain = feed(3) }

@@ -4,11 +4,11 @@ internal import Primitives
 internal import TestSupport
 internal import Testing
 
-/// `dictum doctor` as a process, before Dictum, and before what is wrong with Dictum or in front of it.
+/// `dictum doctor` as a process, in front of Dictum and of faulty servers and proxies.
 @Suite(.timeLimit(.minutes(10))) struct DoctorTests {
     private static let fresh = "public, max-age=600"
 
-    /// An upstream that answers the same all the time.
+    /// Returns an upstream whose response never changes.
     private func origin(_ cacheControl: String = fresh) throws -> Origin {
         try Origin(
             wire(
@@ -29,7 +29,7 @@ internal import Testing
         let report = try Consultation.of(proxy.url("/feed"))
         #expect(report.names == ["loopback", "offered", "used"])
         #expect(report.works && report.status == 0)
-        // In its own order too, as the match goes on to any query.
+        // The doctor also offers the dictionary first, at a URL with a query that the match covers.
         #expect(proxy.origin.requests.contains { $0.target.hasPrefix("/feed?dictum-doctor=") })
         let text = try RunningProcess.run(["doctor", proxy.url("/feed")])
         #expect(text.status == 0 && text.errors.isEmpty)
@@ -110,7 +110,7 @@ internal import Testing
     }
 
     @Test func `away from this machine it matters whether there is TLS, and whose authority`() throws {
-        // For Linux this leads to the machine itself; for browsers it is another place than localhost.
+        // On Linux this address leads to the machine itself; for browsers it is not localhost.
         let anywhere = { (proxy: ServedProxy) in "\(proxy.scheme)://0.0.0.0:\(proxy.port)/feed" }
         let plain = try served()
         try Consultation.of(anywhere(plain)).expect("insecure-transport")
@@ -247,7 +247,7 @@ internal import Testing
         let report = try Consultation.of(changing.url("/feed"))
         report.expect("unkept")
         #expect(report.names.contains("not-announceable"), "\(report.names)")
-        // One body for all can be.
+        // A body that is the same for all clients can be announced.
         let steady = try served(#"routes: [{match: "/*"}]"#, "public, max-age=0")
         #expect(try !Consultation.of(steady.url("/feed")).names.contains("not-announceable"))
     }
@@ -284,6 +284,6 @@ internal import Testing
 }
 
 extension WireMessage {
-    /// Whether a body is coded over a dictionary.
+    /// True if the body is coded over a dictionary.
     fileprivate var isDelta: Bool { self["Content-Encoding"]?.hasPrefix("dc") == true }
 }

@@ -7,19 +7,19 @@ internal import Testing
 
 @testable internal import dictum
 
-/// A response, and whether Chromium uses it as a dictionary: the one table that doctor and a real browser are tested with.
+/// A response, and for how long Chromium uses it as a dictionary: one table for doctor and a real browser.
 struct FreshnessCase: Sendable, CustomTestStringConvertible {
-    /// The fields, given the time at which they are sent.
+    /// Returns the fields, given the time at which they are sent.
     let fields: @Sendable (Date) -> [String]
-    /// For how long Chromium keeps the dictionary.
+    /// The seconds for which Chromium keeps the dictionary.
     let seconds: Int64
     /// The `dictionary` of its route.
     let route: String
-    /// Whether Dictum offers it at all.
+    /// True if Dictum offers it.
     let isOffered: Bool
     let testDescription: String
 
-    /// Whether later fetches come as deltas.
+    /// True if later fetches come as deltas.
     var isUsed: Bool { isOffered && seconds > 0 }
 
     init(
@@ -38,7 +38,6 @@ struct FreshnessCase: Sendable, CustomTestStringConvertible {
         testDescription = "\(name) \(route)"
     }
 
-    /// The table.
     static let all = [
         FreshnessCase("Cache-Control: max-age=600", seconds: 600),
         FreshnessCase("Cache-Control: public, max-age=600", seconds: 600),
@@ -76,7 +75,7 @@ struct FreshnessCase: Sendable, CustomTestStringConvertible {
         FreshnessCase(
             "Cache-Control: public, no-cache", seconds: 600,
             route: #"{delivery: in_band, cache_control: "public, max-age=600"}"#),
-        // One client alone proves nothing to be public, so the offer stays in-band.
+        // One client alone proves no body to be public, so the offer stays in-band.
         FreshnessCase("Cache-Control: public, max-age=600", seconds: 600, route: "{delivery: link}"),
         FreshnessCase("Cache-Control: public, max-age=600", seconds: 0, route: "off", isOffered: false),
     ]
@@ -90,9 +89,9 @@ struct FreshnessCase: Sendable, CustomTestStringConvertible {
     }
 }
 
-/// The table, by rules, by doctor, and by a real Chromium.
+/// The table as seen by the rules, by doctor, and by a real Chromium.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct FreshnessCaseTests {
-    /// Each case is a feed of its own, which changes with each request.
+    /// Serves each case as a feed that changes with each request.
     private static func served(_ certificates: TestCertificates? = nil) throws -> ServedProxy {
         let number = Guarded(0)
         let origin = try Origin { request, connection in
@@ -124,7 +123,7 @@ struct FreshnessCase: Sendable, CustomTestStringConvertible {
             listener: certificates?.settings() ?? "")
     }
 
-    /// Fetches each case past the browser's own cache, until a delta has come or it is clear that none does.
+    /// Fetches each case past the browser's own cache, until a delta has come or certainly will not come.
     private static let page = BrowserPage.html(
         """
         const fetches = [];
@@ -151,7 +150,7 @@ struct FreshnessCase: Sendable, CustomTestStringConvertible {
         }
         let receivedAt = Int64(now.timeIntervalSince1970)
         let seconds = ChromiumFreshness(headers, receivedAt: receivedAt).remainingSeconds
-        // A life that is over before it begins may be less than nothing.
+        // A lifetime that ended before the response came is negative.
         #expect(max(0, seconds) == row.seconds)
         #expect((ChromiumFreshness(headers, receivedAt: receivedAt).obstacle == nil) == (row.seconds > 0))
     }

@@ -2,16 +2,16 @@ internal import Dictionaries
 internal import Primitives
 internal import TestSupport
 
-/// A proxy that does what it should not: it changes requests and answers, or keeps answers whatever they vary by.
+/// A faulty proxy: it changes requests and responses, or caches responses whatever their Vary.
 final class InBetween: Sendable {
-    /// What is done to one message.
+    /// A change to one message.
     typealias Change = @Sendable (inout WireMessage) -> Void
 
     private let origin: Origin
-    /// The address of a path through it.
+    /// Returns the URL of a path through it.
     func url(_ path: String) -> String { "http://127.0.0.1:\(origin.port)\(path)" }
 
-    /// Stands before a port of this machine.
+    /// Starts a proxy in front of a port of this machine.
     init(
         before port: UInt16, request: @escaping Change = { _ in }, answer change: @escaping Change = { _ in }
     ) throws {
@@ -24,7 +24,7 @@ final class InBetween: Sendable {
         }
     }
 
-    /// A cache that takes the target alone for its key, before a port of this machine.
+    /// Starts a cache, keyed by the target alone, in front of a port of this machine.
     init(cachingBefore port: UInt16, saysAge: Bool) throws {
         let kept = Guarded<[String: [UInt8]]>([:])
         origin = try Origin { message, connection in
@@ -56,10 +56,9 @@ final class InBetween: Sendable {
 }
 
 extension WireMessage {
-    /// Takes a field out.
     mutating func remove(_ name: String) { fields.removeAll { $0.name.lowercased() == name.lowercased() } }
 
-    /// Sends a field with another value.
+    /// Replaces the value of a field.
     mutating func set(_ name: String, _ value: String) {
         remove(name)
         fields.append((name, value))

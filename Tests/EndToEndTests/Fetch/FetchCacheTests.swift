@@ -33,7 +33,7 @@ internal import Testing
         #expect(second.report.wire_bytes == 0 && second.report.body_bytes == feed(1).count)
         _ = try fetching.fetch("\(origin.url)/feed")
         #expect(field("Available-Dictionary", of: origin.requests.last) == available(feed(1)))
-        // What the 304 does not say anew stays: the id, and the validator.
+        // Values that the 304 does not give stay: the id and the validator.
         #expect(field("Dictionary-ID", of: origin.requests.last) == "\"a\"")
         #expect(field("If-None-Match", of: origin.requests.last) == nil)
     }

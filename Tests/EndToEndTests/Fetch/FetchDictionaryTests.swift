@@ -1,7 +1,7 @@
 internal import Dictionaries
 internal import Testing
 
-/// Which dictionaries a client keeps, and which one it offers (RFC 9842 section 2).
+/// The dictionaries that a client keeps, and the one it offers (RFC 9842 section 2).
 @Suite struct FetchDictionaryTests {
     private static let offer = #"Use-As-Dictionary: match="/feed", id="v\"1""#
 

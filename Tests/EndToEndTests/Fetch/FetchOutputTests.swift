@@ -2,7 +2,7 @@ internal import Dictionaries
 internal import Foundation
 internal import Testing
 
-/// What fetch prints, and where.
+/// The output of `dictum fetch`.
 @Suite struct FetchOutputTests {
     @Test(.timeLimit(.minutes(10)))
     func `the JSON report has these keys and nothing else is on standard output`() throws {

@@ -2,7 +2,7 @@ internal import Dictionaries
 internal import Foundation
 internal import Testing
 
-/// What must never be taken for a body: exit 1, one line, nothing written.
+/// Responses whose body must be refused: exit code 1, one line, nothing written.
 @Suite struct FetchRefusalTests {
     /// An answer that must be refused, and what the refusal says.
     struct Case: CustomTestStringConvertible, Sendable {

@@ -4,7 +4,7 @@ internal import Testing
 
 /// `dictum fetch` with a cache of its own; each run is a new process.
 struct Fetching {
-    /// What `--json` prints, as far as most tests care.
+    /// The output of `--json`, as far as most tests need it.
     struct Report: Decodable {
         let status: Int
         let coding: String
@@ -68,5 +68,5 @@ func field(_ name: String, of head: String?) -> String? {
         .map { String($0.dropFirst(name.count + 2)) }
 }
 
-/// What Available-Dictionary is for a body.
+/// Returns the Available-Dictionary field for a body.
 func available(_ body: [UInt8]) -> String { ":\(Body(body).digest.base64):" }

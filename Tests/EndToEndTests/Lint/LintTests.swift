@@ -4,7 +4,7 @@ internal import Primitives
 internal import TestSupport
 internal import Testing
 
-/// What httplint and redbot, the HTTP checkers of PyPI, say of every kind of response.
+/// The opinion of httplint and redbot, the HTTP checkers from PyPI, on every kind of response.
 @Suite(.timeLimit(.minutes(10))) struct LintTests {
     private static let packages = ["httplint==2026.10.4", "redbot==2.7.1"]
 

@@ -6,14 +6,13 @@ internal import Testing
 /// `dictum serve` as a process before an upstream of the test; ends with this object.
 final class ServedProxy {
     let origin: Origin
-    /// Where the configuration, the store and what curl fetches are.
+    /// The folder of the configuration, the store and the output of curl.
     let folder: TemporaryFolder
     let process: RunningProcess
     let port: UInt16
     /// The admin listener's, of which each process on one folder has its own.
     private let adminSocket: String
 
-    /// What is spoken there.
     let scheme: String
 
     /// Starts on a free port; `launcher` is a command that becomes the program named behind it, and `listener` what is
@@ -36,7 +35,7 @@ final class ServedProxy {
         try folder.write(Array(text.utf8), to: "dictum.yaml")
         let command = launcher + [RunningProcess.dictum, "serve", "--config", "\(folder.path)/dictum.yaml"]
         process = try RunningProcess(Array(command.dropFirst()), of: command[0])
-        // Whatever else it says of addresses, such as of an upstream that is down already.
+        // Earlier lines may name other addresses, such as that of an upstream that is down.
         let errors = try process.waitFor("listening on http")
         let match = try #require(errors.firstMatch(of: /listening on (https?):\/\/127.0.0.1:([0-9]+)/))
         scheme = String(match.output.1)
@@ -48,12 +47,12 @@ final class ServedProxy {
     /// The address of a path.
     func url(_ path: String) -> String { "\(scheme)://127.0.0.1:\(port)\(path)" }
 
-    /// What curl makes of a path of api.test.
+    /// Fetches a path of api.test with curl.
     func curl(_ path: String, _ arguments: String...) throws -> CurlAnswer {
         try curl(path, arguments: arguments)
     }
 
-    /// What curl makes of a path of api.test.
+    /// Fetches a path of api.test with curl.
     func curl(_ path: String, arguments: [String]) throws -> CurlAnswer {
         let result = try RunningProcess.run(
             ["curl", "-sS", "--max-time", "300", "-H", "Host: api.test", "-D", "head", "-o", "body"]
@@ -81,7 +80,7 @@ final class ServedProxy {
         }
     }
 
-    /// What curl makes of a path when it offers a file as dictionary, whose digest OpenSSL makes.
+    /// Fetches a path with curl, offering a file as the dictionary; OpenSSL makes its digest.
     func curl(_ path: String, _ coding: String, over name: String) throws -> CurlAnswer {
         let digest = try RunningProcess.run(
             ["-c", "openssl dgst -sha256 -binary \(name) | base64 -w0"], of: "/bin/bash", in: folder.path)
@@ -126,7 +125,7 @@ final class ServedProxy {
     }
 }
 
-/// What curl got.
+/// The output of curl.
 struct CurlAnswer {
     /// The exit code of curl.
     let code: Int32
@@ -135,6 +134,6 @@ struct CurlAnswer {
     /// The body as curl wrote it.
     let body: [UInt8]
 
-    /// Whether curl was content, and wrote these bytes.
+    /// True if curl succeeded and wrote these bytes.
     func carries(_ bytes: [UInt8]) -> Bool { code == 0 && body == bytes }
 }

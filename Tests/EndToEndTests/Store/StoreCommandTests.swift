@@ -2,7 +2,7 @@ internal import Dictionaries
 internal import Foundation
 internal import Testing
 
-/// What `dictum store` does with a store that no proxy works on.
+/// `dictum store` on a store that no proxy uses.
 @Suite(.timeLimit(.minutes(10))) struct StoreCommandTests {
     private struct Listing: Decodable {
         struct Chain: Decodable, Equatable {

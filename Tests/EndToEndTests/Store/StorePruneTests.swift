@@ -3,7 +3,7 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 
-/// What `dictum store prune` and `rm` choose, and how they say so.
+/// The versions that `dictum store prune` and `rm` choose, and their reports.
 @Suite(.timeLimit(.minutes(10))) struct StorePruneTests {
     private struct Report: Decodable, Equatable {
         struct Version: Decodable, Equatable {
@@ -33,7 +33,7 @@ internal import Testing
         store = try FilledStore()
     }
 
-    /// What a command with `--json` says.
+    /// Returns the JSON report of a command.
     private func report(_ command: String, _ arguments: String..., config: String? = nil) throws -> Report {
         let place = config.map { ["--config", $0] } ?? ["--store", store.path]
         let result = try RunningProcess.run(["store", command, "--json"] + arguments + place)

@@ -3,7 +3,7 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 
-/// What `dictum store` says where it can do nothing: one line and the exit code of the contract.
+/// The errors of `dictum store`: one line and the exit code.
 @Suite(.timeLimit(.minutes(10))) struct StoreRefusalTests {
     @Test(arguments: [
         ["list"], ["list", "--config", "a", "--store", "b"], ["show", "--store", "b"],

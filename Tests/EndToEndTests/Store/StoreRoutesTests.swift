@@ -12,9 +12,9 @@ private func answer(_ body: [UInt8], _ field: String = "X-Nothing: 1") -> [UInt8
         body: body)
 }
 
-/// What the routes of today make of versions that were made under earlier ones.
+/// The use of versions that were admitted under other routes.
 @Suite(.timeLimit(.minutes(10))) struct StoreRoutesTests {
-    /// Whether the restarted proxy codes over the version that an earlier one admitted with other settings.
+    /// Returns true if the restarted proxy codes over a version that was admitted with other settings.
     private func isUsed(_ settings: String, in folder: TemporaryFolder) throws -> Bool {
         let proxy = try ServedProxy(Origin(answer(new)), in: folder, "\(settings)\nexplain: true")
         var delta = try proxy.curl("/api/feed", "dcz", over: "old")

@@ -1,5 +1,6 @@
-import Foundation
-import Testing
+internal import Dictionaries
+internal import Foundation
+internal import Testing
 
 @testable import Proxy
 
