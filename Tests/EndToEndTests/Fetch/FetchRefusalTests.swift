@@ -61,7 +61,7 @@ internal import Testing
         Case(
             testDescription: "no answer at all", answer: [], words: "closed the connection without a response"
         ),
-        Case(testDescription: "no HTTP", answer: Array("SSH-2.0-x\r\n\r\n".utf8), words: "is no HTTP"),
+        Case(testDescription: "no HTTP", answer: Array("SSH-2.0-x\r\n\r\n".utf8), words: "is not valid HTTP"),
         Case(
             testDescription: "a coding that nobody knows",
             answer: Wire.ok("Content-Encoding: lzma", body: [1]),

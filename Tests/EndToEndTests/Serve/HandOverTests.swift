@@ -114,7 +114,7 @@ private func end(_ pid: pid_t) throws {
         try #require(RunningProcess.run([file], of: "/usr/bin/mkfifo").status == 0)
         proxy.process.signal(SIGUSR2)
         let match = try proxy.process.waitFor("started the successor, process")
-            .firstMatch(of: /successor is process ([0-9]+)/)
+            .firstMatch(of: /successor, process ([0-9]+)/)
         let pid = try #require(match.flatMap { pid_t($0.output.1) })
         kill(pid, SIGKILL)
         #expect(try proxy.process.waitFor("this process continues").contains("killed by signal 9"))

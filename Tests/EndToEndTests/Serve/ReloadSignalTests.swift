@@ -60,7 +60,7 @@ extension ServedProxy {
     @Test func `SIGHUP with another store is refused by name`() throws {
         let proxy = try ServedProxy(Origin(answer(old)), in: TemporaryFolder())
         try proxy.reload(replacing: "store.sqlite", with: "other.sqlite")
-        #expect(try proxy.process.waitFor("the former configuration stays").contains("store.path"))
+        #expect(try proxy.process.waitFor("keeping the current configuration").contains("store.path"))
         #expect(!proxy.folder.names().contains("other.sqlite"))
     }
 
@@ -77,7 +77,7 @@ extension ServedProxy {
         #expect(answer.carries(new))
         #expect(answer.head["Use-As-Dictionary"] == nil)
         try proxy.reload(replacing: "store.sqlite\"", with: "store.sqlite\", memory: 1MiB")
-        #expect(try proxy.process.waitFor("next start only").contains("store.memory"))
+        #expect(try proxy.process.waitFor("takes effect at the next start").contains("store.memory"))
         // From that level on nothing is said of what is in order, not even the end.
         try proxy.reload(replacing: "{format: json}", with: "{format: json, level: error}")
         try proxy.reload(replacing: "explain: off", with: "explain: on")

@@ -26,7 +26,7 @@ internal import Testing
                 "expected the first hexadecimal digits of a digest, at least 4, or the whole digest"))
         let help = try RunningProcess.run(["store", arguments[0], "--help"])
         let words = help.text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
-        #expect(words.contains("first hexadecimal digits, four at least, or all"))
+        #expect(words.contains("first hexadecimal digits, at least four, or"))
     }
 
     @Test func `what rm asks for is what it takes: a chain alone, an authority alone, or both`() throws {

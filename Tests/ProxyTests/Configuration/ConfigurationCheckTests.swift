@@ -113,7 +113,7 @@ import Testing
         let missing = try warnings(
             "upstream: {urls: [\"http://127.0.0.1:9\"]}\nstore: {path: /nowhere/at/all/d.sqlite}")
         #expect(
-            missing.count == 1 && missing[0].contains("the folder /nowhere/at/all does not exist"),
+            missing.count == 1 && missing[0].contains("store.path: /nowhere/at/all does not exist"),
             "\(missing)")
         let file = #expect(throws: ConfigurationError.self) {
             try warnings("upstream: {urls: [\"http://127.0.0.1:9\"]}\nstore: {path: /etc/passwd/d.sqlite}")
