@@ -5,6 +5,7 @@
 # make fuzz     fuzz each parser for 5 minutes; TIME=SECONDS and TARGET=PARSER change that
 # make sanitize run every test under the sanitizers for addresses, threads and undefined behaviour; ONLY=address runs one of them
 # make lint     check format, layers, proofs of unsafe code, paths
+# make docs     render the rules and the life of a request: .build/docs/index.html
 # make soak     run mixed traffic with faults for half an hour; MINUTES=NUMBER changes that
 # make attack   run each attack from one address beside fifty other clients for a minute; SECONDS=NUMBER changes that
 # make bench    compare with nginx and HAProxy, check instruction counts against their thresholds, simulate a day of clients
@@ -13,7 +14,7 @@
 # make package  build and test that package: a fresh system installs, upgrades and removes it
 # make clean    remove everything that was built
 
-.PHONY: help setup build run release deb package test fuzz sanitize soak attack lint bench clean
+.PHONY: help setup build run release deb package test fuzz sanitize soak attack lint docs bench clean
 .NOTPARALLEL:
 
 help:
@@ -70,6 +71,10 @@ attack: setup build
 
 lint:
 	@.ci/lint
+
+docs: setup
+	@swift package --allow-writing-to-directory .build/docs generate-documentation --target Proxy \
+		--warnings-as-errors --output-path .build/docs
 
 bench:
 	@.ci/setup bench

@@ -51,7 +51,7 @@ extension Configuration {
         /// Further certificates, chosen by the server name that a client sends.
         package var certificates: [Certificate] = []
         /// The oldest TLS version to accept.
-        package var minVersion = TLSServerSettings.Version.tls12
+        package var minVersion = TLSVersion.tls12
 
         /// The authorities for client certificates, in PEM; nil if clients are not asked for one.
         package var clientAuthority: String?

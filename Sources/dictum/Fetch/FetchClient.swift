@@ -110,9 +110,9 @@ struct FetchDeadline: Sendable {
     /// Starts the clock.
     init(seconds: Int) {
         self.seconds = seconds
-        end = Clock.monotonicNanoseconds / 1_000_000 + Int64(seconds) * 1000
+        end = SystemClock.monotonicNanoseconds / 1_000_000 + Int64(seconds) * 1000
     }
 
     /// The remaining time, 0 after the end.
-    var remainingMilliseconds: Int { Int(max(0, end - Clock.monotonicNanoseconds / 1_000_000)) }
+    var remainingMilliseconds: Int { Int(max(0, end - SystemClock.monotonicNanoseconds / 1_000_000)) }
 }

@@ -1,5 +1,6 @@
 internal import Dictionaries
 internal import HTTP
+internal import Primitives
 
 /// A request with its dictionaries, and the interpretation of its response.
 struct FetchVisit: Sendable {
@@ -15,7 +16,7 @@ struct FetchVisit: Sendable {
     init(
         url: FetchURL, cache: DictionaryCache, accepted: CodingList, fields: RequestFields = RequestFields()
     ) {
-        let now = Clock.unixMilliseconds / 1000
+        let now = SystemClock.unixMilliseconds / 1000
         self.url = url
         self.accepted = accepted
         self.fields = fields
@@ -91,7 +92,8 @@ struct FetchVisit: Sendable {
         return CachedDictionary(
             url: url.text, match: offer.match, matchDest: offer.matchDest, id: offer.id,
             digest: body.digest.hex,
-            bytes: body.count, etag: headers.first(.etag) ?? old?.etag, storedAt: Clock.unixMilliseconds,
+            bytes: body.count, etag: headers.first(.etag) ?? old?.etag,
+            storedAt: SystemClock.unixMilliseconds,
             usableSeconds: usable, expiresAt: response.receivedAt + remaining)
     }
 

@@ -1,5 +1,6 @@
 internal import Dictionaries
 internal import HTTP
+internal import Primitives
 
 /// A client that follows the rules of RFC 9842; blocking.
 struct Fetcher: Sendable {
@@ -38,11 +39,11 @@ struct Fetcher: Sendable {
     /// its Links.
     func fetch(_ url: FetchURL) throws(FetchError) -> Fetched {
         let deadline = FetchDeadline(seconds: secondsMax)
-        let began = Clock.monotonicNanoseconds
+        let began = SystemClock.monotonicNanoseconds
         let visit = FetchVisit(url: url, cache: cache, accepted: accepted, fields: fields)
         let response = try exchange(visit, deadline)
         let body = try visit.body(of: response)
-        let milliseconds = Double((Clock.monotonicNanoseconds - began) / 10_000) / 100
+        let milliseconds = Double((SystemClock.monotonicNanoseconds - began) / 10_000) / 100
         var warnings: [String] = []
         var isStored = keep(visit, response, body, &warnings)
         for link in links(of: response, from: url) {

@@ -3,6 +3,7 @@ internal import Dispatch
 internal import Foundation
 internal import Glibc
 internal import Logging
+internal import Primitives
 internal import Proxy
 
 /// A proxy that serves until a signal ends it or another process takes over.
