@@ -104,14 +104,14 @@ final class DemoApplication: Application, Handler {
     }
 
     func begin(
-        _ head: consuming RequestHead, framing: BodyFraming, on connection: ServerConnection
+        _ head: consuming RequestHead, framing: BodyFraming, on stream: any ResponseStream
     ) -> any RequestHandler {
         let isKnown = head.target.path == Self.path
         var response = ResponseHead(status: isKnown ? .ok : .notFound)
         response.headers.append(.contentType, isKnown ? versions.mediaType : "text/plain")
         if isKnown { response.headers.append(.cacheControl, "max-age=60") }
         let body = isKnown ? body : Array("The demo serves only \(Self.path).\n".utf8)
-        return DemoResponder(response, body, isHead: head.method == .head, connection: connection)
+        return DemoResponder(response, body, isHead: head.method == .head, stream: stream)
     }
 
     func refuse(_ refusal: Refusal, from peer: Endpoint?, send: (ResponseHead, [UInt8]) -> Int) {}
@@ -119,26 +119,26 @@ final class DemoApplication: Application, Handler {
 
 /// A request that was responded to at once; later events are ignored.
 final class DemoResponder: RequestHandler {
-    private let connection: ServerConnection
+    private let stream: any ResponseStream
 
     /// Sends the response, without the body for HEAD.
-    init(_ head: consuming ResponseHead, _ body: [UInt8], isHead: Bool, connection: ServerConnection) {
-        self.connection = connection
+    init(_ head: consuming ResponseHead, _ body: [UInt8], isHead: Bool, stream: any ResponseStream) {
+        self.stream = stream
         if isHead {
             head.headers.append(.contentLength, String(body.count))
-            connection.start(head, body: .none)
+            stream.start(head, body: .none)
         } else {
-            connection.start(head, body: .length(UInt64(body.count)))
-            connection.write(body.span)
+            stream.start(head, body: .length(UInt64(body.count)))
+            stream.write(body.span)
         }
-        connection.finish()
+        stream.finish()
     }
 
     func received(_ bytes: Span<UInt8>) {}
 
     func receivedEnd(trailers: Headers) {}
 
-    func malformed(_ error: ParseError) { connection.abort() }
+    func malformed(_ error: ParseError) { stream.abort() }
 
     func drained() {}
 
