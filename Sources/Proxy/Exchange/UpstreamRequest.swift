@@ -215,7 +215,7 @@ struct Via: Sendable {
     }
 
     /// Returns the member for a request that came in this version.
-    func member(receivedBy version: HTTP.Version) -> String { version < .http11 ? http10 : http11 }
+    func member(receivedBy version: HTTPVersion) -> String { version < .http11 ? http10 : http11 }
 
     /// Returns true if a request has been forwarded by this process before.
     func isLoop(_ headers: borrowing Headers) -> Bool {
