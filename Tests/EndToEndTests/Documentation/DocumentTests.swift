@@ -50,7 +50,14 @@ internal import Testing
         }
     }
 
-    /// What documents write as code and begin with a folder of the repository; `…` and `*` stand for more.
+    @Test(arguments: ["HTTP", "Dictionaries", "Proxy", "dictum"])
+    func `the table of folders has every folder of a module`(module: String) throws {
+        let text = try Documentation.text("CONTRIBUTING.md")
+        for folder in Documentation.folders(in: "Sources/\(module)") {
+            #expect(text.contains("`\(folder)/`"), "\(module)/\(folder)")
+        }
+    }
+
     @Test(arguments: try Documentation.paths())
     func `every file and folder that a document names exists`(document: String) throws {
         let folders = /`((?:Sources|Tests|deploy|config|\.ci)\/[A-Za-z0-9_.\/+-]*)`/

@@ -42,6 +42,13 @@ enum Documentation {
         }
     }
 
+    /// Returns the names of the folders that have the Swift files of a folder of the repository.
+    static func folders(in folder: String) -> Set<String> {
+        let names = FileManager.default.enumerator(atPath: root.appending(path: folder).path)?.allObjects
+        let files = (names as? [String] ?? []).filter { $0.hasSuffix(".swift") && $0.contains("/") }
+        return Set(files.map { String($0.prefix { $0 != "/" }) })
+    }
+
     /// Returns the texts of all Swift files below a folder of the repository.
     static func sources(in folder: String) throws -> [String] {
         let names = FileManager.default.enumerator(atPath: root.appending(path: folder).path)
