@@ -158,7 +158,7 @@ struct RouteOutlook: Sendable {
         guard let value = policy.cacheControl else {
             return """
                 keep no response with no-store, no-cache, max-age=0 or without a lifetime; for such responses, announce the \
-                path on its page, or set cache_control (README, "Deltas for fetch()")
+                path on its page, or set cache_control (see BROWSERS.md)
                 """
         }
         guard usableSeconds(value) > 0 else {
