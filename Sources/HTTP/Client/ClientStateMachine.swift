@@ -13,7 +13,18 @@ struct ClientStateMachine: Sendable {
     }
 
     private(set) var phase = Phase.connecting
+    /// True once the socket is connected; the TLS handshake may still be incomplete.
+    private(set) var isReached = false
     private(set) var isRequestWhole = false
+    /// True once a byte of the current request has been sent.
+    private(set) var hasSent = false
+    /// True once a byte of its response has come.
+    private(set) var hasReceived = false
+    /// True while the receiver of the response is full.
+    private(set) var isPaused = false
+    /// True once the protocol has changed (RFC 9110 section 7.8): the bytes are no HTTP messages any more.
+    private(set) var isTunnel = false
+    private var isWritingClosed = false
     /// The number of complete exchanges on this connection.
     private(set) var exchanges = 0
     /// True if the connection can serve another request after this one (RFC 9112 section 9.3).
@@ -27,6 +38,11 @@ struct ClientStateMachine: Sendable {
         }
     }
 
+    /// True if the connection has carried an exchange before, so that it may be stale.
+    var isReused: Bool { exchanges > 0 }
+
+    mutating func reached() { isReached = true }
+
     mutating func connected() {
         if phase == .connecting { phase = .awaitingHead(hasBytes: false) }
     }
@@ -35,14 +51,36 @@ struct ClientStateMachine: Sendable {
     mutating func begin(persists: Bool = true) {
         if phase == .idle { phase = .awaitingHead(hasBytes: false) }
         isRequestWhole = false
+        hasSent = false
+        hasReceived = false
+        isPaused = false
         isPersistent = persists
     }
+
+    mutating func bytesWent() { hasSent = true }
 
     mutating func requestEnded() {
         isRequestWhole = true
     }
 
+    mutating func pause() { isPaused = true }
+
+    /// Ends a pause; returns false if there was none.
+    mutating func resume() -> Bool {
+        guard isPaused else { return false }
+        isPaused = false
+        return true
+    }
+
+    /// Returns true once: when the sent part of a tunnel is complete, so that its end must be sent.
+    mutating func closesWriting() -> Bool {
+        guard isTunnel, isRequestWhole, !isWritingClosed else { return false }
+        isWritingClosed = true
+        return true
+    }
+
     mutating func bytesCame() {
+        hasReceived = true
         if case .awaitingHead = phase { phase = .awaitingHead(hasBytes: true) }
     }
 
@@ -54,6 +92,7 @@ struct ClientStateMachine: Sendable {
     /// The protocol has changed: bytes pass in both directions until the connection ends.
     mutating func protocolSwitched() {
         phase = .body
+        isTunnel = true
         isRequestWhole = false
         isPersistent = false
     }
@@ -61,8 +100,10 @@ struct ClientStateMachine: Sendable {
     /// The response is complete; returns whether the connection may be kept for another.
     ///
     /// It may not if the request is incomplete or unexpected bytes came.
-    mutating func answerEnded(hasSurplus: Bool) -> Bool {
+    mutating func responseEnded(hasSurplus: Bool) -> Bool {
         exchanges += 1
+        // A full receiver does not concern the next request, and an idle connection must notice its end.
+        isPaused = false
         let isKept = isPersistent && isRequestWhole && !hasSurplus
         phase = isKept ? .idle : .closed
         return isKept
@@ -94,6 +135,8 @@ struct ClientRequest: Sendable {
     var asksUpgrade = false
     /// True if it announces the end of the connection.
     var isLast = false
+    /// The number of interim responses to it.
+    var interimCount = 0
 
     init() {}
 

@@ -1,4 +1,3 @@
-internal import CLinux
 internal import Glibc
 internal import Primitives
 
@@ -8,7 +7,7 @@ internal import Primitives
 package final class ConnectionPool {
     private let core: EventLoop.Core
     private var settings: ClientSettings
-    private var lanes: [UpstreamTarget: UpstreamLane] = [:]
+    private var targetPools: [UpstreamTarget: TargetPool] = [:]
     private var sessions = TLSSessions()
     /// The generation of the settings, which `adopt` increments.
     private(set) var generation = 0
@@ -30,28 +29,29 @@ package final class ConnectionPool {
     }
 
     /// Returns the idle connections of a target, always the same object until `keep` drops it.
-    package func lane(to target: UpstreamTarget) -> UpstreamLane {
-        if let lane = lanes[target] { return lane }
-        let lane = UpstreamLane(target)
-        lanes[target] = lane
-        return lane
+    package func targetPool(for target: UpstreamTarget) -> TargetPool {
+        if let targetPool = targetPools[target] { return targetPool }
+        let targetPool = TargetPool(target)
+        targetPools[target] = targetPool
+        return targetPool
     }
 
     /// Returns the most recently used idle connection, or a new one if there is none or `fresh` is set.
     ///
     /// The exchange's handler learns of a failure to connect.
-    package func connection(in lane: UpstreamLane, fresh: Bool = false) throws(SystemError)
+    package func connection(from targetPool: TargetPool, fresh: Bool = false) throws(SystemError)
         -> ClientConnection
     {
-        if !fresh, let kept = lane.idle.popLast() {
+        if !fresh, let kept = targetPool.idle.popLast() {
             idle -= 1
             noteActive()
             return kept
         }
-        let transport = try transport(to: lane.target)
+        let transport = try transport(to: targetPool.target)
         noteActive()
         openedCount += 1
-        return ClientConnection(lane: lane, transport: transport, settings: settings, pool: self, core: core)
+        return ClientConnection(
+            targetPool: targetPool, transport: transport, settings: settings, pool: self, core: core)
     }
 
     /// Returns a connection to an address that is its own authority.
@@ -59,7 +59,7 @@ package final class ConnectionPool {
         -> ClientConnection
     {
         let target = UpstreamTarget(scheme: .http, authority: endpoint.text, endpoint: endpoint)
-        return try connection(in: lane(to: target), fresh: fresh)
+        return try connection(from: targetPool(for: target), fresh: fresh)
     }
 
     private func noteActive() {
@@ -78,30 +78,15 @@ package final class ConnectionPool {
     }
 
     private func transport(to target: UpstreamTarget) throws(SystemError) -> any Transport {
-        let descriptor = try Self.connect(to: target.endpoint)
+        let descriptor = try Socket.connect(to: target.endpoint)
         guard target.scheme == .https else { return PlainTransport(descriptor) }
         // An https target is never reached in clear.
         guard let context = settings.tls else { throw SystemError(code: EPROTONOSUPPORT) }
-        let place = TLSSessions.Place(host: target.host, endpoint: target.endpoint)
-        guard let transport = TLSTransport(descriptor, to: place, by: context, sessions) else {
+        let upstream = TLSSessions.Upstream(host: target.host, endpoint: target.endpoint)
+        guard let transport = TLSTransport(descriptor, to: upstream, by: context, sessions) else {
             throw SystemError(code: ENOMEM)
         }
         return transport
-    }
-
-    private static func connect(to endpoint: Endpoint) throws(SystemError) -> Descriptor {
-        let raw: Int32
-        switch endpoint {
-        case .ip(let address, let port):
-            var target = address.endpoint(port: port)
-            // Safe: `target` is local and outlives the call.
-            raw = unsafe CLinux_connect(&target)
-        case .unix(let path):
-            // Safe: the text is terminated, and copied before the call ends.
-            raw = unsafe CLinux_connect_unix(path)
-        }
-        guard raw >= 0 else { throw .last }
-        return Descriptor(owning: raw)
     }
 
     /// Makes new connections with other settings.
@@ -120,27 +105,27 @@ package final class ConnectionPool {
     /// Idle ones of other targets are closed; busy ones end their exchange first.
     package func keep(_ targets: some Sequence<UpstreamTarget>) {
         let kept = Set(targets)
-        for (target, lane) in lanes where !kept.contains(target) {
-            lanes[target] = nil
-            lane.isKept = false
-            for connection in lane.idle { connection.close() }
+        for (target, targetPool) in targetPools where !kept.contains(target) {
+            targetPools[target] = nil
+            targetPool.isKept = false
+            for connection in targetPool.idle { connection.close() }
         }
     }
 
     /// Takes a connection back after a complete exchange.
     func release(_ connection: ClientConnection) {
-        let lane = connection.lane
-        guard connection.generation == generation, lane.isKept, idle < idleMax else {
+        let targetPool = connection.targetPool
+        guard connection.generation == generation, targetPool.isKept, idle < idleMax else {
             return connection.close()
         }
         active -= 1
-        lane.idle.append(connection)
+        targetPool.idle.append(connection)
         idle += 1
     }
 
     func closed(_ connection: ClientConnection) {
-        if let index = connection.lane.idle.lastIndex(where: { $0 === connection }) {
-            connection.lane.idle.remove(at: index)
+        if let index = connection.targetPool.idle.lastIndex(where: { $0 === connection }) {
+            connection.targetPool.idle.remove(at: index)
             idle -= 1
         } else {
             active -= 1
@@ -149,8 +134,8 @@ package final class ConnectionPool {
 
     /// Closes the idle connections.
     package func closeIdle() {
-        for lane in lanes.values {
-            for connection in lane.idle { connection.close() }
+        for targetPool in targetPools.values {
+            for connection in targetPool.idle { connection.close() }
         }
     }
 }
@@ -158,7 +143,7 @@ package final class ConnectionPool {
 /// The idle connections of one loop to one target.
 ///
 /// Confined to its loop. Hold it to send many requests to a target: to look it up costs a hash.
-package final class UpstreamLane {
+package final class TargetPool {
     package let target: UpstreamTarget
     /// The idle connections, the most recently used at the end.
     var idle: [ClientConnection] = []

@@ -1,4 +1,6 @@
+internal import CLinux
 internal import Glibc
+internal import Primitives
 
 /// An open file descriptor with a single owner, which closes it at its end.
 package struct Descriptor: ~Copyable, Sendable {
@@ -35,5 +37,92 @@ package struct SystemError: Error, Equatable, Sendable {
         // Safe: strerror's text is static or thread local here, and copied at once.
         guard let text = unsafe strerror(code) else { return "error \(code)" }
         return unsafe String(cString: text)
+    }
+}
+
+// MARK: - Calls of sockets
+
+/// The calls of sockets that several types need; the caller owns the descriptors.
+enum Socket {
+    /// Opens a stream socket that does not block and is closed by `exec`; IP sockets send without delay.
+    static func open(_ family: Int32, protocolNumber: Int32 = 0) throws(SystemError) -> Descriptor {
+        let type = SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue
+        let raw = socket(family, Int32(bitPattern: type), protocolNumber)
+        guard raw >= 0 else { throw .last }
+        if family != AF_UNIX { setOption(raw, Int32(IPPROTO_TCP), TCP_NODELAY, 1) }
+        return Descriptor(owning: raw)
+    }
+
+    /// Opens a socket and begins to connect.
+    static func connect(to endpoint: Endpoint) throws(SystemError) -> Descriptor {
+        let address = try SocketAddress(endpoint)
+        let descriptor = try open(address.family)
+        let code = unsafe address.pass { unsafe Glibc.connect(descriptor.raw, $0, $1) }
+        guard code == 0 || errno == EINPROGRESS else { throw .last }
+        return descriptor
+    }
+
+    /// Accepts a connection, and fills the peer's address in; -1 and errno on failure.
+    static func accept(from listener: Int32, _ peer: inout SocketAddress) -> Int32 {
+        unsafe peer.fill { unsafe CLinux_accept(listener, $0, $1) }
+    }
+
+    /// Sets an option; an error does not matter where a kernel or a kind of socket lacks it.
+    static func setOption(_ raw: Int32, _ level: Int32, _ name: Int32, _ value: Int32) {
+        var value = value
+        // Safe: `value` is local and outlives the call.
+        unsafe setsockopt(raw, level, name, &value, socklen_t(MemoryLayout<Int32>.size))
+    }
+
+    /// Returns an option; nil if the socket lacks it.
+    static func option(_ raw: Int32, _ level: Int32, _ name: Int32) -> Int32? {
+        var value: Int32 = 0
+        var size = socklen_t(MemoryLayout<Int32>.size)
+        // Safe: both are local and outlive the call.
+        return unsafe getsockopt(raw, level, name, &value, &size) == 0 ? value : nil
+    }
+
+    /// Returns the error of an asynchronous call such as `connect`, 0 for none.
+    static func pendingError(_ raw: Int32) -> Int32 { option(raw, SOL_SOCKET, SO_ERROR) ?? errno }
+
+    /// Returns the number of sent bytes that the peer has not acknowledged; 0 if that is unknown.
+    static func unacknowledgedBytes(_ raw: Int32) -> Int {
+        var count: Int32 = 0
+        // Safe: `count` is local and outlives the call. For sockets TIOCOUTQ is SIOCOUTQ.
+        return unsafe ioctl(raw, UInt(TIOCOUTQ), &count) == 0 ? max(0, Int(count)) : 0
+    }
+
+    /// Sends a delayed acknowledgement now; other sockets than TCP have none.
+    static func acknowledgeNow(_ raw: Int32) { setOption(raw, Int32(IPPROTO_TCP), TCP_QUICKACK, 1) }
+
+    /// Makes the coming close a reset, so that the peer cannot take the data for complete.
+    static func resetOnClose(_ raw: Int32) {
+        var now = linger(l_onoff: 1, l_linger: 0)
+        // Safe: `now` is local and outlives the call.
+        unsafe setsockopt(raw, SOL_SOCKET, SO_LINGER, &now, socklen_t(MemoryLayout<linger>.size))
+    }
+
+    /// Sends without a signal; -1 and errno on failure.
+    static func send(_ raw: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
+        unsafe Glibc.send(raw, bytes, count, Int32(MSG_NOSIGNAL))
+    }
+
+    /// Sends two pieces in one call, without a signal; -1 and errno on failure.
+    static func send(_ raw: Int32, _ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) -> Int {
+        if unsafe second.isEmpty { return unsafe send(raw, first.baseAddress, first.count) }
+        if unsafe first.isEmpty { return unsafe send(raw, second.baseAddress, second.count) }
+        // Safe: the kernel only reads the pieces, which outlive the call.
+        var pieces = unsafe (
+            iovec(iov_base: UnsafeMutableRawPointer(mutating: first.baseAddress), iov_len: first.count),
+            iovec(iov_base: UnsafeMutableRawPointer(mutating: second.baseAddress), iov_len: second.count)
+        )
+        return unsafe withUnsafeMutablePointer(to: &pieces) { pair in
+            unsafe pair.withMemoryRebound(to: iovec.self, capacity: 2) { list in
+                var message = unsafe msghdr()
+                unsafe message.msg_iov = list
+                unsafe message.msg_iovlen = 2
+                return unsafe sendmsg(raw, &message, Int32(MSG_NOSIGNAL))
+            }
+        }
     }
 }

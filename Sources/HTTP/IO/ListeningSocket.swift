@@ -1,4 +1,4 @@
-internal import CLinux
+internal import Glibc
 internal import Primitives
 
 /// A listening socket, closed with its last reference.
@@ -37,38 +37,75 @@ package final class ListeningSocket: Sendable {
             }
             return sockets
         case .unix(let path):
-            // Safe: the text is terminated, and copied before the call ends.
-            let raw = unsafe CLinux_listen_unix(path, backlog)
-            guard raw >= 0 else { throw .last }
-            let socket = ListeningSocket(Descriptor(owning: raw), endpoint: endpoint)
+            let socket = ListeningSocket(try listen(atPath: path), endpoint: endpoint)
             return [ListeningSocket](repeating: socket, count: count)
         }
     }
 
     /// Takes a socket that this process was started with; nil unless it is a listening stream socket.
     package static func inherited(_ raw: Int32) -> ListeningSocket? {
-        var local = CLinux_endpoint()
-        var path = [CChar](repeating: 0, count: 128)
-        // Safe: both are local and outlive the call, which terminates the text within the size it is given.
-        guard unsafe CLinux_adopt_listener(raw, &local, &path, path.count) == 0 else { return nil }
-        let descriptor = Descriptor(owning: raw)
-        if let address = IPAddress(local) {
-            return ListeningSocket(descriptor, endpoint: .ip(address, port: local.port))
-        }
-        let text = path.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
-        return ListeningSocket(descriptor, endpoint: .unix(path: String(text.span)))
+        var address = SocketAddress()
+        let type = Socket.option(raw, SOL_SOCKET, SO_TYPE)
+        guard type == Int32(SOCK_STREAM.rawValue), Socket.option(raw, SOL_SOCKET, SO_ACCEPTCONN) == 1,
+            unsafe address.fill(by: { unsafe getsockname(raw, $0, $1) }) == 0,
+            let endpoint = address.endpoint
+        else { return nil }
+        if case .ip = endpoint { Socket.setOption(raw, Int32(IPPROTO_TCP), TCP_NODELAY, 1) }
+        let flags = fcntl(raw, F_GETFL)
+        guard fcntl(raw, F_SETFD, FD_CLOEXEC) == 0, flags >= 0, fcntl(raw, F_SETFL, flags | O_NONBLOCK) == 0
+        else { return nil }
+        return ListeningSocket(Descriptor(owning: raw), endpoint: endpoint)
     }
 
     private static func open(
         _ address: IPAddress, port: UInt16, isShared: Bool, isProbe: Bool = false,
         isMultipath: Bool = false
     ) throws(SystemError) -> ListeningSocket {
-        var target = address.endpoint(port: port)
-        // Safe: `target` is local and outlives the call.
-        let raw = unsafe CLinux_listen(&target, isShared ? 1 : 0, isProbe ? -1 : backlog, isMultipath ? 1 : 0)
-        guard raw >= 0 else { throw .last }
-        let chosen = UInt16(clamping: CLinux_local_port(raw))
-        return ListeningSocket(Descriptor(owning: raw), endpoint: .ip(address, port: chosen))
+        let target = try SocketAddress(.ip(address, port: port))
+        let descriptor = try open(target.family, isMultipath: isMultipath)
+        let raw = descriptor.raw
+        Socket.setOption(raw, SOL_SOCKET, SO_REUSEADDR, 1)
+        if isShared { Socket.setOption(raw, SOL_SOCKET, SO_REUSEPORT, 1) }
+        guard unsafe target.pass(to: { unsafe bind(raw, $0, $1) }) == 0,
+            isProbe || Glibc.listen(raw, backlog) == 0
+        else { throw .last }
+        var chosen = SocketAddress()
+        guard unsafe chosen.fill(by: { unsafe getsockname(raw, $0, $1) }) == 0,
+            case .ip(_, let port)? = chosen.endpoint
+        else { throw .last }
+        return ListeningSocket(descriptor, endpoint: .ip(address, port: port))
+    }
+
+    /// IPPROTO_MPTCP, which older headers lack.
+    private static let multipathTCP: Int32 = 262
+
+    private static func open(_ family: Int32, isMultipath: Bool) throws(SystemError) -> Descriptor {
+        guard isMultipath else { return try Socket.open(family) }
+        do throws(SystemError) {
+            return try Socket.open(family, protocolNumber: multipathTCP)
+        } catch {
+            // A kernel without Multipath TCP, or where it is switched off, has TCP.
+            return try Socket.open(family)
+        }
+    }
+
+    private static func listen(atPath path: String) throws(SystemError) -> Descriptor {
+        let address = try SocketAddress(.unix(path: path))
+        let descriptor = try Socket.open(AF_UNIX)
+        let raw = descriptor.raw
+        var status = stat()
+        // Safe: the text is terminated, and `status` outlives the call.
+        if unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK {
+            // A socket that a dead process left behind refuses connections; one that accepts is in use.
+            guard unsafe address.pass(to: { unsafe connect(raw, $0, $1) }) != 0 else {
+                throw SystemError(code: EADDRINUSE)
+            }
+            // Safe: the text is terminated.
+            if errno == ECONNREFUSED { unsafe _ = unlink(path) }
+        }
+        guard unsafe address.pass(to: { unsafe bind(raw, $0, $1) }) == 0, Glibc.listen(raw, backlog) == 0
+        else { throw .last }
+        return descriptor
     }
 
     private static let backlog: Int32 = 4096
@@ -88,10 +125,19 @@ extension ListeningSocket {
     /// Sets the options for future connections; a Unix socket has none of them.
     package func apply(_ options: SocketOptions) {
         guard case .ip = endpoint else { return }
-        CLinux_set_listener(
-            raw, Int32(clamping: options.keepAliveSeconds), Int32(clamping: options.fastOpenQueue))
+        let seconds = Int32(clamping: options.keepAliveSeconds)
+        Socket.setOption(raw, SOL_SOCKET, SO_KEEPALIVE, seconds > 0 ? 1 : 0)
+        let tcp = Int32(IPPROTO_TCP)
+        if seconds > 0 {
+            Socket.setOption(raw, tcp, TCP_KEEPIDLE, seconds)
+            Socket.setOption(raw, tcp, TCP_KEEPINTVL, min(max(seconds / 4, 1), 75))
+            Socket.setOption(raw, tcp, TCP_KEEPCNT, 4)
+        }
+        Socket.setOption(raw, tcp, TCP_FASTOPEN, Int32(clamping: options.fastOpenQueue))
     }
 
     /// True if its connections may use several paths (RFC 8684).
-    package var isMultipath: Bool { CLinux_is_multipath(raw) != 0 }
+    package var isMultipath: Bool {
+        Socket.option(raw, SOL_SOCKET, SO_PROTOCOL) == Self.multipathTCP
+    }
 }

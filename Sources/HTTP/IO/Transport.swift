@@ -1,4 +1,3 @@
-internal import CLinux
 internal import Glibc
 
 /// The byte stream of one connection, plain or TLS.
@@ -24,7 +23,7 @@ extension Transport {
     package func establish() -> TLSHandshakeOutcome { .done }
 
     /// The number of sent bytes, as on the wire, that the peer has not acknowledged.
-    var unacknowledgedBytes: Int { CLinux_unacknowledged(descriptor) }
+    var unacknowledgedBytes: Int { Socket.unacknowledgedBytes(descriptor) }
 }
 
 /// The outcome of a read.
@@ -101,7 +100,7 @@ final class PlainTransport: Transport {
         guard let base = buffer.baseAddress else { return .wouldBlock }
         while true {
             // Safe: the kernel writes at most `buffer.count` bytes at `base`.
-            let count = unsafe CLinux_receive(descriptor, base, buffer.count)
+            let count = unsafe recv(descriptor, base, buffer.count, 0)
             if count > 0 { return .bytes(count, mayHaveMore: count == buffer.count) }
             if count == 0 { return .end }
             if errno == EAGAIN { return .wouldBlock }
@@ -114,8 +113,7 @@ final class PlainTransport: Transport {
             // Safe: the kernel reads within both spans and keeps no pointer.
             let count = unsafe first.withUnsafeBytes { first in
                 unsafe second.withUnsafeBytes { second in
-                    unsafe CLinux_send(
-                        descriptor, first.baseAddress, first.count, second.baseAddress, second.count)
+                    unsafe Socket.send(descriptor, first, second)
                 }
             }
             if count >= 0 { return .wrote(count) }
@@ -129,6 +127,6 @@ final class PlainTransport: Transport {
     }
 
     func resetOnClose() {
-        CLinux_reset_on_close(descriptor)
+        Socket.resetOnClose(descriptor)
     }
 }

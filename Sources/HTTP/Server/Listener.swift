@@ -1,4 +1,3 @@
-internal import CLinux
 internal import Glibc
 
 /// One loop's share of a listening address: accepts connections and keeps them.
@@ -74,15 +73,14 @@ package final class Listener: Handler {
 
     private func accept(at socket: ListeningSocket, countMax: Int, _ core: EventLoop.Core) {
         for _ in 0..<countMax {
-            var peer = CLinux_endpoint()
-            // Safe: `peer` is local and outlives the call.
-            let raw = unsafe CLinux_accept(socket.raw, &peer)
+            var peer = SocketAddress()
+            let raw = Socket.accept(from: socket.raw, &peer)
             guard raw >= 0 else {
                 if errno == ECONNABORTED || errno == EINTR { continue }
                 if errno != EAGAIN { rest(core) }
                 return
             }
-            admit(Descriptor(owning: raw), from: peer, core)
+            admit(Descriptor(owning: raw), from: peer.endpoint, core)
         }
     }
 
@@ -98,12 +96,9 @@ package final class Listener: Handler {
         start(on: core)
     }
 
-    private func admit(_ descriptor: consuming Descriptor, from peer: CLinux_endpoint, _ core: EventLoop.Core)
-    {
+    private func admit(_ descriptor: consuming Descriptor, from endpoint: Endpoint?, _ core: EventLoop.Core) {
         acceptedConnections += 1
         let isWithinLimit = count.enter(limit: settings.connectionsMax)
-        let endpoint: Endpoint? =
-            IPAddress(peer).map { .ip($0, port: peer.port) } ?? (peer.family == 1 ? .unix(path: "") : nil)
         if !isWithinLimit, settings.tls != nil {
             // A refusal in words would need a handshake first and is not worth it.
             application.refuseSilently(.tooManyConnections, from: endpoint)
@@ -207,7 +202,7 @@ package final class Listener: Handler {
             let connection = open(transport, peer: peer, tls: facts, core)
             if facts.isEarly {
                 // The outcome of the handshake is not known yet.
-                connection.onHandshakeEnd = { [unowned self] in handshakeCounts.count($0) }
+                connection.reportHandshake { [unowned self] in handshakeCounts.count($0) }
             } else {
                 handshakeCounts.count(outcome)
             }

@@ -1,4 +1,3 @@
-internal import CLinux
 internal import Glibc
 
 /// Reads the PROXY protocol header of one accepted connection, and no byte behind it.
@@ -58,7 +57,7 @@ final class ProxyHeaderReader: Handler {
         // Safe: the kernel writes at most as much as the array holds.
         return unsafe bytes.withUnsafeMutableBytes { buffer in
             guard let base = buffer.baseAddress else { return 0 }
-            return unsafe CLinux_peek(raw, base, buffer.count)
+            return unsafe recv(raw, base, buffer.count, Int32(MSG_PEEK))
         }
     }
 
@@ -67,7 +66,7 @@ final class ProxyHeaderReader: Handler {
         // Safe: `count` bytes were just seen, and the array holds more.
         _ = unsafe bytes.withUnsafeMutableBytes { buffer in
             guard let base = buffer.baseAddress else { return 0 }
-            return unsafe CLinux_receive(raw, base, min(count, buffer.count))
+            return unsafe recv(raw, base, min(count, buffer.count), 0)
         }
     }
 

@@ -1,15 +1,16 @@
-/// The time limits for a client.
+// How long a client is waited for.
+
 extension ServerConnection {
     package func expired(_ core: EventLoop.Core) {
-        if awaitsHandshake, core.now >= handshakeDeadline { return giveUpHandshake() }
-        if !output.isEmpty {
+        if let handshake, core.now >= handshake.deadline { return giveUpHandshake() }
+        if !io.output.isEmpty {
             // No event reports that the system's large buffer drains, so ask before the client is blamed.
             noteTaken()
-            if outputPace.deadline > core.now { return updateDeadline() }
+            if io.outputPace.deadline > core.now { return updateDeadline() }
         }
         switch state.input {
-        case .discarded where output.isEmpty, .head(isPartial: false) where output.isEmpty: close()
-        case .head(isPartial: true) where output.isEmpty: refuse(.headTimeout)
+        case .discarded where io.output.isEmpty, .head(isPartial: false) where io.output.isEmpty: close()
+        case .head(isPartial: true) where io.output.isEmpty: refuse(.headTimeout)
         case .discarded, .head, .body, .complete: lose(.timedOut)
         }
         updateDeadline()
@@ -17,53 +18,99 @@ extension ServerConnection {
 
     /// The time at which the client has been waited for long enough.
     private var deadline: Int64? {
-        if case .discarded = state.input, afterFlush == nil {
-            return min(lastRead + Self.lingerIdleMilliseconds, lingerUntil)
+        if case .discarded = state.input, state.pendingStep == nil {
+            return min(io.lastRead + Self.lingerIdleMilliseconds, lingerUntil)
         }
-        if !output.isEmpty { return outputPace.deadline }
+        if !io.output.isEmpty { return io.outputPace.deadline }
         switch state.input {
         case .head: return headDeadline
-        case .body where isTunnel: return max(lastRead, lastWrite) + settings.tunnelTimeout
-        case .body: return isPaused ? nil : bodyPace.deadline
+        case .body where state.isTunnel: return tunnelDeadline
+        case .body: return state.isPaused ? nil : io.bodyPace?.deadline
         // The client sends no more and may listen for as long as a tunnel may be silent.
-        case .complete where isTunnel: return max(lastRead, lastWrite) + settings.tunnelTimeout
+        case .complete where state.isTunnel: return tunnelDeadline
         case .complete:
-            // The client is half-closed or gone; only a response would tell. A short grace serves the first
-            // without much work for the second.
-            return state.isPeerClosed ? max(peerClosedAt, lastWrite) + Self.halfCloseMilliseconds : nil
+            // The client is half-closed or gone; only a response would tell. A short grace serves the first without
+            // much work for the second.
+            return state.isPeerClosed ? max(peerClosedAt, io.lastWrite) + Self.halfCloseMilliseconds : nil
         case .discarded: return nil
         }
     }
+
+    private var tunnelDeadline: Int64 { max(io.lastRead, io.lastWrite) + settings.tunnelTimeout }
 
     private static let lingerIdleMilliseconds: Int64 = 5_000
     private static let halfCloseMilliseconds: Int64 = 2_000
 
     func updateDeadline() {
-        guard let transport else { return }
-        if output.isEmpty {
-            isOutputLate = false
-        } else if !isOutputLate {
-            isOutputLate = true
-            takenBytes = output.takenBytes(from: transport)
-            outputPace.restart(at: core.now, idleTimeout: settings.idleTimeout)
+        guard let transport = io.transport else { return }
+        if io.output.isEmpty {
+            response.isOutputLate = false
+        } else if !response.isOutputLate {
+            response.isOutputLate = true
+            io.takenBytes = io.output.takenBytes(from: transport)
+            io.outputPace.restart(at: core.now, idleTimeout: settings.idleTimeout)
         }
-        core.setDeadline(token, awaitsHandshake ? min(handshakeDeadline, deadline ?? .max) : deadline)
+        if let limit = handshake?.deadline {
+            core.setDeadline(io.token, min(limit, deadline ?? .max))
+        } else {
+            core.setDeadline(io.token, deadline)
+        }
+    }
+
+    // MARK: Paces
+
+    func restartBodyPace() {
+        io.bodyPace = Pace(at: core.now, idleTimeout: settings.idleTimeout)
+    }
+
+    /// Extends the deadline of the request's body for bytes that passed.
+    func extendBodyPace(by count: Int) {
+        io.bodyPace?.passed(
+            count, at: core.now, idleTimeout: settings.idleTimeout, bytesPerSecond: settings.bodyRate)
+    }
+
+    /// Extends the client's deadline for bytes that it has taken; those in the system's buffer do not count.
+    func noteTaken() {
+        guard let transport = io.transport else { return }
+        let taken = io.output.takenBytes(from: transport)
+        guard taken > io.takenBytes else { return }
+        io.outputPace.passed(
+            taken - io.takenBytes, at: core.now, idleTimeout: settings.idleTimeout,
+            bytesPerSecond: settings.bodyRate)
+        io.takenBytes = taken
     }
 }
 
-/// Requests that come before the TLS handshake is complete (RFC 8446 section 2.3).
+// MARK: - Early requests
+
+/// The rest of a TLS handshake while requests are served already (RFC 8446 section 2.3).
+struct PendingHandshake {
+    let deadline: Int64
+    /// Receives the outcome; nil until the listener has set it.
+    var onEnd: TLSHandshake.Ending?
+}
+
 extension ServerConnection {
+    /// True while the TLS handshake is incomplete, when a request may be a replay (RFC 8446 section 8).
+    package var isEarly: Bool { handshake != nil }
+
+    /// Passes the outcome of the pending handshake to `onEnd`.
+    func reportHandshake(to onEnd: @escaping TLSHandshake.Ending) {
+        guard let deadline = handshake?.deadline else { return }
+        var pending: PendingHandshake? = PendingHandshake(deadline: deadline, onEnd: onEnd)
+        swap(&pending, &handshake)
+    }
+
     /// Continues the handshake while responses may be in progress.
-    func goOnWithHandshake() {
-        guard let transport else { return }
+    func continueHandshake() {
+        guard let transport = io.transport else { return }
         switch transport.establish() {
         case .wouldBlock: break
-        case .early: isReadable = true
+        case .early: io.isReadable = true
         case .done:
-            awaitsHandshake = false
             if let tls { endHandshake(.success(tls)) }
             // Bytes that came with the end of the handshake have already left the socket.
-            isReadable = true
+            io.isReadable = true
         case .failed(let failure):
             endHandshake(.failure(failure))
             lose(.closed)
@@ -71,15 +118,14 @@ extension ServerConnection {
     }
 
     /// Ends the connection because the handshake's time is over.
-    func giveUpHandshake() {
+    private func giveUpHandshake() {
         endHandshake(.failure(.timedOut))
         lose(.timedOut)
     }
 
     /// Reports the handshake's outcome once.
     func endHandshake(_ outcome: Result<TLSFacts, TLSFailure>) {
-        let onEnd = onHandshakeEnd
-        onHandshakeEnd = nil
-        onEnd?(outcome)
+        let ended = handshake.take()
+        ended?.onEnd?(outcome)
     }
 }

@@ -39,6 +39,12 @@ struct ServerStateMachine: Sendable {
     /// True once the client sends no more.
     private(set) var isPeerClosed = false
     private(set) var isStopping = false
+    /// True once the protocol has changed (RFC 9110 section 7.8): the bytes are no HTTP messages any more.
+    private(set) var isTunnel = false
+    /// True while the receiver of the request's body is full.
+    private(set) var isPaused = false
+    /// The step to take once the output of a complete response is gone.
+    private(set) var pendingStep: Next?
 
     /// True from the beginning of a request until its response is complete.
     var isExchanging: Bool {
@@ -56,6 +62,24 @@ struct ServerStateMachine: Sendable {
         }
     }
 
+    /// True while bytes of the client can be processed.
+    var mayRead: Bool {
+        switch input {
+        case .head, .discarded: pendingStep == nil
+        case .body: pendingStep == nil && !isPaused
+        case .complete: false
+        }
+    }
+
+    mutating func pause() { isPaused = true }
+
+    /// Ends a pause; returns false if there was none.
+    mutating func resume() -> Bool {
+        guard isPaused else { return false }
+        isPaused = false
+        return true
+    }
+
     mutating func headIsPartial() {
         if case .head = input { input = .head(isPartial: true) }
     }
@@ -64,6 +88,7 @@ struct ServerStateMachine: Sendable {
         input = hasBody ? .body : .complete
         output = .none
         isPersistent = keepsAlive && !isStopping
+        isPaused = false
     }
 
     mutating func requestEnded() {
@@ -74,7 +99,7 @@ struct ServerStateMachine: Sendable {
     ///
     /// A response that overtakes its request ends the connection, because the rest of that body must never be
     /// taken for a request. A response without a length ends it too.
-    mutating func answerStarted(endsWithConnection: Bool) -> Bool {
+    mutating func responseStarted(endsWithConnection: Bool) -> Bool {
         output = .body
         if case .complete = input {} else { isPersistent = false }
         if endsWithConnection || isStopping { isPersistent = false }
@@ -82,7 +107,7 @@ struct ServerStateMachine: Sendable {
     }
 
     /// The response is withdrawn: none of it has been sent.
-    mutating func answerWithdrawn(wasPersistent: Bool) {
+    mutating func responseWithdrawn(wasPersistent: Bool) {
         output = .none
         isPersistent = wasPersistent && !isStopping
     }
@@ -92,13 +117,21 @@ struct ServerStateMachine: Sendable {
         input = .body
         output = .body
         isPersistent = false
+        isTunnel = true
     }
 
-    /// The response is complete; returns the next step.
+    /// The response is complete; returns the next step, which is pending until `takeStep`.
     ///
     /// If its head promised that the connection persists, another request follows even while the server stops,
     /// because the client may have sent it already.
-    mutating func answerEnded() -> Next {
+    @discardableResult
+    mutating func responseEnded() -> Next {
+        let step = stepAfterResponse()
+        pendingStep = step
+        return step
+    }
+
+    private mutating func stepAfterResponse() -> Next {
         output = .complete
         if isPersistent {
             input = .head(isPartial: false)
@@ -109,6 +142,9 @@ struct ServerStateMachine: Sendable {
         input = .discarded
         return isWhole ? .close : .linger
     }
+
+    /// Takes the pending step, whose output is gone.
+    mutating func takeStep() -> Next? { pendingStep.take() }
 
     /// The client will send no more; returns true if the connection is of no further use.
     mutating func peerClosed() -> Bool {

@@ -1,5 +1,3 @@
-internal import CLinux
-
 /// Performs the TLS handshake of one accepted connection within its time limit.
 ///
 /// Confined to its loop. Its owner holds it until the ending is called, once.
@@ -29,7 +27,7 @@ final class TLSHandshake: Handler {
         case .wouldBlock: break
         case .done, .early: end(.success(transport.facts))
         case .failed(let failure):
-            if failure == .plainHTTP { transport.sayInClear(Self.plainAnswer) }
+            if failure == .plainHTTP { transport.sayInClear(Self.plainResponse) }
             end(.failure(failure))
         }
     }
@@ -53,7 +51,7 @@ final class TLSHandshake: Handler {
         onEnd(result)
     }
 
-    private static let plainAnswer = {
+    private static let plainResponse = {
         let text = "400 Bad Request: this port speaks TLS; use https.\n"
         let head = """
             HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\n\

@@ -112,7 +112,7 @@ package struct TLSClientSettings: Equatable, Sendable {
 /// Confined to its loop.
 @safe final class TLSSessions {
     /// The upstream of a session.
-    struct Place: Hashable {
+    struct Upstream: Hashable {
         let host: String
         let endpoint: Endpoint
     }
@@ -120,18 +120,18 @@ package struct TLSClientSettings: Equatable, Sendable {
     private static let countMax = 1024
 
     // Owned: each is freed when it is replaced, forgotten, or with this object.
-    private var sessions: [Place: OpaquePointer] = unsafe [:]
+    private var sessions: [Upstream: OpaquePointer] = unsafe [:]
 
     deinit { forgetAll() }
 
     // Safe, here and below: a session is freed only when it leaves the dictionary.
     /// Returns the latest session, which this object keeps.
-    func find(_ place: Place) -> OpaquePointer? { unsafe sessions[place] }
+    func find(_ upstream: Upstream) -> OpaquePointer? { unsafe sessions[upstream] }
 
     /// Takes over a session in place of the former one.
-    func put(_ session: OpaquePointer, at place: Place) {
-        if unsafe sessions.count >= Self.countMax, unsafe sessions[place] == nil { forgetAll() }
-        if let former = unsafe sessions.updateValue(session, forKey: place) {
+    func put(_ session: OpaquePointer, at upstream: Upstream) {
+        if unsafe sessions.count >= Self.countMax, unsafe sessions[upstream] == nil { forgetAll() }
+        if let former = unsafe sessions.updateValue(session, forKey: upstream) {
             unsafe SSL_SESSION_free(former)
         }
     }

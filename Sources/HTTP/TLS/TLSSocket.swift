@@ -1,4 +1,3 @@
-internal import CLinux
 internal import COpenSSL
 internal import Glibc
 
@@ -34,7 +33,7 @@ internal import Glibc
     mutating func flush() -> Bool {
         guard !held.isEmpty else { return true }
         // Safe: the kernel reads within the array and keeps no pointer.
-        let sent = unsafe CLinux_send(descriptor, held, held.count, nil, 0)
+        let sent = unsafe Socket.send(descriptor, held, held.count)
         if sent > 0 {
             held.removeFirst(sent)
         } else if errno != EAGAIN && errno != EINTR {
@@ -89,7 +88,7 @@ internal import Glibc
                 return 0
             }
             // Safe: OpenSSL gives room for `capacity` bytes.
-            let count = unsafe CLinux_receive(socket.pointee.descriptor, into, capacity)
+            let count = unsafe recv(socket.pointee.descriptor, into, capacity, 0)
             unsafe socket.pointee.mayHaveMore = count == capacity
             if count > 0 {
                 unsafe socket.pointee.allowance -= count
@@ -121,7 +120,7 @@ internal import Glibc
                 unsafe dictum_bio_set_retry_write(bio)
                 return 0
             }
-            let sent = unsafe CLinux_send(socket.pointee.descriptor, from, count, nil, 0)
+            let sent = unsafe Socket.send(socket.pointee.descriptor, from, count)
             if sent > 0 {
                 unsafe taken?.pointee = sent
                 return 1

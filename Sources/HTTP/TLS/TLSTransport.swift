@@ -1,4 +1,3 @@
-internal import CLinux
 internal import COpenSSL
 internal import Glibc
 internal import Primitives
@@ -28,7 +27,7 @@ internal import Primitives
     /// The object that OpenSSL's callbacks use while the connection lives.
     private let context: AnyObject
     /// The store for new sessions; nil on the server's side.
-    private let sessions: (store: TLSSessions, place: TLSSessions.Place)?
+    private let sessions: (store: TLSSessions, upstream: TLSSessions.Upstream)?
     private var isEstablished = false
     /// The bytes that came before the handshake was complete; nil if they are not accepted or all have been
     /// read.
@@ -44,7 +43,7 @@ internal import Primitives
     /// Nil without memory.
     private init?(
         _ descriptor: consuming Descriptor, context: AnyObject,
-        sessions: (store: TLSSessions, place: TLSSessions.Place)? = nil, make: () -> OpaquePointer?
+        sessions: (store: TLSSessions, upstream: TLSSessions.Upstream)? = nil, make: () -> OpaquePointer?
     ) {
         guard let connection = unsafe make() else { return nil }
         let socket = UnsafeMutablePointer<TLSSocket>.allocate(capacity: 1)
@@ -73,15 +72,15 @@ internal import Primitives
     ///
     /// Nil without memory.
     convenience init?(
-        _ descriptor: consuming Descriptor, to place: TLSSessions.Place, by context: TLSClientContext,
+        _ descriptor: consuming Descriptor, to upstream: TLSSessions.Upstream, by context: TLSClientContext,
         _ store: TLSSessions
     ) {
-        unsafe self.init(descriptor, context: context, sessions: (store, place)) {
-            unsafe context.makeConnection(to: place.host)
+        unsafe self.init(descriptor, context: context, sessions: (store, upstream)) {
+            unsafe context.makeConnection(to: upstream.host)
         }
         unsafe dictum_ssl_set_data(connection, socket)
         // Safe: the connection counts a reference of its own.
-        if let session = unsafe store.find(place) { unsafe SSL_set_session(connection, session) }
+        if let session = unsafe store.find(upstream) { unsafe SSL_set_session(connection, session) }
     }
 
     deinit {
@@ -145,7 +144,7 @@ internal import Primitives
     private func takeSession() {
         guard let sessions, let session = unsafe socket.pointee.session else { return }
         unsafe socket.pointee.session = nil
-        unsafe sessions.store.put(session, at: sessions.place)
+        unsafe sessions.store.put(session, at: sessions.upstream)
     }
 
     // MARK: The handshake
@@ -223,7 +222,7 @@ internal import Primitives
     /// Sends bytes without TLS to a peer that does not speak it, and ends the connection.
     func sayInClear(_ bytes: [UInt8]) {
         // Safe: the kernel reads within the array and keeps no pointer.
-        _ = unsafe CLinux_send(descriptor, bytes, bytes.count, nil, 0)
+        _ = unsafe Socket.send(descriptor, bytes, bytes.count)
         shutdown(descriptor, Int32(SHUT_WR))
     }
 
@@ -279,7 +278,7 @@ internal import Primitives
         TLSErrorQueue.clear()
         var written = 0
         while written < first.count + second.count {
-            if !isEstablished, early?.mayAnswer != true {
+            if !isEstablished, early?.mayRespond != true {
                 return written > 0 ? .wrote(written) : .wouldBlock
             }
             var count = 0
@@ -316,7 +315,7 @@ internal import Primitives
                 return unsafe SSL_write_ex(connection, piece.baseAddress, piece.count, &count)
             }
             let code = unsafe SSL_write_early_data(connection, piece.baseAddress, piece.count, &count)
-            if code == 1 { early?.answered(count) }
+            if code == 1 { early?.responded(count) }
             return code
         }
     }
@@ -349,7 +348,7 @@ internal import Primitives
 
     func resetOnClose() {
         isBroken = true
-        CLinux_reset_on_close(descriptor)
+        Socket.resetOnClose(descriptor)
     }
 }
 
@@ -359,25 +358,25 @@ struct TLSEarlyData {
     /// The maximum that one client may send.
     static let bytesMax = 16 * 1024
     /// The maximum of a response to a client that may be a replay.
-    private static let answerBytesMax = 32 * 1024
+    private static let responseBytesMax = 32 * 1024
 
     /// True while more may come.
     private(set) var isComing = true
     private var bytes: [UInt8] = []
     private var start = 0
-    private var answerBytes = 0
+    private var responseBytes = 0
 
     /// True if nothing waits to be read.
     var isEmpty: Bool { start == bytes.count }
 
     /// True while more of a response may be sent.
-    var mayAnswer: Bool { answerBytes < Self.answerBytesMax }
+    var mayRespond: Bool { responseBytes < Self.responseBytesMax }
 
     mutating func append(_ more: ArraySlice<UInt8>) { bytes += more }
 
     mutating func end() { isComing = false }
 
-    mutating func answered(_ count: Int) { answerBytes += count }
+    mutating func responded(_ count: Int) { responseBytes += count }
 
     /// Moves as many bytes as fit into a buffer; returns their number.
     mutating func move(into buffer: UnsafeMutableRawBufferPointer) -> Int {

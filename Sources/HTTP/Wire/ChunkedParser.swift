@@ -4,14 +4,14 @@ internal import Primitives
 ///
 /// Passes data on and keeps none; only the trailer section is buffered. After an error the message is lost.
 package struct ChunkedParser: Sendable {
-    private enum Part {
+    private enum Expected {
         case sizeLine, data, carriageReturn, lineFeed, trailers, end
     }
 
     /// The trailer fields without the forbidden ones (RFC 9110 section 6.5.1), complete once the body is.
     package private(set) var trailers = Headers()
     private let limits: MessageLimits
-    private var part = Part.sizeLine
+    private var expected = Expected.sizeLine
     private var sizeLine = ChunkSizeLine()
     private var extensionBytes = 0
     private var remaining: UInt64 = 0
@@ -21,7 +21,7 @@ package struct ChunkedParser: Sendable {
     package init(limits: MessageLimits = MessageLimits()) { self.limits = limits }
 
     /// True once the last byte of the body, trailers included, has been read.
-    package var isComplete: Bool { part == .end }
+    package var isComplete: Bool { expected == .end }
 
     /// Reads the body from `offset` on, passes its data to `onData` piece by piece, and returns the index
     /// behind it.
@@ -32,7 +32,7 @@ package struct ChunkedParser: Sendable {
     ) throws(ParseError) -> Int {
         var position = offset
         while position < bytes.count {
-            switch part {
+            switch expected {
             case .sizeLine:
                 try takeSizeLine(bytes[position])
                 position += 1
@@ -41,14 +41,14 @@ package struct ChunkedParser: Sendable {
                 onData(bytes.extracting(position..<position + count))
                 position += count
                 remaining -= UInt64(count)
-                if remaining == 0 { part = .carriageReturn }
+                if remaining == 0 { expected = .carriageReturn }
             case .carriageReturn:
                 guard bytes[position] == ASCII.carriageReturn else { throw .malformedChunkEnd }
-                part = .lineFeed
+                expected = .lineFeed
                 position += 1
             case .lineFeed:
                 guard bytes[position] == ASCII.lineFeed else { throw .malformedChunkEnd }
-                part = .sizeLine
+                expected = .sizeLine
                 position += 1
             case .trailers:
                 position = try takeTrailers(bytes, from: position)
@@ -65,7 +65,7 @@ package struct ChunkedParser: Sendable {
         remaining = sizeLine.size
         extensionBytes += sizeLine.extensionBytes
         // RFC 9112 7.1: last-chunk has the size 0, and trailers follow instead of data.
-        part = remaining == 0 ? .trailers : .data
+        expected = remaining == 0 ? .trailers : .data
         sizeLine = ChunkSizeLine()
     }
 
@@ -82,7 +82,7 @@ package struct ChunkedParser: Sendable {
         trailers = fields.headers
         trailers.removeAll { $0.isForbiddenInTrailers }
         trailerBytes = []
-        part = .end
+        expected = .end
         return position + end - gathered
     }
 }
@@ -94,7 +94,7 @@ package struct ChunkedParser: Sendable {
 ///
 /// Extensions must be well formed and are dropped.
 struct ChunkSizeLine: Sendable {
-    private enum Part {
+    private enum Expected {
         case size, blanksBeforeSemicolon, blanksBeforeName, name, blanksAfterName
         case blanksBeforeValue, value, quoted, escaped, valueEnd, lineFeed
     }
@@ -104,21 +104,21 @@ struct ChunkSizeLine: Sendable {
     /// The number of extension bytes on this line.
     private(set) var extensionBytes = 0
     private var digits = 0
-    private var part = Part.size
+    private var expected = Expected.size
 
     // 60 bits, so that no sum of a size and another number overflows.
     private static let digitsMax = 15
 
     /// Takes the next byte; returns true once the line is complete.
     mutating func take(_ byte: UInt8, extensionBytesMax: Int) throws(ParseError) -> Bool {
-        if part == .lineFeed {
+        if expected == .lineFeed {
             guard byte == ASCII.lineFeed else { throw .bareCarriageReturn }
             return true
         }
         if byte == ASCII.lineFeed { throw .bareLineFeed }
         if byte == ASCII.carriageReturn {
             try endLine()
-        } else if part == .size {
+        } else if expected == .size {
             try takeSize(byte, extensionBytesMax)
         } else {
             try takeExtension(byte, extensionBytesMax)
@@ -127,8 +127,8 @@ struct ChunkSizeLine: Sendable {
     }
 
     private mutating func endLine() throws(ParseError) {
-        switch part {
-        case .size where digits > 0, .name, .value, .valueEnd: part = .lineFeed
+        switch expected {
+        case .size where digits > 0, .name, .value, .valueEnd: expected = .lineFeed
         case .size: throw .malformedChunkSize
         default: throw .malformedChunkExtension
         }
@@ -143,7 +143,7 @@ struct ChunkSizeLine: Sendable {
             guard digits > 0, byte == ASCII.semicolon || ASCII.isBlank(byte) else {
                 throw .malformedChunkSize
             }
-            part = .blanksBeforeSemicolon
+            expected = .blanksBeforeSemicolon
             try takeExtension(byte, extensionBytesMax)
         }
     }
@@ -151,25 +151,25 @@ struct ChunkSizeLine: Sendable {
     private mutating func takeExtension(_ byte: UInt8, _ bytesMax: Int) throws(ParseError) {
         guard extensionBytes < bytesMax else { throw .chunkExtensionTooLong }
         extensionBytes += 1
-        guard let next = Self.part(after: part, byte) else { throw .malformedChunkExtension }
-        part = next
+        guard let next = Self.expected(after: expected, byte) else { throw .malformedChunkExtension }
+        expected = next
     }
 
-    private static func part(after part: Part, _ byte: UInt8) -> Part? {
+    private static func expected(after expected: Expected, _ byte: UInt8) -> Expected? {
         let isToken = ASCII.isToken(byte)
         let isBlank = ASCII.isBlank(byte)
-        switch part {
+        switch expected {
         case .size, .lineFeed: return nil
         case .blanksBeforeSemicolon:
-            return isBlank ? part : byte == ASCII.semicolon ? .blanksBeforeName : nil
-        case .blanksBeforeName: return isBlank ? part : isToken ? .name : nil
+            return isBlank ? expected : byte == ASCII.semicolon ? .blanksBeforeName : nil
+        case .blanksBeforeName: return isBlank ? expected : isToken ? .name : nil
         case .name where isToken: return .name
         case .name, .blanksAfterName:
             if byte == ASCII.equals { return .blanksBeforeValue }
             return isBlank ? .blanksAfterName : byte == ASCII.semicolon ? .blanksBeforeName : nil
         case .blanksBeforeValue:
             if byte == ASCII.quote { return .quoted }
-            return isBlank ? part : isToken ? .value : nil
+            return isBlank ? expected : isToken ? .value : nil
         case .value where isToken: return .value
         case .value, .valueEnd:
             return isBlank ? .blanksBeforeSemicolon : byte == ASCII.semicolon ? .blanksBeforeName : nil

@@ -11,7 +11,7 @@ struct RequestLine: Sendable {
 ///
 /// Refuses a wrong byte at once, so that a peer with another protocol does not wait for a response.
 struct RequestLineParser: Sendable {
-    private enum Part {
+    private enum Expected {
         case emptyLine, emptyLineFeed, method, target, version, carriageReturn, lineFeed
     }
 
@@ -19,7 +19,7 @@ struct RequestLineParser: Sendable {
     private(set) var start = 0
     /// The index of the next byte; of the fields, once the line is complete.
     private(set) var position = 0
-    private var part = Part.emptyLine
+    private var expected = Expected.emptyLine
     private var mark = 0
     private var method = 0..<0
     private var target = 0..<0
@@ -32,7 +32,7 @@ struct RequestLineParser: Sendable {
     mutating func parse(_ bytes: Span<UInt8>, _ limits: MessageLimits) throws(ParseError) -> RequestLine? {
         while position < bytes.count {
             guard position - start < limits.headBytes else { throw .headTooLarge }
-            let isLast = part == .lineFeed
+            let isLast = expected == .lineFeed
             try take(bytes[position], limits)
             position += 1
             if isLast { return try line(bytes) }
@@ -47,14 +47,14 @@ struct RequestLineParser: Sendable {
     }
 
     private mutating func take(_ byte: UInt8, _ limits: MessageLimits) throws(ParseError) {
-        switch part {
+        switch expected {
         case .emptyLine:
             // RFC 9112 2.2: a server should ignore at least one empty line before the request line. This one
             // ignores exactly one.
             if byte == ASCII.carriageReturn {
-                part = .emptyLineFeed
+                expected = .emptyLineFeed
             } else {
-                part = .method
+                expected = .method
                 try takeMethod(byte)
             }
         case .emptyLineFeed:
@@ -66,14 +66,14 @@ struct RequestLineParser: Sendable {
         case .version: try takeVersion(byte)
         case .carriageReturn:
             guard byte == ASCII.carriageReturn else { throw Self.fault(of: byte, else: .malformedVersion) }
-            part = .lineFeed
+            expected = .lineFeed
         case .lineFeed:
             guard byte == ASCII.lineFeed else { throw .bareCarriageReturn }
         }
     }
 
-    private mutating func begin(_ next: Part) {
-        part = next
+    private mutating func begin(_ next: Expected) {
+        expected = next
         mark = position + 1
     }
 
@@ -120,10 +120,10 @@ struct RequestLineParser: Sendable {
         default:
             isRight = ASCII.isDigit(byte)
             version = byte == 0x30 ? .http10 : .http11
-            part = .carriageReturn
+            expected = .carriageReturn
         }
         guard isRight else { throw Self.fault(of: byte, else: .malformedVersion) }
-        if part == .carriageReturn, majorVersion != 0x31 { throw .unsupportedVersion }
+        if expected == .carriageReturn, majorVersion != 0x31 { throw .unsupportedVersion }
     }
 
     private static func fault(of byte: UInt8, else fault: ParseError) -> ParseError {

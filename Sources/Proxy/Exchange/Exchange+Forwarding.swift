@@ -39,7 +39,7 @@ extension Exchange {
     ) {
         attempt.enter(address, countsLoad: proxy.upstreams.countsLoad)
         do throws(SystemError) {
-            let connection = try proxy.connections.connection(in: address.lane, fresh: fresh)
+            let connection = try proxy.connections.connection(from: address.targetPool, fresh: fresh)
             attempt.begin(on: connection)
             if let lost {
                 connection.begin(takenFrom: lost, handler: self)

@@ -77,6 +77,6 @@ final class HealthChecker: Handler {
             report(.change(change, of: server, isOnlyOne: servers.count == 1))
         }
         probes[name] = probe
-        probe.start(target, in: pool.lane(to: server.target), of: pool)
+        probe.start(target, in: pool.targetPool(for: server.target), of: pool)
     }
 }

@@ -25,16 +25,16 @@ final class HealthProbe: ResponseHandler, Handler {
     }
 
     /// Sends the request.
-    func start(_ target: RequestTarget, in lane: UpstreamLane, of pool: ConnectionPool) {
+    func start(_ target: RequestTarget, in targetPool: TargetPool, of pool: ConnectionPool) {
         token = core.add(self)
         // The deadline covers the whole probe: an upstream that sends its head slowly is unhealthy.
         core.setDeadline(token, core.now + Int64(settings.timeout))
         var headers = Headers()
-        headers.append(.host, lane.target.authority)
+        headers.append(.host, targetPool.target.authority)
         headers.append(.userAgent, "dictum-health")
         headers.append(.connection, "close")
         do throws(SystemError) {
-            let connection = try pool.connection(in: lane, fresh: true)
+            let connection = try pool.connection(from: targetPool, fresh: true)
             self.connection = connection
             let head = RequestHead(method: .get, target: target, headers: headers)
             connection.begin(head, framing: .none, handler: self)

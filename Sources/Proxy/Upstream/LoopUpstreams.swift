@@ -9,11 +9,11 @@ final class LoopUpstreams {
         /// The address and its health.
         let server: UpstreamServer
         /// The connections of this loop.
-        let lane: UpstreamLane
+        let targetPool: TargetPool
 
-        init(_ server: UpstreamServer, _ lane: UpstreamLane) {
+        init(_ server: UpstreamServer, _ targetPool: TargetPool) {
             self.server = server
-            self.lane = lane
+            self.targetPool = targetPool
         }
     }
 
@@ -36,7 +36,7 @@ final class LoopUpstreams {
         guard let servers = context.upstreams.servers(standingFor: context.configuration.upstream.urls) else {
             return
         }
-        ways = servers.map { Way($0, pool.lane(to: $0.target)) }
+        ways = servers.map { Way($0, pool.targetPool(for: $0.target)) }
         method = context.configuration.upstream.balance == .roundRobin ? .roundRobin : .leastConnections
         pool.keep(servers.lazy.map(\.target))
     }

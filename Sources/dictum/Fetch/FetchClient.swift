@@ -61,7 +61,7 @@ final class FetchClient: Sendable {
         loop.execute { [token] core in
             guard let part = core.handler(token, as: FetchLoop.self) else { return }
             let exchange = FetchExchange(
-                request, in: part.lane(of: request, to: endpoint), bodyBytesMax: Self.bodyBytesMax,
+                request, in: part.targetPool(of: request, to: endpoint), bodyBytesMax: Self.bodyBytesMax,
                 pool: part.pool
             ) { result in
                 outcome.withLock { $0 = result }
@@ -94,10 +94,10 @@ final class FetchLoop: Handler {
         settings.connectTimeout = 10_000
         pool = ConnectionPool(settings: settings, core: core)
     }
-    /// Returns the lane to one address of the host that a request names.
-    func lane(of request: RequestHead, to endpoint: Endpoint) -> UpstreamLane {
+    /// Returns the pool of connections to one address of the host that a request names.
+    func targetPool(of request: RequestHead, to endpoint: Endpoint) -> TargetPool {
         let authority = request.headers.first(.host) ?? endpoint.text
-        return pool.lane(to: UpstreamTarget(scheme: scheme, authority: authority, endpoint: endpoint))
+        return pool.targetPool(for: UpstreamTarget(scheme: scheme, authority: authority, endpoint: endpoint))
     }
 }
 

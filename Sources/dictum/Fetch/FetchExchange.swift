@@ -23,7 +23,7 @@ final class FetchExchange: ResponseHandler {
 
     private let pool: ConnectionPool
     private let request: RequestHead
-    private let lane: UpstreamLane
+    private let targetPool: TargetPool
     private let bodyBytesMax: Int
     private var onEnd: ((Outcome) -> Void)?
     private var connection: ClientConnection?
@@ -33,11 +33,11 @@ final class FetchExchange: ResponseHandler {
     private var isSecondTry = false
 
     init(
-        _ request: RequestHead, in lane: UpstreamLane, bodyBytesMax: Int, pool: ConnectionPool,
+        _ request: RequestHead, in targetPool: TargetPool, bodyBytesMax: Int, pool: ConnectionPool,
         onEnd: @escaping (Outcome) -> Void
     ) {
         self.request = request
-        self.lane = lane
+        self.targetPool = targetPool
         self.bodyBytesMax = bodyBytesMax
         self.pool = pool
         self.onEnd = onEnd
@@ -46,7 +46,7 @@ final class FetchExchange: ResponseHandler {
     /// Sends the request; calls `onEnd` once, unless the exchange is aborted.
     func start() {
         do throws(SystemError) {
-            let connection = try pool.connection(in: lane, fresh: isSecondTry)
+            let connection = try pool.connection(from: targetPool, fresh: isSecondTry)
             self.connection = connection
             connection.begin(request, framing: .none, handler: self)
         } catch {

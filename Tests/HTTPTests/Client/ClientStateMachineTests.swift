@@ -16,7 +16,7 @@ struct ClientStateMachineTests {
         machine.requestEnded()
         machine.bytesCame()
         machine.headCame(keepsAlive: true, endsWithConnection: false)
-        _ = machine.answerEnded(hasSurplus: false)
+        _ = machine.responseEnded(hasSurplus: false)
     }
 
     @Test func `what a lost connection means depends on how far the exchange had come`() {
@@ -70,13 +70,13 @@ struct ClientStateMachineTests {
             $0.bytesCame()
             $0.headCame(keepsAlive: keepsAlive, endsWithConnection: endsWithConnection)
         }
-        #expect(machine.answerEnded(hasSurplus: hasSurplus) == isKept)
+        #expect(machine.responseEnded(hasSurplus: hasSurplus) == isKept)
         #expect(machine.phase == (isKept ? .idle : .closed))
         #expect(!machine.isExchanging)
     }
 
     private enum Event: CaseIterable {
-        case connected, begin, requestEnded, bytesCame, head, lastHead, answerEnded, surplusEnded, lost
+        case connected, begin, requestEnded, bytesCame, head, lastHead, responseEnded, surplusEnded, lost
     }
 
     private func allows(_ event: Event, _ machine: ClientStateMachine) -> Bool {
@@ -86,7 +86,7 @@ struct ClientStateMachineTests {
         case .requestEnded: machine.isExchanging && !machine.isRequestWhole
         case .bytesCame, .head, .lastHead:
             if case .awaitingHead = machine.phase { true } else { false }
-        case .answerEnded, .surplusEnded: machine.phase == .body
+        case .responseEnded, .surplusEnded: machine.phase == .body
         case .lost: machine.phase != .closed
         }
     }
@@ -99,8 +99,8 @@ struct ClientStateMachineTests {
         case .bytesCame: machine.bytesCame()
         case .head: machine.headCame(keepsAlive: true, endsWithConnection: false)
         case .lastHead: machine.headCame(keepsAlive: false, endsWithConnection: false)
-        case .answerEnded: _ = machine.answerEnded(hasSurplus: false)
-        case .surplusEnded: _ = machine.answerEnded(hasSurplus: true)
+        case .responseEnded: _ = machine.responseEnded(hasSurplus: false)
+        case .surplusEnded: _ = machine.responseEnded(hasSurplus: true)
         case .lost: machine.closed()
         }
     }
@@ -127,5 +127,32 @@ struct ClientStateMachineTests {
             states = following
         }
         #expect(looked > 1000)
+    }
+
+    @Test func `each request begins without a pause, without bytes sent and without bytes received`() {
+        var kept = machine {
+            $0.bytesWent()
+            exchange(&$0)
+            $0.pause()
+        }
+        #expect(kept.hasSent && kept.hasReceived && kept.isPaused && kept.isReused)
+        kept.begin()
+        #expect(!kept.hasSent && !kept.hasReceived && !kept.isPaused)
+        #expect(kept.resume() == false)
+    }
+
+    @Test func `the sent side of a tunnel closes once, when its source has ended`() {
+        var tunnel = machine {
+            $0.connected()
+            $0.requestEnded()
+            $0.bytesCame()
+        }
+        #expect(tunnel.closesWriting() == false)
+        tunnel.protocolSwitched()
+        #expect(tunnel.isTunnel)
+        #expect(tunnel.closesWriting() == false)
+        tunnel.requestEnded()
+        #expect(tunnel.closesWriting() == true)
+        #expect(tunnel.closesWriting() == false)
     }
 }

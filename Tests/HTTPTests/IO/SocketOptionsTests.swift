@@ -1,4 +1,3 @@
-internal import CLinux
 internal import Glibc
 import Testing
 
@@ -23,9 +22,8 @@ struct SocketOptionsTests {
     private func accepted(by listener: ListeningSocket, _ read: (Int32) -> [Int32]) throws -> [Int32] {
         let peer = try Peer.connect(to: listener.endpoint)
         defer { withExtendedLifetime(peer) {} }
-        var from = CLinux_endpoint()
-        // `from` is local and outlives the call; the connection has been made.
-        let raw = unsafe CLinux_accept(listener.raw, &from)
+        var from = SocketAddress()
+        let raw = Socket.accept(from: listener.raw, &from)
         try #require(raw >= 0)
         defer { close(raw) }
         return read(raw)

@@ -5,9 +5,9 @@ import Testing
 struct ServerStateMachineTests {
     /// The events of a connection, for every order up to a length.
     private enum Event: CaseIterable {
-        case partialHead, beginBodiless, beginWithBody, beginLast, requestEnded, answerStarted,
-            answerStartedUntilClose
-        case answerEnded, peerClosed, stop
+        case partialHead, beginBodiless, beginWithBody, beginLast, requestEnded, responseStarted,
+            responseStartedUntilClose
+        case responseEnded, peerClosed, stop
     }
 
     private struct Run {
@@ -23,9 +23,9 @@ struct ServerStateMachineTests {
                 if case .head = machine.input { next == nil || next == .request } else { false }
             case .requestEnded:
                 if case .body = machine.input { true } else { false }
-            case .answerStarted, .answerStartedUntilClose:
+            case .responseStarted, .responseStartedUntilClose:
                 machine.isExchanging && machine.output == .none
-            case .answerEnded:
+            case .responseEnded:
                 machine.isExchanging && machine.output == .body
             case .peerClosed:
                 !machine.isPeerClosed
@@ -41,10 +41,10 @@ struct ServerStateMachineTests {
             case .beginWithBody: begin(hasBody: true, keepsAlive: true)
             case .beginLast: begin(hasBody: false, keepsAlive: false)
             case .requestEnded: machine.requestEnded()
-            case .answerStarted: _ = machine.answerStarted(endsWithConnection: false)
-            case .answerStartedUntilClose: _ = machine.answerStarted(endsWithConnection: true)
-            case .answerEnded:
-                next = machine.answerEnded()
+            case .responseStarted: _ = machine.responseStarted(endsWithConnection: false)
+            case .responseStartedUntilClose: _ = machine.responseStarted(endsWithConnection: true)
+            case .responseEnded:
+                next = machine.responseEnded()
                 answered += 1
             case .peerClosed: _ = machine.peerClosed()
             case .stop: machine.stop()
@@ -95,32 +95,32 @@ struct ServerStateMachineTests {
         machine.headIsPartial()
         machine.begin(hasBody: true, keepsAlive: true)
         machine.requestEnded()
-        #expect(machine.answerStarted(endsWithConnection: false) == true)
-        #expect(machine.answerEnded() == .request)
+        #expect(machine.responseStarted(endsWithConnection: false) == true)
+        #expect(machine.responseEnded() == .request)
     }
 
     @Test func `the last answer to a whole request ends the connection`() {
         var machine = ServerStateMachine()
         machine.begin(hasBody: false, keepsAlive: false)
-        #expect(machine.answerStarted(endsWithConnection: false) == false)
-        #expect(machine.answerEnded() == .close)
+        #expect(machine.responseStarted(endsWithConnection: false) == false)
+        #expect(machine.responseEnded() == .close)
         #expect(machine.isExchanging == false)
     }
 
     @Test func `an answer that overtakes its request ends the connection`() {
         var machine = ServerStateMachine()
         machine.begin(hasBody: true, keepsAlive: true)
-        #expect(machine.answerStarted(endsWithConnection: false) == false)
+        #expect(machine.responseStarted(endsWithConnection: false) == false)
         machine.requestEnded()
-        #expect(machine.answerEnded() == .close)
+        #expect(machine.responseEnded() == .close)
         #expect(!machine.isPersistent)
     }
 
     @Test func `an answer that ends before its request lingers and takes nothing more`() {
         var machine = ServerStateMachine()
         machine.begin(hasBody: true, keepsAlive: true)
-        _ = machine.answerStarted(endsWithConnection: false)
-        #expect(machine.answerEnded() == .linger)
+        _ = machine.responseStarted(endsWithConnection: false)
+        #expect(machine.responseEnded() == .linger)
         machine.requestEnded()
         guard case .discarded = machine.input else {
             Issue.record("the rest is not discarded")
@@ -131,38 +131,38 @@ struct ServerStateMachineTests {
     @Test func `an answer without length ends the connection`() {
         var machine = ServerStateMachine()
         machine.begin(hasBody: false, keepsAlive: true)
-        #expect(machine.answerStarted(endsWithConnection: true) == false)
-        #expect(machine.answerEnded() == .close)
+        #expect(machine.responseStarted(endsWithConnection: true) == false)
+        #expect(machine.responseEnded() == .close)
     }
 
     @Test func `stopping lets a connection have one more response, which says that it is the last`() {
         var idle = ServerStateMachine()
         idle.begin(hasBody: false, keepsAlive: true)
-        #expect(idle.answerStarted(endsWithConnection: false) == true)
-        #expect(idle.answerEnded() == .request)
+        #expect(idle.responseStarted(endsWithConnection: false) == true)
+        #expect(idle.responseEnded() == .request)
         idle.stop()
         idle.begin(hasBody: false, keepsAlive: true)
-        #expect(idle.answerStarted(endsWithConnection: false) == false)
-        #expect(idle.answerEnded() == .close)
+        #expect(idle.responseStarted(endsWithConnection: false) == false)
+        #expect(idle.responseEnded() == .close)
         var fresh = ServerStateMachine()
         fresh.stop()
         fresh.begin(hasBody: false, keepsAlive: true)
-        #expect(fresh.answerStarted(endsWithConnection: false) == false)
-        #expect(fresh.answerEnded() == .close)
+        #expect(fresh.responseStarted(endsWithConnection: false) == false)
+        #expect(fresh.responseEnded() == .close)
         var partial = ServerStateMachine()
         partial.headIsPartial()
         partial.stop()
         partial.begin(hasBody: false, keepsAlive: true)
-        #expect(partial.answerStarted(endsWithConnection: false) == false)
+        #expect(partial.responseStarted(endsWithConnection: false) == false)
         var busy = ServerStateMachine()
         busy.begin(hasBody: false, keepsAlive: true)
-        #expect(busy.answerStarted(endsWithConnection: false) == true)
+        #expect(busy.responseStarted(endsWithConnection: false) == true)
         busy.stop()
         // Its head promised that the connection stays open.
-        #expect(busy.answerEnded() == .request)
+        #expect(busy.responseEnded() == .request)
         busy.begin(hasBody: false, keepsAlive: true)
-        #expect(busy.answerStarted(endsWithConnection: false) == false)
-        #expect(busy.answerEnded() == .close)
+        #expect(busy.responseStarted(endsWithConnection: false) == false)
+        #expect(busy.responseEnded() == .close)
     }
 
     @Test func `a client that says no more is of use as long as its answer is open`() {
@@ -171,5 +171,41 @@ struct ServerStateMachineTests {
         #expect(machine.peerClosed() == false)
         var idle = ServerStateMachine()
         #expect(idle.peerClosed() == true)
+    }
+
+    @Test func `after a response nothing is read until its output is gone`() {
+        var machine = ServerStateMachine()
+        #expect(machine.mayRead)
+        machine.begin(hasBody: false, keepsAlive: true)
+        #expect(!machine.mayRead)
+        _ = machine.responseStarted(endsWithConnection: false)
+        #expect(machine.pendingStep == nil)
+        machine.responseEnded()
+        #expect(machine.wantsInput && !machine.mayRead)
+        #expect(machine.takeStep() == .request)
+        #expect(machine.mayRead)
+        #expect(machine.takeStep() == nil)
+    }
+
+    @Test func `a pause lasts until it is resumed or another request begins`() {
+        var machine = ServerStateMachine()
+        machine.begin(hasBody: true, keepsAlive: true)
+        #expect(machine.mayRead)
+        #expect(machine.resume() == false)
+        machine.pause()
+        #expect(!machine.mayRead && machine.wantsInput)
+        #expect(machine.resume() == true)
+        #expect(machine.mayRead)
+        machine.pause()
+        machine.begin(hasBody: true, keepsAlive: true)
+        #expect(machine.mayRead)
+    }
+
+    @Test func `after a switch of protocols the connection is a tunnel`() {
+        var machine = ServerStateMachine()
+        machine.begin(hasBody: false, keepsAlive: true)
+        #expect(!machine.isTunnel)
+        machine.protocolSwitched()
+        #expect(machine.isTunnel && machine.mayRead && machine.isExchanging && !machine.isPersistent)
     }
 }

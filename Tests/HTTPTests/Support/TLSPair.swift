@@ -1,4 +1,3 @@
-internal import CLinux
 internal import Glibc
 internal import TestSupport
 internal import Testing
@@ -20,13 +19,10 @@ final class TLSPair {
             try certificates.issue("server", names: "DNS:localhost,\(names)")
         }
         let listener = try ListeningSocket.open(.ip(try loopback(), port: 0), count: 1)[0]
-        guard case .ip(let address, let port) = listener.endpoint else { throw SystemError(code: EINVAL) }
-        var target = address.endpoint(port: port)
-        // Safe: both structures are local and outlive their calls.
-        let near = Descriptor(owning: unsafe CLinux_connect(&target))
+        let near = try Socket.connect(to: listener.endpoint)
         try TLSPair.wait(for: listener.raw)
-        var peer = CLinux_endpoint()
-        let far = Descriptor(owning: unsafe CLinux_accept(listener.raw, &peer))
+        var peer = SocketAddress()
+        let far = Descriptor(owning: Socket.accept(from: listener.raw, &peer))
         if var sendBytes {
             // Safe: the option is local and has the size that is named.
             let code = unsafe setsockopt(
@@ -39,10 +35,10 @@ final class TLSPair {
             TLSServerSettings(certificates: [files]), ticketKeys: TLSTicketKeys())
         var settings = TLSClientSettings()
         settings.authority = certificates.file("ca.pem")
-        let place = TLSSessions.Place(host: "localhost", endpoint: listener.endpoint)
+        let upstream = TLSSessions.Upstream(host: "localhost", endpoint: listener.endpoint)
         let asking = try TLSClientContext(settings)
         guard let server = TLSTransport(far, serving: serving),
-            let client = TLSTransport(near, to: place, by: asking, TLSSessions())
+            let client = TLSTransport(near, to: upstream, by: asking, TLSSessions())
         else { throw SystemError(code: ENOMEM) }
         (self.server, self.client) = (server, client)
         try shakeHands()

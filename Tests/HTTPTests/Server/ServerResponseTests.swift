@@ -2,7 +2,7 @@ import Testing
 
 @testable import HTTP
 
-struct ServerAnswerTests {
+struct ServerResponseTests {
     private static let get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 
     @Test func `a chunked answer ends with the last chunk and its trailers`() throws {

@@ -1,0 +1,246 @@
+internal import Primitives
+
+/// The parts that a connection needs on either side: transport, unread input, waiting output, readiness, paces.
+///
+/// Owned by its connection alone. A class, because the compiler proves property by property that accesses do not
+/// overlap; of a value it would check at run time every access to any part.
+final class ConnectionCore {
+    /// Nil once the connection is closed.
+    private(set) var transport: (any Transport)?
+    var token = Token.none
+
+    /// Input that has been read and waits until the state wants it.
+    private(set) var unread: [UInt8] = []
+    /// True while the socket may have bytes.
+    var isReadable = false
+    /// True once the peer's end or a failure was reported; it is reported once only, and reading finds it.
+    private(set) var endIsNear = false
+    /// True while reading waits for room to write.
+    private var readsOnceWritable = false
+    var lastRead: Int64
+
+    var output = OutputBuffer()
+    /// True while the source of the output must pause.
+    var isFull = false
+    /// True once a write has failed.
+    var isBroken = false
+    /// The number of bytes that the peer had taken at the last look.
+    var takenBytes = 0
+    var lastWrite: Int64
+
+    /// The pace of the body that is read; nil if it has none.
+    var bodyPace: Pace?
+    /// The pace at which the peer takes the output.
+    var outputPace = Pace()
+
+    init(_ transport: any Transport, now: Int64) {
+        self.transport = transport
+        lastRead = now
+        lastWrite = now
+    }
+
+    /// Releases the transport to the caller.
+    func takeTransport() -> (any Transport)? { transport.take() }
+
+    // MARK: Readiness
+
+    /// Records the events of the descriptor.
+    func note(_ events: Readiness) {
+        if !events.isDisjoint(with: [.readable, .peerClosed, .broken]) { isReadable = true }
+        if !events.isDisjoint(with: [.peerClosed, .broken]) { endIsNear = true }
+        if readsOnceWritable, events.contains(.writable) {
+            readsOnceWritable = false
+            isReadable = true
+        }
+    }
+
+    /// Records the outcome of a read.
+    func note(_ outcome: ReadOutcome, now: Int64) {
+        switch outcome {
+        case .bytes(_, let mayHaveMore):
+            lastRead = now
+            isReadable = mayHaveMore || endIsNear
+        case .wouldBlockUntilWritable:
+            isReadable = false
+            readsOnceWritable = true
+        case .wouldBlock, .end, .cutOff, .failed:
+            isReadable = false
+        }
+    }
+
+    /// Records a failed write, after which reading may still find what the peer sent before.
+    func noteFailedWrite() {
+        isBroken = true
+        isReadable = true
+        endIsNear = true
+    }
+
+    // MARK: Input and output
+
+    /// Keeps the input from `offset` on.
+    func keep(_ bytes: Span<UInt8>, from offset: Int = 0) {
+        guard offset < bytes.count else { return }
+        var kept = takeUnread()
+        kept.append(bytes.extracting(offset..<bytes.count))
+        swap(&kept, &unread)
+    }
+
+    /// Takes the unread input out; what is not used must come back by `keep`.
+    func takeUnread() -> [UInt8] {
+        var taken: [UInt8] = []
+        swap(&taken, &unread)
+        return taken
+    }
+
+    /// Puts back unread input of which nothing was used.
+    func putBack(_ bytes: consuming [UInt8]) {
+        swap(&bytes, &unread)
+    }
+
+    /// Returns true if the source had to pause and may resume now.
+    func endPause() -> Bool {
+        guard isFull, output.count <= Self.lowWaterBytes else { return false }
+        isFull = false
+        return true
+    }
+
+    /// The amount of waiting output at which the source must pause.
+    ///
+    /// Slow readers are many. For fast ones the socket's own buffer bridges the pause.
+    static let highWaterBytes = 32 * 1024
+    /// The amount of waiting output at which the source may resume.
+    static let lowWaterBytes = 16 * 1024
+    /// The size from which a piece is written at once instead of copied first.
+    static let directBytes = 16 * 1024
+}
+
+/// A connection of either side: how it reads and writes through its core.
+protocol Connection: Handler {
+    var core: EventLoop.Core { get }
+    var io: ConnectionCore { get }
+    /// True while the connection can use bytes of the peer.
+    var wantsInput: Bool { get }
+    /// Processes `bytes` as far as the state allows; returns the number of bytes used.
+    func consume(_ bytes: Span<UInt8>) -> Int
+    /// Called before `consume` with the number of bytes that were read.
+    func received(_ count: Int)
+    /// The input has ended with one of `end`, `cutOff` and `failed`.
+    func inputEnded(_ outcome: ReadOutcome)
+    /// Called after each write.
+    func wrote(_ outcome: WriteOutcome)
+}
+
+extension Connection {
+    /// True until the connection is closed.
+    var isAlive: Bool { io.transport != nil }
+
+    // MARK: Reading
+
+    /// Uses the unread input, then reads, for as long as the connection wants bytes and there are any.
+    func readInput() {
+        if !io.unread.isEmpty, wantsInput { useUnread() }
+        var rounds = 0
+        while io.isReadable, wantsInput, let transport = io.transport {
+            rounds += 1
+            // Other connections want their turn, so continue after them.
+            guard rounds <= 16 else { return core.attend(io.token) }
+            let outcome = core.readBuffer.fill(transport)
+            io.note(outcome, now: core.now)
+            switch outcome {
+            case .bytes(let count, _):
+                received(count)
+                if count > 0 { core.readBuffer.withBytes(count) { use($0) } }
+            case .wouldBlock, .wouldBlockUntilWritable: break
+            case .end, .cutOff, .failed: inputEnded(outcome)
+            }
+        }
+    }
+
+    private func use(_ bytes: Span<UInt8>) {
+        guard io.unread.isEmpty else {
+            io.keep(bytes)
+            return useUnread()
+        }
+        let used = consume(bytes)
+        if isAlive { io.keep(bytes, from: used) }
+    }
+
+    private func useUnread() {
+        let bytes = io.takeUnread()
+        let used = consume(bytes.span)
+        guard isAlive else { return }
+        if used == 0 { io.putBack(bytes) } else { io.keep(bytes.span, from: used) }
+    }
+
+    // MARK: Writing
+
+    /// Sends a piece of a body in its framing; large pieces are written `directly` if that is allowed.
+    func send(_ piece: Span<UInt8>, framed framing: BodyFraming, directly: Bool) {
+        if framing == .chunked { append { ChunkedWriter.writeSizeLine(piece.count, into: &$0) } }
+        if directly, piece.count >= ConnectionCore.directBytes, let transport = io.transport {
+            let outcome = io.output.offer(piece, to: transport)
+            changeOutput { $0.took(outcome, piece) }
+            wrote(outcome)
+        } else {
+            changeOutput { $0.append(piece) }
+        }
+        if framing == .chunked { append { ChunkedWriter.writeDataEnd(into: &$0) } }
+        if io.output.count > ConnectionCore.highWaterBytes { io.isFull = true }
+        core.attend(io.token)
+    }
+
+    /// Writes as much of the waiting output as the transport takes.
+    func writeOutput() {
+        guard let transport = io.transport, !io.output.isEmpty else { return }
+        let outcome = io.output.offer(to: transport)
+        changeOutput { $0.took(outcome) }
+        wrote(outcome)
+    }
+
+    /// Lets `body` append to the output.
+    func append(_ body: (inout [UInt8]) -> Void) {
+        changeOutput { $0.append(body) }
+    }
+
+    /// Changes the waiting output.
+    ///
+    /// The output is moved out for the call, so that no run-time check for overlapping access is needed.
+    func changeOutput(_ body: (inout OutputBuffer) -> Void) {
+        var taken = OutputBuffer()
+        swap(&taken, &io.output)
+        body(&taken)
+        swap(&taken, &io.output)
+    }
+}
+
+// MARK: - Paces
+
+/// The deadline for a peer that sends or takes a body, so that a slow one does not last for ever.
+///
+/// Each byte buys time at a minimum rate, but at most the idle time-out. So the wait ends after that much
+/// silence, or after that long below the rate. Pure: the caller passes the clock's milliseconds.
+struct Pace: Sendable {
+    private var deadlineMicroseconds: Int64 = 0
+
+    /// The end of the wait.
+    var deadline: Int64 { deadlineMicroseconds / 1000 }
+
+    init() {}
+
+    /// Leaves a whole idle time-out from now.
+    init(at now: Int64, idleTimeout: Int64) { restart(at: now, idleTimeout: idleTimeout) }
+
+    /// Sets the deadline to a whole idle time-out from now.
+    mutating func restart(at now: Int64, idleTimeout: Int64) {
+        deadlineMicroseconds = (now + idleTimeout) * 1000
+    }
+
+    /// Extends the deadline for bytes that passed; with a rate of 0 to a whole idle time-out.
+    mutating func passed(_ bytes: Int, at now: Int64, idleTimeout: Int64, bytesPerSecond: Int) {
+        let longest = (now + idleTimeout) * 1000
+        guard bytesPerSecond > 0 else { return deadlineMicroseconds = longest }
+        // 40 bits: no product overflows, and nobody sends a TiB at once.
+        let bought = Int64(min(bytes, 1 << 40)) * 1_000_000 / Int64(bytesPerSecond)
+        deadlineMicroseconds = min(longest, deadlineMicroseconds + bought)
+    }
+}

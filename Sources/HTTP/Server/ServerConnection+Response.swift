@@ -1,0 +1,165 @@
+internal import Primitives
+
+/// The writing side: handlers call it to respond.
+extension ServerConnection {
+    /// True while there is room for more of the response.
+    ///
+    /// After false, `drained` is called once there is room.
+    package var canWrite: Bool { !io.isFull }
+
+    /// The number of bytes ever given to this connection to send, with heads and framing.
+    package var bytesSent: Int { io.output.totalBytes }
+
+    /// True while the client can receive a response.
+    package var isOpen: Bool { isAlive }
+
+    /// True if the client's version allows a chunked body.
+    package var takesChunked: Bool { response.clientVersion >= .http11 }
+
+    /// Sends an interim response (RFC 9110 section 15.2); HTTP/1.0 clients get none.
+    package func sendInterim(_ head: ResponseHead) {
+        guard isAlive, state.output == .none, takesChunked else { return }
+        append { HeadWriter.write(head, into: &$0) }
+        core.attend(io.token)
+    }
+
+    private static let connectionFields: HeaderNameSet = [.connection, .transferEncoding]
+    private static let framingFields: HeaderNameSet = [.connection, .transferEncoding, .contentLength]
+
+    /// Sends the response's head.
+    ///
+    /// `body` is its framing. The connection's own framing and connection fields replace those of the head,
+    /// except for the Content-Length of a response without body (HEAD, 304).
+    package func start(_ head: consuming ResponseHead, body: BodyFraming) {
+        guard isAlive, state.output == .none else { return }
+        var framing = body
+        if framing == .chunked, !takesChunked { framing = .untilClose }
+        response.offset = io.output.totalBytes
+        response.wasPersistent = state.isPersistent
+        let persists = state.responseStarted(endsWithConnection: framing == .untilClose)
+        head.headers.removeAll(framing == .none ? Self.connectionFields : Self.framingFields)
+        switch framing {
+        case .length(let count): head.headers.append(.contentLength, String(count))
+        case .chunked: head.headers.append(.transferEncoding, "chunked")
+        case .untilClose, .none: break
+        }
+        // A 426 has an Upgrade field, which applies to this hop only (RFC 9110 section 15.5.22).
+        if head.headers.contains(.upgrade) { head.headers.append(.connection, "upgrade") }
+        if !persists {
+            head.headers.append(.connection, "close")
+        } else if response.clientVersion < .http11 {
+            head.headers.append(.connection, "keep-alive")
+        }
+        // RFC 6797 section 7.2: only with TLS, and once.
+        if tls != nil, let policy = settings.strictTransportSecurity,
+            !head.headers.contains(.strictTransportSecurity)
+        {
+            head.headers.append(.strictTransportSecurity, policy)
+        }
+        if !head.headers.contains(.date) { head.headers.append(.date, core.date) }
+        response.framing = framing
+        append { HeadWriter.write(head, into: &$0) }
+        core.attend(io.token)
+    }
+
+    /// Sends a 101, after which both sides' bytes pass unchanged (RFC 9110 section 7.8).
+    ///
+    /// The client's bytes arrive as pieces of a body, and its end as the body's end. Writes go out unframed,
+    /// and `finish` ends the connection.
+    package func switchProtocols(_ head: consuming ResponseHead) {
+        guard isAlive, state.output == .none, takesChunked else { return }
+        head.headers.removeConnectionFields(except: .upgrade)
+        head.headers.remove(.contentLength)
+        head.headers.append(.connection, "upgrade")
+        response.framing = .untilClose
+        body = BodyDecoder(.untilClose, limits: settings.limits)
+        state.protocolSwitched()
+        io.lastRead = core.now
+        append { HeadWriter.write(head, into: &$0) }
+        core.attend(io.token)
+    }
+
+    /// Sends a piece of the response's body; keeps the bytes that the client does not take yet.
+    package func write(_ piece: Span<UInt8>) {
+        guard isAlive, state.output == .body, response.framing != .none, !piece.isEmpty else { return }
+        send(piece, framed: response.framing, directly: true)
+    }
+
+    /// Ends the response.
+    package func finish(trailers: Headers = Headers()) {
+        guard isAlive, state.output == .body else { return }
+        if response.framing == .chunked {
+            append { ChunkedWriter.writeEnd(trailers: trailers, into: &$0) }
+        }
+        handler = nil
+        state.responseEnded()
+        core.attend(io.token)
+    }
+
+    /// Withdraws a response if none of its bytes has gone to the client; otherwise returns false.
+    ///
+    /// Another response may be started afterwards.
+    package func withdraw() -> Bool {
+        guard isAlive, state.output == .body, !state.isTunnel else { return false }
+        let offset = response.offset
+        var isWithdrawn = false
+        changeOutput { isWithdrawn = $0.withdraw(backTo: offset) }
+        guard isWithdrawn else { return false }
+        state.responseWithdrawn(wasPersistent: response.wasPersistent)
+        io.isFull = false
+        return true
+    }
+
+    /// Gives up the response and resets the connection, so that the client cannot take the response for
+    /// complete.
+    package func abort() {
+        guard isAlive else { return }
+        io.transport?.resetOnClose()
+        close()
+    }
+
+    /// Refuses the connection as a whole, before any request.
+    func refuseConnection(_ refusal: Refusal) {
+        refuse(refusal)
+        flush()
+    }
+
+    func flush() {
+        writeOutput()
+        guard isAlive else { return }
+        // A connection ends with its closure alert, for which the handshake must be complete.
+        if io.output.isEmpty, let next = state.pendingStep, handshake == nil || next == .request {
+            _ = state.takeStep()
+            // Closing over unread input resets the connection, which may destroy the end of the response. Bytes
+            // that arrive after the close would reset it too, so only the client's own end makes it safe.
+            let hasUnreadInput = io.isReadable || !io.unread.isEmpty
+            let isSafe = state.isPeerClosed && !hasUnreadInput
+            return proceed(to: next == .close && !isSafe ? .linger : next)
+        }
+        if io.endPause() { handler?.drained() }
+    }
+
+    func wrote(_ outcome: WriteOutcome) {
+        switch outcome {
+        case .wrote(let count):
+            io.lastWrite = core.now
+            if response.isOutputLate { noteTaken() }
+            if case .body = state.input { extendBodyPace(by: count) }
+        case .wouldBlock: break
+        case .failed: io.isBroken = true
+        }
+    }
+}
+
+/// The response in progress, or the last one.
+struct ResponseProgress {
+    var framing = BodyFraming.none
+    /// The number of bytes given to the connection before it, so that it can be withdrawn.
+    var offset = 0
+    /// True if the connection could serve another request before it.
+    var wasPersistent = true
+    /// The version of its request.
+    var clientVersion = HTTPVersion.http11
+    /// True while output has been waiting since the last event.
+    var isOutputLate = false
+}
