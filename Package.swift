@@ -44,7 +44,7 @@ let package = Package(
         .systemLibrary(name: "CDeflate", pkgConfig: "libdeflate"),
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl"),
 
-        // What HTTP and Dictionaries both need: values and functions over bytes, without I/O.
+        // Values and functions over bytes, without I/O, that both HTTP and Dictionaries need.
         .target(name: "Primitives", swiftSettings: strict),
         .target(name: "HTTP", dependencies: ["Primitives", "CLinux", "COpenSSL"], swiftSettings: strict),
         .target(
@@ -74,7 +74,7 @@ let package = Package(
             ],
             swiftSettings: strict),
 
-        // What several test targets share: an origin, a client, bodies that change.
+        // Shared test tools: an origin, a client, bodies that change.
         .target(
             name: "TestSupport", dependencies: ["Primitives", "Dictionaries"], path: "Tests/Support",
             swiftSettings: strict),

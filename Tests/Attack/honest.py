@@ -106,7 +106,7 @@ class Client:
         received = await wire.read_body(self.reader, head)
         seen.waits.append(time.monotonic() - began)
         body = self._decoded(head.fields.get("content-encoding", "identity"), received)
-        # What the path had when it was asked for, or since; a stored body of `/fresh` was asked about meanwhile.
+        # The body must be the current one of any moment since the request; the upstream has confirmed a stored `/fresh`.
         if head.status != 200 or body not in [feed.body(self.path, number, detail) for number in range(since, feed.version() + 1)]:
             raise ValueError(f"status {head.status}, {body[:120]}")
         if self.held:

@@ -7,7 +7,7 @@ import itertools
 import feed
 
 _numbers = itertools.count()
-# What a hostile part of the upstream may write: nested repetitions, many wildcards, long text behind one.
+# Patterns that a hostile part of the upstream may write: nested repetitions, many wildcards, long text behind one.
 PATTERNS = [
     '/x((?:(?:(?:(?:(?:){256}){256}){256}){256}){256})', "/" + 8 * "*a" + "b", "/*" + 1900 * "a" + "b", "/" + 600 * "*",
     "/{:a}*{:b}*{:c}*x", "/*?*=*&*=*",

@@ -32,14 +32,14 @@ class Loads:
             self._load(*target, seconds=1)
         samples = [[] for _ in targets]
         for round in range(self.rounds):
-            # Who comes after whom matters a little: every other round goes the other way.
+            # The order of the targets matters a little, so every other round reverses it.
             for target, column in list(zip(targets, samples))[::-1 if round % 2 else 1]:
                 column.append(self._load(*target, self.seconds))
         return [Load.median(column) for column in samples]
 
     def paced(self, servers, path, rate):
         """The 99th percentile of the time an answer takes, in microseconds, at a rate that is the same for all."""
-        # Each connection asks twenty times a second, so that who waits for a late answer delays few others.
+        # Each connection sends 20 requests per second, so that a late response delays few others.
         connections = max(CONNECTIONS, round(rate / 20))
         samples = [[self._percentile(server, path, rate, connections) for server in servers]
                    for _ in range(self.rounds)]

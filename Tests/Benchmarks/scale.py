@@ -84,7 +84,7 @@ def _opening_rows(bench, generator):
     store = {"path": str(bench.directory / "opened.sqlite"), "max_size": "4GiB"}
     dictum = bench.start(servers.Dictum, generator, bench.binary, "dictum-opened", store, ROUTES)
     _fill(bench, dictum, [(_target("large", number), {}) for number in range(OPENED_COUNT)])
-    # What the last transactions write is left to the end of the process.
+    # The last transactions are written when the process ends.
     dictum.stop()
     empty = {"path": str(bench.directory / "empty.sqlite")}
     seconds, read, _ = zip(*(_opened(bench, generator, store) for _ in range(bench.loads.rounds)))

@@ -22,7 +22,7 @@ class Bench:
         self.directory, self.binary = directory, binary
         self.origin = self.loads = None
         self.running = []
-        # What exceeds its threshold, a line each.
+        # One line per figure that exceeds its threshold.
         self.exceeded = []
 
     def start(self, make, *rest, **settings):

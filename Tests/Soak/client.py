@@ -16,7 +16,7 @@ try:
 except ImportError:
     raise SystemExit("/usr/bin/python3 lacks zstandard: run `make soak`, which installs it")
 
-# What stands before the stream itself (RFC 9842 sections 4 and 5): the magic number, then the digest.
+# The magic number before the compressed stream (RFC 9842 sections 4 and 5); the digest follows it.
 MAGIC = {"dcz": bytes.fromhex("5e2a4d1820000000"), "dcb": bytes.fromhex("ff444342")}
 ANSWER_SECONDS = 60
 

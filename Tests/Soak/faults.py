@@ -7,7 +7,7 @@ import origin
 import wire
 from client import Client, Wrong
 
-# What may come of each fault of the upstream before anything of its answer is out; `None`: the answer breaks off.
+# The statuses that each upstream fault may cause; `None` means that the response breaks off.
 OUTCOMES = {
     "reset": {502}, "reset-in-body": {502, None}, "stall": {504}, "stall-in-body": {502, 504, None}, "short": {502, None},
     "long": {200, 502, None}, "garbage": {502}, "chunk-garbage": {502, None}, "drip": {502, 504, None}, "early": {200},

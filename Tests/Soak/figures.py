@@ -17,7 +17,7 @@ STREAM_BYTES = 1 << 30
 READERS, READER_BYTES, READING_SECONDS = 500, 10 * MEBIBYTE, 15
 BOMB_BYTES, BOMBS = 256 * MEBIBYTE, 8
 STREAMS_MAX = 64 * MEBIBYTE
-# What bombs may take: what is set for copies, decoders and encoders, and the buffers of a connection each.
+# The limit for bombs: the configured memory for copies, decoders and encoders, and the buffers of each connection.
 BUDGETS = {"store": {"memory": "16MiB"}, "compression": {"memory": "32MiB"}}
 BOMBS_MAX = (16 + 32 + BOMBS) * MEBIBYTE
 # Fewer where the limit of descriptors leaves fewer places: each client has one, and so may its request's upstream.

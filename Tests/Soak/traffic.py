@@ -73,7 +73,7 @@ class Visitor:
             return
         digest_named = link.rpartition("/")[2]
         answer = await self.client.ask("GET", link, [("Accept-Encoding", "identity")])
-        # What is named may have been dropped in a reload; what is answered is it, and nothing else.
+        # A reload may have dropped the named body. Otherwise the response must carry exactly that body.
         if answer.status == 404:
             return
         expect(answer, 200, link)

@@ -1,4 +1,4 @@
-/// What a day is like, beside its feed.
+/// The feed, the clients and the limits of a simulated day.
 struct Scenario: Sendable {
     let title: String
     var feed = SimulatedFeed.always
@@ -13,9 +13,9 @@ struct Scenario: Sendable {
     var burstMax = 1
     /// So many of a hundred responses do not arrive.
     var lostPercent = 0
-    /// Whether every client has a body of its own, and tokens that rotate, so that only the id proves what it was given.
+    /// True if every client has its own body and its tokens rotate, so that only the id proves what it was given.
     var isPersonal = false
-    /// Whether the proxy is started anew at noon.
+    /// True if the proxy restarts at noon.
     var restarts = false
 
     static let all = [

@@ -4,7 +4,7 @@ import TestSupport
 
 /// Clients that come at random: intervals are exponential.
 struct SimulatedClients {
-    /// What a client holds.
+    /// A body that a client holds.
     struct Held {
         let digest: Digest
         /// The second that the body is of, and its URL.
@@ -53,7 +53,7 @@ struct SimulatedClients {
         return (seconds, held.count - 1)
     }
 
-    /// Whether something happens that does so in so many of a hundred cases.
+    /// Returns true with the given probability in percent.
     mutating func happens(percent: Int) -> Bool { Int.random(in: 0..<100, using: &random) < percent }
 
     /// A number of a range.

@@ -4,17 +4,17 @@ import TestSupport
 
 /// One day of one scenario: the real store and its policy, a clock that is counted.
 struct SimulatedDay {
-    /// Who decides what is kept and offered.
+    /// The policy that decides which bodies are kept and offered.
     enum Rule: Equatable, Sendable {
         /// Nothing is forgotten, every body is offered.
         case oracle
         /// Every body is offered.
         case always
-        /// What gains is offered.
+        /// Bodies are offered if the store expects a gain.
         case renewal
     }
 
-    /// What came of it.
+    /// The counts of the day.
     struct Outcome: Sendable {
         var requests = 0
         var advertised = 0
@@ -136,7 +136,7 @@ struct SimulatedDay {
         outcome.evictions.merge(statistics.evictions, uniquingKeysWith: +)
     }
 
-    /// What the client had when its burst began.
+    /// The body that the client held when its burst began.
     private var burst: SimulatedClients.Held?
 
     /// One request of a client; nil for a newcomer, whom nobody sees again.
@@ -192,7 +192,7 @@ struct SimulatedDay {
             authority: publicChain.authority, match: publicChain.match, matchDest: [], digest: digest)
     }
 
-    /// Whether the response offers its body, as the proxy decides it.
+    /// Returns whether the response offers its body, by the same rules as the proxy.
     private func offer(
         _ current: Current, to client: Int?, over former: Version?, deltaBytes: Int?, url: Int, now: Int
     ) -> Bool {

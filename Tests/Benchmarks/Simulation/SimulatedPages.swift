@@ -27,7 +27,7 @@ struct SimulatedPages {
         }
     }
 
-    /// What a browser has.
+    /// A dictionary that a browser holds.
     private struct Held {
         let digest: Digest
         let second: Int
@@ -35,12 +35,12 @@ struct SimulatedPages {
     }
 
     private struct Browser {
-        /// What the page announced, which a fetch prefers, and what the last response offered.
+        /// The dictionary that the page announced, which a fetch prefers, and the one that the last response offered.
         var announced: Held?
         var own: Held?
         /// The body that it got last: while that is the feed's, a fetch ends with 304.
         var current: Digest?
-        /// What it is downloading, until it is there.
+        /// The running download of a dictionary, and when it ends.
         var download: (held: Held, at: Int)?
     }
 

@@ -1,6 +1,6 @@
 import Dictionaries
 
-/// What answers take on the wire, by the age of the dictionary.
+/// The size of responses on the wire, by the age of the dictionary.
 ///
 /// Measured with the real codecs at the start, on bodies of the feed whose ages are powers of two, and between
 /// those by a straight line.
@@ -8,7 +8,7 @@ struct SizeModel {
     let bodyBytes: Int
     /// The best coding without a dictionary.
     let plainBytes: Int
-    /// What a version takes on disk: packed over another of the last hour, and its row.
+    /// The size of a version on disk: its body, packed over another of the last hour, and its row.
     let packedBytes: Int
     /// A dictionary of another URL.
     private let pageBytes: Int

@@ -56,7 +56,7 @@ struct PrivateStore {
         if comesBack { store.advertised(version, now: now + 10) }
     }
 
-    /// Whether a request of a user for `/feed` would find the digest.
+    /// Returns true if a user's request for `/feed` finds the digest.
     func finds(_ body: Body, _ user: String, authority: String = "api.example") throws -> Bool {
         try version(body, user, authority: authority) != nil
     }

@@ -157,7 +157,7 @@ import Testing
                     let reader = store.reader()
                     let end = ContinuousClock.now + .seconds(300)
                     while .now < end {
-                        // What was admitted before its name could be read here must be found.
+                        // The digest is published after its admission, so the reader must find it.
                         guard let digest = published.withLock({ $0 }) else { continue }
                         if !reader.contains(chain: feedChain, digest: digest) { return false }
                         if digest == bodies.last?.digest { return true }

@@ -33,7 +33,7 @@ import Testing
         #expect(store.flush())
     }
 
-    /// Whether every version on disk has its body, for who opens the store next.
+    /// Reopens the store, and returns true if every version has its body.
     private func allLoad() async throws -> Bool {
         store.close()
         let reopened = try DictionaryStore.open(folder.database)

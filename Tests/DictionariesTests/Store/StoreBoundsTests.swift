@@ -129,7 +129,7 @@ import Testing
             #expect(store.name(version, until: 9000, now: 1000))
         }
         #expect(store.flush())
-        // What is not the store's own cannot make room.
+        // The store cannot evict another program's table to make room.
         try folder.sqlite("CREATE TABLE more (a); INSERT INTO more VALUES (zeroblob(1500000))")
         store.admit(sampleBody(3, count: 1_040_000), now: 1000)
         store.admit(sampleBody(4), now: 1000)
@@ -156,10 +156,10 @@ import Testing
 }
 
 extension StoreFolder {
-    /// What the database alone takes.
+    /// The size of the database without its log.
     var fileBytes: Int { StoreFile.bytes(of: database) }
 
-    /// What database, log and the index over it take.
+    /// The size of the database, its log and the log's index.
     var bytesOnDisk: Int {
         files.reduce(0) { sum, file in
             let attributes = try? FileManager.default.attributesOfItem(atPath: path + "/" + file)

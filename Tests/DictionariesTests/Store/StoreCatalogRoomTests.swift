@@ -4,7 +4,7 @@ import Testing
 
 @testable import Dictionaries
 
-/// What an operator's removal takes on disk while it goes on.
+/// Tests how much disk an operator's removal needs while it runs.
 @Suite(.timeLimit(.minutes(10))) struct StoreCatalogRoomTests {
     @Test(arguments: [false, true])
     func `removing all of a store takes a log of some MiB at a time, and gives the room back`(isInUse: Bool)

@@ -167,7 +167,7 @@ import Testing
 }
 
 extension Optional<Version> {
-    /// Whether there is a version and its body can be had.
+    /// Returns true if there is a version and its body loads.
     func loaded(_ store: DictionaryStore) async -> Bool {
         guard let self else { return false }
         return await store.loaded(self)?.digest == self.digest

@@ -75,7 +75,7 @@ func runCommand(_ name: String, _ arguments: [String]) throws -> String {
     return String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
 }
 
-/// What a store reported, in order.
+/// The events that a store reported, in order.
 final class StoreEvents: Sendable {
     private let list = Guarded<[StoreEvent]>([])
 
@@ -177,7 +177,7 @@ extension DictionaryStore {
     /// Looks at once whether it is its turn to write, and what commands ask for.
     func lookNow() { writeQueue.sync { writer.follow() } }
 
-    /// Whether a request for `/feed` would find the digest.
+    /// Returns true if a request for `/feed` finds the digest.
     func finds(_ body: Body) -> Bool {
         reader().find(digest: body.digest, authority: "api.example", path: "/feed", query: nil) != nil
     }
@@ -189,6 +189,5 @@ extension DictionaryIndex.Reader {
 }
 
 extension Result {
-    /// Whether there is a value.
     var isGranted: Bool { (try? get()) != nil }
 }

@@ -103,7 +103,7 @@ import Testing
         let store = try DictionaryStore.open(folder.database)
         store.admit(sampleBody(2))
         #expect(store.flush())
-        // What it asks for while its successor works: it writes nothing under a newer schema.
+        // The queries of the former program while its successor runs. It writes nothing to a newer schema.
         #expect(try folder.sqlite("SELECT ifnull(max(sequence), 0) FROM change") == "0")
         #expect(try folder.sqlite("SELECT DISTINCT version FROM change WHERE sequence > 0") == "")
         #expect(

@@ -103,7 +103,7 @@ import Testing
     }
 }
 
-/// What is known of those who hold a version outlives the process.
+/// Tests that the demand for a version (holders, proof, times) outlives the process.
 @Suite struct StoreHoldersOnDiskTests {
     private let folder: StoreFolder
     private let store: DictionaryStore

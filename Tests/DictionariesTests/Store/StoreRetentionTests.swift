@@ -3,7 +3,7 @@ import Testing
 
 @testable import Dictionaries
 
-/// What stays and what goes first, by what is known of the clients that hold it.
+/// Tests the order of eviction, which depends on the clients that hold a version.
 @Suite struct StoreRetentionTests {
     private func chain(_ number: Int) -> ChainKey {
         ChainKey(authority: "api.example", match: "/\(number)")

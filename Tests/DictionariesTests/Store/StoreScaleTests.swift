@@ -122,7 +122,7 @@ import Testing
         return try database.size().log / database.size().page
     }
 
-    /// What this process has read from files so far, as the kernel counts it.
+    /// Returns the bytes that this process has read so far, as the kernel counts them.
     private func bytesRead() -> Int {
         let lines = (try? String(contentsOfFile: "/proc/self/io", encoding: .utf8)) ?? ""
         return lines.split(separator: "\n").first.flatMap { Int($0.dropFirst("rchar: ".count)) } ?? 0

@@ -208,7 +208,7 @@ import Testing
         #expect(try folder.sqlite("SELECT count(*) FROM version") == "1")
         try awaitTurn(of: second)
         #expect(second.finds(sampleBody(1)))
-        // What comes too late is used by who has it, and never written.
+        // A touch after the hand-over changes memory only and is never written.
         first.touch(try #require(find(1, in: first)), now: 5000)
         #expect(!first.flush())
         first.lookNow()

@@ -5,7 +5,7 @@ import Testing
 
 /// The index whose versions are objects only while somebody uses them.
 @Suite struct VersionIndexTests {
-    /// What a version is, as a test that keeps it knows.
+    /// The expected state of a version.
     private struct Known: Hashable {
         let id: Int64
         var rank: Int64

@@ -18,7 +18,7 @@ enum BrowserFeed {
         await report({fetches});
         """)
 
-    /// What the origin answers.
+    /// Returns the origin's response to a request target.
     static func answer(_ target: String) -> [UInt8]? {
         if target == "/" { return BrowserPage.answer(page) }
         guard let match = target.wholeMatch(of: /\/feed\?v=([0-9]+)/), let version = Int(match.output.1)

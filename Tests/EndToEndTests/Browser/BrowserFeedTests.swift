@@ -13,7 +13,7 @@ struct BrowserFeedTests {
         try BrowserFeed.expectDeltas(coding, by: visit)
     }
 
-    /// What the documentation and `dictum doctor` say of certificates.
+    /// Confirms the warning about certificates in the documentation and in `dictum doctor`.
     @Test
     func `away from localhost a certificate of a private authority leaves a browser without dictionaries`()
         throws

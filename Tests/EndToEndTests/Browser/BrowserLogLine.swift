@@ -1,4 +1,4 @@
-/// What the access log says of a request.
+/// A line of the access log.
 struct BrowserLogLine: Decodable {
     let target: String
     let status: Int

@@ -1,4 +1,4 @@
-/// What a page reports of its fetches.
+/// A page's report of its fetches.
 struct BrowserReport: Decodable {
     /// One body, by the browser's own account (W3C Resource Timing).
     struct Fetch: Decodable, CustomStringConvertible {
@@ -17,10 +17,9 @@ struct BrowserReport: Decodable {
         var description: String { "\(url) \(coding) \(encodedBytes)/\(decodedBytes)" }
     }
 
-    /// What went wrong in the page.
     var error: String?
     var fetches: [Fetch] = []
-    /// Whether the page, or the one that it goes to, has more to report.
+    /// True if this page or the next one sends another report.
     var more = false
 
     private enum CodingKeys: CodingKey { case error, fetches, more }

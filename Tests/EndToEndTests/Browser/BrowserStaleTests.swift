@@ -4,7 +4,7 @@ internal import Primitives
 internal import TestSupport
 internal import Testing
 
-/// What a real Chromium may use while it validates anew (RFC 5861 section 3).
+/// Tests Chromium with `stale-while-revalidate` (RFC 5861 section 3).
 @Suite(.serialized, .enabled(if: Chromium.program != nil, Chromium.absence), .timeLimit(.minutes(10)))
 struct BrowserStaleTests {
     private static let page = BrowserPage.html(

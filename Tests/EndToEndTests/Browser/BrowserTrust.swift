@@ -6,7 +6,7 @@ internal import Testing
 enum BrowserTrust {
     private static let certutil = "/usr/bin/certutil"
 
-    /// Whether databases can be made.
+    /// True if `certutil`, which makes the databases, is installed.
     static let isPossible = FileManager.default.isExecutableFile(atPath: certutil)
 
     /// Makes a database that has the authority of a test.

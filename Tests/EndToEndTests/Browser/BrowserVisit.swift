@@ -54,8 +54,9 @@ final class BrowserVisit {
         return reports
     }
 
-    /// What the fetches have to be, whatever the page: a browser can use a dictionary a few milliseconds after it has come,
-    /// and which of the first fetches has it is the browser's affair; from then on each has one.
+    /// Expects a plain first fetch and, from some later fetch on, only deltas.
+    ///
+    /// A browser can use a dictionary only some milliseconds after it arrives, so the first fetch with a delta varies.
     static func expectDeltas(_ coding: String, in fetches: [BrowserReport.Fetch]) {
         #expect(fetches.first?.coding != coding, "\(fetches)")
         let later = fetches.drop { $0.coding != coding }

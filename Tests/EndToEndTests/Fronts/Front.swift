@@ -21,7 +21,7 @@ enum Front: String, CaseIterable, CustomTestStringConvertible {
         return try Documentation.blocks(language, of: "deploy/INSTALL.md")[0]
     }
 
-    /// What an operator replaces in that block; each text must be there.
+    /// The texts that an operator replaces in that block; each must occur in it.
     private func replacements(port: UInt16, before dictum: UInt16, _ certificates: TestCertificates) -> [(
         String, String
     )] {

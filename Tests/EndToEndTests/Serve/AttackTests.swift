@@ -7,7 +7,7 @@ internal import Testing
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "../../Attack").standardized.path
 
-    /// What a script of the folder says, and its exit code.
+    /// Runs a script of `Tests/Attack`, and returns its exit code and output.
     private func run(_ script: String, _ arguments: [String]) throws -> (status: Int32?, text: String) {
         let result = try RunningProcess.run(["\(Self.folder)/\(script)"] + arguments, of: "/usr/bin/python3")
         return (result.status, result.text + result.errors)

@@ -33,7 +33,7 @@ internal import Testing
         }
     }
 
-    /// What the coding's own command makes of a body, over the file `old`.
+    /// Decodes a body over the file `old` with the coding's command-line program.
     private func decode(_ body: [UInt8], _ coding: String, in folder: TemporaryFolder) throws -> [UInt8] {
         // RFC 9842 section 5: dcz begins with a skippable frame; section 4: dcb with 36 bytes of its own.
         try folder.write(coding == "dcz" ? body : Array(body.dropFirst(36)), to: "delta")

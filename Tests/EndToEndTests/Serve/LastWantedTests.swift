@@ -12,7 +12,7 @@ private func answer(_ body: [UInt8], _ fields: String...) -> [UInt8] {
     )
 }
 
-/// What counts as wanting a version: eviction and `max_age` go by it.
+/// Tests which requests refresh `last_wanted`, which decides about eviction and `max_age`.
 @Suite(.timeLimit(.minutes(10))) struct LastWantedTests {
     /// A folder whose store has the old version of `/feed`, last wanted long ago.
     private func folderWithOld(_ settings: String) throws -> TemporaryFolder {

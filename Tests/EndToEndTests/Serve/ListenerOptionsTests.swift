@@ -9,7 +9,7 @@ internal import Testing
         return try ServedProxy(origin, in: TemporaryFolder(), listener: listener, launcher: launcher)
     }
 
-    /// What ss says of the connections that the proxy has accepted.
+    /// Returns the output of `ss` for the proxy's accepted connections.
     private func connections(_ proxy: ServedProxy) throws -> String {
         try RunningProcess.run(
             ["-tnoH", "state", "established", "( sport = :\(proxy.port) )"], of: "/usr/bin/ss"

@@ -63,7 +63,7 @@ private let routes = """
             "-H", "Dictionary-ID: \"\(id)\"", "-H", "X-Version: 1")
     }
 
-    /// What the coding's own program makes of a delta over the first version.
+    /// Decodes a delta over the first version with the coding's command-line program.
     private func decoded(_ answer: CurlAnswer, _ coding: String, in folder: TemporaryFolder) throws
         -> [UInt8]?
     {

@@ -9,7 +9,7 @@ private func answer(_ body: [UInt8]) -> [UInt8] {
     wire("HTTP/1.1 200 OK", "Content-Type: application/json", "Cache-Control: public, max-age=60", body: body)
 }
 
-/// What becomes of the store when the program, the file or the disk fails.
+/// Tests the store when the program, the file or the disk fails.
 @Suite(.timeLimit(.minutes(10))) struct StoreOnDiskTests {
     /// Serves the old version once, and waits until its row is on disk.
     private func servedOnce(_ folder: TemporaryFolder) throws -> ServedProxy {

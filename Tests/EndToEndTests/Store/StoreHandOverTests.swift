@@ -83,7 +83,7 @@ private func answer(_ body: [UInt8]) -> [UInt8] {
         #expect(try proxy.curl("/feed").carries(old))
         try wait(proxy, untilDelta: true)
         let digest = Body(old).digest.hex
-        // What is in memory may be a moment ahead of the disk.
+        // The index in memory may be ahead of the disk.
         try waitUntil("the version is on disk") { try store("show", digest).status == 0 }
         #expect(try store("rm", digest).status == 0)
         try wait(proxy, untilDelta: false)

@@ -6,12 +6,12 @@ struct SecureClient {
     let proxy: ServedProxy
     let certificates: TestCertificates
 
-    /// What curl makes of a path, trusting the authority of the test.
+    /// Fetches a path with curl, which trusts the test's certificate authority.
     func curl(_ path: String, _ arguments: String...) throws -> CurlAnswer {
         try proxy.curl(path, arguments: ["--cacert", certificates.file("ca.pem")] + arguments)
     }
 
-    /// What `openssl s_client` says of the connection, once it has sent `input` and the other side has closed.
+    /// Returns the output of `openssl s_client`, which sends `input` and waits until the server closes.
     func sClient(_ arguments: String..., input: String = "GET / HTTP/1.0\r\n\r\n") throws -> String {
         let command = """
             printf '\(input.replacing("\r", with: #"\r"#).replacing("\n", with: #"\n"#))' |
@@ -21,7 +21,7 @@ struct SecureClient {
         return try RunningProcess.run(["-c", command], of: "/bin/bash", in: certificates.path).text
     }
 
-    /// What a script of Python prints; it gets the port as its argument.
+    /// Runs a Python script with the port as its argument.
     func python(_ script: String) throws -> ProcessResult {
         try certificates.write(script, to: "client.py")
         return try RunningProcess.run(

@@ -4,7 +4,7 @@ internal import Testing
 
 private let body = Feed.bytes(version: 3, items: 200)
 
-/// What lies round TLS: certificates of clients, OCSP, plain HTTP beside it.
+/// Tests for client certificates, OCSP and plain HTTP beside TLS.
 @Suite(.timeLimit(.minutes(10))) struct TLSPolicyTests {
     private let certificates: TestCertificates
 
@@ -20,7 +20,7 @@ private let body = Feed.bytes(version: 3, items: 200)
         return SecureClient(proxy: proxy, certificates: certificates)
     }
 
-    /// What curl gets with the certificate of that name.
+    /// Fetches `/feed` with the client certificate of that name.
     private func curl(_ client: SecureClient, as name: String, _ more: String...) throws -> CurlAnswer {
         try client.proxy.curl(
             "/feed",

@@ -2,7 +2,7 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 
-/// What sslscan finds at a server that speaks TLS.
+/// A report of sslscan about a TLS server.
 struct TLSScan {
     /// One element of its report.
     private struct Finding {

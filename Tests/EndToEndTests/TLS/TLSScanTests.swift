@@ -17,7 +17,6 @@ internal import Testing
             listener: certificates.settings())
         let scan = try TLSScan(port: proxy.port, in: certificates)
         #expect(scan.complaints.isEmpty)
-        // What it has not seen it cannot complain about.
         #expect(scan.versions == ["tls1.2", "tls1.3"])
         #expect(scan.ciphers("TLSv1.3") == Self.suites)
         let form = "ECDHE-\(kind)-"

@@ -63,7 +63,7 @@ internal import Testing
         #expect(try first.process.terminate().status == 0)
         try setMode(0o555)
         let proxy = try served(store: store, launcher: Self.boundByModes)
-        // What it cannot read it does not know: the client begins anew.
+        // The proxy cannot read its store, so the client starts without a dictionary.
         let before = client.offered
         client.forget(after: .now, keeping: 0)
         try goesOn(proxy, saying: "Permission denied", "let this user write")

@@ -21,7 +21,7 @@ final class FeedClient: @unchecked Sendable {
     private(set) var offered: [Offered] = []
     /// The last version that was asked for, whether or not its answer came.
     private(set) var lastAsked = 0
-    /// What the client holds: the newest version it was offered.
+    /// The newest version that the client was offered.
     private var held: Int?
     /// The last delta it got, for the judge.
     private(set) var lastDelta: ForeignJudge.Answer?

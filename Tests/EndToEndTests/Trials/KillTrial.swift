@@ -5,20 +5,20 @@ internal import TestSupport
 
 /// Life after life of a proxy on one store, each ended by kill -9 under the load of clients that outlive them all.
 struct KillTrial {
-    /// What was lost, or did not happen.
+    /// A lost version, or an expected event that did not happen.
     struct Failure: Error {
         let kills: Int
         let what: String
     }
 
-    /// What there was to be lost.
+    /// The number of kills, and of advertisements that had to be recognised after them.
     struct Outcome {
         var kills = 0
         var advertised = 0
     }
 
     private static let versionsKept = 48
-    /// What was offered this long before the kill is durable (the contract promises 100 ms).
+    /// Versions that were offered this long before the kill are durable (the contract promises 100 ms).
     private static let durableWithin = Duration.milliseconds(200)
     /// The kill comes so long, at most, after each client was offered something.
     private static let momentMillisecondsMax = 500

@@ -4,7 +4,7 @@ internal import Primitives
 internal import TestSupport
 internal import Testing
 
-/// Who may use what is stored: only the authority and the identity that it was stored for, before and after a restart.
+/// Only the authority and identity that a body was stored for may use it, before and after a restart.
 @Suite(.timeLimit(.minutes(10))) struct NeverMixedTests {
     /// A client, by all that tells it from others.
     struct Client: CustomTestStringConvertible {
@@ -65,7 +65,7 @@ internal import Testing
         }
     }
 
-    /// What a client gets that advertises a body.
+    /// Returns the response to a client that advertises a body.
     private func ask(_ proxy: ServedProxy, _ client: Client, _ coding: String, over body: [UInt8]) throws
         -> WireMessage
     {

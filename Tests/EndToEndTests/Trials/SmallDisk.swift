@@ -3,7 +3,7 @@ internal import Testing
 
 /// A file system of a few megabytes that only one process sees, in a mount namespace of its own.
 struct SmallDisk {
-    /// Whether this machine lets the tests make one: as root with CAP_SYS_ADMIN, or in a user namespace.
+    /// True if the tests can mount one: as root with CAP_SYS_ADMIN, or in a user namespace.
     static let isAllowed = (try? RunningProcess.run(namespace + ["true"], of: "/usr/bin/env").status) == 0
 
     /// Root makes the namespace itself; others need to be root of a user namespace first.

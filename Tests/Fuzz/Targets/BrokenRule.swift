@@ -1,6 +1,5 @@
 /// A rule of a parser that an input has broken.
 package struct BrokenRule: Error, CustomStringConvertible, Sendable {
-    /// What should have held.
     package let description: String
 
     init(_ rule: StaticString) { description = "broken: \(rule)" }

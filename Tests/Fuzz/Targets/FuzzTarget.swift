@@ -1,4 +1,4 @@
-/// What is fuzzed: each parser that reads what strangers write, with the rules that hold for every input.
+/// A parser of untrusted input to fuzz, with the rules that hold for every input.
 package enum FuzzTarget: String, CaseIterable, Sendable {
     case requestHead = "request-head"
     case responseHead = "response-head"

@@ -86,7 +86,7 @@ class Digested:
             pieces.append(message.get("body", b""))
             if not message.get("more_body"):
                 body = b"".join(pieces)
-                # What is compressed says so itself.
+                # Compressed bodies carry the digest field already.
                 if not any(name.lower() == b"x-gallery-digest" for name, _ in head["headers"]):
                     digest = hashlib.sha256(body).hexdigest().encode()
                     head = {**head, "headers": [*head["headers"], (b"x-gallery-digest", digest)]}

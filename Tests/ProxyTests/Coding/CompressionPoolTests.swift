@@ -5,7 +5,7 @@ internal import Testing
 
 @testable import Proxy
 
-/// What waits for a thread is bounded in bytes, whatever the number of jobs.
+/// The waiting jobs are limited in bytes, not in number.
 @Suite(.timeLimit(.minutes(10))) struct CompressionPoolTests {
     private let pool = CompressionPool(width: 1)
     private let gate = Gate()

@@ -2,7 +2,6 @@ internal import Testing
 
 @testable import Proxy
 
-/// Whether announced dictionaries pay.
 struct AnnouncementLedgerTests {
     /// A day of so many clients that each download 1,000 bytes and then save so much, judged by the next download.
     private func ledger(clients: Int, saving: Int, from start: Int = 0) -> AnnouncementLedger {

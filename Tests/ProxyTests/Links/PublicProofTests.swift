@@ -11,7 +11,7 @@ private let link = #"routes: [{match: "/*", dictionary: {delivery: link}}]"#
 
 /// Which bodies get a URL of their own: those that are public by proof.
 @Suite(.timeLimit(.minutes(10))) struct PublicProofTests {
-    /// Whether anybody can read a body by a URL of Dictum's own.
+    /// Returns true if any client can fetch the body by its dictionary URL.
     private func isReadable(_ body: [UInt8], by proxy: TestProxy, match: String = "/feed") throws -> Bool {
         let chain = ChainKey(authority: "api.test", match: match).name
         let path = DictionaryPath(chainName: chain, digest: Digest(of: body.span)).text

@@ -33,7 +33,7 @@ private func breaksOff(_ framing: String, _ fields: String = "X-Origin: 1", paus
     }
 }
 
-/// Whether an answer began well and broke off.
+/// Returns true if a response began with status 200 and broke off.
 private func isCutOff(_ fetch: () throws -> WireMessage) throws -> Bool {
     do {
         let answer = try fetch()

@@ -45,7 +45,7 @@ private let allPlaces = 16 << 20
 
     @Test func `a delta that is there goes out though all places are taken`() throws {
         let proxy = try TestProxy(Origin([json(large.0), json(large.1)]))
-        // Who has a dictionary is offered a body that others get too.
+        // Clients that hold a dictionary are offered a body once others get it too.
         _ = try proxy.fetch("/feed")
         for _ in 0..<2 { _ = try proxy.fetch("/feed", over: large.0) }
         let gates = try proxy.blockPool(bytes: allPlaces)

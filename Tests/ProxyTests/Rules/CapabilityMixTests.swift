@@ -35,7 +35,7 @@ internal import Testing
         }
     }
 
-    /// What a path says of its responses.
+    /// The response fields of each path.
     private static let paths = [
         "/plain": "X-A: 1", "/vary": "Vary: Accept, Cookie, Authorization",
         "/private": "Cache-Control: private, max-age=60",
@@ -51,7 +51,7 @@ internal import Testing
         return String((token ?? session ?? "nobody").prefix { $0 != "." })
     }
 
-    /// What a user gets at a path: alike for all but for the parts that are secret and those that change.
+    /// Returns a user's body at a path: equal for all users, except for the changing part and the user's secret.
     private static func body(of user: String, at path: String, version: Int) -> [UInt8] {
         let seed = (user + path).utf8.reduce(UInt64(5)) { $0 &* 31 &+ UInt64($1) }
         let secret = String(decoding: Noise.bytes(150, seed: seed).map { 97 + $0 % 26 }, as: UTF8.self)

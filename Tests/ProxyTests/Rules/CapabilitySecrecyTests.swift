@@ -71,7 +71,7 @@ private let second = Feed.bytes(version: 1, items: 40)
     @Test func `a probe with another's digest counts in the metrics as one with an unknown digest`() throws {
         let proxy = try proxy()
         _ = try proxy.fetch("/feed", "Authorization: Bearer ann")
-        // What happens beside requests, whenever it does: times, samples, connections kept, transactions.
+        // Metrics that change at any time, independently of requests: times, samples, connections, transactions.
         let beside = ["#", "seconds", "gain", "connections", "transactions", "store_body_bytes"]
         func counters() throws -> [String: Int] {
             let lines = try proxy.metrics().split(separator: "\n").filter { line in

@@ -94,7 +94,7 @@ func ownResponse(_ body: [UInt8], _ fields: String...) -> [UInt8] {
 
     // MARK: Who does not
 
-    /// What a client sees of a response, but for what differs from one to the next of the same kind.
+    /// Returns the parts of a response that a client sees, except those that differ in every response.
     private func seen(_ answer: WireMessage) -> String {
         let fields = answer.fields.filter { !["date", "x-request-id"].contains($0.name.lowercased()) }.map {
             let value = $0.value.split(separator: ";").filter { !$0.hasPrefix("micros=") }.joined(

@@ -6,19 +6,19 @@ internal import Testing
 
 @testable import Proxy
 
-/// What an upstream that can be made sick says.
+/// The response of a healthy `MoodyOrigin`.
 private let well = wire("HTTP/1.1 200 OK", body: [UInt8]("well".utf8))
 
 /// An upstream that does as it is told.
 final class MoodyOrigin: Sendable {
-    /// What it does with a request.
+    /// The reaction to a request.
     enum Mood: Sendable {
         case well
-        /// It closes the connection without an answer.
+        /// It closes the connection without a response.
         case closing
-        /// It says what is no HTTP.
+        /// It sends bytes that are not HTTP.
         case babbling
-        /// It says nothing until the end.
+        /// It sends no response.
         case silent
     }
 
@@ -56,12 +56,12 @@ extension TestProxy {
             origins[0].origin, upstream: upstream, settings, urls: origins.map(\.url), change: change)
     }
 
-    /// Whether requests go to an upstream.
+    /// Returns true if requests go to the upstream.
     func isHealthy(_ url: String) throws -> Bool {
         try metric(#"dictum_upstream_healthy{upstream="\#(url)",address="\#(url.dropFirst(7))"}"#) == 1
     }
 
-    /// What an operator was told of an upstream.
+    /// Returns the events that name the upstream.
     func told(of url: String) -> [StoreEvent] {
         events.withLock { $0 }.filter { String(describing: $0).contains(url) }
     }

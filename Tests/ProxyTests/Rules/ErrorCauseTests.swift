@@ -4,7 +4,7 @@ internal import Testing
 
 @testable import Proxy
 
-/// What an operator learns of a request that got no response of the upstream.
+/// Tests the access log, the log and the metrics for requests without an upstream response.
 @Suite(.timeLimit(.minutes(10))) struct ErrorCauseTests {
     @Test func `a 502 names its upstream and its cause in the access log, and once a minute in the log`()
         throws

@@ -8,7 +8,7 @@ internal import Testing
 private let first = Feed.bytes(version: 0, items: 40)
 private let second = Feed.bytes(version: 1, items: 40)
 
-/// What deltas are said to save is measured against what their client would have got without a dictionary.
+/// The reported saving of a delta is relative to the response that its client would get without a dictionary.
 @Suite(.timeLimit(.minutes(5))) struct GainTests {
     @Test func `the gain of a delta is counted against the best coding that the client accepts`() throws {
         let proxy = try TestProxy(Origin([json(first), json(second)]), "explain: true")

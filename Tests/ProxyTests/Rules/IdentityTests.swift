@@ -14,7 +14,7 @@ private func headers(_ lines: [String]) throws -> Headers {
     return headers
 }
 
-/// What the items make of a request and an answer, as text.
+/// Returns the values of the identity items in a request and its response, as `name=value`.
 private func values(
     _ items: [String], _ request: [String], response: [String]? = nil, ignoresOthers: Bool = false
 ) throws -> [String]? {

@@ -7,7 +7,7 @@ internal import Testing
 
 @testable import Proxy
 
-/// What a name service says, for a test to change; names and answers are all there is of it.
+/// A name service whose addresses a test can change.
 private final class Names: Sendable {
     private let ports: Guarded<[UInt16]>
     private let askedCount = Guarded(0)

@@ -18,7 +18,7 @@ private func routes(_ routes: (match: String, settings: String)...) -> String {
 
 @Suite(.timeLimit(.minutes(10))) struct PrivateReloadTests {
     @Test(arguments: [
-        // What is sent changes.
+        // The fields that clients get change.
         ("/*", "", "/*", "match_dest: [script]"), ("/*", "", "/*", "covers: url"),
         ("/*", "", "/*", "covers: pattern"), ("/*", "covers: url", "/*", ""),
         ("/*", "covers: pattern", "/*", "covers: path"), ("/*", "covers: pattern", "/f*", "covers: pattern"),

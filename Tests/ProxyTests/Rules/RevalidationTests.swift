@@ -27,7 +27,7 @@ private func conditional(
 }
 
 extension TestProxy {
-    /// What the upstream was asked: the If-None-Match of each request.
+    /// The If-None-Match field of each upstream request.
     fileprivate var conditions: [String?] { origin.requests.map { $0["If-None-Match"] } }
 }
 

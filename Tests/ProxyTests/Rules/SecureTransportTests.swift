@@ -3,9 +3,9 @@ import Testing
 
 @testable import Proxy
 
-/// Whether the client's transport is secure (RFC 9842 section 8), in all cases of `secure_transport: auto`.
+/// Tests which transports count as secure (RFC 9842 section 8), in all cases of `secure_transport: auto`.
 @Suite struct SecureTransportTests {
-    /// Who has connected.
+    /// The client at the other end of the connection.
     enum Peer: String, CaseIterable {
         case loopback = "127.0.0.1"
         case trusted = "10.0.0.1"

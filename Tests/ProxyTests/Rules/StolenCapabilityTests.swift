@@ -8,7 +8,7 @@ internal import Testing
 
 private let secret = "tok_9f86d081884c7d65"
 
-/// What digest and id are worth to a thief: they are credentials, and here is what they open.
+/// Tests what a thief can read with a stolen digest and id, which are credentials.
 @Suite(.timeLimit(.minutes(5))) struct StolenCapabilityTests {
     /// An upstream that shows the victim its secret, and everybody what they search for.
     private func proxy(_ settings: String = "") throws -> TestProxy {
@@ -29,7 +29,7 @@ private let secret = "tok_9f86d081884c7d65"
 
     private static let held = body(searched: "", secret: secret)
 
-    /// What the thief sends beside digest and id, with its own token.
+    /// Sends a request with the stolen digest and id and the thief's own token.
     private func steal(
         _ proxy: TestProxy, _ target: String, id: String?, _ fields: String..., host: String = "api.test",
         coding: String = "dcz"

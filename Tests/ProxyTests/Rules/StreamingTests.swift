@@ -187,7 +187,7 @@ private func twoPieces(_ gate: Gate, head: String..., ending: @escaping Origin.S
         client.send(request("/large", ["Accept-Encoding: \(coding)"]))
         #expect(try client.receiveHead().coding == coding)
         #expect(gate.wait())
-        // What is held at first (at most max_body), and the buffers of four sockets.
+        // The bytes held at first (at most max_body), and the buffers of four sockets.
         #expect(taken.withLock { $0 } < 24 << 20)
     }
 

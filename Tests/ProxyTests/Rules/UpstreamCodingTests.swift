@@ -111,7 +111,7 @@ private func coded(_ body: [UInt8], _ coding: ContentCoding) throws -> [UInt8] {
         client.finish()
         let line = try #require(proxy.lastLines().first)
         let sent = try #require(line.firstMatch(of: /"sent_body_bytes":([0-9]+)/)?.output.1)
-        // What the kernel and the connection take, far from all of it.
+        // The buffers of the kernel and of the connection hold far less than the whole body.
         #expect(try #require(Int(sent)) < 24 << 20, "\(line)")
         #expect(line.contains(#""complete":false"#))
     }

@@ -8,9 +8,9 @@ internal import Testing
 private let body = Feed.bytes(version: 0, items: 40)
 private let head = wire("HTTP/1.1 200 OK", "Content-Type: image/png", "Content-Length: 100")
 
-/// What an upstream gets wrong is counted under its kind, and the next request is served.
+/// Each upstream failure is counted under its kind, and the next request succeeds.
 @Suite(.timeLimit(.minutes(10))) struct UpstreamFailureMetricTests {
-    /// What an upstream does instead of answering.
+    /// A way in which an upstream fails to respond.
     enum Fault: String, CaseIterable {
         case resets, closes, stalls, garbles, resetsInBody, stallsInBody, drips, shortens
 

@@ -5,7 +5,7 @@ internal import Testing
 
 private let body = Feed.bytes(version: 0, items: 40)
 
-/// What the upstream got for a request with these fields.
+/// Sends a request with these fields, and returns it as the upstream received it.
 private func forwarded(
     _ fields: String..., settings: String = "", method: String = "GET", sent: [UInt8]? = nil
 ) throws -> WireMessage {

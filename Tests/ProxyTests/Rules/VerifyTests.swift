@@ -84,8 +84,8 @@ private let fault: FaultyEncoder.Fault = { $0[max(0, $0.count - 5)] ^= 0x20 }
         let proxy = try TestProxy(
             Origin([json(first), json(second, #"ETag: "2""#)]), "compression: {verify: \(mode)}")
         _ = try proxy.fetch("/feed")
-        // What answers a POST is not stored, so its digest is not known and its delta not kept. The body and the
-        // dictionary are more than is indexed on a loop, so the second would be the first of its index.
+        // Responses to POST are not stored, so no delta is kept for them. The body and the dictionary are too large to
+        // index on a loop, so the second delta would be the first one over its index.
         for _ in 0..<4 {
             let answer = try proxy.fetch("/feed", over: first, method: "POST", body: [])
             #expect(try answer.carriesDecoded(second, over: first))

@@ -51,7 +51,7 @@ enum Disguises {
         }
     }
 
-    /// What must never be the beginning of a request of its own, unless a reader has just ended one before it.
+    /// Bytes that must never be read as a request, except directly after a complete one.
     private static let smuggled = "GET /smuggled HTTP/1.1\r\nHost: a\r\nX: "
     private static let chunkedBody = "0\r\n\r\n" + smuggled
 

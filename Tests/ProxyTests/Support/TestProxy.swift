@@ -12,7 +12,7 @@ final class TestProxy {
     let server: ProxyServer
     /// The access log, if the test asked for it.
     let log: LineReader?
-    /// What an operator is told.
+    /// The events of the operator's log.
     let events = Guarded<[StoreEvent]>([])
     /// The ids that bodies were offered with, which clients send back: the last of each, and of each client's request.
     private let ids = Guarded<[String: String]>([:])
@@ -90,7 +90,7 @@ final class TestProxy {
         guard !isStopped else { return }
         isStopped = true
         server.stop(drainMilliseconds: 2_000)
-        // What is written later would find the descriptor closed, or another test's in its place.
+        // A later write would find the descriptor closed, or reused by another test.
         _ = sink?.drain(timeoutMilliseconds: 60_000)
         origin.stop()
     }
@@ -143,7 +143,7 @@ final class TestProxy {
         return learn(try client.receive(isBodiless: method == "HEAD"), over: dictionary, names)
     }
 
-    /// What tells this request's ids from others', from the narrowest on.
+    /// Returns the names under which the request's ids are kept, the narrowest first.
     private func names(_ target: String, _ fields: [String], host: String) -> [String] {
         let path = target.prefix { $0 != "?" }
         let login = fields.filter { $0.hasPrefix("Authorization") || $0.hasPrefix("Cookie") }.sorted()
@@ -262,12 +262,12 @@ extension WireMessage {
     /// The name of that coding.
     var coding: String { self["Content-Encoding"] ?? "identity" }
 
-    /// Whether the message is whole and its body, as it is, these bytes.
+    /// Returns true if the message is complete and its encoded body equals these bytes.
     ///
-    /// Not `==` in the test, which would compare megabytes letter by letter when it fails.
+    /// Tests use this instead of `==`, which compares megabytes element by element when the expectation fails.
     func carries(_ body: [UInt8]) -> Bool { isWhole && self.body == body }
 
-    /// Whether the message is whole and its body, with its coding undone, these bytes.
+    /// Returns true if the message is complete and its decoded body equals these bytes.
     func carriesDecoded(_ body: [UInt8], over dictionary: [UInt8]? = nil) throws -> Bool {
         try isWhole && decoded(over: dictionary) == body
     }
