@@ -197,14 +197,14 @@ struct SimulatedDay {
         _ current: Current, to client: Int?, over former: Version?, deltaBytes: Int?, url: Int, now: Int
     ) -> Bool {
         guard let store, let reader, let chain = chain(of: current.digest) else { return true }
-        if let former, let deltaBytes { former.noteDelta(bytes: deltaBytes) }
+        if let former, let deltaBytes { former.recordDelta(bytes: deltaBytes) }
         if let known = reader.version(chain: chain, digest: current.digest) {
             store.offered(known, over: former, now: now)
             return true
         }
         if let former, rule == .renewal,
             !Renewal(of: former, lifeSeconds: scenario.lifeSeconds, deltaBytes: deltaBytes, now: now).isDue,
-            !former.isSeenAgain(current.digest)
+            !former.recordUnkept(current.digest)
         {
             return false
         }

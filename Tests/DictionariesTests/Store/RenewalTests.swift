@@ -33,13 +33,13 @@ import Testing
     @Test func `the length of a fresh delta follows the short ones, and rises slowly`() {
         let chain = Chain(ChainKey(authority: "api.example", match: "/feed"))
         #expect(chain.freshDeltaBytes == nil)
-        chain.noteFreshDelta(bytes: 10_000)
-        for _ in 0..<10 { chain.noteFreshDelta(bytes: 100) }
+        chain.recordFreshDelta(bytes: 10_000)
+        for _ in 0..<10 { chain.recordFreshDelta(bytes: 100) }
         #expect(chain.freshDeltaBytes.map { (100...120).contains($0) } == true)
-        for _ in 0..<5 { chain.noteFreshDelta(bytes: 10_000) }
+        for _ in 0..<5 { chain.recordFreshDelta(bytes: 10_000) }
         #expect(chain.freshDeltaBytes.map { $0 < 150 } == true)
         // A feed whose deltas are all long has no short fresh ones.
-        for _ in 0..<1000 { chain.noteFreshDelta(bytes: 10_000) }
+        for _ in 0..<1000 { chain.recordFreshDelta(bytes: 10_000) }
         #expect(chain.freshDeltaBytes == 10_000)
     }
 }

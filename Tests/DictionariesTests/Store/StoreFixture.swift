@@ -183,6 +183,13 @@ extension DictionaryStore {
     }
 }
 
+extension DictionaryIndex {
+    /// The versions of a chain, the oldest first.
+    func versions(of key: ChainKey) -> [Version] {
+        allVersions().filter { $0.chainKey == key }.sorted { $0.isOlder(than: $1) }
+    }
+}
+
 extension DictionaryIndex.Reader {
     /// True if a body with this digest is in the chain.
     func contains(chain: ChainKey, digest: Digest) -> Bool { version(chain: chain, digest: digest) != nil }

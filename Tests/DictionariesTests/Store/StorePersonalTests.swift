@@ -78,24 +78,24 @@ import Testing
         }
         let first = store.store.admit(body(1), chain: try store.personal(body(1)))
         let long = first.bytes / 4
-        first.noteDelta(bytes: long)
+        first.recordDelta(bytes: long)
         #expect(isDue(first, long), "nothing tells what a fresh one takes")
         let second = try store.store.admit(
             VersionCandidate(
                 body(2), key: VersionKey(chain: store.personal(body(2)), url: "/feed", variant: ""),
                 policy: AdmissionPolicy()), over: first, now: 1000)
-        second.noteDelta(bytes: long)
+        second.recordDelta(bytes: long)
         #expect(!isDue(second, long), "it gained nothing")
         let third = try store.store.admit(
             VersionCandidate(
                 body(3), key: VersionKey(chain: store.personal(body(3)), url: "/feed", variant: ""),
                 policy: AdmissionPolicy()), over: second, now: 1000)
-        third.noteDelta(bytes: 100)
+        third.recordDelta(bytes: 100)
         #expect(!isDue(third, 200))
         #expect(isDue(third, long), "deltas have become long")
         // Of a public chain other clients tell.
         let open = store.store.admit(body(1))
-        open.noteDelta(bytes: long)
+        open.recordDelta(bytes: long)
         #expect(!isDue(open, long))
     }
 

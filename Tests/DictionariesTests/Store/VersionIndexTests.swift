@@ -138,11 +138,11 @@ import Testing
             version.addHolder()
             version.isProven = true
             version.lastOffered = 400
-            version.noteContact(at: 450)
+            version.recordContact(at: 450)
             version.handedOnAt = 460
             version.successor = 77
-            version.noteDelta(bytes: 33)
-            version.noteDelta(bytes: 44)
+            version.recordDelta(bytes: 33)
+            version.recordDelta(bytes: 44)
             version.setCurrent(false)
         }
         use()

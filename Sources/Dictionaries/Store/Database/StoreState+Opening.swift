@@ -1,6 +1,6 @@
-/// How the rows of a database become the index, under what waits to be written.
+/// The rows of a database become the index, under the pending writes.
 extension StoreState {
-    /// Adds a version that was read, to a state that nobody else has yet.
+    /// Adds a version that was read to a state that is not in use yet.
     mutating func load(_ row: Version, isInUse: Bool = true) {
         if row.head != nil { index.newest(row.key)?.head?.clear() }
         insert(row, isInUse: isInUse)
@@ -8,9 +8,9 @@ extension StoreState {
         lastRank = max(lastRank, row.rank)
     }
 
-    /// Takes over what was read from a database, under what waits to be written to it.
+    /// Takes over what was read from a database, under the pending writes.
     ///
-    /// Returns the bodies that lose a pin: their versions are in the database already.
+    /// Returns the bodies that lose a pin, because the database has their versions already.
     mutating func adopt(_ loaded: inout StoreState) -> [BodyName] {
         index = loaded.index
         (chainsInProbation, bytesInProbation) = (loaded.chainsInProbation, loaded.bytesInProbation)
@@ -42,10 +42,11 @@ extension StoreState {
         return unpinned
     }
 
-    /// Lays what waits to be written over a version that was read.
+    /// Applies the pending changes to a version that was read.
     private mutating func lay(over row: Version) {
         if let renewed = pending.renewals[row.id], renewed.rank < row.rank { pending.dropRenewal(row.id) }
-        // Also of a version that goes: it may say that its chain, in which others stay, is established.
+        // This also applies to a version that is removed, because it may establish a chain in which others
+        // stay.
         let change = pending.change(of: row.id)
         if change.isEstablished { establish(row) }
         guard !pending.removals.contains(row.id) else {
@@ -69,7 +70,7 @@ extension StoreState {
         pending.replace(version)
     }
 
-    /// The version, noted in the chain that the index has: of each chain there is one object.
+    /// Returns the version with the chain object of the index: every chain has one object.
     private func inItsChain(_ own: Version) -> Version {
         guard let chain = index.chain(own.chainKey), chain !== own.chain else { return own }
         let version = Version(
@@ -81,10 +82,10 @@ extension StoreState {
         return version
     }
 
-    /// Begins again with nothing on disk: only versions whose bodies and names are in memory, or are given, stay, to be
-    /// written anew.
+    /// Starts with an empty database: versions stay and are written again if body and names are in memory or
+    /// given.
     ///
-    /// Returns how many versions went, and the bodies that gain a pin.
+    /// Returns the number of lost versions, and the bodies that gain a pin.
     mutating func restart(bodies: (BodyName) -> Body?, names: [Int64: VersionNames]) -> (
         lost: Int, pinned: [BodyName]
     ) {

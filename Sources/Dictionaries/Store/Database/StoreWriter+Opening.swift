@@ -1,9 +1,9 @@
 internal import Dispatch
 internal import Primitives
 
-/// How a database comes and goes; on the write queue, but for `init`.
+/// The opening of a database, and a new start after damage.
 extension StoreWriter {
-    /// Opens the database and puts its rows under what is in memory; a damaged file is set aside first.
+    /// Opens the database and puts its rows under the pending writes; a damaged file is set aside first.
     func open() throws(StoreDatabaseError) {
         dispatchPrecondition(condition: .onQueue(queue))
         guard try mayWrite() else { return try openForReading() }
@@ -14,11 +14,12 @@ extension StoreWriter {
             try setAside(file, because: reason)
             try adopt(StoreDatabase(path: configuration.path, keys: configuration.keys, heads: memory.heads))
         }
-        // Not before it is known to be a store: the files of another program are left as they are.
+        // Only now is the file known to be a store; the files of another program stay as they are.
         restrictFiles()
     }
 
-    /// Opens what another process writes; without effect where it has to be made, migrated or repaired before.
+    /// Opens a store that another process writes; has no effect if the file must be made, migrated or
+    /// repaired first.
     private func openForReading() throws(StoreDatabaseError) {
         guard openDatabase == nil, StoreFile.identity(of: configuration.path) != nil else {
             return
@@ -70,7 +71,7 @@ extension StoreWriter {
         schedule()
     }
 
-    /// Gives the name to a new file, unless another process has done so already.
+    /// Sets the file aside, unless another process has done so already.
     private func setAside(_ file: StoreFile.Identity?, because reason: String) throws(StoreDatabaseError) {
         switch StoreFile.setAside(configuration.path, ifStill: file) {
         case .alreadyGone: return
@@ -84,10 +85,10 @@ extension StoreWriter {
         }
     }
 
-    /// After damage found while running: a new file, with all that is still in memory.
+    /// Starts a new file with what is in memory, after damage was found.
     func startAnew(because reason: String) {
         guard let database = database.withLock({ $0.take() }) else {
-            // A new file that is damaged at once: the disk's fault, and more files would not help.
+            // A new file that is damaged at once is the disk's fault; more files would not help.
             return failed(.unavailable(reason, connectionLost: true))
         }
         let names = names(from: database)

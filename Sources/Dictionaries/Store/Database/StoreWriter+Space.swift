@@ -3,8 +3,6 @@ internal import Glibc
 internal import Primitives
 
 /// The space that a batch needs on disk.
-///
-/// All of this runs on the write queue.
 extension StoreWriter {
     /// The time to wait for another process that keeps the log from being emptied.
     private static let crowdedSecondsMax = 2

@@ -1,12 +1,12 @@
 internal import Synchronization
 
-/// A chain as the versions in it share it: its name, with the pattern compiled once, and whether it is in demand.
+/// A chain as its versions share it: its key, its compiled pattern, and its demand.
 final class Chain: DemandQueueElement {
-    /// So many requests establish a chain, the first included.
+    /// The number of requests that establish a chain, including the first.
     static let requestsToEstablish = 3
 
     let key: ChainKey
-    // Small ones: there may be as many chains as versions.
+    // These are small, because there may be as many chains as versions.
     private let rank = Atomic<Int64>(0)
     private let unkept = Atomic<UInt64>(0)
     private let compiled = AtomicLazyReference<Pattern>()
@@ -28,10 +28,10 @@ final class Chain: DemandQueueElement {
         established = Atomic(isEstablished)
     }
 
-    /// The compiled `match`; nil for an invalid one (a store edited by hand), whose chain covers nothing, and for a chain
-    /// that is found by its name alone.
+    /// The compiled `match`; nil if it is invalid, or if the chain is found by its key alone.
     ///
-    /// Compiled when it is asked for the first time, which takes time: never while holding a lock.
+    /// An invalid match comes from a store that was edited by hand; its chain covers nothing. The first
+    /// access compiles it, which takes time: never do that while holding a lock.
     private var pattern: URLPattern? {
         if case .personal = key.scope { return nil }
         let pattern = compiled.load() ?? compiled.storeIfNil(Pattern(try? URLPattern(key.match)))
@@ -48,42 +48,42 @@ final class Chain: DemandQueueElement {
         set { queued.store(Int32(clamping: newValue), ordering: .relaxed) }
     }
 
-    /// The place in `Retention`; see there.
+    /// The place in `Retention`.
     var retentionPlace: Int {
         get { Int(retained.load(ordering: .relaxed)) }
         set { retained.store(Int32(clamping: newValue), ordering: .relaxed) }
     }
 
-    /// The place in the index that it was given last.
+    /// The last place in the index.
     var indexPlace: Int {
         get { Int(indexed.load(ordering: .relaxed)) }
         set { indexed.store(Int32(clamping: newValue), ordering: .relaxed) }
     }
 
-    /// When a version of it was last wanted, or a Link that names one ends, in seconds since 1970.
+    /// The later of the last demand and the end of the last pin, in seconds since 1970.
     var wantedUntil: Int { max(Int(wanted.load(ordering: .relaxed)), pinnedUntil) }
-    /// Until when a version of it is named in Links.
+    /// The end of the last pin of its versions.
     var pinnedUntil: Int { Int(pinned.load(ordering: .relaxed)) }
     /// The rank of its first version.
     var firstRank: Int64 { rank.load(ordering: .relaxed) }
 
-    /// Notes that a version of it was wanted.
+    /// Records that one of its versions was wanted.
     func want(at second: Int) { wanted.max(Version.seconds(second), ordering: .relaxed) }
 
-    /// Forgets a second that has not come.
+    /// Forgets a time in the future.
     func turnBack(to now: Int) { wanted.min(Version.seconds(now), ordering: .relaxed) }
 
-    /// Notes until when a version of it is named; only under the lock of the store's state.
+    /// Sets the end of the last pin; only under the lock of the store's state.
     func pin(until second: Int) { pinned.store(Version.seconds(second), ordering: .relaxed) }
 
-    /// Notes its first version; only under the lock of the store's state.
+    /// Records the rank of its first version; only under the lock of the store's state.
     func begin(with version: Version) { rank.store(version.rank, ordering: .relaxed) }
 
-    /// The first URL of its versions, unless `match` is one and says the same.
+    /// The first URL of its versions; nil if it equals `match`.
     var url: String? { first.load()?.text }
 
-    /// Notes the URL of a version.
-    func noteURL(_ url: String) {
+    /// Records the URL of a version, if it is the first.
+    func keepURL(_ url: String) {
         if hasURL.load(ordering: .relaxed) || url.isEmpty || url == key.match { return }
         _ = first.storeIfNil(Text(url))
         hasURL.store(true, ordering: .relaxed)
@@ -96,23 +96,26 @@ final class Chain: DemandQueueElement {
 
     // MARK: Bodies
 
-    /// Whether this is the body that was seen last without becoming a version: several clients get it, then.
-    func isSeenAgain(_ digest: Digest) -> Bool {
+    /// Records a body that did not become a version, and returns true if it was also the last one.
+    ///
+    /// Then several clients get the same body.
+    func recordUnkept(_ digest: Digest) -> Bool {
         unkept.exchange(digest.part, ordering: .relaxed) == digest.part
     }
 
     // MARK: Deltas
 
-    /// About the size of a delta over a version that is hardly older than the body; nil before the first delta.
+    /// An estimate of the size of a delta over a fresh version; nil before the first delta.
     var freshDeltaBytes: Int? {
         let bytes = Int(freshDelta.load(ordering: .relaxed))
         return bytes > 0 ? bytes : nil
     }
 
-    /// Notes the size of the first delta over a version of the chain.
+    /// Updates the estimate with the size of the first delta over a version.
     ///
-    /// The estimate follows the smallest few: it falls fast and rises slowly. Two that are noted at once may lose one.
-    func noteFreshDelta(bytes: Int) {
+    /// The estimate follows the smallest sizes: it falls fast and rises slowly. Of two concurrent updates one
+    /// may be lost.
+    func recordFreshDelta(bytes: Int) {
         let bytes = max(bytes, 1)
         let known = Int(freshDelta.load(ordering: .relaxed))
         let next =
@@ -121,35 +124,38 @@ final class Chain: DemandQueueElement {
         freshDelta.store(UInt32(clamping: next), ordering: .relaxed)
     }
 
-    /// Whether the estimate comes from the chain of the dictionary that the body was coded over.
+    /// True if the estimate was inherited from the chain of the dictionary that the body was coded over.
     var isFreshDeltaInherited: Bool { freshDeltaInherited.load(ordering: .relaxed) }
 
-    /// Takes the estimate over of the chain whose client this one goes on with: each personal body has a chain of its own.
+    /// Inherits the estimate of the chain that the client came from; each personal body has a chain of its
+    /// own.
     func inheritFreshDelta(of former: Chain) {
         freshDelta.store(former.freshDelta.load(ordering: .relaxed), ordering: .relaxed)
         freshDeltaInherited.store(true, ordering: .relaxed)
     }
 
-    /// Whether a dictionary of this chain may be used for the URL (RFC 9842 section 2.2.2), as far as the budget goes.
+    /// True if a dictionary of this chain may be used for the URL (RFC 9842 section 2.2.2), as far as the
+    /// budget goes.
     func covers(path: String, query: String?, within budget: inout MatchBudget) -> Bool {
         pattern?.matches(path: path, query: query, within: &budget) ?? false
     }
 
-    /// Whether somebody has asked for it again, or its route is written: it is no longer in probation.
+    /// True once the chain is out of probation: it was requested again, or its route is in the configuration.
     var isEstablished: Bool { established.load(ordering: .relaxed) }
 
     /// Ends the probation; only under the lock of the store's state, which counts the chains.
     func establish() { established.store(true, ordering: .relaxed) }
 
-    /// Whether a client has come back to it.
+    /// True once a client has come back to it.
     var isProven: Bool { proven.load(ordering: .relaxed) }
 
-    /// Notes that a client has come back to it; only under the lock of the store's state, which orders the chains.
+    /// Records that a client has come back to it; only under the lock of the store's state, which orders the
+    /// chains.
     func prove() { proven.store(true, ordering: .relaxed) }
 
-    /// Counts a request that was answered; whether there have been enough.
+    /// Counts a request and returns true once there have been enough.
     func countRequest() -> Bool {
-        // Not counted on for ever: only until it is established.
+        // Only chains in probation count, so the sum cannot overflow.
         Int(requests.wrappingAdd(1, ordering: .relaxed).newValue) >= Self.requestsToEstablish
     }
 }

@@ -1,50 +1,49 @@
-/// A hash table of places in a list that has the keys: a place takes six bytes of it, and a little air.
+/// A hash table of places in a list that has the keys: about seven bytes per place.
 ///
-/// In many small parts that grow one at a time, by a quarter, so that no step moves more than a few thousand places. Who
-/// chooses keys cannot choose where they fall, for the hash is mixed with a number of this process. A value; O(1) in
-/// everything.
+/// It consists of many small parts that grow one at a time, by a quarter, so that no step moves more than a few thousand
+/// places. Clients that choose keys cannot choose their slots, because the hash is mixed with a random number of this
+/// process. A value; every operation is O(1).
 struct PlaceTable: Sendable {
     private static let partCount = 256
     private static let seed = UInt64.random(in: 0...UInt64.max)
     private static let multiplier = UInt64.random(in: 0...UInt64.max) | 1
 
-    private var parts = [Part](repeating: Part(), count: partCount)
+    private var parts = [PlaceTablePart](repeating: PlaceTablePart(), count: partCount)
 
-    /// What the slots take.
+    /// The bytes of all slots.
     var bytes: Int { parts.reduce(0) { $0 + $1.bytes } }
 
-    /// The first place with this hash that the closure takes; hardly any other is shown to it.
+    /// Returns the first place with this hash that `isIt` accepts; it is hardly called for any other.
     func first(_ hash: UInt64, where isIt: (Int32) -> Bool) -> Int32? {
         let (part, tag) = Self.part(of: hash)
         return parts[part].slot(tag, where: isIt).map { parts[part].slots[$0] }
     }
 
-    /// Makes room in an empty table, so that it need not grow as so many places are added.
+    /// Makes room in an empty table for so many places.
     mutating func reserve(_ count: Int) {
         let expected = count / Self.partCount
-        // Four times the deviation of a random spread beside it.
+        // Add four standard deviations of a random distribution.
         let most = expected + 4 * Int(Double(expected).squareRoot()) + 4
         for part in parts.indices { parts[part].resize(to: most * 8 / 7 + 1) }
     }
 
-    /// Gives room back that a table does not need.
+    /// Frees the room that the table does not need.
     mutating func trim() {
         for part in parts.indices { parts[part].trim() }
     }
 
-    /// Adds a place.
     mutating func insert(_ place: Int32, _ hash: UInt64) {
         let (part, tag) = Self.part(of: hash)
         parts[part].insert(place, tag)
     }
 
-    /// Takes out a place that was given this hash; without effect where it is not there.
+    /// Removes a place with this hash; has no effect if it is not there.
     mutating func remove(_ place: Int32, _ hash: UInt64) {
         let (part, tag) = Self.part(of: hash)
         if let slot = parts[part].slot(tag, where: { $0 == place }) { parts[part].clear(slot) }
     }
 
-    /// Puts a place where another one with this hash was.
+    /// Replaces a place by another one with the same hash.
     mutating func replace(_ place: Int32, by other: Int32, _ hash: UInt64) {
         let (part, tag) = Self.part(of: hash)
         if let slot = parts[part].slot(tag, where: { $0 == place }) { parts[part].slots[slot] = other }
@@ -57,12 +56,11 @@ struct PlaceTable: Sendable {
     }
 }
 
-/// Linear probing without tombstones.
-private struct Part: Sendable {
-    /// Free slots have -1.
+/// A part of the table: linear probing without tombstones.
+private struct PlaceTablePart: Sendable {
+    /// The places; -1 in a free slot.
     var slots: [Int32] = []
-    /// The part of the hash that tells where a place belongs, so that the key need not be fetched to be told apart, or
-    /// moved.
+    /// Sixteen bits of each hash, which give the first slot, so that hardly any key is fetched to compare or move places.
     private var tags: [UInt16] = []
     private var count = 0
 
@@ -72,7 +70,7 @@ private struct Part: Sendable {
 
     func slot(_ tag: UInt16, where isIt: (Int32) -> Bool) -> Int? {
         guard !slots.isEmpty else { return nil }
-        var slot = home(of: tag)
+        var slot = firstSlot(of: tag)
         while slots[slot] >= 0 {
             if tags[slot] == tag, isIt(slots[slot]) { return slot }
             slot = next(slot)
@@ -99,18 +97,18 @@ private struct Part: Sendable {
         if size < slots.count { resize(to: size) }
     }
 
-    /// Empties a slot, and moves up what was put behind it because it was taken.
+    /// Empties a slot, and moves up the places that it displaced.
     mutating func clear(_ start: Int) {
         count -= 1
-        guard count > 0 else { return self = Part() }
+        guard count > 0 else { return self = PlaceTablePart() }
         var (hole, slot) = (start, start)
         slots[hole] = -1
         while true {
             slot = next(slot)
             guard slots[slot] >= 0 else { return }
-            let home = home(of: tags[slot])
-            // It may move if its home is not between the hole and where it is.
-            let distance = slot >= home ? slot - home : slot + slots.count - home
+            let first = firstSlot(of: tags[slot])
+            // It may move unless its first slot lies between the gap and its own slot.
+            let distance = slot >= first ? slot - first : slot + slots.count - first
             let gap = slot >= hole ? slot - hole : slot + slots.count - hole
             guard distance >= gap else { continue }
             (slots[hole], tags[hole]) = (slots[slot], tags[slot])
@@ -120,12 +118,12 @@ private struct Part: Sendable {
     }
 
     private mutating func add(_ place: Int32, _ tag: UInt16) {
-        var slot = home(of: tag)
+        var slot = firstSlot(of: tag)
         while slots[slot] >= 0 { slot = next(slot) }
         (slots[slot], tags[slot]) = (place, tag)
     }
 
-    private func home(of tag: UInt16) -> Int { (Int(tag) * slots.count) >> 16 }
+    private func firstSlot(of tag: UInt16) -> Int { (Int(tag) * slots.count) >> 16 }
 
     private func next(_ slot: Int) -> Int { slot + 1 < slots.count ? slot + 1 : 0 }
 }

@@ -123,7 +123,7 @@ package final class Version: Sendable {
         name = TextHash.name(url: facts.url, variant: facts.variant)
         tag = TextHash.tag(facts.etag)
         urlHash = TextHash.url(facts.url)
-        chain.noteURL(facts.url)
+        chain.keepURL(facts.url)
         variant = facts.variant
         etag = facts.etag
         contentType = facts.contentType
@@ -136,7 +136,7 @@ package final class Version: Sendable {
         pinned = Atomic(Self.clamped(pinnedUntil))
         chain.want(at: Self.clamped(lastWanted))
         take(demand ?? VersionDemand(lastOffered: Self.clamped(admittedAt)))
-        noteContact(at: lastWanted)
+        recordContact(at: lastWanted)
     }
 
     /// Makes a copy that knows its URL, for inspection.

@@ -55,7 +55,7 @@ extension Version {
     ///
     /// Then several clients get the same body: once it is stored, it is compared and not hashed, and offering
     /// it costs nothing.
-    package func isSeenAgain(_ digest: Digest) -> Bool { chain.isSeenAgain(digest) }
+    package func recordUnkept(_ digest: Digest) -> Bool { chain.recordUnkept(digest) }
 
     /// The length of the last delta over it; nil before the first.
     package var lastDeltaBytes: Int? {
@@ -70,11 +70,11 @@ extension Version {
     }
 
     /// Records the length of a delta over it.
-    package func noteDelta(bytes: Int) {
+    package func recordDelta(bytes: Int) {
         let length = max(UInt32(clamping: bytes), 1)
         deltaLength.store(length, ordering: .relaxed)
         let (isFirst, _) = firstDeltaLength.compareExchange(expected: 0, desired: length, ordering: .relaxed)
-        if isFirst { chain.noteFreshDelta(bytes: bytes) }
+        if isFirst { chain.recordFreshDelta(bytes: bytes) }
     }
 
     /// The length of a private body on disk, packed and sealed; nil while it is unknown.
@@ -112,7 +112,7 @@ extension Version {
         contactAt.max(max(other.lastOffered, other.lastAdvertised), ordering: .relaxed)
     }
 
-    func noteContact(at now: Int) { contactAt.max(Self.seconds(now), ordering: .relaxed) }
+    func recordContact(at now: Int) { contactAt.max(Self.seconds(now), ordering: .relaxed) }
 
     func addHolder() {
         let count = holderCount.load(ordering: .relaxed)

@@ -109,3 +109,32 @@ extension VersionRecord {
     }
 
 }
+
+/// The distinct combinations of traits, each with the number of its versions.
+struct SharedTraits: Sendable {
+    private var places: [VersionTraits: Int32] = [:]
+    private var all: [(traits: VersionTraits, count: Int)] = []
+    private var free: [Int32] = []
+
+    subscript(place: Int32) -> VersionTraits { all[Int(place)].traits }
+
+    /// Returns the place of the traits, and counts one more version.
+    mutating func take(_ traits: VersionTraits) -> Int32 {
+        if let place = places[traits] {
+            all[Int(place)].count += 1
+            return place
+        }
+        let place = free.popLast() ?? Int32(all.count)
+        if place == all.count { all.append((traits, 1)) } else { all[Int(place)] = (traits, 1) }
+        places[traits] = place
+        return place
+    }
+
+    /// Counts one version less.
+    mutating func give(_ place: Int32) {
+        all[Int(place)].count -= 1
+        guard all[Int(place)].count == 0 else { return }
+        places[all[Int(place)].traits] = nil
+        free.append(place)
+    }
+}

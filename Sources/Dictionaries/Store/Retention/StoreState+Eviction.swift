@@ -7,7 +7,7 @@ extension StoreState {
 
     /// Moves a chain to its place after a version of it was pinned or unpinned.
     mutating func reorder(_ version: Version) {
-        index.noteName(of: version)
+        index.recordPin(of: version)
         if let chain = index.chain(version.chainKey) { setPlace(of: chain) }
     }
 

@@ -10,7 +10,7 @@ extension StoreState {
         let since = version.holders > 1 ? version.lastOffered : version.lastContact
         // Requests that come together are one return.
         if now > since + 1 { retention.countReturn(to: version, after: now - since) }
-        version.noteContact(at: now)
+        version.recordContact(at: now)
         prove(version)
         retention.renew(version, standing == .newcomer ? .held : standing)
         privateOrder.renew(version)
@@ -19,7 +19,7 @@ extension StoreState {
 
     /// Records that a version was requested by any client.
     mutating func touched(_ version: Version, now: Int) {
-        version.noteContact(at: now)
+        version.recordContact(at: now)
         if let standing = retention.standing(of: version) { retention.renew(version, standing) }
         privateOrder.renew(version)
     }
@@ -31,7 +31,7 @@ extension StoreState {
     /// a thousand times, most of its offers count as a newcomer's.
     mutating func offered(_ version: Version, over former: Version?, now: Int) {
         guard retention.standing(of: version) != nil else { return }
-        version.noteContact(at: now)
+        version.recordContact(at: now)
         version.lastOffered = now
         if former?.id != version.id {
             if let former, passOn(from: former, now: now) {

@@ -1,0 +1,254 @@
+/// The changes: every table and list that a version is in follows each of them.
+extension IndexTables {
+    /// Adds a version; returns its chain as it is then.
+    ///
+    /// One that is not in use is laid down at once where many others are in use, if it can be: the object that is given goes.
+    mutating func insert(_ version: Version, isInUse: Bool = true) -> DictionaryIndex.Left {
+        let chain = chainPlace(version.chain) ?? addChain(version.chain)
+        let traits = traits.take(version.traits)
+        let place = freePlaces.popLast() ?? Int32(records.count)
+        let record = VersionRecord(version, chain: chain, traits: traits)
+        if place == records.count { records.append(record) } else { records[Int(place)] = record }
+        version.place = place
+        if isInUse || inUse.count < inUseMax || version.mustStay {
+            use(version, at: place)
+        } else {
+            rest[place] = version.rest
+        }
+        enter(place, version.chainKey)
+        keepApart(version, chain)
+        chains[Int(chain)].count += 1
+        chains[Int(chain)].storedBytes += version.storedBytes
+        count(version, 1, isOnly: chains[Int(chain)].count == 1)
+        return left(chain)
+    }
+
+    /// Enters a record into the tables.
+    private mutating func enter(_ place: Int32, _ key: ChainKey) {
+        let record = records[Int(place)]
+        rows.insert(place, UInt64(bitPattern: record.id))
+        insertDigest(place, key)
+        link(place)
+        addRecent(place)
+    }
+
+    /// Removes exactly this version; returns nil if it is not there any more.
+    mutating func remove(_ version: Version) -> DictionaryIndex.Left? {
+        guard let place = place(of: version) else { return nil }
+        let held = look(at: place)
+        let record = records[Int(place)]
+        let chain = record.chain
+        rows.remove(place, UInt64(bitPattern: record.id))
+        removeDigest(place, held.chainKey)
+        unlink(place)
+        forgetApart(held, chain)
+        if record.inUse >= 0 { forgetObject(at: Int(record.inUse)) }
+        rest[place] = nil
+        chains[Int(chain)].count -= 1
+        chains[Int(chain)].storedBytes -= held.storedBytes
+        count(held, -1, isOnly: chains[Int(chain)].count == 0)
+        let left = left(chain)
+        traits.give(record.traits)
+        records[Int(place)].chain = -1
+        freePlaces.append(place)
+        if left.count == 0 { removeChain(chain, held.chainKey) }
+        return left
+    }
+
+    /// Replaces a version by another of the same body, URL and variant, perhaps with another row.
+    mutating func replace(_ former: Version, by version: Version) -> DictionaryIndex.Left? {
+        guard let place = place(of: former) else { return nil }
+        let held = look(at: place)
+        var record = records[Int(place)]
+        let chain = record.chain
+        count(held, -1, isOnly: false)
+        forgetApart(held, chain)
+        if record.inUse >= 0 { forgetObject(at: Int(record.inUse)) }
+        rest[place] = nil
+        rows.remove(place, UInt64(bitPattern: record.id))
+        if record.flags.contains(.hasTwins) {
+            let key = held.chainKey
+            if key.scope.isApart {
+                digestsApart.rename(place, record, to: version.id, authority: key.authority)
+            } else {
+                digests.rename(place, record, to: version.id, authority: key.authority)
+            }
+        }
+        traits.give(record.traits)
+        unlink(place)
+        let flags = record.flags
+        record = VersionRecord(version, chain: chain, traits: traits.take(version.traits))
+        if flags.contains(.hasTwins) { record.flags.insert(.hasTwins) }
+        records[Int(place)] = record
+        rows.insert(place, UInt64(bitPattern: version.id))
+        version.place = place
+        use(version, at: place)
+        link(place)
+        addRecent(place)
+        keepApart(version, chain)
+        chains[Int(chain)].storedBytes += version.storedBytes - held.storedBytes
+        count(version, 1, isOnly: false)
+        return left(chain)
+    }
+
+    private func left(_ place: Int32) -> DictionaryIndex.Left {
+        guard let chain = chains[Int(place)].chain else {
+            preconditionFailure("a chain stays with its versions")
+        }
+        return DictionaryIndex.Left(chain: chain, count: Int(chains[Int(place)].count))
+    }
+
+    private mutating func count(_ version: Version, _ number: Int, isOnly: Bool) {
+        versionCount += number
+        if isOnly {
+            chainCount += number
+            nameBytes += number * version.chainKey.nameBytes
+        }
+        if isOnly, version.chainKey.scope.isPrivate { privateChainCount += number }
+    }
+
+    // MARK: Digests
+
+    private mutating func insertDigest(_ place: Int32, _ key: ChainKey) {
+        let (digest, isApart) = (records[Int(place)].digest, key.scope.isApart)
+        guard let first = self.place(of: digest, isApart) else {
+            return isApart ? digestsApart.insert(place, digest) : digests.insert(place, digest)
+        }
+        if !records[Int(first)].flags.contains(.hasTwins) { group(first, isApart) }
+        group(place, isApart)
+    }
+
+    /// Adds a version to the group of its digest.
+    private mutating func group(_ place: Int32, _ isApart: Bool) {
+        records[Int(place)].flags.insert(.hasTwins)
+        guard let authority = key(at: place)?.authority else { return }
+        let record = records[Int(place)]
+        if isApart {
+            digestsApart.group(place, record, authority: authority)
+        } else {
+            digests.group(place, record, authority: authority)
+        }
+    }
+
+    private mutating func removeDigest(_ place: Int32, _ key: ChainKey) {
+        let (record, isApart) = (records[Int(place)], key.scope.isApart)
+        let isFirst = self.place(of: record.digest, isApart) == place
+        if isApart {
+            digestsApart.remove(place, record, authority: key.authority, isFirst: isFirst)
+        } else {
+            digests.remove(place, record, authority: key.authority, isFirst: isFirst)
+        }
+    }
+
+    // MARK: Versions of one URL and variant
+
+    /// Inserts a version, by age, among those of its URL and variant; it is nearly always the last.
+    private mutating func link(_ place: Int32) {
+        let record = records[Int(place)]
+        guard let newest = newest(record.chain, name: record.name) else {
+            return resources.insert(place, Self.hash(record.name, record.chain))
+        }
+        guard isOlder(newest, than: place) else {
+            var newer = newest
+            // Rows may have any ranks. If very many come in the wrong order, some stay so.
+            for _ in 0..<Self.taggedMax {
+                let older = records[Int(newer)].older
+                if older < 0 || isOlder(older, than: place) { break }
+                newer = older
+            }
+            return join(records[Int(newer)].older, place, newer)
+        }
+        join(newest, place, -1)
+        resources.replace(newest, by: place, Self.hash(record.name, record.chain))
+    }
+
+    private mutating func join(_ older: Int32, _ place: Int32, _ newer: Int32) {
+        (records[Int(place)].older, records[Int(place)].newer) = (older, newer)
+        if older >= 0 { records[Int(older)].newer = place }
+        if newer >= 0 { records[Int(newer)].older = place }
+    }
+
+    private mutating func unlink(_ place: Int32) {
+        let record = records[Int(place)]
+        if record.older >= 0 { records[Int(record.older)].newer = record.newer }
+        if record.newer >= 0 {
+            records[Int(record.newer)].older = record.older
+        } else if record.older >= 0 {
+            resources.replace(place, by: record.older, Self.hash(record.name, record.chain))
+        } else {
+            resources.remove(place, Self.hash(record.name, record.chain))
+        }
+        (records[Int(place)].older, records[Int(place)].newer) = (-1, -1)
+    }
+
+    private func isOlder(_ one: Int32, than other: Int32) -> Bool {
+        (records[Int(one)].rank, records[Int(one)].id) < (records[Int(other)].rank, records[Int(other)].id)
+    }
+
+    private mutating func addRecent(_ place: Int32) {
+        let chain = Int(records[Int(place)].chain)
+        let end = Int(chains[chain].recentEnd)
+        chains[chain].recent[end] = place
+        chains[chain].recentEnd = UInt8((end + 1) % chains[chain].recent.count)
+    }
+
+    // MARK: Named versions, and those with a head
+
+    /// Lists the objects that must be found as such: those that Links name, and those with a head.
+    private mutating func keepApart(_ version: Version, _ chain: Int32) {
+        if version.pinnedUntil > 0 { chains[Int(chain)].pinned.insertByAge(version) }
+        if version.head != nil {
+            chains[Int(chain)].withHeads[version.urlHash, default: []].insertByAge(version)
+        }
+    }
+
+    private mutating func forgetApart(_ version: Version, _ chain: Int32) {
+        chains[Int(chain)].pinned.removeAll { $0 === version }
+        guard version.head != nil else { return }
+        chains[Int(chain)].withHeads[version.urlHash]?.removeAll { $0 === version }
+        if chains[Int(chain)].withHeads[version.urlHash]?.isEmpty == true {
+            chains[Int(chain)].withHeads[version.urlHash] = nil
+        }
+    }
+
+    /// Records whether Links name a version, as its pin says; returns the end of the last pin in its chain.
+    mutating func recordPin(of version: Version) -> Int? {
+        guard let chain = chainPlace(version.chainKey) else { return nil }
+        chains[Int(chain)].pinned.removeAll { $0 === version }
+        if version.pinnedUntil > 0, let place = place(of: version) {
+            // The referenced object is the one in use, or becomes it.
+            chains[Int(chain)].pinned.insertByAge(self.version(at: place))
+        }
+        return chains[Int(chain)].pinned.reduce(0) { max($0, $1.pinnedUntil) }
+    }
+
+    // MARK: Chains
+
+    private mutating func addChain(_ chain: Chain) -> Int32 {
+        let place = freeChains.popLast() ?? Int32(chains.count)
+        if place == chains.count { chains.append(ChainRecord()) }
+        chains[Int(place)].chain = chain
+        chain.indexPlace = Int(place)
+        chainPlaces.insert(place, Self.hash(chain.key))
+        return place
+    }
+
+    private mutating func removeChain(_ place: Int32, _ key: ChainKey) {
+        chainPlaces.remove(place, Self.hash(key))
+        chains[Int(place)] = ChainRecord()
+        freeChains.append(place)
+    }
+}
+
+extension Version {
+    /// True if it must be found as an object: a list of objects has it, or an order its place.
+    fileprivate var mustStay: Bool { pinnedUntil > 0 || head != nil || chainKey.scope.isPrivate }
+}
+
+extension [Version] {
+    /// Inserts a version by its rank, nearly always at the end.
+    fileprivate mutating func insertByAge(_ version: Version) {
+        let place = lastIndex { $0.isOlder(than: version) }.map { $0 + 1 } ?? 0
+        insert(version, at: place)
+    }
+}
