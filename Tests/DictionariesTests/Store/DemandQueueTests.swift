@@ -84,7 +84,7 @@ import Testing
         var queue = DemandQueue<Thing>()
         var expected: [Thing] = []
         for step in 0..<3000 {
-            // Grows past some blocks, shrinks to nothing, and grows again.
+            // The queue grows past some blocks, shrinks to nothing, and grows again.
             let isShrinking = (step / 1000).isMultiple(of: 2) == false
             if random.next() % 8 < (isShrinking ? 1 : 6) {
                 let thing = Thing(step, lastWanted: Int(random.next() % 500))

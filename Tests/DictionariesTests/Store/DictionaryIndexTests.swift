@@ -13,7 +13,8 @@ import Testing
             digest: body.digest, url: "/1", variant: "", etag: nil, contentType: nil, bytes: 1000, maxAge: 10)
     }
 
-    /// Runs `change` 5,000 times while other threads look for the body; returns how often they found nothing.
+    /// Runs `change` 5,000 times while other threads look for the body; returns the number of look-ups that
+    /// found nothing.
     private func misses(in index: DictionaryIndex, during change: (Int) -> Void) -> Int {
         let isOver = Atomic(false)
         let misses = Atomic(0)

@@ -3,7 +3,7 @@ import Primitives
 
 @testable import Dictionaries
 
-/// The largest that database and log ever were, looked at without a pause from a thread of its own.
+/// The largest sizes of database and log, sampled without a pause on a thread of its own.
 final class FileSizeSampler: Sendable {
     struct Sizes {
         var file = 0
@@ -32,7 +32,7 @@ final class FileSizeSampler: Sendable {
         return unsafe stat(path, &status) == 0 ? Int(status.st_size) : 0
     }
 
-    /// Ends it and gives the largest sizes.
+    /// Stops the thread and returns the largest sizes.
     func stop() -> Sizes {
         isOver.withLock { $0 = true }
         done.wait()

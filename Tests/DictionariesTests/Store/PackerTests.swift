@@ -3,7 +3,7 @@ import Testing
 
 @testable import Dictionaries
 
-/// Which base a body is packed over.
+/// The choice of the base that a body is packed over.
 @Suite struct PackerTests {
     private var packer = Packer(bytesMax: 8 << 20, bases: PackingBases())
 
@@ -94,7 +94,7 @@ import Testing
     }
 }
 
-/// Frames of the store, without a header.
+/// Frames of the store, which have no header.
 @Suite struct ZstdFramesTests {
     @Test func `a frame over another body or alone is unpacked exactly`() throws {
         for items in [0, 1, 30, 900] {

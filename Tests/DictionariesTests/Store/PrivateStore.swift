@@ -2,12 +2,12 @@ import Testing
 
 @testable import Dictionaries
 
-/// A store with private routes, and what tests ask of it.
+/// A store with private routes, and its helpers for tests.
 struct PrivateStore {
     let keys: StoreKeys
     let store: DictionaryStore
 
-    /// A key of the test's own for each number.
+    /// Makes a test key from a number.
     static func keys(_ number: UInt8 = 1) throws -> StoreKeys {
         try #require(StoreKeys(key: [UInt8](repeating: number, count: StoreKeys.byteCount)))
     }
@@ -23,31 +23,31 @@ struct PrivateStore {
                 privateRows: .used(keys), privateBytesMax: privateBytesMax, retrySeconds: 3600, log: log))
     }
 
-    /// The scope of a user.
+    /// Returns the scope of a user.
     func scope(_ user: String, authority: String = "api.example") throws -> ChainKey.Scope {
         let value = Array("Bearer \(user)-token".utf8)
         return .private(
             try #require(keys.identityTag(authority: authority, items: [("authorization", value)])))
     }
 
-    /// The chain of a user.
+    /// Returns the chain of a user.
     func chain(_ user: String, match: String = "/feed", authority: String = "api.example") throws -> ChainKey
     {
         ChainKey(authority: authority, scope: try scope(user, authority: authority), match: match)
     }
 
-    /// The chain of a personal body at `/feed`.
+    /// Returns the chain of a personal body at `/feed`.
     func personal(_ body: Body, match: String = "/feed") throws -> ChainKey {
         try #require(
             keys.personalChain(authority: "api.example", match: match, matchDest: [], digest: body.digest))
     }
 
-    /// The version of a personal body, as whoever was given it finds it.
+    /// Returns the version of a personal body, as a client that was given it finds it.
     func held(_ body: Body) throws -> Version? {
         store.reader().version(chain: try personal(body), digest: body.digest)
     }
 
-    /// Admits a personal body for a client of a network, which comes back for it or not.
+    /// Admits a personal body for a client of a network, which comes back for it if `comesBack` says so.
     func give(_ body: Body, network: Int, comesBack: Bool = false, now: Int) throws {
         let version = try store.admit(
             VersionCandidate(

@@ -38,7 +38,7 @@ import Testing
         #expect(chain.freshDeltaBytes.map { (100...120).contains($0) } == true)
         for _ in 0..<5 { chain.recordFreshDelta(bytes: 10_000) }
         #expect(chain.freshDeltaBytes.map { $0 < 150 } == true)
-        // A feed whose deltas are all long has no short fresh ones.
+        // If all deltas of a feed are long, none of them is short and fresh.
         for _ in 0..<1000 { chain.recordFreshDelta(bytes: 10_000) }
         #expect(chain.freshDeltaBytes == 10_000)
     }

@@ -13,7 +13,7 @@ import Testing
 
     @Test func `of returns the quick ones are most, of clients each counts alike`() {
         var times = ReturnTimes()
-        // For an hour: one client each second, one each ten minutes.
+        // For an hour, one client comes each second and another every ten minutes.
         for second in 1...3600 {
             times.add(seconds: 1)
             if second % 600 == 0 { times.add(seconds: 600) }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Dictionaries
 
-/// Hosts are free to make up: those to which nobody has come back share a twentieth of the store.
+/// Clients can invent hosts: unproven authorities share a twentieth of the store.
 @Suite struct StoreAuthorityTests {
     private func chain(_ number: Int, _ authority: String) -> ChainKey {
         ChainKey(authority: authority, match: "/\(number)")

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Dictionaries
 
-/// Which row a body has: one that versions share, as long as one of them is there.
+/// The row of a body, which versions share as long as one of them is there.
 @Suite(.timeLimit(.minutes(10))) struct StoreBodyRowTests {
     private let folder: StoreFolder
     private let store: DictionaryStore
@@ -18,14 +18,14 @@ import Testing
         ChainKey(authority: authority, match: match)
     }
 
-    /// How many rows there are of bodies and of versions; bodies that no version has are a fault.
+    /// Returns the number of rows of bodies and of versions; bodies without a version are a fault.
     private func rows() throws -> String {
         #expect(
             try folder.sqlite("SELECT count(*) FROM body WHERE id NOT IN (SELECT body FROM version)") == "0")
         return try folder.sqlite("SELECT (SELECT count(*) FROM body), (SELECT count(*) FROM version)")
     }
 
-    /// Does all of it before the next transaction, which is one for all.
+    /// Does all of the work before the next transaction, so that it is one transaction.
     private func inOneBatch(_ work: () -> Void) {
         store.writeQueue.suspend()
         work()
@@ -154,7 +154,7 @@ import Testing
     @Test func `where a row is damaged, another one of the same body serves`() async throws {
         for match in ["/a", "/b"] { store.admit(body, chain: chain(match)) }
         store.close()
-        // As two processes of a former release have made them.
+        // Two processes of a former release have made these.
         try folder.sqlite(
             """
             INSERT INTO body (id, bytes) SELECT 1000, bytes FROM body;

@@ -3,7 +3,7 @@ internal import Testing
 
 @testable import Dictionaries
 
-/// The ids of dictionaries that are not for everybody.
+/// The ids of dictionaries that are not public.
 struct StoreCapabilityTests {
     private let keys: StoreKeys
     private let digest = Digest(of: Array("body".utf8).span)

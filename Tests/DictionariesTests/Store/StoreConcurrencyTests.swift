@@ -28,7 +28,7 @@ import Testing
                                 VersionKey(chain: chain, url: "/\(choice)", variant: ""), bytes: 5000,
                                 policy: policy)
                             if round % 2 == 0 { slot?.release() }
-                            // Refused where too much waits for the disk.
+                            // The store refuses bodies while too much waits for the disk.
                             _ = try? store.admit(
                                 VersionCandidate(
                                     bodies[choice],

@@ -4,7 +4,7 @@ import Testing
 @testable import Dictionaries
 
 @Suite struct StoreDamageTests {
-    /// A folder with a closed store of so many versions in it.
+    /// Returns a folder with a closed store of so many versions.
     private func filled(_ count: Int, bytes: Int = 1000) throws -> StoreFolder {
         let folder = try StoreFolder()
         let store = try DictionaryStore.open(folder.database)
@@ -104,12 +104,12 @@ import Testing
         let store = try DictionaryStore.open(folder.database, log: events.log)
         let hot = store.admit(sampleBody(100, count: 20_000), keep: 100)
         store.flush()
-        // A version of the first run, read into memory before the damage.
+        // This version of the first run is in memory before the damage.
         let read = try #require(
             store.reader().version(chain: feedChain, digest: sampleBody(3, count: 20_000).digest))
         #expect(await store.loaded(read) != nil)
 
-        // Every page but the first, so that the next write runs into it.
+        // Damage every page but the first, so that the next write hits one.
         try folder.sqlite("PRAGMA wal_checkpoint(TRUNCATE)")
         let file = try #require(FileHandle(forUpdatingAtPath: folder.database))
         let size = try file.seekToEnd()

@@ -34,7 +34,8 @@ import Testing
         store.flush()
         let statistics = store.statistics
         #expect(statistics.memoryBytes + statistics.indexBytes <= 100_000)
-        // Half of what the index leaves, which was larger before they went: how large depends on when it was looked at.
+        // This is half of what the index leaves, which was larger before they went; the exact size depends on
+        // the moment.
         #expect((9...39).contains(statistics.versions))
         #expect(statistics.evictions == [.memory: 200 - statistics.versions])
         #expect(statistics.pendingWrites == statistics.versions)
@@ -113,7 +114,8 @@ import Testing
 
     @Test func `on a full disk the store goes on from memory and writes once there is room`() async throws {
         let folder = try StoreFolder(sharedAs: "full")
-        // In a process of its own, because the limit that stands for the full disk holds for a whole process.
+        // The test runs in a process of its own, because the limit that imitates a full disk holds for a
+        // whole process.
         await #expect(processExitsWith: .success) {
             let events = StoreEvents()
             let store = try DictionaryStore.open(StoreFolder.sharedDatabase("full"), log: events.log)

@@ -8,7 +8,8 @@ import Testing
     @Test func `every transaction is synced to the disk`() throws {
         let folder = try StoreFolder()
         let database = try StoreDatabase(path: folder.database)
-        // FULL: with NORMAL or OFF a loss of power, which no test can have, would take the last batches.
+        // FULL is required: with NORMAL or OFF a loss of power, which no test can cause, would take the last
+        // batches.
         #expect(try StoreDatabase.setting("synchronous", of: database.connection) == 2)
     }
 
@@ -50,7 +51,7 @@ import Testing
             alarm(60)
             let store = try DictionaryStore.open(StoreFolder.sharedDatabase("killed"))
             for seed in 0..<50 { store.admit(sampleBody(seed), keep: 100) }
-            // Nobody flushes: the store writes in its own time, of which the rule gives it 100 ms.
+            // Nobody flushes: the store writes by itself, and the rule allows it 100 ms.
             while store.statistics.pendingWrites > 0 { usleep(1000) }
             kill(getpid(), SIGKILL)
         }
@@ -143,7 +144,7 @@ import Testing
         first.close()
         let store = try DictionaryStore.open(folder.database)
         let answers = Guarded<[Body?]>([])
-        // All of them ask before the first is answered.
+        // All callers ask before the first completion runs.
         store.readQueue.suspend()
         for _ in 0..<100 { store.load(version) { body in answers.withLock { $0.append(body) } } }
         store.readQueue.resume()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Dictionaries
 
-/// A folder of its own for one test, with the store in it; removed with the last reference.
+/// A folder of its own for a test's store; removed with the last reference.
 final class StoreFolder {
     let path: String
     var database: String { path + "/dictum.sqlite" }
@@ -14,8 +14,8 @@ final class StoreFolder {
         try self.init(path: NSTemporaryDirectory() + "dictum-store-\(UUID().uuidString)")
     }
 
-    /// A folder that an exit test's process finds too, by `sharedDatabase`: its closure can capture nothing in
-    /// Swift 6.2.
+    /// Makes a folder that an exit test's process finds by `sharedDatabase`, because its closure can capture
+    /// nothing in Swift 6.2.
     convenience init(sharedAs name: String) throws {
         try self.init(path: Self.sharedPath(name, process: getpid()))
     }
@@ -27,7 +27,8 @@ final class StoreFolder {
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
 
-    /// In the process of an exit test, the database in the folder that its parent made with this name.
+    /// Returns, in the process of an exit test, the database in the folder that its parent made with this
+    /// name.
     static func sharedDatabase(_ name: String) -> String {
         sharedPath(name, process: getppid()) + "/dictum.sqlite"
     }
@@ -41,13 +42,13 @@ final class StoreFolder {
         (try? FileManager.default.contentsOfDirectory(atPath: path).sorted()) ?? []
     }
 
-    /// Runs the sqlite3 command on the database and gives its output.
+    /// Runs the sqlite3 command on the database and returns its output.
     @discardableResult
     func sqlite(_ sql: String) throws -> String {
         try runCommand("sqlite3", [database, sql])
     }
 
-    /// SQL for the row that a body has in `body`.
+    /// Returns SQL for the row of a body in `body`.
     func bodyRow(of body: Body) -> String {
         "(SELECT body FROM version WHERE digest = X'\(body.digest.hex)')"
     }
@@ -60,7 +61,7 @@ final class StoreFolder {
     }
 }
 
-/// Runs a command to its end and gives its standard output; a failure is an issue of the test.
+/// Runs a command to its end and returns its standard output; a failure is an issue of the test.
 @discardableResult
 func runCommand(_ name: String, _ arguments: [String]) throws -> String {
     let process = Process()
@@ -90,7 +91,7 @@ final class StoreEvents: Sendable {
 
 let feedChain = ChainKey(authority: "api.example", match: "/feed")
 
-/// A body of `count` bytes that differs for every seed and does not compress to nothing.
+/// Makes a body of `count` bytes that differs for every seed and hardly compresses.
 func sampleBody(_ seed: Int, count: Int = 1000) -> Body {
     var state = UInt64(truncatingIfNeeded: seed) &* 0x9E37_79B9_7F4A_7C15 | 1
     return Body(
@@ -103,7 +104,7 @@ func sampleBody(_ seed: Int, count: Int = 1000) -> Body {
 }
 
 extension DictionaryStore {
-    /// A store for tests: tries a failing disk again at once when it is flushed, and else not by itself.
+    /// Opens a store for tests: only a flush makes it try a failing disk again.
     static func open(
         _ path: String, maxBytes: Int = 1 << 30, maxChains: Int = 1000, memoryBytes: Int = 64 << 20,
         writeBytesPerSecond: Int = 1 << 40, retrySeconds: Double = 3600,
@@ -112,12 +113,12 @@ extension DictionaryStore {
         var configuration = StoreConfiguration(
             path: path, maxBytes: maxBytes, maxChains: maxChains, memoryBytes: memoryBytes,
             writeBytesPerSecond: writeBytesPerSecond, retrySeconds: retrySeconds, log: log)
-        // So that versions are laid down where only a few are used, too.
+        // Versions become records even if only a few are used.
         configuration.versionsInUseMax = 1
         return try DictionaryStore(configuration: configuration)
     }
 
-    /// Admits with what most tests do not care about.
+    /// Admits a body with defaults that most tests do not care about.
     @discardableResult
     func admit(
         _ body: Body, chain: ChainKey = feedChain, url: String = "/feed", variant: String = "",
@@ -136,7 +137,7 @@ extension DictionaryStore {
         }
     }
 
-    /// A slot for the copy of an answer to `/feed` and the like; the reason where there is none.
+    /// Reserves a slot for the copy of a response to `/feed`; returns the reason if it is refused.
     func slot(
         chain: ChainKey = feedChain, url: String = "/feed", variant: String = "", bytes: Int?,
         isImplied: Bool = false
@@ -148,9 +149,9 @@ extension DictionaryStore {
         }
     }
 
-    /// Loads and waits for the answer.
+    /// Loads a body and waits for it.
     func loaded(_ version: Version) async -> Body? {
-        // Through a lock, since the thread sanitizer does not see that resuming a task hands the value over.
+        // A lock, because the thread sanitizer does not see that resuming a task hands the value over.
         let answer = Guarded<Body?>(nil)
         await withCheckedContinuation { continuation in
             load(version) { body in
@@ -169,12 +170,12 @@ extension DictionaryStore {
     var readQueue: DispatchQueue { loader.queue }
     var pinnedBytes: Int { state.withLock { $0.pins.bytes } }
 
-    /// Evicts versions and has their removal written.
+    /// Evicts versions and schedules the write of their removal.
     func evict(_ versions: [Version], reason: StoreStatistics.Eviction) {
         _ = writer.evict(versions, reason: reason)
     }
 
-    /// Looks at once whether it is its turn to write, and what commands ask for.
+    /// Checks the lock and the requests of commands at once.
     func lookNow() { writeQueue.sync { writer.follow() } }
 
     /// Returns true if a request for `/feed` finds the digest.
@@ -184,14 +185,14 @@ extension DictionaryStore {
 }
 
 extension DictionaryIndex {
-    /// The versions of a chain, the oldest first.
+    /// Returns the versions of a chain, the oldest first.
     func versions(of key: ChainKey) -> [Version] {
         allVersions().filter { $0.chainKey == key }.sorted { $0.isOlder(than: $1) }
     }
 }
 
 extension DictionaryIndex.Reader {
-    /// True if a body with this digest is in the chain.
+    /// Returns true if a body with this digest is in the chain.
     func contains(chain: ChainKey, digest: Digest) -> Bool { version(chain: chain, digest: digest) != nil }
 }
 

@@ -22,7 +22,7 @@ import Testing
         for number in 0..<Self.floodCount {
             let url = "/odd/\(number)"
             let body = Body([UInt8](url.utf8))
-            // Refused or not: the flood goes on.
+            // The flood continues, whether this is refused or not.
             _ = try? store.admit(
                 VersionCandidate(
                     body,

@@ -17,7 +17,7 @@ import Testing
         try runCommand("chmod", [mode, file])
     }
 
-    /// Opens the file; what it warns of.
+    /// Opens the file and returns its warnings.
     @discardableResult
     private func open() throws(StoreError) -> (keys: StoreKeys, warnings: [String]) {
         var warnings: [String] = []
@@ -26,7 +26,7 @@ import Testing
         return (keys, warnings)
     }
 
-    /// Why the file is refused.
+    /// Returns the reason why the file is refused.
     private func refusal() -> String? {
         do throws(StoreError) {
             try open()
@@ -147,7 +147,7 @@ import Testing
             #expect(StoreKeyFile.lies(home + "/key", beside: path + "/new.sqlite"), "\(path)")
             #expect(!StoreKeyFile.lies(other + "/key", beside: path + "/new.sqlite"), "\(path)")
         }
-        // A secret that is mounted is often a link to where it really is.
+        // A mounted secret is often a link to its real place.
         try FileManager.default.createSymbolicLink(
             atPath: home + "/linked", withDestinationPath: other + "/key")
         #expect(!StoreKeyFile.lies(home + "/linked", beside: home + "/new.sqlite"))

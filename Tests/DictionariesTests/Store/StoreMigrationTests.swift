@@ -6,7 +6,7 @@ import Testing
 
 @testable import Dictionaries
 
-/// From schema to schema; the first is written out here, as files of it are about.
+/// Migrations from schema to schema; the first schema is written out here, because such files exist.
 @Suite(.timeLimit(.minutes(10))) struct StoreMigrationTests {
     private static let first = """
         PRAGMA auto_vacuum = INCREMENTAL;
@@ -74,7 +74,7 @@ import Testing
             alarm(120)
             let path = StoreFolder.sharedDatabase("migration")
             Thread.detachNewThread {
-                // Once the step's rows stand in the log it is in its middle: they are more than the cache holds.
+                // The step is in its middle once its rows are in the log, because they exceed the cache.
                 while ((try? FileManager.default.attributesOfItem(atPath: path + "-wal"))?[.size] as? Int ?? 0)
                     < 1 << 20
                 {

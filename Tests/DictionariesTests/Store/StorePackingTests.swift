@@ -4,7 +4,7 @@ import Testing
 
 @testable import Dictionaries
 
-/// Bodies on disk and in memory as frames over others of their chain.
+/// Bodies on disk and in memory as frames over other bodies of their chain.
 @Suite(.timeLimit(.minutes(10))) struct StorePackingTests {
     private let folder: StoreFolder
 
@@ -123,7 +123,7 @@ import Testing
     func `what an operator removes is in no file, though others leaned on it`(isInUse: Bool) async throws {
         let store = try DictionaryStore.open(folder.database)
         let secret = Array("the removed one".utf8)
-        // In the clear: what is not compressible is not compressed.
+        // Incompressible bytes are stored as they are.
         let first = Body(secret + sampleBody(1, count: 20_000).bytes)
         store.admit(first, keep: 100)
         #expect(store.flush())
@@ -165,7 +165,7 @@ import Testing
         let store = try DictionaryStore.open(folder.database)
         for number in 0..<20 {
             for path in ["/a", "/b"] {
-                // The two have nothing in common.
+                // The two bodies have nothing in common.
                 let noise = sampleBody(path == "/a" ? 1 : 2, count: 4000).bytes
                 store.admit(
                     Body(noise + Array("\(path) \(number)".utf8)), chain: chain, url: "\(path)?\(number)",

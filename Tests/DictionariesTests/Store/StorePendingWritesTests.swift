@@ -173,6 +173,6 @@ import Testing
 }
 
 extension PendingWrites {
-    /// All that waits.
+    /// Takes everything that is pending.
     fileprivate mutating func takeAll() -> Batch { takeBatch(bytesMax: .max) }
 }

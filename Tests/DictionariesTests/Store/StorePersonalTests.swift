@@ -3,7 +3,7 @@ import Testing
 
 @testable import Dictionaries
 
-/// Personal bodies on disk: a chain each in memory, and a row for the chains of one resource.
+/// Personal bodies on disk: each has a chain in memory, and those of one resource share a row of chains.
 @Suite struct StorePersonalTests {
     private func body(_ number: Int) -> Body {
         let items = (0..<100).map {
@@ -93,14 +93,14 @@ import Testing
         third.recordDelta(bytes: 100)
         #expect(!isDue(third, 200))
         #expect(isDue(third, long), "deltas have become long")
-        // Of a public chain other clients tell.
+        // A public chain learns from other clients.
         let open = store.store.admit(body(1))
         open.recordDelta(bytes: long)
         #expect(!isDue(open, long))
     }
 
     @Test(arguments: [
-        // The rows of two persons change places, the names of both do, or one loses its own.
+        // The rows of two persons are exchanged, their names are, or one loses its name.
         "UPDATE private_body SET sealed = (SELECT sealed FROM private_body AS o WHERE o.id <> private_body.id)",
         "UPDATE private_version SET name = (SELECT name FROM private_version AS o WHERE o.id <> private_version.id)",
         "UPDATE private_version SET name = zeroblob(32)",

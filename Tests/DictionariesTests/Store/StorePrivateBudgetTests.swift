@@ -60,7 +60,7 @@ import Testing
 
     @Test(arguments: [false, true])
     func `made-up logins of one network push out each other, and nobody else's`(comeBack: Bool) throws {
-        // Two hundred versions of 2 KiB with their rows.
+        // The budget holds two hundred versions of 2 KiB with their rows.
         let store = try PrivateStore(":memory:", privateBytesMax: 200 * 3100)
         let users = (0..<100).map { sampleBody($0, count: 2000) }
         let newcomers = (100..<105).map { sampleBody($0, count: 2000) }
@@ -96,7 +96,7 @@ import Testing
     @Test func `newcomers of many networks leave those who have come back`() throws {
         let store = try PrivateStore(":memory:", privateBytesMax: 200 * 3100)
         let users = (0..<100).map { sampleBody($0, count: 2000) }
-        // Behind one address, as in an office.
+        // The users share one address, as in an office.
         for body in users { try store.give(body, network: 1, comesBack: true, now: 1000) }
         for number in 0..<2000 {
             try store.give(sampleBody(1000 + number, count: 2000), network: number, now: 2000 + number)

@@ -6,7 +6,7 @@ import Testing
 @Suite struct StorePrivateDamageTests {
     private let one = sampleBody(1)
 
-    /// A closed store with the body in the chains of two users.
+    /// Returns a closed store with the body in the chains of two users.
     private func stored() throws -> StoreFolder {
         let folder = try StoreFolder()
         let store = try PrivateStore(folder.database)
@@ -59,7 +59,7 @@ import Testing
         "UPDATE private_body SET sealed = zeroblob(length(sealed))",
         "UPDATE private_body SET sealed = x''",
         "UPDATE private_body SET sealed = substr(sealed, 1, length(sealed) - 1)",
-        // Ann's becomes Bob's, sealed with the same key file for another row.
+        // Ann's row becomes Bob's, sealed with the same key file for another row.
         "UPDATE private_body SET sealed = (SELECT sealed FROM private_body JOIN private_version USING (id) WHERE chain = 2)",
         "DELETE FROM private_body",
     ])
@@ -116,7 +116,7 @@ import Testing
             "UPDATE private_version SET name = (SELECT name FROM private_version WHERE chain = 1) WHERE chain = 2"
         )
         let store = try PrivateStore(folder.database)
-        // Bob's own name is gone from the store; the name that stands there is Ann's, which he never asks for.
+        // Bob's own name is gone from the store; the name in its place is Ann's, which he never asks for.
         #expect(try !store.finds(one, "bob"))
         #expect(try store.finds(one, "ann"))
         store.store.close()

@@ -23,7 +23,7 @@ import Testing
     @Test func `chains in probation get a fifth of the chains, and of them the least wanted goes`() throws {
         let store = try DictionaryStore.open(":memory:", maxChains: 50)
         for number in 0..<10 { admit(number, to: store, now: 1000 + number) }
-        // Asked for once more, which is not enough to be established.
+        // A second request does not establish it yet.
         admit(0, to: store, now: 2000)
         #expect(store.statistics.chainsInProbation == 10)
         admit(10, to: store, now: 2001)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Dictionaries
 
-/// A database that is opened anew gets what waits to be written to it laid over its rows.
+/// A database that is opened again: the pending writes are applied to its rows.
 @Suite struct StoreReopeningTests {
     private let folder: StoreFolder
     private let store: DictionaryStore
@@ -14,7 +14,7 @@ import Testing
         store = try .open(folder.database)
     }
 
-    /// Loses the connection before what `change` makes wait is written, and opens the database again.
+    /// Loses the connection before the changes of `change` are written, and opens the database again.
     private func reopen(after change: () throws -> Void) rethrows {
         store.flush()
         try store.writeQueue.sync {
@@ -82,7 +82,7 @@ import Testing
         store.admit(sampleBody(1), etag: "old", maxAge: 1000, now: 1000)
         try reopen {
             store.admit(sampleBody(1), etag: "here", maxAge: 1000, now: 1500)
-            // A later return, and a name, of which this process has not heard.
+            // Another process has recorded a later return, and a pin.
             try folder.sqlite(
                 "UPDATE version SET rank = rank + 1000000000000, etag = 'there', pinned_until = 4000")
         }
@@ -140,7 +140,7 @@ import Testing
         let former = store.admit(sampleBody(1), now: 1000)
         let next = store.admit(sampleBody(2), now: 1000)
         #expect(store.flush())
-        // Wanted a second after it was written: no reason to write its row.
+        // A demand one second later is no reason to write the row.
         store.advertised(former, now: 1001)
         store.offered(next, over: former, now: 1001)
         store.sweep(now: 1060)
@@ -187,7 +187,7 @@ import Testing
         for second in [row.lastWanted, row.lastOffered, row.lastContact] {
             #expect((now...end).contains(second))
         }
-        // The next note puts it right on disk.
+        // The next demand corrects the row.
         reopened.touch(row, now: end + 120)
         #expect(reopened.flush())
         #expect(try folder.sqlite("SELECT last_wanted FROM version") == "\(end + 120)")
@@ -245,7 +245,8 @@ import Testing
         #expect(try folder.sqlite("SELECT last_wanted FROM version") == "\(future)")
         store.sweep(now: Self.now + 10)
         #expect(store.flush())
-        // A row never says an earlier second than the clock that wrote it: what was wanted is wanted now at the latest.
+        // A row never contains a later second than the clock that wrote it, so demand counts as of now at the
+        // latest.
         let onDisk = try #require(Int(try folder.sqlite("SELECT last_wanted FROM version")))
         #expect(onDisk < future - 900_000)
     }
@@ -267,7 +268,7 @@ import Testing
         }
         state.withLock { state in
             state.turnBack(versions, to: Self.now + 10)
-            // Wanted after the clock was set back, so that the one from the future is the oldest but these two.
+            // Both are wanted after the clock was set back, so the one from the future is the oldest.
             _ = versions[1].want(at: Self.now + 20)
             _ = versions[2].want(at: Self.now + 30)
             let order = (1...3).map { _ in state.order.pop(.unproven, now: Self.now + 40)?.key.match }

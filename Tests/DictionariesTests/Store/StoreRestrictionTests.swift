@@ -4,7 +4,7 @@ import Testing
 
 @testable import Dictionaries
 
-/// Versions that no route of today would make.
+/// Versions that no present route would make.
 @Suite struct StoreRestrictionTests {
     private let feed = "/feed"
     private let other = ChainKey(authority: "api.example", match: "/other")
@@ -81,7 +81,7 @@ import Testing
         #expect(!store.finds(sampleBody(1)))
     }
 
-    /// The store whose routes change when the rule is asked.
+    /// A store whose routes change while the rule is applied.
     private struct ReloadOnce {
         var store: DictionaryStore?
     }

@@ -24,14 +24,14 @@ import Testing
         ).version
     }
 
-    /// A client comes back with a version, and is offered a new one.
+    /// Lets a client come back with a version and get an offer of a new one.
     @discardableResult
     private func renew(_ former: Version, _ seed: Int, in state: inout StoreState, now: Int) -> Version {
         state.advertised(former, now: now)
         return admit(seed, to: &state, over: former, now: now)
     }
 
-    /// The order in which everything would go.
+    /// Returns the versions in the order of eviction.
     private func order(_ state: inout StoreState) -> [Version] {
         var all: [Version] = []
         while true {
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    /// The digests that are left after everything overdue went.
+    /// Returns the digests that remain after all silent versions are removed.
     private func left(_ state: inout StoreState, now: Int) -> Set<Digest> {
         var evicted = StoreState.Evicted()
         while state.evictSilent(now: now, into: &evicted) > 0 {}
@@ -95,7 +95,7 @@ import Testing
         }
         #expect(versions.count { $0.standing == .held } == 5)
         #expect(popular.standing == .spent)
-        // Of what goes first, the newcomers', there is enough.
+        // There are enough newcomers, which go first.
         var evicted = StoreState.Evicted()
         let victims = (0..<20).flatMap { _ in
             let victims = state.popLeastWanted(bytes: 40 * popular.storedBytes, now: 11) { _ in false }
@@ -112,7 +112,7 @@ import Testing
         let second = renew(first, 3, in: &state, now: 200)
         #expect(lost.standing == .unheld)
         #expect(second.standing == .held && second.holders == 1)
-        // One that has come back with its version holds it.
+        // A client that has come back with its version holds it.
         state.advertised(second, now: 300)
         let third = renew(first, 4, in: &state, now: 300)
         #expect(second.standing == .held)
@@ -130,7 +130,7 @@ import Testing
     @Test
     func `what nobody holds goes after the time that clients usually take, what is held after far longer`() {
         var state = StoreState()
-        // Sixty-four clients that come every ten minutes.
+        // Sixty-four clients come every ten minutes.
         var held = (0..<64).map { admit($0, to: &state, keep: 5000, now: 0) }
         for round in 1...4 {
             held = held.enumerated().map { number, version in

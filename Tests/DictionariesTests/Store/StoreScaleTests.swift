@@ -10,7 +10,7 @@ import Testing
         return String(format: "%.2f µs", seconds * 1e6 / Double(count))
     }
 
-    /// Times are printed, not judged: they belong to the machine and the build.
+    /// Times are printed, not judged, because they depend on the machine and the build.
     @Test(arguments: [10, 1000, 100_000])
     func `every version among many is found, and one more admitted at once`(count: Int) throws {
         let clock = ContinuousClock()
@@ -54,7 +54,7 @@ import Testing
         let bytes = 50_000
         let store = try DictionaryStore.open(folder.database)
         store.close()
-        // Written by SQLite itself: what matters is what opening does.
+        // SQLite itself writes the rows; only opening is measured.
         try folder.sqlite(
             """
             WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 9999)
@@ -78,12 +78,13 @@ import Testing
         let pages = try [10, 20_000].map { try pagesChanged(storing: $0) }
         print("pages that 200 admissions change: \(pages[0]) among 10 versions, \(pages[1]) among 20,000")
         #expect(pages[1] < pages[0] + 50)
-        // So that this could fail: a tree that is ordered by digests alone, in which each has a page of its own.
+        // The counterexample: a tree ordered by digests alone, in which each row changes another page.
         let spread = try pagesChanged(storing: 20_000, index: "CREATE INDEX spread ON version (digest)")
         #expect(spread > pages[1] + 100)
     }
 
-    /// The pages that one transaction of 200 admissions puts into the log of a store with so many versions.
+    /// Returns the number of pages that 200 admissions in one transaction add to the log of a store with so
+    /// many versions.
     private func pagesChanged(storing count: Int, index: String = "") throws -> Int {
         let folder = try StoreFolder()
         try DictionaryStore.open(folder.database).close()
@@ -111,7 +112,7 @@ import Testing
             store.writeQueue.resume()
             #expect(store.flush())
         }
-        // Makes the chains, and the feed of changes short.
+        // The first admissions make the chains.
         admit(0..<10)
         let database = try #require(store.writer.openDatabase)
         try store.writeQueue.sync { try database.checkpoint() }

@@ -20,7 +20,7 @@ import Testing
         print("StoreSizeTests seed \(randomSeed)")
         var random = SplitMix(seed: randomSeed)
         var (admitted, bytes, seed) = (0, 0, 0)
-        // Several times what fits.
+        // Admit several times as much as fits.
         while bytes < 3 * maxBytes, admitted < 1500 {
             seed += 1
             let count = Int.random(in: bodies, using: &random)
@@ -35,7 +35,7 @@ import Testing
                         etag: "\(seed)", contentType: "application/json"), now: 1000 + seed)
                 (admitted, bytes) = (admitted + 1, bytes + count)
             } catch {
-                // As fast as the disk takes it.
+                // Admit as fast as the disk allows.
                 #expect(error == .memory || error == .size)
                 #expect(store.flush(timeoutSeconds: 60))
             }
@@ -67,7 +67,7 @@ import Testing
         }
         let versions = store.publisher.index.versions(of: feedChain)
         let sampler = FileSizeSampler(folder.database)
-        // All over the file, so that pages must move before it can shrink.
+        // Remove versions all over the file, so that pages must move before it can shrink.
         store.evict(versions.enumerated().filter { $0.offset % 2 == 0 }.map(\.element), reason: .damaged)
         for _ in 0..<20 { #expect(store.flush(timeoutSeconds: 60)) }
         #expect(sampler.stop().file <= limit)

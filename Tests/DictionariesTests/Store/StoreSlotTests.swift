@@ -130,7 +130,7 @@ import Testing
 }
 
 extension Result where Failure == AdmissionRefusal {
-    /// Why there is no slot.
+    /// The reason why there is no slot.
     var refusal: AdmissionRefusal? {
         if case .failure(let refusal) = self { refusal } else { nil }
     }

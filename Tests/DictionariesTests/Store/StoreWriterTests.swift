@@ -7,7 +7,7 @@ import Testing
 
 @testable import Dictionaries
 
-/// Several stores on one file, as a process and its successor have it: one writes, the others wait for their turn.
+/// Several stores on one file, as in a process and its successor: one writes, the others wait.
 @Suite(.timeLimit(.minutes(10))) final class StoreWriterTests {
     private let folder: StoreFolder
     private let events = StoreEvents()
@@ -24,7 +24,7 @@ import Testing
         store.writeQueue.sync { store.writer.status.value.lock != nil }
     }
 
-    /// Looks until a store writes.
+    /// Checks the lock until a store writes.
     private func awaitTurn(of store: DictionaryStore) throws {
         let end = DispatchTime.now() + .seconds(60)
         while !writes(store) {
@@ -111,7 +111,7 @@ import Testing
                 == "1|\(etag)|5000")
         #expect(try folder.sqlite("SELECT count(*), (SELECT established FROM chain) FROM body") == "1|1")
         #expect(second.publisher.index.versionCount == 1)
-        // Its row goes by the number that it has on disk.
+        // The row is removed by its number on disk.
         second.sweep(now: 5000)
         #expect(second.flush())
         #expect(
@@ -168,7 +168,7 @@ import Testing
         let private2 = try PrivateStore(folder.database)
         #expect(try private2.finds(sampleBody(1), "ann") && !private2.finds(sampleBody(1), "bob"))
         #expect(!private2.store.finds(sampleBody(1)), "nor a public route")
-        // It would remove them if it wrote.
+        // It would remove them if it were the writer.
         let without = try DictionaryStore(
             configuration: StoreConfiguration(path: folder.database, privateRows: .removed))
         #expect(without.statistics.versions == 0)
@@ -310,7 +310,7 @@ import Testing
         let catalogue = try StoreCatalogue(path: folder.database)
         defer { catalogue.close() }
         let read = try catalogue.versions()
-        // None of it is on disk yet.
+        // None of these changes is on disk yet.
         first.writeQueue.suspend()
         first.touch(versions[1], now: 2000)
         first.admit(sampleBody(3), etag: "again", now: 1000)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Dictionaries
 
-/// The index whose versions are objects only while somebody uses them.
+/// The index, whose versions are objects only while they are in use.
 @Suite struct VersionIndexTests {
     /// The expected state of a version.
     private struct Known: Hashable {
@@ -35,7 +35,7 @@ import Testing
         return Version(facts, id: known.id, rank: known.rank, chain: home, admittedAt: 5, lastWanted: 7)
     }
 
-    /// Compares the index with what a test knows to be in it.
+    /// Compares the index with the versions that the test knows.
     private func check(_ index: DictionaryIndex, has all: [Known]) {
         #expect(index.versionCount == all.count)
         #expect(index.chainCount == Set(all.map(\.chain)).count)
@@ -95,7 +95,7 @@ import Testing
                     Issue.record("row \(all[place].id) is missing in step \(step)")
                     return
                 }
-                // Half of those that return get the number of another row.
+                // Half of the returning versions get another row.
                 let returned = Known(
                     id: roll(2) == 0 ? former.id : new.id, rank: new.rank, chain: new.chain, url: new.url,
                     variant: new.variant, body: new.body, etag: new.etag)
@@ -115,7 +115,7 @@ import Testing
                 index.insert(version(new, in: index))
                 all.append(new)
             }
-            // An object of a version that went, or was replaced, has no power over the one that is there now.
+            // The object of a removed or replaced version must not affect the present one.
             if let stale = gone.last, step % 7 == 0 { #expect(index.remove(stale) == nil) }
             if step % 100 == 0 { check(index, has: all) }
         }
@@ -146,7 +146,7 @@ import Testing
             version.setCurrent(false)
         }
         use()
-        // Others are used, until the first has been laid down.
+        // Use other versions until the first becomes a record.
         for other in 2...200 {
             known = Known(
                 id: Int64(other) << 11, rank: Int64(other), chain: 2, url: "/o", variant: "", body: other)
@@ -230,7 +230,7 @@ import Testing
         var table = PlaceTable()
         var expected: Set<Int32> = []
         var random = SplitMix(seed: 5)
-        // With three hashes all places are in three heaps.
+        // With three hashes all places are in three clusters.
         func hash(_ place: Int32) -> UInt64 { (UInt64(place) &* 0x9E37_79B9_7F4A_7C15) % hashes }
         let steps = hashes == 3 ? 3000 : 30_000
         for _ in 0..<steps {
