@@ -163,7 +163,7 @@ import Testing
         #expect(version.successor == 77 && version.lastDeltaBytes == 44 && version.firstDeltaBytes == 33)
         #expect(version.variant == "de" && version.contentType == "application/json")
         #expect(version.had(etag: "tag") && !version.had(etag: "other") && !version.had(etag: nil))
-        #expect(version.isFrom("/u") && !version.isFrom("/o") && version.isLaidDown)
+        #expect(version.isFrom("/u") && !version.isFrom("/o") && version.isFromRecord)
     }
 
     @Test func `what is noted of a version that somebody holds is not lost while others come and go`() throws

@@ -184,7 +184,7 @@ struct PackedBodies: Sendable {
     private var places: [BodyName: Int] = [:]
     private var entries = RecencyList<Entry>()
     /// The number of packed bodies per base.
-    private var leaners: [Int64: Int] = [:]
+    private var dependents: [Int64: Int] = [:]
 
     private static let overheadBytes = 400
 
@@ -203,8 +203,8 @@ struct PackedBodies: Sendable {
         places[name] = entries.add(Entry(name: name, packed: packed))
         bytes += size(of: packed)
         guard let base = packed.base else { return }
-        leaners[base.row, default: 0] += 1
-        if leaners[base.row] == 1 { bytes += base.body.count + Self.overheadBytes }
+        dependents[base.row, default: 0] += 1
+        if dependents[base.row] == 1 { bytes += base.body.count + Self.overheadBytes }
     }
 
     /// Removes a packed body, and its base with the last body packed over it.
@@ -213,8 +213,8 @@ struct PackedBodies: Sendable {
             return
         }
         bytes -= size(of: packed)
-        guard let base = packed.base, let count = leaners[base.row] else { return }
-        leaners[base.row] = count > 1 ? count - 1 : nil
+        guard let base = packed.base, let count = dependents[base.row] else { return }
+        dependents[base.row] = count > 1 ? count - 1 : nil
         if count == 1 { bytes -= base.body.count + Self.overheadBytes }
     }
 

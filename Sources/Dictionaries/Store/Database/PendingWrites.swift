@@ -180,7 +180,7 @@ struct PendingWrites: Sendable {
     }
 
     /// Makes the object of a row that was read the one whose holder counts are written.
-    mutating func lay(_ row: Version) {
+    mutating func adopt(_ row: Version) {
         if noted[row.id] != nil { noted[row.id] = row }
         if demands[row.id] != nil { demands[row.id] = row }
     }

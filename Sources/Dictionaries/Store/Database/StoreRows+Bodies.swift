@@ -94,23 +94,23 @@ extension StoreRows {
         // pages.
         try database.execute(
             sql: "UPDATE body SET bytes = zeroblob(length(bytes)) WHERE id = ?", arguments: [row])
-        let leaners = try Int64.fetchAll(
+        let dependents = try Int64.fetchAll(
             database, sql: "SELECT id FROM body WHERE base = ? ORDER BY id", arguments: [row])
-        guard !leaners.isEmpty, let former else { return }
+        guard !dependents.isEmpty, let former else { return }
         let base = (try? former.whole(over: nil)).map { Body($0) }
         var next: (row: Int64, tables: PreparedDictionary)?
-        for leaner in leaners {
-            guard let base, let stored = try stored(row: leaner, database),
+        for dependent in dependents {
+            guard let base, let stored = try stored(row: dependent, database),
                 let whole = (try? stored.whole(over: base)).map({ Body($0) })
             else {
                 // It was damaged before; the next read will find that.
-                try write(leaner, bytes: [], count: nil, base: nil, database)
+                try write(dependent, bytes: [], count: nil, base: nil, database)
                 continue
             }
             let frame = try ZstdFrames.pack(whole, over: next?.tables)
-            try write(leaner, bytes: frame, count: whole.count, base: next?.row, database)
+            try write(dependent, bytes: frame, count: whole.count, base: next?.row, database)
             if next == nil {
-                next = (leaner, try PreparedDictionary.zstd(whole, bodyBytesHint: whole.count))
+                next = (dependent, try PreparedDictionary.zstd(whole, bodyBytesHint: whole.count))
             }
         }
     }

@@ -23,7 +23,7 @@ extension StoreState {
         swap(&authorities, &loaded.authorities)
         swap(&pins, &loaded.pins)
         for id in pending.rowsThatChange {
-            if let row = index.version(row: id) { lay(over: row) }
+            if let row = index.version(row: id) { applyPendingChanges(to: row) }
         }
         var unpinned: [BodyName] = []
         for own in pending.insertions.values.map(\.version).sorted(by: { $0.isOlder(than: $1) }) {
@@ -32,8 +32,8 @@ extension StoreState {
             let version = inItsChain(own)
             if let row, pending.drop(own) {
                 unpinned.append(own.bodyName)
-                let united = unite(version, with: row)
-                if united !== row { replace(row, by: united) }
+                let merged = merge(version, with: row)
+                if merged !== row { replace(row, by: merged) }
             } else {
                 pending.replace(version)
                 load(version)
@@ -43,7 +43,7 @@ extension StoreState {
     }
 
     /// Applies the pending changes to a version that was read.
-    private mutating func lay(over row: Version) {
+    private mutating func applyPendingChanges(to row: Version) {
         if let renewed = pending.renewals[row.id], renewed.rank < row.rank { pending.dropRenewal(row.id) }
         // This also applies to a version that is removed, because it may establish a chain in which others
         // stay.
@@ -61,7 +61,7 @@ extension StoreState {
             privateOrder.renew(row)
             if row.isProven { prove(row) }
         }
-        pending.lay(row)
+        pending.adopt(row)
         guard let renewed = pending.renewals[row.id] else { return }
         renewed.wasWanted(at: row.lastWanted)
         renewed.pin(until: row.pinnedUntil)
@@ -121,7 +121,7 @@ extension StoreState {
 /// over.
 extension StoreState {
     /// Merges a version in memory with the row of the same body; the number of the row stays.
-    mutating func unite(_ own: Version, with row: Version) -> Version {
+    mutating func merge(_ own: Version, with row: Version) -> Version {
         pending.forget(own.id)
         if own.pinnedUntil > row.pinnedUntil { pin(row, until: own.pinnedUntil) }
         if own.lastWanted > row.lastWanted {

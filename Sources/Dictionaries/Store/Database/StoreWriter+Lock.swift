@@ -150,7 +150,7 @@ extension StoreWriter {
     /// Returns the names, from disk, of versions whose bodies are in memory and whose names are not.
     func names(from database: StoreDatabase) -> [Int64: VersionNames] {
         var names: [Int64: VersionNames] = [:]
-        for version in memory.index.allVersions() where version.isLaidDown {
+        for version in memory.index.allVersions() where version.isFromRecord {
             guard memory.hot.withLock({ $0.body(version.bodyName) }) != nil else { continue }
             names[version.id] = try? database.names(ofRow: version.id)
         }

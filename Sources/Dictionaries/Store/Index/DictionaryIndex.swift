@@ -240,7 +240,7 @@ package final class DictionaryIndex: Sendable {
     // MARK: Changes
 
     /// The state of a chain after a change.
-    struct Left {
+    struct ChainStatus {
         let chain: Chain
         /// The number of its versions.
         let count: Int
@@ -250,20 +250,20 @@ package final class DictionaryIndex: Sendable {
     ///
     /// A version that is not in use may become a record at once; changes to the given object are then lost.
     @discardableResult
-    func insert(_ version: Version, isInUse: Bool = true) -> Left {
-        let left = tables.withLock { $0.insert(version, isInUse: isInUse) }
+    func insert(_ version: Version, isInUse: Bool = true) -> ChainStatus {
+        let status = tables.withLock { $0.insert(version, isInUse: isInUse) }
         if version.pinnedUntil > 0 { addName(of: version) }
-        return left
+        return status
     }
 
     /// Replaces a version by another of the same URL, variant and body, so that every reader finds one of
     /// them.
     ///
     /// Returns nil if the former version is not there.
-    func replace(_ former: Version, by version: Version) -> Left? {
-        guard let left = tables.withLock({ $0.replace(former, by: version) }) else { return nil }
+    func replace(_ former: Version, by version: Version) -> ChainStatus? {
+        guard let status = tables.withLock({ $0.replace(former, by: version) }) else { return nil }
         if version.pinnedUntil > 0 { addName(of: version) }
-        return left
+        return status
     }
 
     /// Makes the chain of a version known by its name.
@@ -282,13 +282,13 @@ package final class DictionaryIndex: Sendable {
 
     /// Removes exactly this version and returns the state of its chain; nil if the version is not there any
     /// more.
-    func remove(_ version: Version) -> Left? {
-        guard let left = tables.withLock({ $0.remove(version) }) else { return nil }
+    func remove(_ version: Version) -> ChainStatus? {
+        guard let status = tables.withLock({ $0.remove(version) }) else { return nil }
         if version.pinnedUntil > 0 { recordPin(of: version) }
         // Only public chains are named, and a private one may have the same name as a public one.
-        if left.count == 0, version.chainKey.scope == .public, hasNames.load(ordering: .relaxed) {
+        if status.count == 0, version.chainKey.scope == .public, hasNames.load(ordering: .relaxed) {
             chainNames.withLock { $0[version.chainKey.name] = nil }
         }
-        return left
+        return status
     }
 }

@@ -3,7 +3,7 @@ extension IndexTables {
     /// Adds a version; returns its chain as it is then.
     ///
     /// One that is not in use is laid down at once where many others are in use, if it can be: the object that is given goes.
-    mutating func insert(_ version: Version, isInUse: Bool = true) -> DictionaryIndex.Left {
+    mutating func insert(_ version: Version, isInUse: Bool = true) -> DictionaryIndex.ChainStatus {
         let chain = chainPlace(version.chain) ?? addChain(version.chain)
         let traits = traits.take(version.traits)
         let place = freePlaces.popLast() ?? Int32(records.count)
@@ -20,7 +20,7 @@ extension IndexTables {
         chains[Int(chain)].count += 1
         chains[Int(chain)].storedBytes += version.storedBytes
         count(version, 1, isOnly: chains[Int(chain)].count == 1)
-        return left(chain)
+        return status(of: chain)
     }
 
     /// Enters a record into the tables.
@@ -33,7 +33,7 @@ extension IndexTables {
     }
 
     /// Removes exactly this version; returns nil if it is not there any more.
-    mutating func remove(_ version: Version) -> DictionaryIndex.Left? {
+    mutating func remove(_ version: Version) -> DictionaryIndex.ChainStatus? {
         guard let place = place(of: version) else { return nil }
         let held = look(at: place)
         let record = records[Int(place)]
@@ -47,16 +47,16 @@ extension IndexTables {
         chains[Int(chain)].count -= 1
         chains[Int(chain)].storedBytes -= held.storedBytes
         count(held, -1, isOnly: chains[Int(chain)].count == 0)
-        let left = left(chain)
+        let status = status(of: chain)
         traits.give(record.traits)
         records[Int(place)].chain = -1
         freePlaces.append(place)
-        if left.count == 0 { removeChain(chain, held.chainKey) }
-        return left
+        if status.count == 0 { removeChain(chain, held.chainKey) }
+        return status
     }
 
     /// Replaces a version by another of the same body, URL and variant, perhaps with another row.
-    mutating func replace(_ former: Version, by version: Version) -> DictionaryIndex.Left? {
+    mutating func replace(_ former: Version, by version: Version) -> DictionaryIndex.ChainStatus? {
         guard let place = place(of: former) else { return nil }
         let held = look(at: place)
         var record = records[Int(place)]
@@ -88,14 +88,14 @@ extension IndexTables {
         keepApart(version, chain)
         chains[Int(chain)].storedBytes += version.storedBytes - held.storedBytes
         count(version, 1, isOnly: false)
-        return left(chain)
+        return status(of: chain)
     }
 
-    private func left(_ place: Int32) -> DictionaryIndex.Left {
+    private func status(of place: Int32) -> DictionaryIndex.ChainStatus {
         guard let chain = chains[Int(place)].chain else {
             preconditionFailure("a chain stays with its versions")
         }
-        return DictionaryIndex.Left(chain: chain, count: Int(chains[Int(place)].count))
+        return DictionaryIndex.ChainStatus(chain: chain, count: Int(chains[Int(place)].count))
     }
 
     private mutating func count(_ version: Version, _ number: Int, isOnly: Bool) {

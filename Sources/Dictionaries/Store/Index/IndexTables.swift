@@ -104,7 +104,7 @@ struct IndexTables: ~Copyable, Sendable {
     }
 
     mutating func use(_ version: Version, at place: Int32) {
-        layDown()
+        retireObjects()
         records[Int(place)].inUse = Int32(inUse.count)
         inUse.append(InUse(place: place, version: version))
         rest[place] = nil
@@ -112,7 +112,7 @@ struct IndexTables: ~Copyable, Sendable {
 
     /// Turns unreferenced objects that were not looked up recently into records: two steps of a clock
     /// algorithm.
-    mutating func layDown() {
+    mutating func retireObjects() {
         for _ in 0..<2 where inUse.count > inUseMax {
             hand = hand + 1 < inUse.count ? hand + 1 : 0
             guard !inUse[hand].isRecent else {

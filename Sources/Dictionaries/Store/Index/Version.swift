@@ -58,7 +58,7 @@ package final class Version: Sendable {
     let holderCount = Atomic<UInt32>(0)
     let offeredAt = Atomic<UInt32>(0)
     let contactAt = Atomic<UInt32>(0)
-    let passedOnAt = Atomic<UInt32>(0)
+    let handedOn = Atomic<UInt32>(0)
     let proven = Atomic<Bool>(false)
     let shared = Atomic<Bool>(false)
     let successorRow = Atomic<Int64>(0)
@@ -74,7 +74,7 @@ package final class Version: Sendable {
     /// True if `url` is its own.
     var hasOwnURL: Bool { ownURL != nil || isFrom(url) }
     /// True if its texts are on disk only.
-    var isLaidDown: Bool { ownURL == nil }
+    var isFromRecord: Bool { ownURL == nil }
     /// The place in the index; -1 before it has one.
     var place: Int32 {
         get { indexed.load(ordering: .relaxed) }
@@ -180,7 +180,7 @@ package final class Version: Sendable {
         contactAt.store(record.lastContact, ordering: .relaxed)
         guard let rest else { return }
         successorRow.store(rest.successor, ordering: .relaxed)
-        passedOnAt.store(rest.handedOnAt, ordering: .relaxed)
+        handedOn.store(rest.handedOnAt, ordering: .relaxed)
         deltaLength.store(rest.deltaBytes, ordering: .relaxed)
         firstDeltaLength.store(rest.firstDeltaBytes, ordering: .relaxed)
         sealedLength.store(rest.sealedBytes, ordering: .relaxed)
@@ -225,7 +225,7 @@ package final class Version: Sendable {
         chain.turnBack(to: now)
         offeredAt.min(seconds, ordering: .relaxed)
         contactAt.min(seconds, ordering: .relaxed)
-        passedOnAt.min(seconds, ordering: .relaxed)
+        handedOn.min(seconds, ordering: .relaxed)
         return wantedOnDisk.min(now, ordering: .relaxed).oldValue > now
     }
 

@@ -35,8 +35,8 @@ extension Version {
     package var lastContact: Int { Int(contactAt.load(ordering: .relaxed)) }
     /// The time at which another version was last offered to a client that came with it.
     package internal(set) var handedOnAt: Int {
-        get { Int(passedOnAt.load(ordering: .relaxed)) }
-        set { passedOnAt.store(Self.seconds(newValue), ordering: .relaxed) }
+        get { Int(handedOn.load(ordering: .relaxed)) }
+        set { handedOn.store(Self.seconds(newValue), ordering: .relaxed) }
     }
     /// True if a holder has come back, or had come back before it was offered this version.
     var isProven: Bool {

@@ -82,7 +82,7 @@ extension Version {
     /// The rare state of a version; nil if it has none.
     var rest: VersionRecord.Rest? {
         let rest = VersionRecord.Rest(
-            successor: successor, handedOnAt: passedOnAt.load(ordering: .relaxed),
+            successor: successor, handedOnAt: handedOn.load(ordering: .relaxed),
             deltaBytes: deltaLength.load(ordering: .relaxed),
             firstDeltaBytes: firstDeltaLength.load(ordering: .relaxed),
             sealedBytes: sealedLength.load(ordering: .relaxed), privatePlace: privatePlace, network: network)

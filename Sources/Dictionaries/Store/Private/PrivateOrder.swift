@@ -10,7 +10,7 @@ struct PrivateOrder: ~Copyable, Sendable {
         /// No client has come back for it.
         case newcomer
         /// Its holders have been offered other versions.
-        case passed
+        case spent
         case held
     }
 
@@ -90,7 +90,7 @@ struct PrivateOrder: ~Copyable, Sendable {
     /// Returns the version that goes first; nil if there is none.
     func first(in index: DictionaryIndex) -> Version? {
         let areManyNewcomers = classBytes[Class.newcomer.rawValue] > bytes / Self.newcomersShare
-        let order: [Class] = areManyNewcomers ? Class.allCases : [.passed, .held, .newcomer]
+        let order: [Class] = areManyNewcomers ? Class.allCases : [.spent, .held, .newcomer]
         for kind in order where classBytes[kind.rawValue] > 0 {
             if let place = first(of: kind) { return index.version(at: nodes[place].version) }
         }
@@ -123,7 +123,7 @@ struct PrivateOrder: ~Copyable, Sendable {
     private static func part(of row: Int64) -> UInt32 { UInt32(truncatingIfNeeded: row ^ (row >> 32)) }
 
     private static func kind(_ version: Version) -> Class {
-        if version.holders == 0 { return .passed }
+        if version.holders == 0 { return .spent }
         return version.isProven ? .held : .newcomer
     }
 

@@ -52,28 +52,28 @@ extension StoreState {
     /// Adds a version to the index and to all counts and orders.
     mutating func insert(_ version: Version, isInUse: Bool = true) {
         if version.pinnedUntil > 0 { pins.insert(version) }
-        let left = index.insert(version, isInUse: isInUse)
-        let isInProbation = !left.chain.isEstablished
+        let status = index.insert(version, isInUse: isInUse)
+        let isInProbation = !status.chain.isEstablished
         if isInProbation { bytesInProbation += version.storedBytes }
-        if left.count == 1 {
+        if status.count == 1 {
             if isInProbation {
                 chainsInProbation += 1
                 hasProbation = true
             }
-            left.chain.begin(with: version)
+            status.chain.begin(with: version)
         }
-        count(version, chains: left.count == 1 ? 1 : 0, sign: 1)
-        let isNewlyProven = version.isProven && !left.chain.isProven
+        count(version, chains: status.count == 1 ? 1 : 0, sign: 1)
+        let isNewlyProven = version.isProven && !status.chain.isProven
         if version.isProven {
             version.chain.prove()
-            left.chain.prove()
+            status.chain.prove()
             authorities.prove(version.chainKey.authority)
         }
         // Private chains have a budget in bytes and take no place of others.
         if version.chainKey.scope.isPrivate { privateOrder.insert(version) }
-        if left.count == 1 || isNewlyProven { setPlace(of: left.chain) }
-        left.chain.want(at: version.lastWanted)
-        retention.insert(version, version.standing, of: left.chain)
+        if status.count == 1 || isNewlyProven { setPlace(of: status.chain) }
+        status.chain.want(at: version.lastWanted)
+        retention.insert(version, version.standing, of: status.chain)
         if isInProbation, version.chain.isEstablished { establish(version) }
     }
 
@@ -82,32 +82,32 @@ extension StoreState {
         guard index.holds(former) else { return insert(version) }
         retention.remove(former)
         privateOrder.remove(former)
-        guard let left = index.replace(former, by: version) else { return }
+        guard let status = index.replace(former, by: version) else { return }
         if version.pinnedUntil > 0 { pins.insert(version) }
         if former.id != version.id { pins.remove(former.id) }
-        if !left.chain.isEstablished { bytesInProbation += version.storedBytes - former.storedBytes }
+        if !status.chain.isEstablished { bytesInProbation += version.storedBytes - former.storedBytes }
         count(former, chains: 0, sign: -1)
         count(version, chains: 0, sign: 1)
         if version.isProven { prove(version) }
         if version.chainKey.scope.isPrivate { privateOrder.insert(version) }
-        left.chain.want(at: version.lastWanted)
-        retention.insert(version, version.standing, of: left.chain)
+        status.chain.want(at: version.lastWanted)
+        retention.insert(version, version.standing, of: status.chain)
         if version.chain.isEstablished { establish(version) }
     }
 
     /// Removes a version from the index and from all counts and orders; returns false if it is not there.
     @discardableResult
     mutating func take(_ version: Version) -> Bool {
-        guard let left = index.remove(version) else { return false }
+        guard let status = index.remove(version) else { return false }
         // Check the pins first: hardly any version is pinned, and a look-up by row misses the CPU's caches.
         if pins.contains(version.id), index.version(row: version.id) == nil { pins.remove(version.id) }
         retention.remove(version)
         privateOrder.remove(version)
-        if left.count == 0 { order.remove(left.chain) }
-        count(version, chains: left.count == 0 ? -1 : 0, sign: -1)
-        if !left.chain.isEstablished {
+        if status.count == 0 { order.remove(status.chain) }
+        count(version, chains: status.count == 0 ? -1 : 0, sign: -1)
+        if !status.chain.isEstablished {
             bytesInProbation -= version.storedBytes
-            if left.count == 0 { chainsInProbation -= 1 }
+            if status.count == 0 { chainsInProbation -= 1 }
         }
         return true
     }
