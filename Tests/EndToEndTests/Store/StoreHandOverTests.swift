@@ -39,7 +39,7 @@ private func answer(_ body: [UInt8]) -> [UInt8] {
         try wait(second, untilDelta: true)
         // A client without a dictionary is offered the new body, which becomes a version as well.
         #expect(try second.curl("/feed").carries(new))
-        let line = try second.process.waitFor("in memory only until it ends")
+        let line = try second.process.waitFor("this process keeps new dictionaries in memory only")
         #expect(line.contains("process \(first.process.pid) writes the store"))
         #expect(try first.process.terminate().status == 0)
         try waitUntil("the second has written what it had in memory") {
