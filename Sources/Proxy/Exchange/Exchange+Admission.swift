@@ -243,7 +243,7 @@ extension Exchange {
         guard var response = phase.promise?.response else { return body.admissionSettled() }
         response.facts.bodyBytes = bytes.count
         guard isAdmissible(response.facts) else { return body.admissionSettled() }
-        if let deltaBytes { dictionary.version?.noteDelta(bytes: deltaBytes) }
+        if let deltaBytes { dictionary.version?.recordDelta(bytes: deltaBytes) }
         let decision = Decision(coding: .identity, reason: record.reason ?? .noCodingAccepted)
         var job = codingJob(bytes, response, decision)
         job.isPromised = true
@@ -282,7 +282,7 @@ extension Exchange {
         let digest = candidate.body.digest
         let known = proxy.index.version(target.key, digest: digest)
         if known != nil || isRenewed(response, deltaBytes: candidate.deltaBytes) { return true }
-        return dictionary.version?.isSeenAgain(digest) == true
+        return dictionary.version?.recordUnkept(digest) == true
     }
 
     /// Returns true if a body that is not complete yet is to become a version.

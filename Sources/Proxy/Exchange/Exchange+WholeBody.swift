@@ -81,7 +81,7 @@ extension Exchange {
         var deltaBytes: Int?
         if decision.coding.usesDictionary, result.obstacle == nil || result.obstacle == .notShorter {
             deltaBytes = result.coded?.count ?? held.bytes.count
-            dictionary.version?.noteDelta(bytes: deltaBytes ?? 0)
+            dictionary.version?.recordDelta(bytes: deltaBytes ?? 0)
         }
         guard decision.coding != .identity else {
             return respond(draft, held, decision, result, nil, deltaBytes: deltaBytes)

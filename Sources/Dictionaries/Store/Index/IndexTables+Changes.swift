@@ -1,8 +1,8 @@
 /// The changes: every table and list that a version is in follows each of them.
 extension IndexTables {
-    /// Adds a version; returns its chain as it is then.
+    /// Adds a version and returns the state of its chain.
     ///
-    /// One that is not in use is laid down at once where many others are in use, if it can be: the object that is given goes.
+    /// A version that is not in use becomes a record at once if many others are in use; the given object is then void.
     mutating func insert(_ version: Version, isInUse: Bool = true) -> DictionaryIndex.ChainStatus {
         let chain = chainPlace(version.chain) ?? addChain(version.chain)
         let traits = traits.take(version.traits)
