@@ -42,7 +42,7 @@ def _answer(target, fields):
     head = ["HTTP/1.1 200 OK", "Content-Type: application/json"]
     kind = path.split("/")[1]
     if kind == "fresh":
-        # Its tag is the resource's, whatever a request has it write.
+        # The tag is that of the resource, even if a request field changes the body.
         tag = f'"{number}"'
         if fields.get("if-none-match") == tag:
             return ["HTTP/1.1 304 Not Modified", f"ETag: {tag}"], b""

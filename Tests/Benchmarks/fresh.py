@@ -4,7 +4,7 @@ import loads
 import servers
 from table import Row
 
-# The aim, of what nginx takes to compress the same body.
+# The aim: at most this share of nginx's processor time for compressing the same body.
 SHARE_MOST = 0.122
 
 

@@ -44,7 +44,7 @@ def one(version, items):
 
 
 def _item(number, version):
-    # Its own generator for each item, so that an item is the same in every version but for what changes.
+    # Each item has its own generator, so only the intended fields differ between versions.
     chance = random.Random(number)
     changes = 7 * version if number % 20 == 0 else 0
     return {

@@ -8,8 +8,8 @@ import loads
 import servers
 from table import Row
 
-# So many versions of each size that not a quarter of them has its place whole in the smaller memory, of which an eighth
-# holds a base with its index, and half has room for all of them packed.
+# The smaller memory holds less than a quarter of these versions unpacked. An eighth of it holds a base with its index,
+# and half of it holds all versions packed.
 SIZES = [(33, 400, "1MiB"), (330, 60, "3MiB"), (1370, 150, "16MiB")]
 CLIENTS = 10_000
 # A chain keeps a tenth of them.

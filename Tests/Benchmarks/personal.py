@@ -30,7 +30,7 @@ def rows(bench, users=SAMPLE):
     if dictum.metric("dictum_store_versions") < users:
         raise SystemExit(f"{dictum.name} does not admit {users:,} versions")
     _written(dictum)
-    # Without the bodies that happen to be in memory.
+    # Bodies that happen to be in memory do not count.
     hot = sum(dictum.metric("dictum_store_bytes", f'place="{place}"') for place in ["memory", "packed"])
     memory = dictum.resident_bytes() - before - hot
     found = _found(dictum, users)

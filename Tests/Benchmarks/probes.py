@@ -13,7 +13,7 @@ from loads import advertising, fetch
 from table import Row
 
 PROBES = 3000
-# Of signed ranks in standard deviations: where nothing differs, once in 15,000 comparisons it is more.
+# The limit for the signed-rank sum, in standard deviations. Equal distributions exceed it once in 15,000 comparisons.
 DEVIATIONS = 4
 
 

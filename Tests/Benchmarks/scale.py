@@ -66,7 +66,7 @@ def _target(kind, number):
 
 
 def _lookups(count):
-    # As many versions whatever is stored, spread over all of it: what is advertised is noted on disk once a minute.
+    # The same number of versions for every store size, spread over the store: advertised ones are noted on disk once a minute.
     for number in range(0, count, count // COUNTS[0]):
         path = f"/made/{number // VERSIONS_PER_CHAIN}"
         body = servers.Generator.made(path, number % VERSIONS_PER_CHAIN)

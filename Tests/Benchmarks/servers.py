@@ -123,7 +123,7 @@ class NginxProxy(Server):
                       " ssl_conf_command Ciphersuites TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384;")
         port = free_port()
         gzip = f"gzip on; gzip_comp_level {gzip_level}; gzip_types application/json; gzip_proxied any;"
-        # Buffers for the whole of an answer: by default nginx would write what does not fit to a file.
+        # The buffers hold a whole response, since nginx writes the rest of larger ones to a file.
         text = f"""
             upstream origin {{ server 127.0.0.1:{origin.port}; keepalive 256; keepalive_requests 100000000; }}
             server {{

@@ -22,7 +22,7 @@ def rows(bench, origin):
     """All rows of this file."""
     small, large = history.small(), bytes(range(256)) * 1000
     origin.publish("small", small)
-    # No dictionary is made of what has no type for it.
+    # The proxy makes no dictionary from this type.
     origin.publish("large.bin", large)
     paths = {"/small": f"{len(small)} bytes of JSON", "/large.bin": f"{len(large) // 1000} KB of no text"}
     rows = []

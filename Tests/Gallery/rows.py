@@ -21,7 +21,7 @@ APPLICATIONS = pathlib.Path(__file__).resolve().parent / "applications"
 REQUESTS = 7
 START_SECONDS = 60
 USERS = ["alice", "bob"]
-# Of what changes slowly a delta may have at most this share of the bytes of gzip -6.
+# A delta of a slowly changing body must be at most this share of the size with gzip -6.
 SHARE_OF_GZIP = 0.15
 
 

@@ -117,7 +117,7 @@ async def _explode(proxy, coding):
         reader, writer = await asyncio.open_connection("127.0.0.1", proxy.port, limit=1 << 14)
         writer.write(f"GET /{coding} HTTP/1.1\r\nHost: soak.test\r\nAccept-Encoding: identity\r\n\r\n".encode())
         head = await wire.read_head(reader)
-        # Where there is no memory to decode it, it comes as it was.
+        # If the proxy lacks the memory to decode the body, it forwards the encoded one.
         if head.status != 200 or head.fields.get("content-encoding", coding) != coding:
             raise SystemExit(f"figures: the bomb in {coding} came as {head}")
         await asyncio.sleep(2)

@@ -17,7 +17,7 @@ ROUTES = [
     {"match": "/echo", "dictionary": False},
     {"match": "/*", "dictionary": {"delivery": "in_band"}},
 ]
-# Short, so that whoever is slow or silent is cut off many times in a run; not so short that a busy machine is.
+# Short enough to cut off slow clients and upstreams many times in a run, and long enough for a busy machine.
 TIMES = {
     "upstream": {"response_timeout": "10s", "idle_timeout": "15s"},
     "limits": {"head_timeout": "5s", "connections": 2000},
@@ -72,8 +72,7 @@ def _is_harmless(line):
         entry = json.loads(line)
     except ValueError:
         return False
-    # Where the key of private routes lies is worth a warning anywhere but here, and so is an upstream that fails often:
-    # here it is told to.
+    # Expected warnings: the location of the key of private routes, and an upstream that fails as it was told to.
     expected = ("keeping the current one", "the key file", "failed 3 times in a row", "this warning comes at most once a minute")
     return entry.get("level") in ("info", "debug") or any(words in entry.get("message", "") for words in expected)
 

@@ -5,13 +5,13 @@ struct Scenario: Sendable {
     var clients = 10_000
     /// Clients that fetch once, without a dictionary, each from a URL of its own; a second.
     var newcomersPerSecond = 0
-    /// The URLs of the chain, of which a client visits five.
+    /// The number of the chain's URLs; each client visits five.
     var urls = 1
-    /// For how long clients keep what they are offered.
+    /// The time for which clients keep an offered body.
     var lifeSeconds = 86_400
-    /// A visit is so many requests at most, all with the same dictionary.
+    /// The most requests per visit, all with the same dictionary.
     var burstMax = 1
-    /// So many of a hundred responses do not arrive.
+    /// The percentage of responses that do not arrive.
     var lostPercent = 0
     /// True if every client has its own body and its tokens rotate, so that only the id proves what it was given.
     var isPersonal = false

@@ -6,7 +6,7 @@ import TestSupport
 struct SimulatedDay {
     /// The policy that decides which bodies are kept and offered.
     enum Rule: Equatable, Sendable {
-        /// Nothing is forgotten, every body is offered.
+        /// The store keeps every body, and every body is offered.
         case oracle
         /// Every body is offered.
         case always
@@ -139,7 +139,7 @@ struct SimulatedDay {
     /// The body that the client held when its burst began.
     private var burst: SimulatedClients.Held?
 
-    /// One request of a client; nil for a newcomer, whom nobody sees again.
+    /// Simulates one request of a client; nil means a newcomer, which makes only this request.
     private mutating func visit(by client: Int?, number: Int, time: Double, now: Int) {
         let page = scenario.urls == 1 ? 0 : ((client ?? 0) * 7 + clients.pick(0...4) * 101) % scenario.urls
         let current = current(of: client, number: number, page: page, now: now)
@@ -209,7 +209,7 @@ struct SimulatedDay {
             return false
         }
         var policy = AdmissionPolicy(versions: 1_000_000)
-        // Whoever makes up logins does so from one network.
+        // All made-up logins come from one network.
         policy.network = client.map { UInt16($0 % 1000) } ?? 1023
         let admitted = try? store.admit(
             VersionCandidate(

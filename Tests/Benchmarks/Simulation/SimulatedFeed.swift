@@ -1,6 +1,6 @@
 import TestSupport
 
-/// A feed over one day: what its body is at any second, and how often it is another.
+/// A feed over one day: its body at any second, and how often the body changes.
 struct SimulatedFeed: Sendable {
     let title: String
     /// Seconds between two bodies; nil: each request gets one of its own.
@@ -10,7 +10,7 @@ struct SimulatedFeed: Sendable {
     static let often = SimulatedFeed(title: "changes every 5 s", periodSeconds: 5)
     static let seldom = SimulatedFeed(title: "changes every 3 min", periodSeconds: 180)
 
-    /// Seconds between two deploys, each of which renames the fields and orders them anew.
+    /// Seconds between two deploys, which rename and reorder the fields.
     static let deploySeconds = 4 * 3600
     /// Seconds between two new items, which push the oldest out.
     private static let itemSeconds = 60

@@ -7,11 +7,11 @@ import TestSupport
 ///
 /// The feed's responses are fresh for ten seconds, as those of most APIs. A dictionary that pages announce has a life of its own
 /// instead, and costs each browser a download. `requests` counts the fetches that bring a body.
-/// Naming is as in `LinkDesk`, with its own measure of what a name is worth.
+/// Naming is as in `LinkDesk`, with its own measure of a name's worth.
 struct SimulatedPages {
-    /// How clients come by dictionaries.
+    /// The way in which clients get dictionaries.
     enum Rule: CaseIterable, Sendable {
-        /// Nothing is forgotten, by the store or by browsers, and no dictionary has to be downloaded.
+        /// The store and the browsers keep everything, and no dictionary has to be downloaded.
         case oracle
         /// By the responses themselves, for as long as these are fresh.
         case inBand
@@ -210,7 +210,7 @@ struct SimulatedPages {
         return fresh
     }
 
-    /// Measures what the name is worth with the current body, and takes another if that pays.
+    /// Measures the worth of the named body for the current one, and names another if that pays.
     private mutating func consider(_ digest: Digest, _ second: Int, now: Int) {
         let terms = LinkTerms()
         guard let named = reader.named(chain: chain, variant: "", now: now), named.digest != digest,

@@ -2,10 +2,10 @@ import Dictionaries
 import Dispatch
 import Primitives
 
-/// Prints what simulated days of many clients come to, beside a store that forgets nothing.
+/// Prints the results of simulated days of many clients, compared with a store that keeps everything.
 ///
-/// With one client of twenty by default, which takes about a minute; `--full` has all of them, a number the scenario of
-/// that place alone. Deterministic but for the write queue: the same numbers in every run, within a few.
+/// By default it simulates one client of twenty, which takes about a minute. `--full` simulates all of them, and a
+/// number selects one scenario by its position. Only the write queue makes the numbers differ slightly between runs.
 @main
 enum Simulation {
     private static let rules: [(SimulatedDay.Rule, String)] = [

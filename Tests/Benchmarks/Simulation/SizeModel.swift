@@ -25,7 +25,7 @@ struct SizeModel {
         plainBytes =
             try [ContentCoding.gzip, .zstd, .br].map { try Codec.encode(body.span, $0).count }.min()
             ?? body.count
-        // Bytes of its own: Zstandard takes a dictionary that is the body's own memory for none.
+        // A separate copy: Zstandard ignores a dictionary at the same address as the body.
         sameBytes = try Self.delta(from: SimulatedFeed.body(at: 2 * deploy - 60, number: 1), to: body)
         pageBytes = try Self.delta(
             from: SimulatedFeed.body(at: 2 * deploy - 90, number: 2, page: 1), to: body)
@@ -48,7 +48,7 @@ struct SizeModel {
     /// A row and its places in the indexes.
     private static let rowBytes = 250
 
-    /// A delta over what a client holds, for a body from `second` at a URL.
+    /// Returns the size of a delta from the client's body to the body of `second` at a URL.
     func deltaBytes(from held: SimulatedClients.Held, to second: Int, page: Int) -> Int {
         let bytes = deltaBytes(from: held.second, to: second)
         return held.page == page ? bytes : max(bytes, pageBytes)

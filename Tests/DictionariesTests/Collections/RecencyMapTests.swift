@@ -25,7 +25,7 @@ import Testing
         var map = Self.map(entries: 3)
         for number in 0..<3 { #expect(map.insert(number, bytes: 100, for: "\(number)") == []) }
         #expect(map.value("0") == 0)
-        // Neither a test for presence nor a change counts as a use.
+        // Tests for presence and changes do not count as uses.
         #expect(map.contains("1"))
         #expect(map.update("1") { $0 += 10 } != nil)
         #expect(map.insert(3, bytes: 100, for: "3") == [11])

@@ -73,7 +73,7 @@ extension DeltaCache {
         #expect(cache.outcome(key(1, in: .private(chain: [1]))) == nil)
         #expect(cache.outcome(key(1, in: .private(chain: [1, 2, 0]))) == nil)
         #expect(cache.outcome(key(1)) == nil)
-        // Nobody waits for it either, since the time would reveal that it is being made.
+        // Other clients do not wait for it, since the time would reveal that it is being made.
         guard case .lead(let own) = cache.join(key(2, in: .private(chain: [1])), { { _ in } }),
             case .lead(let other) = cache.join(key(2, in: .private(chain: [2])), { { _ in } }),
             case .lead(let all) = cache.join(key(2), { { _ in } })

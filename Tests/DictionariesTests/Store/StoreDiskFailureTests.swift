@@ -8,7 +8,7 @@ import Testing
     {
         let folder = try StoreFolder()
         try FileManager.default.setAttributes([.posixPermissions: 0o555], ofItemAtPath: folder.path)
-        // Permissions do not bind root; nobody can make files in /proc.
+        // Permissions do not bind root, but even root cannot make files in /proc.
         let path = geteuid() == 0 ? "/proc/dictum.sqlite" : folder.database
         let events = StoreEvents()
         let store = try DictionaryStore.open(path, log: events.log)

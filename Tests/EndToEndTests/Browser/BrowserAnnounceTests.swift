@@ -182,7 +182,7 @@ struct BrowserAnnounceTests {
         let fetches = try #require(try visit.reports().first).fetches
         try #require(fetches.count == 8 && Set(fetches.map(\.sha256)).count == 8, "\(fetches)")
         let deltas = fetches.filter { $0.coding.hasPrefix("dc") }
-        // Registering what was fetched takes the browser a moment.
+        // The browser needs a moment to register a fetched dictionary.
         #expect(isAnnounced ? deltas.count >= 7 : deltas.isEmpty, "\(fetches)")
     }
 

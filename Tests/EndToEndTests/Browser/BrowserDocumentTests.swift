@@ -4,7 +4,7 @@ internal import Primitives
 internal import TestSupport
 internal import Testing
 
-/// Documents and what they load, in a real Chromium.
+/// Tests documents and their subresources in a real Chromium.
 @Suite(.serialized, .enabled(if: Chromium.program != nil, Chromium.absence), .timeLimit(.minutes(10)))
 struct BrowserDocumentTests {
     // MARK: Link
@@ -84,7 +84,7 @@ struct BrowserDocumentTests {
     }
 
     @Test(arguments: [
-        // With one pattern the newest script is the dictionary for each; with a template each has its own.
+        // With one pattern the newest script is the dictionary for all scripts; with a template each has its own.
         (["main"], #"{match: "/app/*.js", dictionary: {covers: pattern, match_dest: [script]}}"#),
         (["main", "vendor"], #"{match: "/app/:name.:hash.js", dictionary: {covers: "/app/<name>.*.js"}}"#),
     ])

@@ -35,9 +35,9 @@ enum BrowserFeed {
         try BrowserVisit(isTLS: isTLS, "compression: {codings: [\(coding), gzip]}", answer)
     }
 
-    /// Expects that deltas came, each body is the origin's, and what the browser has read is what went out.
+    /// Expects deltas, the origin's bodies, and equal sizes in the browser's report and in the access log.
     ///
-    /// Not every browser tells a page the coding; then what went out says it.
+    /// Some browsers hide the coding from pages. Then the access log supplies it.
     static func expectDeltas(_ coding: String, by visit: BrowserVisit, tellsCoding: Bool = true) throws {
         var fetches = try #require(try visit.reports().first).fetches
         #expect(fetches.map(\.sha256) == (1...fetches.count).map { Body(bytes($0)).digest.hex })

@@ -3,7 +3,7 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 
-/// A real Chromium fetches what changes through `dictum serve`; what came is what the browser itself says.
+/// Tests a changing feed with a real Chromium through `dictum serve`, by the browser's own measurements.
 @Suite(.serialized, .enabled(if: Chromium.program != nil, Chromium.absence), .timeLimit(.minutes(10)))
 struct BrowserFeedTests {
     @Test(arguments: [false, true], ["dcz", "dcb"])

@@ -1,6 +1,6 @@
 internal import TestSupport
 
-/// Pages whose script fetches, measures what came by what the browser itself says of it, and reports that to the origin.
+/// Pages whose script fetches, reads the browser's measurements of each response, and reports them to the origin.
 enum BrowserPage {
     /// A page that runs a script; `report(...)` in it ends its work, unless it says `more`.
     static func html(_ script: String, head: String = "", body: String = "") -> [UInt8] {
@@ -15,7 +15,7 @@ enum BrowserPage {
             """.utf8)
     }
 
-    /// The answer that brings a page which nobody keeps.
+    /// Returns a response with a page that caches must not store.
     static func answer(_ html: [UInt8]) -> [UInt8] {
         wire("HTTP/1.1 200 OK", "Content-Type: text/html", "Cache-Control: no-store", body: html)
     }

@@ -11,7 +11,7 @@ struct BrowserReport: Decodable {
         let encodedBytes: Int
         /// The bytes of the body behind decoding.
         let decodedBytes: Int
-        /// The bytes of head and body that travelled; 0 for what came from the browser's cache.
+        /// The bytes of head and body on the wire; 0 for responses from the browser's cache.
         let transferBytes: Int
 
         var description: String { "\(url) \(coding) \(encodedBytes)/\(decodedBytes)" }

@@ -23,7 +23,9 @@ final class BrowserVisit {
             origin, in: TemporaryFolder(), settings, listener: certificates?.settings() ?? "")
     }
 
-    /// Opens a page in a new browser, by the name at which browsers use dictionaries whatever the certificate, or by another.
+    /// Opens a page in a new browser.
+    ///
+    /// At `localhost` browsers use dictionaries with any certificate.
     func open(_ path: String, at host: String = "localhost") throws {
         browser = try Chromium(
             "\(proxy.scheme)://\(host):\(proxy.port)\(path)", trusting: certificates)
@@ -64,7 +66,7 @@ final class BrowserVisit {
         #expect(later.allSatisfy { $0.encodedBytes * 20 < $0.decodedBytes }, "\(fetches)")
     }
 
-    /// Ends the proxy and gives what its access log says of requests whose target begins so.
+    /// Ends the proxy, and returns the access-log lines whose request target has this prefix.
     func log(of target: String) throws -> [BrowserLogLine] {
         try proxy.process.terminate().text.split(separator: "\n").map { line in
             try JSONDecoder().decode(BrowserLogLine.self, from: Data(line.utf8))

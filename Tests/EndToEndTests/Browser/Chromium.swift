@@ -4,14 +4,14 @@ internal import Testing
 
 /// A real browser without a window, on one page, with a profile of its own; ends with this object.
 final class Chromium: Browser {
-    /// Where it is; nil where there is none.
+    /// The path of the browser, or nil if it is not installed.
     static let program =
         BrowserTrust.isPossible
         ? ["/usr/bin/chromium", "/usr/bin/google-chrome-stable"].first {
             FileManager.default.isExecutableFile(atPath: $0)
         } : nil
 
-    /// Why tests are skipped where there is none.
+    /// The reason for which tests are skipped without it.
     static let absence: Comment =
         "no Chromium: Debian's packages are chromium and libnss3-tools; Ubuntu has it as a snap, which no test can drive"
 

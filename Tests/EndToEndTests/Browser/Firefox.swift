@@ -6,12 +6,12 @@ internal import Testing
 ///
 /// It speaks dictionaries only with a preference on, and by https.
 final class Firefox: Browser {
-    /// Where it is; nil where there is none, or nothing to make it trust an authority with.
+    /// The path of the browser, or nil if it or `certutil` is not installed.
     static let program =
         FileManager.default.isExecutableFile(atPath: "/usr/bin/firefox-esr") && BrowserTrust.isPossible
         ? "/usr/bin/firefox-esr" : nil
 
-    /// Why tests are skipped where there is none.
+    /// The reason for which tests are skipped without it.
     static let absence: Comment = "no Firefox: Debian's packages are firefox-esr and libnss3-tools"
 
     let process: RunningProcess
@@ -37,7 +37,7 @@ final class Firefox: Browser {
 
     private static let preferences = [
         "network.http.dictionaries.enable": "true",
-        // Nothing that is not of the test.
+        // Disables the browser's own requests.
         "app.normandy.enabled": "false", "browser.aboutwelcome.enabled": "false",
         "browser.safebrowsing.provider.mozilla.updateURL": "\"\"",
         "browser.shell.checkDefaultBrowser": "false",

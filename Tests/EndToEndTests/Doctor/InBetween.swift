@@ -2,7 +2,7 @@ internal import Dictionaries
 internal import Primitives
 internal import TestSupport
 
-/// A faulty proxy: it changes requests and responses, or caches responses whatever their Vary.
+/// A faulty proxy: it changes requests and responses, or caches responses in spite of their Vary.
 final class InBetween: Sendable {
     /// A change to one message.
     typealias Change = @Sendable (inout WireMessage) -> Void

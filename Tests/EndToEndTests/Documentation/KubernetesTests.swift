@@ -6,7 +6,7 @@ internal import Testing
 @Suite(.timeLimit(.minutes(10))) struct KubernetesTests {
     private static let packages = ["kubernetes-validate==1.37.0"]
 
-    /// Validates every object strictly, and writes what each ConfigMap has for Dictum to a file.
+    /// Validates every object strictly, and writes the Dictum configuration of each ConfigMap to a file.
     private static let script = #"""
         import sys, yaml, kubernetes_validate
         count = 0

@@ -7,7 +7,7 @@ internal import Testing
 
 /// The dictionaries on the disk: across processes, damage, expiry, validation and limits.
 @Suite struct FetchCacheTests {
-    /// An origin of one dictionary with a validator; it answers 304 with those fields to who has it.
+    /// Returns an origin of one dictionary with a validator, which responds with 304 and those fields to a match.
     private static func origin(notModified fields: [String]) throws -> ScriptedOrigin {
         try ScriptedOrigin { head in
             if field("If-None-Match", of: head) == "W/\"one\"" {

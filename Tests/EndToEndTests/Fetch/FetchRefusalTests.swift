@@ -4,7 +4,7 @@ internal import Testing
 
 /// Responses whose body must be refused: exit code 1, one line, nothing written.
 @Suite struct FetchRefusalTests {
-    /// An answer that must be refused, and what the refusal says.
+    /// A response that must be refused, and the words of the refusal.
     struct Case: CustomTestStringConvertible, Sendable {
         let testDescription: String
         let answer: [UInt8]

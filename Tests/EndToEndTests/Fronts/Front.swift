@@ -8,7 +8,7 @@ enum Front: String, CaseIterable, CustomTestStringConvertible {
 
     var testDescription: String { rawValue }
 
-    /// Where it is; nil where it is not installed.
+    /// The path of its program, or nil if it is not installed.
     var program: String? {
         ["/usr/sbin", "/usr/bin", "/usr/local/bin"].map { "\($0)/\(rawValue)" }.first {
             FileManager.default.isExecutableFile(atPath: $0)

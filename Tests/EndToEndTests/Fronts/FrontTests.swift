@@ -54,7 +54,7 @@ internal import Testing
             else { return _ = connection.send(wire("HTTP/1.1 426 Upgrade Required", body: [])) }
             connection.send(
                 "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: websocket\r\n"
-                    // Of the key that the client sends (RFC 6455 section 1.3); HAProxy looks at it.
+                    // Derived from the client's key (RFC 6455 section 1.3), and checked by HAProxy.
                     + "Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n")
             while let bytes = connection.receiveExactly(4) { connection.send(bytes) }
         }

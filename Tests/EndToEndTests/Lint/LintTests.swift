@@ -101,7 +101,7 @@ internal import Testing
         #expect(lines.filter { $0.hasPrefix("redbot /") }.count == 5, "\(result.text)")
     }
 
-    /// Sends every kind of request, and has both look at what came; a line `WRONG` for each complaint.
+    /// Sends every kind of request, has both linters check the messages, and prints a line `WRONG` per complaint.
     private static let script = #"""
         import base64, hashlib, json, socket, subprocess, sys, time
         from httplint.message import HttpRequestLinter, HttpResponseLinter

@@ -4,7 +4,7 @@ internal import Testing
 
 @testable internal import dictum
 
-/// The command line as somebody types it for the first time.
+/// Tests the command line: mistakes, help, completions and the manual page.
 @Suite(.timeLimit(.minutes(10))) struct CommandLineTests {
     @Test(arguments: [
         (["serv", "--config", "x"], #"unknown command "serv": did you mean "serve"?"#),

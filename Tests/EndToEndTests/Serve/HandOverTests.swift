@@ -56,7 +56,7 @@ private func end(_ pid: pid_t) throws {
     @Test func `who has connected and asks only after the hand-over is answered, and told to close`() throws {
         let proxy = try ServedProxy(origin(), in: TemporaryFolder())
         let client = try WireSocket(port: proxy.port)
-        // Accepted for sure, since what came behind it was.
+        // The connection has been accepted, since later ones have been.
         #expect(try WireSocket(port: proxy.port).get("/feed").status == 200)
         #expect(try WireSocket(port: proxy.port).get("/feed").status == 200)
         proxy.process.signal(SIGUSR2)
@@ -110,7 +110,7 @@ private func end(_ pid: pid_t) throws {
         let right = try #require(proxy.folder.read("dictum.yaml"))
         let file = "\(proxy.folder.path)/dictum.yaml"
         try FileManager.default.removeItem(atPath: file)
-        // Nobody writes to it, so that whoever opens it waits for ever.
+        // The pipe has no writer, so opening it never returns.
         try #require(RunningProcess.run([file], of: "/usr/bin/mkfifo").status == 0)
         proxy.process.signal(SIGUSR2)
         let match = try proxy.process.waitFor("started the successor, process")

@@ -29,7 +29,7 @@ private let routes = """
         return try ServedProxy(origin, in: folder, settings)
     }
 
-    /// The ids of the first version, by whom it was given to.
+    /// The ids of the first version, by user.
     private let ids = Guarded<[String: String]>([:])
 
     /// Has a user fetch the first version, and keep its id.
@@ -56,7 +56,7 @@ private let routes = """
         -> CurlAnswer
     {
         let digest = Digest(of: first.span).base64
-        // Whoever was given none has stolen Ann's.
+        // Users without an id send Ann's.
         let id = ids.withLock { $0[user] ?? $0[ann] } ?? ""
         return try proxy.curl(
             path, "-H", "Accept-Encoding: \(coding)", "-H", "Available-Dictionary: :\(digest):", "-H", user,
@@ -82,7 +82,7 @@ private let routes = """
         #expect(try before.process.terminate().status == 0)
         let proxy = try served(in: folder)
         for coding in ["dcz", "dcb"] {
-            // Bob first, so that nobody else has had it read into memory.
+            // Bob comes first, so that no earlier request has read the body into memory.
             let other = try delta(proxy, coding, bob)
             #expect(other.carries(second))
             #expect(other.head["Dictum-Explain"]?.contains("dictionary-unknown") == true)

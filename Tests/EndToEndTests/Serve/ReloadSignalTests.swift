@@ -78,7 +78,7 @@ extension ServedProxy {
         #expect(answer.head["Use-As-Dictionary"] == nil)
         try proxy.reload(replacing: "store.sqlite\"", with: "store.sqlite\", memory: 1MiB")
         #expect(try proxy.process.waitFor("takes effect at the next start").contains("store.memory"))
-        // From that level on nothing is said of what is in order, not even the end.
+        // At this level the proxy logs no successful event, not even its end.
         try proxy.reload(replacing: "{format: json}", with: "{format: json, level: error}")
         try proxy.reload(replacing: "explain: off", with: "explain: on")
         try waitUntil("the new configuration explains") {
@@ -91,7 +91,7 @@ extension ServedProxy {
 
     @Test func `without a file SIGHUP ends the program as it does others`() throws {
         let folder = try TemporaryFolder()
-        // Whoever runs the tests may ignore it, as nohup does, and a child would inherit that.
+        // A parent such as nohup may ignore the signal, and children inherit that.
         let process = try RunningProcess(
             [
                 "--default-signal=HUP", RunningProcess.dictum, "serve", "--upstream", "http://127.0.0.1:9",

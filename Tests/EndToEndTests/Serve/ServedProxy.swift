@@ -10,13 +10,17 @@ final class ServedProxy {
     let folder: TemporaryFolder
     let process: RunningProcess
     let port: UInt16
-    /// The admin listener's, of which each process on one folder has its own.
+    /// The socket of the admin listener, one per process even on the same folder.
     private let adminSocket: String
 
     let scheme: String
 
-    /// Starts on a free port; `launcher` is a command that becomes the program named behind it, and `listener` what is
-    /// set of where it listens; `upstream` stands for the origin.
+    /// Starts on a free port.
+    ///
+    /// - Parameters:
+    ///   - listener: Further settings of the listener.
+    ///   - upstream: Replaces the origin as the upstream.
+    ///   - launcher: A command that executes the program named after it.
     init(
         _ origin: Origin, in folder: TemporaryFolder, _ settings: String = "", store: String? = nil,
         listener: String = "", upstream: String? = nil, launcher: [String] = []

@@ -12,7 +12,7 @@ private func origin() throws -> Origin {
             body: body))
 }
 
-/// The sockets that a service manager holds, sd_listen_fds(3), and what it is told, sd_notify(3).
+/// Tests sockets from a service manager, sd_listen_fds(3), and notifications to it, sd_notify(3).
 @Suite(.timeLimit(.minutes(10))) struct SocketActivationTests {
     @Test func `the socket that is passed is the one that is listened at`() throws {
         let socket = try HeldSocket()

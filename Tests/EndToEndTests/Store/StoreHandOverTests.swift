@@ -59,7 +59,7 @@ private func answer(_ body: [UInt8]) -> [UInt8] {
     @Test func `what is offered up to a hand-over, and after it, survives kill -9 of the successor`() throws {
         let proxy = try ServedProxy(Origin([answer(old), answer(new)]), in: folder)
         #expect(try proxy.curl("/feed").carries(old))
-        // At once: what was just admitted is on its way to the disk.
+        // The hand-over begins while the admitted version is still being written.
         proxy.process.signal(SIGUSR2)
         let accepts = try proxy.process.waitFor("has taken over").firstMatch(
             of: /process ([0-9]+) has taken over/)

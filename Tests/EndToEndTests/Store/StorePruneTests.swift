@@ -41,7 +41,7 @@ internal import Testing
         return try JSONDecoder().decode(Report.self, from: Data(result.output))
     }
 
-    /// Has Links name what these SQL conditions say, until in an hour.
+    /// Pins the versions that fulfil an SQL condition for an hour, as Links do.
     private func pin(_ condition: String) throws {
         try store.sqlite("UPDATE version SET pinned_until = \(now + 3600) WHERE \(condition)")
     }

@@ -2,9 +2,9 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 
-/// An upstream that speaks TLS: Python's, so that OpenSSL is asked by somebody else.
+/// A TLS upstream in Python, so that OpenSSL is called by another program.
 ///
-/// `/info` says what it knows of the connection, `/open` and `/cut` have no length, and only the first ends with close_notify.
+/// `/info` reports facts about the connection. `/open` and `/cut` have no length; only `/open` ends with close_notify.
 final class SecureOrigin {
     let process: RunningProcess
     let port: UInt16

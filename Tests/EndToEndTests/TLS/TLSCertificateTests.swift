@@ -2,7 +2,7 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 
-/// Which certificate a client gets, and what becomes of its files.
+/// Tests the choice of certificates, and the reloading of their files.
 @Suite(.timeLimit(.minutes(10))) struct TLSCertificateTests {
     private static func origin() throws -> Origin {
         try Origin(wire("HTTP/1.1 200 OK", "Content-Type: text/plain", body: Array("hello\n".utf8)))
@@ -28,7 +28,7 @@ internal import Testing
         let expected = [
             "two.wild.test": "wild", "one.wild.test": "exact", "ONE.wild.TEST": "exact",
             "localhost": "server",
-            // A wildcard stands for one label, and for none of the parent's own (RFC 6125 section 6.4.3).
+            // A wildcard stands for exactly one label, so it does not match the parent (RFC 6125 section 6.4.3).
             "a.two.wild.test": "server", "wild.test": "server", "unknown.test": "server",
         ]
         for (host, name) in expected {

@@ -16,7 +16,7 @@ private let hello = Array("hello\n".utf8)
         return SecureClient(proxy: proxy, certificates: certificates)
     }
 
-    /// Begins a session; what OpenSSL's client says of it.
+    /// Begins a session, and returns the output of OpenSSL's client.
     @discardableResult
     private func begin(_ client: SecureClient, _ name: String = "session") throws -> String {
         try client.sClient("-tls1_3", "-sess_out \(name)")
@@ -82,13 +82,14 @@ private let hello = Array("hello\n".utf8)
                         answer += piece
                 print(len(recorded) > 300, answer[0])
                 """)
-        // A handshake record: the proxy begins anew with whoever that is.
+        // A handshake record: the proxy begins a new handshake.
         #expect(result.text == "True 22\n", "\(result.errors)")
         #expect(client.proxy.origin.requests.count == 2)
     }
 
-    /// A way between OpenSSL's client and the proxy that keeps the client's records up to those of the early data; with
-    /// `hold` none of those behind them pass; once 2000 bytes have come back `end` passes instead, and nothing more.
+    /// A relay between OpenSSL's client and the proxy that records the client's bytes up to the end of the early data.
+    ///
+    /// With `hold` it forwards no later records. Once 2000 bytes have come back, it sends `end` and stops sending.
     private static let relay = """
         import socket, subprocess, sys, threading
         port = int(sys.argv[1])
@@ -159,11 +160,11 @@ private let hello = Array("hello\n".utf8)
         try client.certificates.write(head + "\r\n\r\n", to: "early")
         let result = try client.python(Self.relay + "relay(hold=True)")
         #expect(result.status == 0, "\(result.errors)")
-        // Told apart by a client that never ends its handshake: what comes with its end is not early any more.
+        // The client never ends its handshake, since data that arrives together with the end no longer counts as early.
         let expected = count == 2 ? [[], ["1"]] : [[]]
         #expect(client.proxy.origin.requests.map { $0.values("Early-Data") } == expected)
         try waitUntil("it has gone") { try client.proxy.metric("dictum_connections", where: "client") == 0 }
-        // Nor has it gone on from a session, whatever came with its first bytes.
+        // The handshake of `begin` is complete, and this one timed out without resuming the session.
         try expectHandshakes(client, full: 1, timedOut: 1)
     }
 

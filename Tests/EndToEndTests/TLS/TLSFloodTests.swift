@@ -2,7 +2,7 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 
-/// Five hundred handshakes at once, most of which come to nothing.
+/// Tests five hundred handshakes at once, most of which fail.
 @Suite(.timeLimit(.minutes(10))) struct TLSFloodTests {
     private static let hello = Array("hello\n".utf8)
     private static let rounds = 3

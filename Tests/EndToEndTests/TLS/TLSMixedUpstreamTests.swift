@@ -3,7 +3,7 @@ internal import Glibc
 internal import TestSupport
 internal import Testing
 
-/// Several upstreams of which some are spoken to by TLS.
+/// Tests a mix of TLS and plain upstreams.
 @Suite(.timeLimit(.minutes(10))) struct TLSMixedUpstreamTests {
     private let certificates: TestCertificates
     private let plain: Origin
@@ -22,7 +22,7 @@ internal import Testing
         return try ServedProxy(plain, in: TemporaryFolder(), upstream: "{\(upstream)\(settings)}")
     }
 
-    /// One whose certificate is somebody else's.
+    /// Returns an upstream whose certificate is for another name.
     private func impostor() throws -> SecureOrigin {
         try certificates.issue("other", names: "DNS:other.test")
         return try SecureOrigin(certificates, "other")
@@ -57,7 +57,7 @@ internal import Testing
         // Enough for three turns of the one that fails, however the loops share them.
         let count = loops + 8
         for number in 0..<count {
-            // Nothing of the request was sent, so that even one with a body goes on.
+            // No byte of the request was sent, so even a request with a body can go to the other upstream.
             let answer = try proxy.curl("/", arguments: number % 2 == 0 ? [] : ["-d", "number=\(number)"])
             #expect(answer.carries([UInt8]("plain".utf8)))
         }

@@ -45,7 +45,7 @@ struct TLSScan {
         findings.filter { $0.name == "cipher" && $0["sslversion"] == version }.map { $0["cipher"] }
     }
 
-    /// How many groups and signatures it has tried with success.
+    /// The number of groups and signature algorithms that it tried successfully.
     var keyCount: Int { findings.count { $0.name == "group" || $0.name == "connection-signature-algorithm" } }
 
     /// Everything that is not as it should be, one line each.

@@ -78,7 +78,7 @@ private let body = Feed.bytes(version: 3, items: 200)
         }
         let client = try served(origin, "compression: {types: []}")
         #expect(try client.curl("/whole", "--http1.0").carries(body))
-        // RFC 8446 section 6.1: without it the body may have been cut off by anybody.
+        // RFC 8446 section 6.1: without close_notify an attacker may have truncated the body.
         #expect(try client.curl("/cut", "--http1.0").code != 0)
     }
 

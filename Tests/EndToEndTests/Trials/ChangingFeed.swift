@@ -1,15 +1,15 @@
 internal import TestSupport
 
-/// Several paths of an API whose answers change: what `/feed/PATH?v=VERSION` answers is known from its target alone.
+/// Several API paths with changing responses, whose bodies depend only on the target `/feed/PATH?v=VERSION`.
 enum ChangingFeed {
-    /// How many items the answers of each path have: small ones, and one beyond what fits into few pages.
+    /// The number of items per path: three small bodies, and one that needs many database pages.
     private static let items = [20, 20, 25, 300]
     private static let common = items.indices.map { Feed.bytes(version: $0, items: items[$0]) }
 
     /// The numbers of the paths.
     static var paths: Range<Int> { items.indices }
 
-    /// A version: what it shares with the others of its path, behind what no other has.
+    /// Returns a version: bytes that only it has, then bytes that all versions of the path share.
     static func bytes(path: Int, version: Int) -> [UInt8] {
         var random = SplitMix(seed: UInt64(path) << 32 | UInt64(version))
         let nonce = (0..<4).map { _ in String(random.next(), radix: 16) }.joined()

@@ -3,7 +3,7 @@ internal import Primitives
 internal import TestSupport
 internal import Testing
 
-/// Many clients at once, each with what it happens to hold.
+/// Tests many clients at once that hold random versions.
 @Suite(.timeLimit(.minutes(10))) struct CrowdTrialTests {
     private static let clientCount = 64
     private static let versionCount = 16

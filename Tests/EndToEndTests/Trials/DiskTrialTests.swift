@@ -26,7 +26,7 @@ internal import Testing
         try disk.empty(proxy.process)
         try recovers(
             proxy, store: "\(disk.path)/store.sqlite", seenBy: SmallDisk.entering(proxy.process))
-        // With the process its disk goes too: what stops is what kill -9 would leave.
+        // The disk disappears with the process, so copy the files while it is stopped, as kill -9 would leave them.
         proxy.process.signal(SIGSTOP)
         for ending in ["", "-wal"] {
             let seen = disk.path(seenBy: proxy.process)
@@ -88,7 +88,7 @@ internal import Testing
         #expect(try first.process.terminate().status == 0)
         let before = client.offered
         client.forget(after: .now, keeping: 0)
-        // In this mode nobody else can even read.
+        // In this mode other processes cannot even read.
         let holder = try lock("PRAGMA locking_mode = EXCLUSIVE")
         let proxy = try served()
         try goesOn(proxy, saying: "locked", "`fuser` names it")
@@ -108,13 +108,13 @@ internal import Testing
 
     // MARK: What each must do
 
-    /// Follows the feed; each answer is a delta that decodes to what the upstream sent.
+    /// Follows the feed, and expects deltas that decode to the upstream's bodies.
     private func follow(_ proxy: ServedProxy, versions: Int) throws {
         let deltas = try client.follow(port: proxy.port, versions: versions)
         try #require(try ForeignJudge().faults(of: deltas) == [])
     }
 
-    /// Without its disk the proxy serves deltas from memory, says what is wrong and what to do, and counts it.
+    /// Expects that without its disk the proxy serves deltas from memory, logs the fault and its remedy, and counts it.
     private func goesOn(_ proxy: ServedProxy, saying words: String...) throws {
         try follow(proxy, versions: 4)
         let log = try proxy.process.waitFor("cannot be written")
@@ -161,11 +161,11 @@ internal import Testing
         try #require(result.status == 0, "\(result.errors)")
     }
 
-    /// The folder for the store and what is in it, with these rights for their owner.
+    /// Creates the store's folder, and sets the mode of the folder and its files.
     private func setMode(_ mode: Int) throws {
         let path = "\(folder.path)/own"
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-        // A key that others may read is refused, whatever the disk does.
+        // The key file keeps its mode, since a key that others may read is refused.
         let names = folder.names(in: "own").filter { !$0.hasSuffix(".key") }
         for path in [path] + names.map({ "\(path)/\($0)" }) {
             try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)

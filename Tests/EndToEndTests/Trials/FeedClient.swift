@@ -2,7 +2,7 @@ internal import Dictionaries
 internal import TestSupport
 internal import Testing
 
-/// A client that follows one path of the feed through every life of a proxy, and remembers what it was offered.
+/// A client that follows one path of the feed through restarts of the proxy, and remembers its offers.
 ///
 /// Used by one thread at a time.
 // @unchecked proof: one thread at a time calls it, and gates stand between them.
@@ -14,19 +14,19 @@ final class FeedClient: @unchecked Sendable {
         let at: ContinuousClock.Instant
     }
 
-    /// How often an answer is asked for before it changes, as clients poll a feed.
+    /// The number of requests per version, as clients poll a feed.
     private static let pollsPerVersion = 4
 
     let path: Int
     private(set) var offered: [Offered] = []
-    /// The last version that was asked for, whether or not its answer came.
+    /// The last requested version, even if its response did not arrive.
     private(set) var lastAsked = 0
     /// The newest version that the client was offered.
     private var held: Int?
     /// The last delta it got, for the judge.
     private(set) var lastDelta: ForeignJudge.Answer?
     private let firstOffer: Gate
-    /// The last such deadline, by which a failure says how old what is lost was.
+    /// The last deadline of `forget(after:keeping:)`, for the age of a lost version in a failure.
     private var forgottenAfter = ContinuousClock.now
 
     init(path: Int, firstOffer: Gate = Gate()) {
@@ -42,7 +42,7 @@ final class FeedClient: @unchecked Sendable {
             lastAsked += 1
             let version = lastAsked
             for number in 0..<Self.pollsPerVersion {
-                // A client that holds a usable dictionary is not offered another each time; one that has none is.
+                // A client with a usable dictionary does not get an offer each time. A client without one does.
                 let answer = number == 1 ? try? askAnew(version, on: socket) : try? ask(version, on: socket)
                 guard let answer, answer.isWhole else { return }
                 guard answer["Use-As-Dictionary"] != nil, held != version else { continue }
@@ -74,7 +74,7 @@ final class FeedClient: @unchecked Sendable {
         return deltas
     }
 
-    /// Asks as a client that holds nothing.
+    /// Sends a request without a dictionary.
     private func askAnew(_ version: Int, on socket: WireSocket) throws -> WireMessage {
         try socket.get(ChangingFeed.target(path: path, version: version))
     }
@@ -93,21 +93,21 @@ final class FeedClient: @unchecked Sendable {
         return answer
     }
 
-    /// Forgets what a proxy that keeps so many versions need not have any more, and what it may not have had time for.
+    /// Forgets versions that a proxy may have dropped above its limit, or may not have written in time.
     ///
-    /// Every version that was asked for may have been admitted, whether or not its answer came.
+    /// Every requested version may have been admitted, even if its response did not arrive.
     func forget(after deadline: ContinuousClock.Instant, keeping count: Int) {
         forgottenAfter = deadline
         offered.removeAll { $0.at > deadline || $0.version <= lastAsked - count }
         held = offered.last?.version
     }
 
-    /// Advertises each dictionary that it may still use, for an answer that changes nothing; what came.
+    /// Advertises each usable dictionary for a response that is not stored, and returns the responses.
     func advertiseAll(port: UInt16) throws -> [ForeignJudge.Answer] {
         let socket = try WireSocket(port: port)
         return try offered.map { offered in
             let dictionary = ChangingFeed.bytes(path: path, version: offered.version)
-            // A version that nobody was asked for, so that it is over this dictionary or over none.
+            // No client has requested this version, so its response is a delta over this dictionary or no delta.
             let next = 1_000_000 + offered.version
             // One delta in eight goes to the judge's slower decoder.
             let coding = offered.version % 8 == 0 ? "dcb" : "dcz"

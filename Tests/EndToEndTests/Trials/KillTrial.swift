@@ -56,7 +56,7 @@ struct KillTrial {
         }
     }
 
-    /// Everything that is due is used, and comes as what the upstream sent.
+    /// Advertises all durable versions, and expects deltas that decode to the upstream's bodies.
     private mutating func check(_ proxy: ServedProxy) throws {
         let answers = Guarded<[ForeignJudge.Answer]>([])
         let (clients, port) = (clients, proxy.port)
@@ -71,7 +71,7 @@ struct KillTrial {
         try demand(damaged == 0 ? [] : ["\(damaged) bodies are damaged"])
     }
 
-    /// Lets all clients poll, kills the proxy at a random moment, and settles what is due after it.
+    /// Lets all clients poll, kills the proxy at a random moment, and forgets versions that need not be durable.
     private mutating func kill(_ proxy: ServedProxy) throws {
         let (done, port) = (Gate(), proxy.port)
         for client in clients {
@@ -81,7 +81,7 @@ struct KillTrial {
             }
         }
         for _ in clients { try demand(firstOffer.wait(seconds: 60) ? [] : ["a client is offered nothing"]) }
-        // The random moment is what is tried; nothing waits for anything here.
+        // The trial is about the random moment, so it does not wait for any event.
         usleep(UInt32.random(in: 0...UInt32(Self.momentMillisecondsMax), using: &random) * 1000)
         let deadline = ContinuousClock.now - Self.durableWithin
         proxy.process.stop()

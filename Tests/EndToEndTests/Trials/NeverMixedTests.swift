@@ -70,7 +70,7 @@ internal import Testing
         -> WireMessage
     {
         let socket = try WireSocket(port: proxy.port)
-        // The others have an id as well: that of somebody.
+        // Clients without an id send that of another client.
         let id = ids.withLock { $0[client.testDescription] ?? $0.values.first }
         func ask() throws -> WireMessage {
             let fields =
@@ -89,17 +89,17 @@ internal import Testing
         return answer
     }
 
-    /// An answer but for what differs from one request to the next.
+    /// Returns a response without the parts that differ from request to request.
     private func likeness(_ answer: WireMessage) -> [String] {
         answer.fields.filter { $0.name != "Date" }.map { name, value in
             "\(name): \(name == "Dictum-Explain" ? String(value.prefix { $0 != ";" }) : value)"
         } + ["\(answer.body)"]
     }
 
-    /// Only owners get deltas; others get to the letter what one gets who names a digest that nobody has.
+    /// Expects deltas for owners, and exactly the response to an unknown digest for all others.
     private func expectNoMixing(_ proxy: ServedProxy, owners: [Int], _ comment: Comment) throws {
         var deltas: [ForeignJudge.Answer] = []
-        // Owners last, so that a body that was read from disk for them helps nobody else.
+        // Owners come last, so that no other client finds a body that was read from disk for them.
         for number in Self.clients.indices.filter({ !owners.contains($0) }) + owners {
             let client = Self.clients[number]
             for coding in ["dcz", "dcb"] {

@@ -9,7 +9,7 @@ struct SmallDisk {
     /// Root makes the namespace itself; others need to be root of a user namespace first.
     private static let namespace = geteuid() == 0 ? ["unshare", "-m"] : ["unshare", "-U", "-r", "-m"]
 
-    /// Where it is mounted, for the process that sees it.
+    /// The mount point, as seen by the process in the namespace.
     let path: String
 
     init(in folder: TemporaryFolder) throws {
@@ -22,7 +22,7 @@ struct SmallDisk {
         Self.namespace + ["/bin/bash", "-c", #"mount -t tmpfs -o size=8m none "$0" && exec "$@""#, path]
     }
 
-    /// Where everybody finds what that process sees there.
+    /// The path by which other processes reach the disk of that process.
     func path(seenBy process: RunningProcess) -> String { "/proc/\(process.pid)/root\(path)" }
 
     /// The command that runs the one behind it where that process sees the disk.

@@ -1,7 +1,7 @@
 internal import HTTP
 
-/// The rules for chunked bodies: cutting changes neither the data nor the trailers, nor where the body ends; a reader made
-/// of nothing but the grammar agrees; and what is written again is read as the same.
+/// The rules for chunked bodies: cutting does not change the data, the trailers or the end of the body; a reader made
+/// from the grammar alone agrees; and a written body parses to the same data.
 enum ChunkedRules {
     private static let limits = MessageLimits(
         chunkExtensionBytes: 16, chunkExtensionBytesTotal: 40, trailerBytes: 64, trailerCount: 4)
@@ -42,7 +42,7 @@ enum ChunkedRules {
         try require(again == whole, "what is written again reads as the same")
     }
 
-    /// Of a body that is lost in the end, pieces tell more or less of the data before: it does not count.
+    /// If a body turns out invalid, the cuts decide how much data comes before the error, so that data is not compared.
     private static func outcome(_ bytes: [UInt8], cuts: Cuts?) -> Outcome {
         var parser = ChunkedParser(limits: limits)
         var outcome = Outcome()

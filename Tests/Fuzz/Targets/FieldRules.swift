@@ -1,7 +1,7 @@
 internal import Dictionaries
 internal import Primitives
 
-/// The rules for fields: nothing traps, and what is written again reads as the same.
+/// The rules for fields: no input traps, and a written value parses to the same value.
 enum FieldRules {
     static func check(_ bytes: [UInt8]) throws(BrokenRule) {
         let lines = bytes.split(separator: UInt8(ascii: "\n"), maxSplits: 3).map {

@@ -1,17 +1,17 @@
 internal import HTTP
 internal import Primitives
 
-/// The rules for heads: cutting changes nothing, what is written again reads as the same, and whatever is taken goes out in
-/// a form that no reader can take for anything else.
+/// The rules for heads: cutting the input does not change the result, a written head parses to the same head, and
+/// every accepted head is written in a form that all readers understand in the same way.
 enum HeadRules {
     private static let limits = MessageLimits(headBytes: 2048, fieldCount: 24, requestTargetBytes: 256)
-    /// With room for the Host that is added where there is none.
+    /// One field more, for the Host field that is added if it is missing.
     private static let limitsOfWritten = MessageLimits(
         headBytes: 2048, fieldCount: 25, requestTargetBytes: 256)
 
     private typealias Parse = (inout HeadParser, Span<UInt8>) throws(ParseError) -> Head?
 
-    /// A head as it is passed on, with what follows from it.
+    /// A head as it is forwarded, and the framings of its body.
     private struct Head: Equatable {
         var written: [UInt8] = []
         var framings: [BodyFraming] = []
@@ -100,7 +100,7 @@ enum HeadRules {
         _ = head.authority
         _ = head.target.query
         head.version = .http11
-        // A client of HTTP/1.0 may name no host; who forwards its request adds one.
+        // An HTTP/1.0 client may send no Host field. The proxy adds one.
         if !head.headers.contains(.host) { head.headers.append(.host, "a") }
         HeadWriter.write(head, into: &outcome.written)
         return outcome
@@ -111,7 +111,7 @@ enum HeadRules {
     {
         guard let head = try parser.parseResponse(bytes) else { return nil }
         var outcome = Head()
-        // Whoever passes on what has no body drops what it says of one.
+        // The proxy removes the framing fields of messages without a body.
         var passed = head
         if head.status.isInformational || head.status == .noContent {
             passed.headers.remove(.contentLength)

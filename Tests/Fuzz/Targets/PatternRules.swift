@@ -1,7 +1,8 @@
 internal import Dictionaries
 
-/// The rules for URL Patterns: the first line is a pattern, the others are URLs; what captures also matches, and a text
-/// that is escaped matches itself and nothing else.
+/// The rules for URL Patterns: a pattern that captures also matches, and an escaped text matches only itself.
+///
+/// The first line is a pattern, and the others are URLs.
 enum PatternRules {
     static func check(_ bytes: [UInt8]) throws(BrokenRule) {
         let lines = bytes.split(separator: UInt8(ascii: "\n"), maxSplits: 8).map {

@@ -1,8 +1,8 @@
 /// A second reader of chunked bodies, as simple as the grammar of RFC 9112 section 7.1 and blind to limits, for comparison.
 ///
-/// It takes a whole body that ends with its trailer section; what stands in extensions and trailers it does not look at.
+/// It reads a whole body that ends with its trailer section, and ignores the contents of extensions and trailers.
 enum PlainChunks {
-    /// The data; nil where the bytes are no such body.
+    /// Returns the data, or nil if the bytes are not such a body.
     static func read(_ bytes: [UInt8]) -> [UInt8]? {
         var data: [UInt8] = []
         var rest = bytes[...]
@@ -28,7 +28,7 @@ enum PlainChunks {
         return false
     }
 
-    /// The bytes up to CRLF; nil where there is none, or a CR or LF alone before it.
+    /// Returns the bytes up to CRLF, or nil if CRLF is missing or a bare CR or LF comes first.
     private static func takeLine(_ rest: inout ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
         guard let end = rest.firstIndex(where: { $0 == 13 || $0 == 10 }), rest[end...].starts(with: [13, 10])
         else { return nil }

@@ -1,7 +1,7 @@
 internal import HTTP
 
-/// The rules for the PROXY protocol: every beginning of a header asks for more, what follows it changes nothing, and the
-/// header is never longer than allowed.
+/// The rules for the PROXY protocol: the parser asks for more bytes after every prefix of a header, ignores the bytes
+/// after the header, and accepts no header above the maximum length.
 enum ProxyHeaderRules {
     static func check(_ bytes: [UInt8]) throws(BrokenRule) {
         let all = outcome(bytes[...])

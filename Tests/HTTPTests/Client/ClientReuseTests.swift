@@ -118,8 +118,7 @@ struct ClientReuseTests {
         #expect(peer.readToEnd() == ("", .closed))
     }
 
-    /// Begins a second request on a kept connection in the same batch of events that reports what `happens`
-    /// there.
+    /// Begins a second request on a kept connection in the same batch of events that reports the effect of `happens`.
     private func reuse(
         framing: BodyFraming = .none, _ write: @escaping @Sendable (TestResponse) -> Void = { _ in },
         happens: (Peer) -> Void

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Proxy
 
-/// Reads a text, with an upstream put before it so that each test shows only what it is about.
+/// Parses a text after a line with an upstream, so that each test contains only its own settings.
 func configuration(
     _ text: String, environment: [String: String] = [:]
 ) throws(ConfigurationError) -> Configuration {

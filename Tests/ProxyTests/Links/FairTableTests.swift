@@ -2,7 +2,7 @@ internal import Testing
 
 @testable import Proxy
 
-/// The bounded table in which clients cannot push out what others have brought.
+/// Tests the bounded table in which a client cannot push out entries of other clients.
 struct FairTableTests {
     private func add(_ key: Int, by client: UInt128, to table: inout FairTable<Int, Int>) {
         table.change(key, openedBy: client, fresh: 0) { $0 += 1 }

@@ -3,7 +3,7 @@ internal import Testing
 
 @testable import Proxy
 
-/// Which chains belong to a page, by what its clients fetch.
+/// Tests which chains count as a page's, by the fetches of its clients.
 struct LearnedPagesTests {
     private let page = LearnedPages.Key(authority: "api.test", match: "/")
     private func chain(_ match: String) -> ChainKey { ChainKey(authority: "api.test", match: match) }

@@ -9,7 +9,7 @@ internal import Testing
 private let body = Feed.bytes(version: 0, items: 40)
 private let link = #"routes: [{match: "/*", dictionary: {delivery: link}}]"#
 
-/// Which bodies get a URL of their own: those that are public by proof.
+/// Tests that only bodies with proof of being public get a dictionary URL.
 @Suite(.timeLimit(.minutes(10))) struct PublicProofTests {
     /// Returns true if any client can fetch the body by its dictionary URL.
     private func isReadable(_ body: [UInt8], by proxy: TestProxy, match: String = "/feed") throws -> Bool {

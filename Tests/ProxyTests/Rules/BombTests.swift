@@ -11,7 +11,7 @@ private func bomb(_ coding: ContentCoding) throws -> [UInt8] { try Codec.encode(
 
 private let taken = "dictum_compression_memory_bytes"
 
-/// Few bytes that stand for many: what decoding them takes is counted.
+/// Tests small bodies that decode to large ones: the memory for decoding is limited.
 @Suite(.timeLimit(.minutes(10))) struct BombTests {
     @Test(arguments: [ContentCoding.br, .zstd], [0, 3, 100])
     func `a bomb whose window finds no memory goes on as the upstream coded it`(
@@ -132,7 +132,7 @@ private let taken = "dictum_compression_memory_bytes"
             gate.wait()
         }
         let proxy = try TestProxy(origin, "compression: {memory: 1MiB}")
-        // Decoders of others take what there is.
+        // The decoders of other clients take all the memory.
         var others: [WireSocket] = []
         while try proxy.metric(taken) < 1_000_000, others.count < 200 {
             let other = try proxy.connect()

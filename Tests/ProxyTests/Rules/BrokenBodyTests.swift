@@ -8,7 +8,7 @@ internal import Testing
 private let first = Feed.bytes(version: 0, items: 850)
 private let second = Feed.bytes(version: 1, items: 850)
 
-/// How an upstream announces a body that it does not end.
+/// The framing fields of a body that the upstream breaks off.
 private let framings = ["Transfer-Encoding: chunked", "Content-Length: \(second.count)"]
 
 /// An upstream that gives `first` whole, and then `second` up to a point where its connection ends.
@@ -39,7 +39,7 @@ private func isCutOff(_ fetch: () throws -> WireMessage) throws -> Bool {
         let answer = try fetch()
         return answer.status == 200 && !answer.isWhole
     } catch WireError.noHead(.reset) {
-        // A reset takes with it what the receiver has not read yet, even the head.
+        // A reset discards all bytes that the receiver has not read yet, even the head.
         return true
     }
 }
@@ -60,7 +60,7 @@ private func isCutOff(_ fetch: () throws -> WireMessage) throws -> Bool {
     func `a body that breaks off before anything of it has gone out is a 502`(framing: String) throws {
         let proxy = try TestProxy(breaksOff(framing, pauses: false))
         _ = try proxy.fetch("/feed")
-        // On a busy machine the hold may end before the break comes: several, of which one must be in time.
+        // On a busy machine the hold may end before the break. One of several requests must be in time.
         let answers = (0..<5).compactMap { _ in try? proxy.fetch("/feed", over: first) }
         #expect(answers.allSatisfy { $0.status == 502 || !$0.isWhole })
         let answer = try #require(answers.first { $0.status == 502 })

@@ -6,9 +6,9 @@ internal import Testing
 
 @testable import Proxy
 
-/// Many users on one device: nobody is ever answered over what he was not given.
+/// Tests many users on one device: each response is coded only over a dictionary that its user was given.
 @Suite(.timeLimit(.minutes(20))) struct CapabilityMixTests {
-    /// How a request says whose it is.
+    /// The way in which a request identifies its user.
     private enum Login: CaseIterable {
         case anonymous, analytics, cookie, bearer, both
     }
@@ -43,7 +43,7 @@ internal import Testing
         "/tagged": #"ETag: "same""#, "/page.html": "Vary: Cookie\r\nSet-Cookie: csrftoken=2; Path=/",
     ]
 
-    /// Whom the upstream takes a request for.
+    /// Returns the user that the upstream recognises in a request.
     private static func user(of request: WireMessage) -> String {
         let token = request["Authorization"].map { $0.dropFirst("Bearer ".count) }
         let session = request["Cookie"]?.split(separator: "; ").first { $0.hasPrefix("session=") }?.dropFirst(
@@ -100,7 +100,7 @@ internal import Testing
             var fields =
                 clients[place].fields + ["Accept-Encoding: \(Bool.random(using: &random) ? "dcz" : "dcb")"]
             clients[place].requests += 1
-            // Its own dictionary for the path with its id; sometimes another's, with an id of its own, guessed or none.
+            // The client's own dictionary with its id, or another user's with its own id, a guessed one or none.
             let own = clients[place].held.last {
                 String(decoding: $0.body, as: UTF8.self).contains(" \(path) ")
             }
@@ -141,7 +141,7 @@ internal import Testing
             }
             let isExact = try answer.carriesDecoded(expected, over: dictionary)
             try #require(isExact, "seed \(seed): \(answer)")
-            // A client that would gain little by another dictionary is offered none, and keeps the one that it has.
+            // A client that would gain little from another dictionary gets no offer and keeps its own.
             guard let field = answer["Use-As-Dictionary"] else { continue }
             let offer = try #require(UseAsDictionary.parse([field]))
             try #require(!offer.id.isEmpty)
@@ -179,7 +179,7 @@ internal import Testing
             return end - start
         }
         var random = SplitMix(seed: 11)
-        // A pair each, in either order: which of both takes longer is the toss of a coin, whatever else the machine does.
+        // Pairs in random order: if the times do not differ, each of the two takes longer half of the time.
         var longer = 0
         let pairs = 3_000
         for _ in 0..<pairs {

@@ -10,13 +10,13 @@ private let second = Feed.bytes(version: 1, items: 40)
 
 /// Digest and id are credentials: they stand in the fields that carry them, and nowhere else.
 @Suite(.timeLimit(.minutes(5))) struct CapabilitySecrecyTests {
-    /// How a digest may be written, and what it is of.
+    /// Returns the spellings of a body's digest.
     private static func spellings(_ body: [UInt8]) -> [String] {
         let digest = Digest(of: body.span)
         return [digest.base64, digest.base64URL, digest.hex, digest.hex.uppercased()]
     }
 
-    /// An upstream that gives `first`, `second` to whoever says `X-Version: 1`, and nothing to whoever says `X-Fail`.
+    /// Returns a proxy whose upstream sends `first`, `second` for `X-Version: 1`, and no response for `X-Fail`.
     private func proxy() throws -> TestProxy {
         try TestProxy(
             Origin { request, connection in

@@ -10,7 +10,7 @@ private let second = Feed.bytes(version: 1, items: 40)
 private let ann = "Authorization: Bearer ann"
 private let bob = "Authorization: Bearer bob"
 
-/// The settings about ids, and what an explanation tells about them.
+/// Tests the settings about ids, and their explanations.
 @Suite(.timeLimit(.minutes(10))) struct CapabilitySettingsTests: CapabilitySuite {
     // MARK: Settings
 

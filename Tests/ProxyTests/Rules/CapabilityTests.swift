@@ -32,7 +32,7 @@ extension CapabilitySuite {
     }
 }
 
-/// Returns a response in wire bytes that does not say for whom it is.
+/// Returns the wire bytes of a response without fields that mark it as public or private.
 func ownResponse(_ body: [UInt8], _ fields: String...) -> [UInt8] {
     json(body, (["X-Origin: 1", "Cache-Control: max-age=60"] + fields).joined(separator: "\r\n"))
 }

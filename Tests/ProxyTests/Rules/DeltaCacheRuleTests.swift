@@ -41,7 +41,7 @@ extension TestProxy {
     ) throws {
         let proxy = try TestProxy(Origin([json(first), json(second)]))
         _ = try proxy.fetch("/feed")
-        // New: nobody has had this body yet, so that each answer is hashed first.
+        // If the body is new, each response has to be hashed first.
         if !isNew { _ = try proxy.fetch("/feed") }
         let answers = try proxy.herd(Array(repeating: first, count: 64)) { _ in coding.token }
         for answer in answers {
@@ -65,7 +65,7 @@ extension TestProxy {
             #"routes: [{match: "/*", dictionary: {versions: 32, delivery: in_band}}]"#)
         for _ in versions { _ = try proxy.fetch("/feed") }
         let held = (0..<64).map { versions[$0 % 16] }
-        // Of each version both codings, twice.
+        // Each version in both codings, twice.
         let answers = try proxy.herd(held) { $0 < 32 ? "dcz" : "dcb" }
         var seen: Set<[UInt8]> = []
         for (answer, dictionary) in zip(answers, held) {

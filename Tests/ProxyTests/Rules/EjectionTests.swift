@@ -67,7 +67,7 @@ extension TestProxy {
     }
 }
 
-/// A URL of this machine where nobody listens.
+/// Returns a URL of this machine on which no process listens.
 func deadURL() throws -> String {
     let origin = try Origin([UInt8]())
     origin.stop()

@@ -3,7 +3,7 @@ internal import Testing
 
 @testable import Proxy
 
-/// Whom trusted proxies name as the client.
+/// Tests which client the fields of trusted proxies name.
 struct ForwardedClientTests {
     private func headers(_ fields: [(String, String)]) throws -> Headers {
         var headers = Headers()

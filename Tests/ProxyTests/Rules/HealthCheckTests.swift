@@ -7,12 +7,12 @@ internal import Testing
 
 @testable import Proxy
 
-/// An upstream whose `/healthz` says what it is told to, and whose other answers are always well.
+/// An upstream with an adjustable status of `/healthz`, and status 200 for all other targets.
 private final class CheckedOrigin: Sendable {
     let origin: Origin
     private let status: Guarded<Int?>
 
-    /// Without a status it does not answer checks.
+    /// Without a status it does not respond to checks.
     init(_ status: Int?) throws {
         let current = Guarded(status)
         self.status = current

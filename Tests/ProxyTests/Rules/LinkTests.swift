@@ -21,7 +21,7 @@ private func open(_ body: [UInt8], _ fields: String...) -> [UInt8] {
     json(body, (["Cache-Control: public"] + fields).joined(separator: "\r\n"))
 }
 
-/// `delivery: link` and `auto`: which answers carry a Link, and to what.
+/// Tests which responses carry a Link, and its target, with `delivery: link` and `auto`.
 @Suite(.timeLimit(.minutes(10))) struct LinkTests {
     @Test func `a Link names the first proven body for as long as its life, whatever comes after`() throws {
         let proxy = try TestProxy(Origin(Array(repeating: open(first), count: 3) + [open(second)]), link)
@@ -242,7 +242,7 @@ private func open(_ body: [UInt8], _ fields: String...) -> [UInt8] {
     @Test func `a name whose deltas waste more than another download gives way to a fresh one`() throws {
         let version = Guarded(0)
         let origin = try Origin { _, connection in
-            // Nothing in common with the first three; each but little different from the one before.
+            // These bodies have nothing in common with the first three, and each differs little from the one before.
             let (number, seed) = version.withLock { ($0, $0 < 1 ? 900 : 0) }
             connection.send(open(Feed.bytes(version: seed + number, items: 40)))
         }

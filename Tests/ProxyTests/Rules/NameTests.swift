@@ -14,7 +14,7 @@ private final class Names: Sendable {
 
     init(_ ports: [UInt16]) { self.ports = Guarded(ports) }
 
-    /// Gives the name other addresses, and waits until somebody has asked for them.
+    /// Changes the addresses of the name, and waits until they have been looked up.
     func become(_ ports: [UInt16]) throws {
         self.ports.withLock { $0 = ports }
         let before = asked

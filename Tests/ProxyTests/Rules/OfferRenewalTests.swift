@@ -4,9 +4,9 @@ internal import Proxy
 internal import TestSupport
 internal import Testing
 
-/// Which clients are offered a new body, from outside.
+/// Tests which clients are offered a new body, through requests.
 @Suite(.timeLimit(.minutes(10))) struct OfferRenewalTests {
-    /// A proxy before an upstream whose body is another in every response.
+    /// Returns a proxy whose upstream sends a new body in every response.
     private func changing() throws -> TestProxy {
         let next = Guarded(0)
         let origin = try Origin { _, connection in
@@ -20,7 +20,7 @@ internal import Testing
             origin, #"routes: [{match: "/*", dictionary: {covers: path, delivery: in_band}}]"#)
     }
 
-    /// A body of which nothing changes but a number, so that deltas over an old version stay short.
+    /// Returns a body in which only a number changes, so that deltas over an old version stay short.
     private static func numbered(_ number: Int) -> [UInt8] {
         Array(#"{"number":\#(number),"feed":"#.utf8) + Feed.bytes(version: 1, items: 20) + Array("}".utf8)
     }

@@ -3,7 +3,7 @@ internal import Testing
 
 @testable import Proxy
 
-/// The closed list of fields whose senders may fill what others are answered with.
+/// Tests the closed list of request fields that may influence shared responses.
 struct OrdinaryRequestFieldsTests {
     private func isOrdinary(_ lines: [String], trusted: Bool = false, target: String = "/a") throws -> Bool {
         let text = (["GET \(target) HTTP/1.1", "Host: shop.example"] + lines + ["", ""]).joined(
@@ -29,7 +29,7 @@ struct OrdinaryRequestFieldsTests {
         ["Origin: https://app.example", "Referer: https://app.example/"],
         ["traceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"],
         ["Content-Length: 0"],
-        // Nobody believes these of a stranger.
+        // The proxy ignores these fields from untrusted clients.
         [
             "X-Forwarded-For: 1.2.3.4", "X-Forwarded-Host: evil.example", "X-Forwarded-Proto: gopher",
             "Forwarded: host=e",

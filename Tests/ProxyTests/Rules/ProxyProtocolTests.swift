@@ -3,7 +3,7 @@ internal import Testing
 
 @testable import Proxy
 
-/// A listener with `proxy_protocol`: what the header says of the client counts, and nothing goes without it.
+/// Tests a listener with `proxy_protocol`, which requires the header and believes it.
 @Suite(.timeLimit(.minutes(10)))
 struct ProxyProtocolTests {
     private static let header = "PROXY TCP4 203.0.113.7 192.0.2.1 56324 443\r\n"

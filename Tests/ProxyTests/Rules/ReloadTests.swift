@@ -268,14 +268,14 @@ private func freePort() throws -> UInt16 {
         let client = try WireSocket(port: first)
         client.send(request("/feed", []))
         asked.wait()
-        // It has arrived, and nobody has read it yet.
+        // The request has arrived, but the proxy has not read it yet.
         let late = try WireSocket(port: first)
         late.send(request("/late", []))
         let idle = try WireSocket(port: first)
         try proxy.reload(#"listeners: [{address: "127.0.0.1:\#(second)"}]"#)
         #expect(proxy.server.endpoints.map(\.urlText) == ["http://127.0.0.1:\(second)"])
         #expect(throws: WireError.self) { try WireSocket(port: first) }
-        // Which of the two is woken first is open.
+        // Either of the two may wake first.
         gate.open()
         gate.open()
         #expect(try client.receive().carries(old))

@@ -12,7 +12,7 @@ private let settings = """
     routes: [{match: /*, dictionary: {scope: private, identity: "response:X-Account"}}]
     """
 
-/// A proxy whose upstream says in X-Account who it took the client for: by a field of its own.
+/// Returns a proxy whose upstream copies the user from X-User to X-Account.
 private func proxy(_ settings: String = settings) throws -> TestProxy {
     let origin = try Origin { request, connection in
         let account = request["X-User"].map { ["X-Account: \($0)"] } ?? []

@@ -11,7 +11,7 @@ private let routes = """
     routes: [{match: "/*", dictionary: {revalidate: true, ignore_set_cookie: [lb]}}]
     """
 
-/// An upstream that knows its entity tag: 304 to who names it, else the whole body.
+/// Returns an upstream that responds with 304 if the request names its entity tag, else with the whole body.
 private func conditional(
     _ body: [UInt8] = first, tag: String = #""v1""#, fields: [String] = [], on304: [String]? = nil
 ) throws -> Origin {

@@ -62,7 +62,7 @@ private func slow(_ gate: Gate, breaksOff: Bool = false) throws -> Origin {
         answer.isWhole = true
         #expect(try answer.carriesDecoded(second, over: first))
         gate.open()
-        // A client that had none was offered it.
+        // The body was offered to a client without a dictionary.
         #expect(try proxy.fetch("/feed", over: isDelta ? first : second).contentCoding.usesDictionary)
     }
 
@@ -135,7 +135,7 @@ private func slow(_ gate: Gate, breaksOff: Bool = false) throws -> Origin {
             client.send(request("/feed", []))
             return try client.receive()["ETag"]
         }
-        // Made of what is whole within 25 ms of its head; on a busy machine some are not.
+        // Only bodies that are complete within 25 ms of their head get an ETag; on a busy machine some are late.
         #expect(tags.dropFirst(20).contains { $0 != nil }, "\(tags)")
     }
 
@@ -148,7 +148,7 @@ private func slow(_ gate: Gate, breaksOff: Bool = false) throws -> Origin {
             gate.wait()
             connection.send(Noise.bytes(length - 1000, seed: 2))
         }
-        // Only what a route compresses is held at all.
+        // The proxy holds back only bodies that a route compresses.
         let proxy = try TestProxy(origin, "compression: {types: [image/png], codings: [dcz]}")
         let client = try proxy.connect()
         client.send(request("/image", []))

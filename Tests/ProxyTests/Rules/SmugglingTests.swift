@@ -3,9 +3,9 @@ internal import Testing
 
 @testable import Proxy
 
-/// RFC 9112 section 11.2: whatever a client sends, an upstream gets requests that every reader takes for the same.
+/// RFC 9112 section 11.2: for any client input, the upstream gets requests that all readers understand alike.
 @Suite(.timeLimit(.minutes(10))) struct SmugglingTests {
-    /// The fault in what was forwarded; nil where there is only one way to read it.
+    /// Returns the ambiguity in a forwarded request, or nil if there is only one way to read it.
     private func ambiguity(of request: WireMessage) -> String? {
         guard request.isWhole else { return "a body that is not whole" }
         // As a server sees the names that hands them on as variables.

@@ -10,7 +10,7 @@ private let secret = "tok_9f86d081884c7d65"
 
 /// Tests what a thief can read with a stolen digest and id, which are credentials.
 @Suite(.timeLimit(.minutes(5))) struct StolenCapabilityTests {
-    /// An upstream that shows the victim its secret, and everybody what they search for.
+    /// Returns a proxy whose upstream shows the victim its secret, and echoes every client's search.
     private func proxy(_ settings: String = "") throws -> TestProxy {
         try TestProxy(
             Origin { request, connection in

@@ -42,7 +42,7 @@ private func twoPieces(_ gate: Gate, head: String..., ending: @escaping Origin.S
         _ = try proxy.fetch("/feed")
         let client = try proxy.connect()
         client.send(request("/feed", ["Accept-Encoding: \(coding)", available(first)]))
-        // The gate is closed, so what comes now has come before the body's end.
+        // The gate is closed, so these bytes were sent before the body's end.
         let answer = try client.receiveHead()
         #expect(answer.coding == coding)
         #expect(try decode(100_000, of: answer, from: client) == Array(second.prefix(100_000)))
@@ -51,7 +51,7 @@ private func twoPieces(_ gate: Gate, head: String..., ending: @escaping Origin.S
         #expect(try proxy.fetch("/feed", over: first, accept: coding).carriesDecoded(second, over: first))
     }
 
-    /// Decodes what comes until it is so many bytes, which must need no more than has been sent.
+    /// Decodes the response until it has `count` bytes, which must not need more input than the bytes sent so far.
     private func decode(_ count: Int, of answer: WireMessage, from client: WireSocket) throws -> [UInt8] {
         let coding = answer.contentCoding
         let decoder = try Codec.decoder(
@@ -193,7 +193,7 @@ private func twoPieces(_ gate: Gate, head: String..., ending: @escaping Origin.S
 
     @Test func `an upload to an upstream that does not read makes the client wait`() throws {
         let stalled = Endpoint.ip(try #require(IPAddress("127.0.0.1")), port: 0)
-        // Nobody accepts: the system does, and takes what its buffers hold.
+        // No process accepts the connection. The kernel does, and fills its buffers.
         let upstream = try #require(try ListeningSocket.open(stalled, count: 1).first)
         let proxy = try TestProxy(
             try Origin(json([])), "limits: {request_body: 256MiB}",
@@ -202,7 +202,7 @@ private func twoPieces(_ gate: Gate, head: String..., ending: @escaping Origin.S
         client.send(wire("POST /upload HTTP/1.1", "Host: api.test", "Content-Length: \(128 << 20)"))
         let taken = client.flood(
             with: [UInt8](repeating: 0x78, count: 64 << 10), limit: 128 << 20, quietMilliseconds: 2_000)
-        // The buffers of four sockets, and what waits between the two connections.
+        // The buffers of four sockets, and the bytes that wait between the two connections.
         #expect(taken < 48 << 20)
         client.finish()
     }

@@ -61,7 +61,7 @@ struct UpgradeTests {
         let body = Noise.bytes(5_000_000, seed: 7)
         let origin = try Origin { _, connection in
             connection.send(Self.switching)
-            // All is read before anything goes back: what is on its way then has to wait in the proxy and the client.
+            // The upstream reads everything before it sends, so the proxy and the client have to buffer bytes.
             guard let all = connection.receiveExactly(body.count) else { return }
             connection.send(all)
             connection.finish()

@@ -6,7 +6,7 @@ internal import Testing
 @testable import Proxy
 
 @Suite(.timeLimit(.minutes(10))) struct UpstreamAddressTests {
-    /// A proxy whose upstream has two addresses, of which the first refuses connections.
+    /// Returns a proxy whose upstream has an address that refuses connections, and then the origin's address.
     private static func proxy(before origin: Origin) throws -> ProxyServer {
         let gone = try Origin([UInt8]())
         let refusing = gone.port
@@ -56,7 +56,7 @@ internal import Testing
         let directory = try UpstreamDirectory(former, resolver)
         #expect(directory.servers(standingFor: former)?.count == 1)
         directory.adopt(next, try directory.servers(of: next))
-        // Whoever has the former configuration may have no TLS.
+        // A loop with the former configuration may lack a TLS context.
         #expect(directory.servers(standingFor: former) == nil)
         #expect(directory.servers(standingFor: next)?.map(\.target.scheme) == [.https])
     }

@@ -6,8 +6,8 @@ internal import Testing
 
 @testable import Proxy
 
-/// RFC 9112 sections 6.3 and 8: what an upstream gets wrong is a 502, or a connection cut off, and never the next
-/// client's answer.
+/// RFC 9112 sections 6.3 and 8: an upstream's fault causes a 502 or a closed connection, and never becomes the next
+/// client's response.
 @Suite(.timeLimit(.minutes(10))) struct UpstreamFaultTests {
     private static let head = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n"
     private static let intruder = "HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\nINTRUDER"
@@ -64,7 +64,7 @@ internal import Testing
         head + "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\nBad Name: x\r\n\r\n",
     ]
 
-    /// An upstream that answers what it is asked for under `/bad` with those bytes, and all else in good order.
+    /// Returns an upstream that sends those bytes for `/bad`, and valid responses for all other targets.
     private func origin(_ bytes: String) throws -> Origin {
         try Origin { request, connection in
             guard request.target == "/bad" else {
@@ -92,7 +92,7 @@ internal import Testing
         #expect(try proxy.fetch("/other").text == "good /other")
     }
 
-    /// Bodies that turn out to be none: whatever their type, nothing of the response has gone out by then.
+    /// Bodies with invalid framing, which is detected before any byte of the response is sent.
     private static let badBodies = [
         "Transfer-Encoding: chunked\r\n\r\nzz\r\nhello\r\n0\r\n\r\n",
         "Transfer-Encoding: chunked\r\n\r\n5\nhello\n0\n\n",

@@ -4,7 +4,7 @@ internal import TestSupport
 
 /// A pipe from which a test reads lines, at most a minute each.
 final class LineReader {
-    /// Where lines are written.
+    /// The descriptor to write lines to.
     let writeEnd: Int32
     private let readEnd: Int32
     private var unread: [UInt8] = []
@@ -28,7 +28,7 @@ final class LineReader {
         return lines
     }
 
-    /// The next line; nil if none comes in time.
+    /// Returns the next line, or nil if the time-out passes first.
     func next(milliseconds: Int32 = 60_000) -> String? {
         while true {
             if let end = unread.firstIndex(of: 10) {

@@ -44,7 +44,7 @@ final class TestProxy {
             context: context, accessLog: sink.map { .init(sink: $0, isJSON: true) })
     }
 
-    /// As the program does: its log may be read by somebody who goes away.
+    /// Ignores SIGPIPE, as the program does: the reader of its log may go away.
     private static let ignoresBrokenPipes: Void = {
         signal(SIGPIPE, SIG_IGN)
     }()
@@ -179,7 +179,7 @@ final class TestProxy {
         return line.flatMap { Int($0.dropFirst(series.count + 1)) } ?? 0
     }
 
-    /// Waits until what makes deltas has done something.
+    /// Waits until the delta statistics fulfil a condition.
     func untilDeltas(_ isSo: (DeltaStatistics) -> Bool) throws {
         try waitUntil("what makes deltas has done it") { isSo(server.context.deltas.statistics) }
     }

@@ -3,7 +3,7 @@ import Testing
 @testable import Proxy
 
 struct BalancerTests {
-    /// The places that so many requests get, with what is known of each place.
+    /// Returns the places that so many requests get, for places with these standings.
     private func places(
         _ times: Int, _ standings: [EndpointHealth.Standing?], by method: Balancer.Method = .roundRobin,
         active: [Int] = []

@@ -5,7 +5,7 @@ internal import Testing
 @testable import Proxy
 
 struct RetryBudgetTests {
-    /// How many retries there are at a time, taken all.
+    /// Takes all available retries, and returns their number.
     private func drain(_ budget: Guarded<RetryBudget>, now: Int64) -> Int {
         var count = 0
         while count < 10_000, budget.withLock({ $0.take(now: now) }) { count += 1 }
