@@ -174,7 +174,7 @@ extension EncoderDirective {
         self.level = level
     }
 
-    // Safe: owned, and nobody else has a reference.
+    // Safe: owned, without any other reference.
     deinit { unsafe libdeflate_free_compressor(handle) }
 
     var memoryBytes: Int { Self.contextBytes }

@@ -49,8 +49,8 @@ final class ZstdEncoder: Encoder {
         case nil:
             break
         case .reference(let body):
-            // As raw content, whatever its first bytes are (RFC 9842 section 5). It holds for one frame, and the
-            // body is one. Safe: `dictionary` keeps the body as long as self.
+            // The dictionary is raw content even if it begins like a formatted one (RFC 9842 section 5). The
+            // reference holds for one frame, and the body is one. Safe: `dictionary` keeps the body as long as self.
             let code = unsafe ZSTD_CCtx_refPrefix_advanced(
                 handle, body.stableAddress, body.count, ZSTD_dct_rawContent)
             try Zstd.check(code, coding, .setup)
@@ -201,7 +201,8 @@ extension EncoderDirective {
     private func configure() throws(CodingError) {
         try Zstd.check(unsafe ZSTD_DCtx_setMaxWindowSize(context, windowBytesMax), coding, .setup)
         guard let dictionary else { return }
-        // Raw content whatever its first bytes are, for every frame. Safe: `self.dictionary` outlives the context.
+        // Raw content for every frame, even if it begins like a formatted dictionary. Safe: `self.dictionary`
+        // outlives the context.
         let code = unsafe ZSTD_DCtx_loadDictionary_advanced(
             context, dictionary.stableAddress, dictionary.count, ZSTD_dlm_byRef, ZSTD_dct_rawContent)
         try Zstd.check(code, coding, .setup)

@@ -1,7 +1,7 @@
 /// A list that grows and shrinks at its end, in blocks, so that an append never moves all elements as an array
 /// does.
 ///
-/// Moving 100,000 elements takes milliseconds, in which an event loop that holds a lock would stand still. A value.
+/// Moving 100,000 elements takes milliseconds, and would block an event loop that holds a lock.
 struct BlockList<Element: Sendable>: Sendable {
     private var blocks: [[Element]] = []
     private(set) var count = 0
@@ -13,7 +13,7 @@ struct BlockList<Element: Sendable>: Sendable {
     var indices: Range<Int> { 0..<count }
 
     subscript(place: Int) -> Element {
-        // In place: a copy of an element would retain all that it refers to.
+        // Access in place: copying an element would retain every object in it.
         _read { yield blocks[place / Self.blockCount][place % Self.blockCount] }
         _modify { yield &blocks[place / Self.blockCount][place % Self.blockCount] }
     }
@@ -29,7 +29,7 @@ struct BlockList<Element: Sendable>: Sendable {
         guard count > 0 else { return nil }
         count -= 1
         let last = blocks[count / Self.blockCount].popLast()
-        // One empty block stays, for a list whose length varies around the edge of a block.
+        // Keep one empty block, so that a length that varies around the end of a block does not allocate each time.
         if blocks.count > count / Self.blockCount + 2 { blocks.removeLast() }
         return last
     }

@@ -1,6 +1,6 @@
 /// Elements in the order of their use, each at a fixed place until it is removed.
 ///
-/// Every operation is O(1). A value; its owner knows the places.
+/// Every operation is O(1). The owner keeps the places of its elements.
 struct RecencyList<Element: Sendable>: Sendable {
     private struct Slot {
         var element: Element
@@ -17,7 +17,7 @@ struct RecencyList<Element: Sendable>: Sendable {
     private var slots = BlockList<Slot?>()
     private var freePlaces: [Int] = []
 
-    /// The bytes that an element takes beside itself, with the spare capacity of the table.
+    /// The bytes per element beyond its own size, including the spare capacity of the table.
     static var overheadBytes: Int { 2 * (MemoryLayout<Slot?>.stride - MemoryLayout<Element>.size) }
 
     /// The element at a place; nil if there is none.

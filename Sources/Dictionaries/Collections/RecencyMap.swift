@@ -17,8 +17,7 @@ struct RecencyMap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private var places: [Key: Int] = [:]
     private var entries = RecencyList<Entry>()
 
-    /// The bytes that an entry takes beside its value: itself, its place in the table, and the spare capacity of
-    /// both.
+    /// The bytes per entry beyond its value: the entry, its place in the table, and the spare capacity of both.
     static var overheadBytes: Int {
         RecencyList<Entry>.overheadBytes
             + 2 * (MemoryLayout<Entry>.stride + MemoryLayout<Key>.stride + MemoryLayout<Int>.stride)

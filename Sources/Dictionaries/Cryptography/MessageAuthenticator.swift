@@ -52,7 +52,7 @@ internal import COpenSSL
     }
 }
 
-/// Parts written one after the other, each preceded by its length, so that no other parts make the same bytes.
+/// Parts written one after the other, each preceded by its length, so that different parts give different bytes.
 struct LengthPrefixed {
     private(set) var bytes: [UInt8] = []
 

@@ -155,8 +155,8 @@ package enum DeltaJoin: Sendable {
 
 /// The turn to make a delta that others may wait for.
 ///
-/// A turn that is dropped without a call to `finish` tells them that no encoder was free, so that nobody waits for
-/// ever.
+/// A turn that is dropped without a call to `finish` tells them that no encoder was free, so that none of them waits
+/// for ever.
 package final class DeltaTurn: Sendable {
     private let key: DeltaKey
     private let cache: DeltaCache

@@ -43,7 +43,7 @@ package struct StrongestPass: Sendable {
     }
 }
 
-/// A thread for long work that nobody waits for; work beyond `waitingMax` is dropped.
+/// A thread for long background work; work beyond `waitingMax` is dropped.
 final class StrongestQueue: Sendable {
     /// The maximum number of waiting jobs.
     static let waitingMax = 64

@@ -38,7 +38,7 @@ enum FieldSyntax {
         return index == range.upperBound - 1
     }
 
-    /// Returns the number that the digits of the range write, at most 2^31; nil for other text.
+    /// Returns the decimal number in the range, at most 2^31; nil for other text.
     ///
     /// RFC 9111 section 1.2.2: a number too large to hold is taken as 2^31.
     static func deltaSeconds(_ range: Range<Int>, in text: Span<UInt8>) -> Int? {

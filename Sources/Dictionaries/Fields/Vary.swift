@@ -12,8 +12,8 @@ package enum Vary {
         return (spelled + missing).joined(separator: ", ")
     }
 
-    /// Returns a line unchanged if it has names only, else its names, so that nothing of the rest swallows what
-    /// follows.
+    /// Returns a line unchanged if it has only names; otherwise its names, so that a stray quote cannot hide later
+    /// ones.
     private static func spelled(_ line: String) -> String? {
         let isPlain = line.utf8.allSatisfy {
             ASCII.isToken($0) || ASCII.isBlank($0) || $0 == UInt8(ascii: ",")

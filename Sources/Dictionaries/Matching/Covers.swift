@@ -27,7 +27,7 @@ package enum Covers: Sendable {
     /// Returns the `match` to send with a response; nil if it cannot be expressed.
     ///
     /// `route`, the pattern of the route that matches the URL, is evaluated only for `pattern` and for templates.
-    /// `captures` are needed only for templates, and found anew if they are nil.
+    /// `captures` are needed only for templates, and are computed if they are nil.
     package func matchValue(
         forPath path: String, query: String?, route: @autoclosure () -> URLPattern?,
         captures: [String: Substring]? = nil
@@ -55,7 +55,7 @@ package enum Covers: Sendable {
 
     /// Returns true if `matchValue` may have made this match for a URL that the route's pattern matches.
     ///
-    /// This is exact except for a template, of which only the text beside its placeholders is compared.
+    /// This is exact except for templates, where only the text between the placeholders is compared.
     package func mayMake(_ match: String, route: URLPattern) -> Bool {
         switch self {
         case .path:

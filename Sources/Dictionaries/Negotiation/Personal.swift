@@ -8,7 +8,7 @@ package enum Personal {
         case setCookie = "set-cookie"
         /// It varies on Cookie, and the request has a cookie that is not ignored.
         case variesOnCookie = "vary-cookie"
-        /// It varies on Authorization, and the request has that.
+        /// It varies on Authorization, and the request has that field.
         case variesOnAuthorization = "vary-authorization"
         /// It varies on a personal field.
         case variesOnField = "vary-field"
@@ -33,8 +33,7 @@ package enum Personal {
         request: RequestFacts, response: ResponseFacts, policy: PersonalPolicy
     ) -> Cause? {
         let cacheControl = response.cacheControl
-        // RFC 9111 section 5.2.2.7. It beats `public`, since it is the more careful of two that contradict each
-        // other.
+        // RFC 9111 section 5.2.2.7. If `private` and `public` contradict each other, the stricter one counts.
         if cacheControl.isPrivate { return .isPrivate }
         if !response.setCookieNames.allSatisfy(policy.ignoredSetCookies.contains) { return .setCookie }
         for name in response.varyNames {
@@ -66,8 +65,7 @@ package enum Personal {
 package enum Audience: Equatable, Sendable {
     /// All clients: the response, or the route's own `cache_control`, says `public` or `s-maxage`.
     case everybody
-    /// Clients that were given it, by its id: nothing shows that the response is personal, and nothing that it is
-    /// not.
+    /// Clients that were given it, by its id; the response may or may not be personal.
     case holders
     /// Clients that were given it, by its id; the response is personal, which bounds its storage and its use.
     case person

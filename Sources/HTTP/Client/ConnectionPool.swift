@@ -142,7 +142,7 @@ package final class ConnectionPool {
 
 /// The idle connections of one loop to one target.
 ///
-/// Confined to its loop. Hold it to send many requests to a target: to look it up costs a hash.
+/// Confined to its loop. Keep it to send many requests to a target, since each look-up costs a hash.
 package final class TargetPool {
     package let target: UpstreamTarget
     /// The idle connections, the most recently used at the end.

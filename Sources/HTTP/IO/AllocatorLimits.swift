@@ -7,7 +7,7 @@ package enum AllocatorLimits {
     /// By default the allocator returns the memory of a body to the kernel, and the next body gets it back page by page,
     /// each zeroed: a tenth of the processor time of a delta for a body of 300 KB.
     package static func set() {
-        // Larger blocks still go back at once. Of smaller ones each of the few heaps keeps this much at its end.
+        // Blocks above 1 MiB still go back at once. Each of the few heaps keeps at most 4 MiB free at its end.
         CLinux_limit_allocator(1 << 20, 4 << 20)
     }
 }

@@ -85,14 +85,14 @@ final class ConnectionCore {
         swap(&kept, &unread)
     }
 
-    /// Takes the unread input out; what is not used must come back by `keep`.
+    /// Takes the unread input out; the caller must put unused bytes back with `keep`.
     func takeUnread() -> [UInt8] {
         var taken: [UInt8] = []
         swap(&taken, &unread)
         return taken
     }
 
-    /// Puts back unread input of which nothing was used.
+    /// Puts back unread input if none of it was used.
     func putBack(_ bytes: consuming [UInt8]) {
         swap(&bytes, &unread)
     }
@@ -239,7 +239,7 @@ struct Pace: Sendable {
     mutating func passed(_ bytes: Int, at now: Int64, idleTimeout: Int64, bytesPerSecond: Int) {
         let longest = (now + idleTimeout) * 1000
         guard bytesPerSecond > 0 else { return deadlineMicroseconds = longest }
-        // 40 bits: no product overflows, and nobody sends a TiB at once.
+        // 40 bits: no product overflows, and no single call passes a TiB.
         let bought = Int64(min(bytes, 1 << 40)) * 1_000_000 / Int64(bytesPerSecond)
         deadlineMicroseconds = min(longest, deadlineMicroseconds + bought)
     }

@@ -248,7 +248,7 @@ extension EventLoop.Core {
     }
 
     private func dispatch(_ event: CLinux_event) {
-        // A handler that was removed earlier in this batch is not found, whoever has its descriptor number now.
+        // A handler that was removed earlier in this batch is not found, even if its descriptor number is in use again.
         guard let index = index(of: Token(rawValue: event.token)) else { return }
         handlers[index]?.ready(Readiness(rawValue: event.events), self)
     }

@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// The number of open client connections, over all loops.
 package final class ConnectionCount: Sendable {
-    /// The maximum number of connections that get a refusal in words.
+    /// The maximum number of refused connections at a time that get a response.
     ///
     /// Further ones are closed at once, so that they take no descriptors from served clients.
     package static let refusedMax = 32
@@ -26,7 +26,7 @@ package final class ConnectionCount: Sendable {
         value.subtract(1, ordering: .relaxed)
     }
 
-    /// Counts one more refusal in words; returns false if there are too many.
+    /// Counts one more refusal with a response; returns false if there are too many.
     func enterRefused() -> Bool {
         if refused.add(1, ordering: .relaxed).newValue <= Self.refusedMax { return true }
         leaveRefused()

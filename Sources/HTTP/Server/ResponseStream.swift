@@ -12,7 +12,7 @@ package protocol ResponseStream: AnyObject {
     var tls: TLSFacts? { get }
     /// True while the TLS handshake is not complete, so that the request may be a replay (RFC 8446 section 8).
     var isEarly: Bool { get }
-    /// The port to which plain requests are redirected; nil where they are answered.
+    /// The port to which plain requests are redirected; nil if they are served.
     var redirectPort: UInt16? { get }
     /// The request field for the subject of the client's certificate; nil for none.
     var clientSubjectField: HeaderName? { get }
@@ -38,7 +38,7 @@ package protocol ResponseStream: AnyObject {
     func write(_ piece: Span<UInt8>)
     /// Ends the response.
     func finish(trailers: Headers)
-    /// Takes back a response of which no byte has gone to the client; returns false if it is too late.
+    /// Takes back a response before its first byte has gone to the client; returns false if it is too late.
     func withdraw() -> Bool
     /// Gives the response up so that the client cannot take it for complete.
     func abort()

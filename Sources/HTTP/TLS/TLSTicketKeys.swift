@@ -54,7 +54,7 @@ struct TLSTicketKeyRing: Sendable {
         return (keys[index], index == 0 && now - keys[index].began < periodMilliseconds)
     }
 
-    /// Removes keys whose tickets have expired, even if nobody asked for a new key meanwhile.
+    /// Removes keys whose tickets have expired, even if no new key was needed meanwhile.
     private mutating func drop(now: Int64) {
         let life = periodMilliseconds * Int64(1 + Self.formerMax)
         keys.removeAll { now - $0.began >= life }

@@ -9,7 +9,7 @@ package struct ProxyHeader: Equatable, Sendable {
     /// The length of the header; the bytes behind it are the client's.
     package let byteCount: Int
 
-    /// The longest header that is accepted; version 2 allows 64 KiB of additions that nobody sends.
+    /// The length of the longest accepted header; version 2 allows 64 KiB of additions, far more than proxies send.
     package static let byteCountMax = 4096
 
     /// Reads the header at the beginning of a connection; nil if more bytes are needed.

@@ -21,8 +21,7 @@ extension [UInt8] {
     /// Appends untrusted bytes so that they stay one word of the line.
     ///
     /// JSON gets `\u00NN` for every byte that is not printable ASCII. Text gets `\xNN` for bytes that end a word or
-    /// line
-    /// or control a terminal, and `-` for an empty value.
+    /// line or control a terminal, and `-` for an empty value.
     mutating func append(escaping bytes: [UInt8], asJSON: Bool) {
         if bytes.isEmpty, !asJSON { append(UInt8(ascii: "-")) }
         if bytes.allSatisfy({ Self.isPlain($0, inJSON: asJSON) }) {

@@ -1,6 +1,6 @@
 /// The savings of a route's sampled deltas, against the best coding without a dictionary.
 ///
-/// A value without a clock; `GainSampler` keeps one per route.
+/// `GainSampler` keeps one per route.
 struct RouteGain: Sendable {
     /// Totals of sampled deltas and of the same bodies without a dictionary.
     struct Sum: Sendable, Equatable {

@@ -82,7 +82,7 @@ package struct ConfigurationError: Error, Sendable, Equatable {
         package let line: Int
         /// The column in characters, from 1.
         package let column: Int
-        /// One line that says what is wrong and what was expected.
+        /// The error and the expected value on one line.
         package let text: String
 
         /// Makes a problem; its text is put on one line, since it may quote the file.

@@ -69,8 +69,7 @@ package struct Configuration: Sendable {
 extension Configuration {
     /// A rule that decides if the client's transport is secure.
     package enum SecureTransport: Sendable, Equatable {
-        /// Secure is TLS to a listener, https reported by a trusted peer, or a loopback peer that forwards for
-        /// nobody.
+        /// Secure is TLS to a listener, https reported by a trusted peer, or a loopback peer without forwarding fields.
         case auto
         /// The transport is always secure.
         case assume

@@ -3,8 +3,8 @@ internal import Primitives
 
 /// The token buckets of recent clients, shared by all loops.
 ///
-/// The number of clients is bounded: the longest idle clients are forgotten first, whose buckets are mostly full
-/// again. The table has parts with a lock each, so that loops seldom contend.
+/// The number of clients is bounded. Clients that were idle longest are forgotten first, since their buckets are
+/// mostly full again. The table has parts with a lock each, so that loops seldom contend.
 final class ClientRates: Sendable {
     /// A part with two generations: a client moves to the recent one when it sends a request.
     private struct Part: Sendable {

@@ -1,7 +1,7 @@
 /// Costs and savings of an announced dictionary, per client.
 ///
 /// Learned announcements must save more than they cost. Each client's account is bounded, so that no client can
-/// decide alone. A value without clock.
+/// decide alone.
 struct AnnouncementLedger: Sendable {
     private struct Account {
         let client: UInt128

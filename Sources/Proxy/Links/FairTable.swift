@@ -1,9 +1,8 @@
 /// A table of bounded size in which one client cannot evict much of what others have added.
 ///
 /// The address of the client that adds an entry picks the entry's bucket. A full bucket drops its oldest entry. A
-/// flood
-/// of invented keys from one address therefore costs the entries of one bucket, and the next client that needs a lost
-/// entry adds it again. Every operation is O(1).
+/// flood of invented keys from one address therefore costs the entries of one bucket, and the next client that needs
+/// a lost entry adds it again. Every operation is O(1).
 struct FairTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private struct Bucket {
         var keys: [Key] = []

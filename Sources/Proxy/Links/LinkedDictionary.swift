@@ -60,9 +60,9 @@ final class LinkedDictionary: Sendable {
 
     /// The offer that the response carries.
     ///
-    /// Responses of an API offer themselves under the same match. RFC 9842 section 2.2.3 prefers a matching
-    /// match-dest, so
-    /// the empty destination of `fetch()` keeps such an offer, with its shorter life, from replacing this dictionary.
+    /// Responses of an API offer themselves under the same match. RFC 9842 section 2.2.3 prefers a matching match-dest,
+    /// so the empty destination of `fetch()` keeps such an offer, with its shorter life, from replacing this
+    /// dictionary.
     var offer: UseAsDictionary? {
         let chain = version.chainKey
         let isForFetch = chain.matchDest.isEmpty && !MediaTypes.isDocument(version.contentType)

@@ -14,9 +14,8 @@ package struct LinkTerms: Sendable {
 /// The current worth of a named version, which decides when another version should be named instead.
 ///
 /// An old name wastes bytes, because deltas over it are longer than over a fresh version. A new name costs every
-/// client
-/// another download. The name changes when the waste reaches that cost, which spends at most twice the optimum. Each
-/// client counts once per interval, so that none can force a change alone. A value without clock.
+/// client another download. The name changes when the waste reaches that cost, which spends at most twice the
+/// optimum. Each client counts once per interval, so that none can force a change alone.
 package struct NamedWorth: Sendable {
     /// The bytes of one body in three codings.
     package struct Sample: Sendable {
@@ -33,8 +32,7 @@ package struct NamedWorth: Sendable {
     }
 
     /// Each early replacement doubles the least life of the next name, up to 16 minutes, so that two servers that
-    /// disagree
-    /// do not cause endless downloads.
+    /// disagree do not cause endless downloads.
     private static let doublingsMax = 4
     /// The advertised life, in multiples of the age at which the previous name was replaced.
     private static let lifePerAge = 8

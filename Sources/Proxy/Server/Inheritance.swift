@@ -4,8 +4,7 @@ package import HTTP
 ///
 /// The protocol of sd_listen_fds(3): `LISTEN_FDS` sockets from descriptor 3 on, with the names `LISTEN_FDNAMES`, for
 /// the process `LISTEN_PID`. A Dictum that starts its successor does not know that number in advance. It passes its
-/// own
-/// process number in `DICTUM_SUCCEEDS`, with the descriptor on which it waits for the successor's readiness.
+/// own process number in `DICTUM_SUCCEEDS`, with the descriptor on which it waits for the successor's readiness.
 package struct Inheritance: Equatable, Sendable {
     package static let variables = [
         "LISTEN_FDS", "LISTEN_PID", "LISTEN_PIDFDID", "LISTEN_FDNAMES", "DICTUM_SUCCEEDS",

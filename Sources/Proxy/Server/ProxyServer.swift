@@ -203,8 +203,7 @@ package final class ProxyServer: Sendable {
 
     /// Drains: stops accepting, waits for requests in progress, resets the rest, and stores pending versions.
     ///
-    /// The configuration sets the time unless `drainMilliseconds` does; `stopAtOnce` cuts it short. With
-    /// `isHandedOver`
+    /// The configuration sets the time unless `drainMilliseconds` does; `stopAtOnce` cuts it short. With `isHandedOver`
     /// another process accepts at the same sockets, including the admin listener's.
     ///
     /// - Returns: false if a loop is stuck; its unsaved data is lost.
@@ -222,9 +221,8 @@ package final class ProxyServer: Sendable {
             }
         }
         waiting.notify(queue: .global()) { [drained] in drained.signal() }
-        // Hand over after the loops have stopped accepting: the successor waits for the store, and what it admits
-        // meanwhile
-        // is in memory only.
+        // Hand over after the loops have stopped accepting. Until then the successor keeps its new versions in memory
+        // only.
         if isHandedOver { context.store.handOver() }
         _ = drained.wait(timeout: .now() + .milliseconds(time))
         for part in parts {
@@ -232,7 +230,7 @@ package final class ProxyServer: Sendable {
             part.loop.stop()
         }
         var areLoopsOver = true
-        // Loops after a stuck one have had their time.
+        // Do not wait again after a stuck loop: the others have had the same time to end.
         for part in parts where !part.loop.join(milliseconds: areLoopsOver ? Self.stuckMilliseconds : 0) {
             areLoopsOver = false
         }

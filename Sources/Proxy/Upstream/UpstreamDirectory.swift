@@ -43,8 +43,7 @@ final class UpstreamDirectory: Sendable {
     /// Resolves the upstreams of a new configuration; blocks, and changes nothing.
     ///
     /// Unchanged addresses keep their objects and so their health. A known name that has no address now keeps its
-    /// former
-    /// ones; an unknown name without an address is an error, because it is probably misspelt.
+    /// former ones. An unknown name without an address is an error, because it is probably misspelt.
     func servers(of urls: [UpstreamURL]) throws(StartError) -> [UpstreamServer] {
         let found = resolve(urls)
         guard let host = found.unknown.first else { return found.servers }

@@ -6,7 +6,7 @@ internal import HTTP
 ///
 /// Messages are JSON, each followed by a NUL. Blocking, for one thread. The browser ends with this object.
 final class DevToolsPipe {
-    /// A browser that does not start, or does not do what it should.
+    /// A failure of the browser: it does not start, or responds with an error.
     struct Failure: Error {
         let text: String
     }
@@ -19,7 +19,7 @@ final class DevToolsPipe {
     private let replies: Int32
     private var unread: [UInt8] = []
     private var lastID = 0
-    /// Events that nobody has taken yet.
+    /// Events that have not been taken yet.
     private var events: [Event] = []
 
     /// A message that the browser sends unasked.

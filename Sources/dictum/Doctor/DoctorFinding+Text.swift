@@ -51,7 +51,7 @@ extension DoctorFinding {
         }
     }
 
-    /// One line that says what is the case and what to do.
+    /// The finding and its remedy on one line.
     var text: String {
         transportText ?? offerText ?? useText ?? pageText ?? cacheText
     }

@@ -64,9 +64,9 @@ struct StorePruning {
 
     /// The time in seconds since 1970.
     let now: Int
-    /// The age after which a version goes, whatever its route says.
+    /// The age above which versions are removed, regardless of their routes.
     var olderThanSeconds: Int?
-    /// True if versions that no configured route would create go.
+    /// True to remove versions that no configured route would create.
     var removesUnusedRoutes = false
     /// The routes and limits; nil without a configuration.
     var configuration: Configuration?

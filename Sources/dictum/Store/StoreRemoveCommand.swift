@@ -67,7 +67,7 @@ struct StoreRemoveCommand: ParsableCommand {
 struct StoreRemoval {
     let isDryRun: Bool
     let isJSON: Bool
-    /// True if versions that were wanted after they were read stay.
+    /// True to keep versions that clients have wanted since the command read them.
     var sparesWanted = false
 
     private struct Report: Encodable {

@@ -66,7 +66,7 @@ extension DictionaryStore {
             slot = try reserve(key, bytes: facts.bytes, policy: candidate.policy, isCopy: false)
         }
         let name = BodyName(scope: key.chainKey.scope, digest: facts.digest)
-        // Pin the body before the version is published: whoever finds the version must find the body.
+        // Pin the body before the version is published, so that every reader of the version finds the body.
         let reserved = slot?.takeMemory() ?? 0
         let kept = memory.hot.withLock { hot in
             hot.release(reserved)

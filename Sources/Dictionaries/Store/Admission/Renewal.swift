@@ -1,7 +1,7 @@
 /// The decision to offer a client a new body as a dictionary.
 ///
-/// An offer costs a version and a write. A client without a usable dictionary always gains. One that has a
-/// dictionary gains once that will soon be of no use: by its age, or because its deltas have become long.
+/// An offer costs a version and a write. A client without a usable dictionary always gains. A client with one
+/// gains once its dictionary is about to expire or its deltas have become long.
 package struct Renewal: Sendable, Equatable {
     /// The factor by which a delta over the client's version is longer than one over a fresh version before it
     /// counts as long.
@@ -45,8 +45,8 @@ package struct Renewal: Sendable, Equatable {
     /// Returns the length of a delta over a fresh version, by the deltas over this version and the others of its
     /// chain.
     ///
-    /// Over a person's first version there may have been no delta before much had changed. A long first delta tells
-    /// nothing then.
+    /// The first delta over a person's first version may come after many changes, so a long first delta is no
+    /// evidence.
     private static func freshDeltaBytes(over version: Version) -> Int? {
         let known = [version.firstDeltaBytes, version.chain.freshDeltaBytes].compactMap(\.self).min()
         guard case .personal = version.chainKey.scope, !version.chain.isFreshDeltaInherited else {

@@ -16,7 +16,7 @@ final class PackingBase: Sendable {
 final class PackedBody: Sendable {
     let frame: [UInt8]
     let base: PackingBase?
-    /// The length of the whole body, as the next the digest of it.
+    /// The length of the whole body; `digest` is also that of the whole body.
     let count: Int
     let digest: Digest
 

@@ -3,7 +3,7 @@
 ///
 /// A new base is chosen once the excess of the frames over the current base, compared with a fresh one,
 /// equals the cost of a base. That costs at most twice as much as the best choice of bases known in advance.
-/// A value for the write queue alone.
+/// Confined to the write queue.
 struct Packer: Sendable {
     /// The name of a line: the bodies of one path and variant in one chain.
     private struct LineName: Hashable, Sendable {

@@ -259,7 +259,7 @@ extension StoreCatalogue {
     /// Returns the chains that may be evicted, the first to go first: those in probation, then by the time
     /// they were last wanted.
     ///
-    /// Each chain lists its oldest version first. Chains of which a Link names a version are left out.
+    /// Each chain lists its oldest version first. Chains with a version that a Link names are left out.
     package static func chainsInOrderOfEviction(_ versions: [Version], now: Int) -> [[Version]] {
         let chains = Dictionary(grouping: versions, by: \.chainKey).values.filter { versions in
             !versions.contains { $0.isPinned(at: now) }

@@ -118,7 +118,7 @@ struct PendingWrites: Sendable {
         noted[version.id] = version
     }
 
-    /// Makes the recorded holder counts due, once a minute; without a time at once.
+    /// Makes the recorded holder counts due once a minute, or at once if `now` is nil.
     mutating func releaseDemands(now: Int? = nil) {
         guard !noted.isEmpty else { return }
         if let now, (notedSince..<notedSince + Self.demandSeconds).contains(now) { return }
@@ -151,7 +151,7 @@ struct PendingWrites: Sendable {
         removals.remove(id)
     }
 
-    /// Drops a renewal that a later one by another process made void, but keeps the time that it was wanted.
+    /// Drops a renewal that another process has superseded, but keeps its `lastWanted`.
     mutating func dropRenewal(_ id: Int64) {
         if let void = renewals.removeValue(forKey: id) { touches[id] = void.lastWanted }
     }
@@ -179,13 +179,13 @@ struct PendingWrites: Sendable {
             demand: (noted[id] ?? demands[id])?.demand)
     }
 
-    /// Makes the object of a row that was read the one whose holder counts are written.
+    /// Makes `row`, which was read from disk, the object whose holder counts are written.
     mutating func adopt(_ row: Version) {
         if noted[row.id] != nil { noted[row.id] = row }
         if demands[row.id] != nil { demands[row.id] = row }
     }
 
-    /// Makes another object stand for a version with a pending insertion or renewal.
+    /// Replaces the object of a version in its pending insertion or renewal.
     mutating func replace(_ version: Version) {
         if insertions[version.id] != nil { insertions[version.id]?.version = version }
         if renewals[version.id] != nil { renewals[version.id] = version }

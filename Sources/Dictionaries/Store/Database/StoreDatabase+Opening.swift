@@ -14,8 +14,8 @@ extension StoreDatabase {
             if database.configuration.readonly { return }
             // Check before anything is changed, including the journal mode.
             try check(database, path: path, schemasMax: schemasMax)
-            // This and the next only have an effect before the first table is made. Rows of two kilobytes, as
-            // a packed personal body takes, fill three quarters of such a page, and half of one of 4 KiB.
+            // This setting and the next take effect only before the first table is made. Rows of 2 KB, the size of
+            // a packed personal body, fill three quarters of a page of 8 KiB, but only half of one of 4 KiB.
             try database.execute(sql: "PRAGMA page_size = 8192")
             // The file can shrink in small steps later.
             try database.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")

@@ -8,7 +8,7 @@ final class StoreLock: Sendable {
     /// The outcome of an attempt to take the lock.
     enum Attempt {
         case taken(StoreLock)
-        /// Another process holds it; its number, if the file has one.
+        /// Another process holds the lock; `by` is its number if the file contains one.
         case held(by: Int32?)
         /// The file cannot be made or locked.
         case failed(String)
@@ -26,7 +26,7 @@ final class StoreLock: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Releases the lock now, whatever still refers to this object.
+    /// Releases the lock now, even if other references to this object remain.
     func release() { _ = flock(descriptor, LOCK_UN) }
 
     /// False once the file was removed or replaced, so that another process may hold the lock too.

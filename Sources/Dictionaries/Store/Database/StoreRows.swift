@@ -13,8 +13,7 @@ enum StoreRows {
 
     // MARK: Reading
 
-    /// Calls `body` with every valid version, without its body; skips rows that were edited by hand into
-    /// nonsense.
+    /// Calls `body` with every valid version, without its body; skips rows with invalid values.
     static func forEachVersion(_ database: Database, heads: HeadMemory, _ body: (Version) -> Void) throws {
         let chains = try chains(database)
         let now = Int(SystemClock.unixMicroseconds / 1_000_000)
@@ -81,7 +80,7 @@ enum StoreRows {
         return demand == VersionDemand() ? nil : demand
     }
 
-    /// Returns a number that can be added and compared without overflow.
+    /// Returns the number, or nil if it is outside the range that is safe to add and compare.
     private static func sensible(_ number: Int64) -> Int? {
         (0...Int64(Version.secondsMax)).contains(number) ? Int(number) : nil
     }

@@ -1,4 +1,4 @@
-/// The rows of a database become the index, under the pending writes.
+/// The loading of a database's rows into the index, with the pending writes applied over them.
 extension StoreState {
     /// Adds a version that was read to a state that is not in use yet.
     mutating func load(_ row: Version, isInUse: Bool = true) {
@@ -8,7 +8,7 @@ extension StoreState {
         lastRank = max(lastRank, row.rank)
     }
 
-    /// Takes over what was read from a database, under the pending writes.
+    /// Adopts the state that was read from a database, and applies the pending writes over it.
     ///
     /// Returns the bodies that lose a pin, because the database has their versions already.
     mutating func adopt(_ loaded: inout StoreState) -> [BodyName] {

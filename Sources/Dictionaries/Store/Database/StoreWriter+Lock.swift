@@ -134,7 +134,7 @@ extension StoreWriter {
 
     // MARK: Another file
 
-    /// Starts a new file with what is in memory, after the file was moved or removed.
+    /// Starts a new file with the versions in memory, after the file was moved or removed.
     private func goOnWithoutFile() {
         let former = database.withLock { $0.take() }
         // A file that was only moved can still be read.
@@ -157,7 +157,7 @@ extension StoreWriter {
         return names
     }
 
-    /// Starts with an empty or another file and what is in memory.
+    /// Starts with an empty or another file and the versions in memory.
     func restart(_ names: [Int64: VersionNames]) {
         let lost = memory.state.withLock { state in
             memory.hot.withLock { hot in

@@ -85,7 +85,7 @@ extension StoreWriter {
         }
     }
 
-    /// Starts a new file with what is in memory, after damage was found.
+    /// Starts a new file with the versions in memory, after damage was found.
     func startAnew(because reason: String) {
         guard let database = database.withLock({ $0.take() }) else {
             // A new file that is damaged at once is the disk's fault; more files would not help.
@@ -121,7 +121,7 @@ extension StoreWriter {
         }
     }
 
-    /// Returns the private versions of an opened database, and removes those that nobody can use.
+    /// Returns the private versions of an opened database, and removes those that no client can use.
     func privateVersions(_ database: StoreDatabase) throws(StoreDatabaseError) -> [Version] {
         let mayChange = status.value.waitingSince == nil
         switch configuration.privateRows {

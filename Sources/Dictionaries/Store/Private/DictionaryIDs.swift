@@ -34,7 +34,7 @@ extension StoreKeys {
         }
     }
 
-    /// Makes a chain that nobody else names, for a personal response whose body is not complete yet.
+    /// Makes a chain with a unique name, for a personal response whose body is not complete yet.
     package func provisionalChain(authority: String, match: String, matchDest: [String]) -> ChainKey? {
         guard let bytes = try? RandomBytes.make(Digest.byteCount), let tag = IdentityTag(bytes: bytes) else {
             return nil

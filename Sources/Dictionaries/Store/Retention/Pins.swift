@@ -1,6 +1,6 @@
 /// The versions that Links name, bounded so that they never fill the store.
 ///
-/// A value behind the store's lock. All operations but `prune` and `beyond` are O(1).
+/// Guarded by the store's lock. All operations except `prune` and `beyond` are O(1).
 struct Pins: Sendable {
     /// The upper bounds of pinned versions.
     struct Limits: Sendable {

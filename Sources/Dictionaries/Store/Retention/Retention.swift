@@ -286,7 +286,7 @@ struct Retention: ~Copyable, Sendable {
         Self.takeOut(place, Self.ofChain, &nodes, &chains[chain].ends[standing])
     }
 
-    // Of the parts alone that change: a copy of a chain's node would retain what it refers to.
+    // These functions take only the parts that change: a copy of a chain's node would retain the objects in it.
 
     private static func append(
         _ place: Int32, _ list: Int, _ nodes: inout BlockList<Node>, _ ends: inout Ends

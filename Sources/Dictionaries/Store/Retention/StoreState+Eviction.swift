@@ -237,7 +237,7 @@ extension StoreState {
     ///
     /// Whole chains go where there are too many chains, first those in probation, then those of unproven authorities,
     /// then those to which no client has come back, then the others; in each class the one that was wanted least lately.
-    /// Chains of which a Link names a version stay.
+    /// Chains with a version that a Link names stay.
     mutating func evictBeyondLimits(now: Int, into evicted: inout Evicted) {
         // At least one, or no chain could ever begin.
         let inProbation = max(limits.chainsInProbation, 1)
