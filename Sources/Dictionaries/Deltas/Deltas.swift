@@ -7,15 +7,21 @@ package final class Deltas: Sendable {
     package let prepared: PreparedDictionaries
     package let cache: DeltaCache
     private let verification: Verification
-    private let queue = StrongestQueue()
+    private let worker: BackgroundWorker
     private let passes = Guarded<[StrongestPass.End: Int]>([:])
     private let encoders = DeltaEncoders.factory
 
     /// Makes empty caches with these budgets.
-    package init(preparedBytes: Int, cacheBytes: Int, verify: Verification.Mode = .sampled) {
+    ///
+    /// - Parameter worker: the thread of the strongest passes.
+    package init(
+        preparedBytes: Int, cacheBytes: Int, verify: Verification.Mode = .sampled,
+        worker: BackgroundWorker = BackgroundWorker()
+    ) {
         prepared = PreparedDictionaries(bytesMax: preparedBytes)
         cache = DeltaCache(bytesMax: cacheBytes)
         verification = Verification(verify)
+        self.worker = worker
     }
 
     /// The current sizes, and the counts since the start.
@@ -130,7 +136,7 @@ package final class Deltas: Sendable {
 
     /// Codes a cached delta once more at the strongest setting, on a thread that gives way to all others.
     package func strengthen(_ pass: StrongestPass) {
-        let isTaken = queue.submit { [self] in end(pass, run(pass)) }
+        let isTaken = worker.submit { [self] in end(pass, run(pass)) }
         if !isTaken { end(pass, .dropped) }
     }
 

@@ -1,7 +1,3 @@
-internal import Dispatch
-internal import Glibc
-internal import Synchronization
-
 /// A delta that is to be coded once more, as strongly as its coding can.
 package struct StrongestPass: Sendable {
     /// The largest body and dictionary: larger ones take seconds, and their live deltas are good.
@@ -40,32 +36,5 @@ package struct StrongestPass: Sendable {
         case failed
         /// The queue was full, or there was no memory.
         case dropped
-    }
-}
-
-/// A thread for long background work; work beyond `waitingMax` is dropped.
-final class StrongestQueue: Sendable {
-    /// The maximum number of waiting jobs.
-    static let waitingMax = 64
-
-    // On Linux, threads of all Dispatch priorities get the same share of the processors, but one thread alone
-    // serves the background priority. So the job itself lowers the priority of its thread as far as possible.
-    private let queue = DispatchQueue(label: "dictum.strongest", qos: .background)
-    private let waiting = Atomic<Int>(0)
-
-    /// Runs `job` after those that wait; returns false if the queue is full.
-    func submit(_ job: @escaping @Sendable () -> Void) -> Bool {
-        guard waiting.wrappingAdd(1, ordering: .relaxed).oldValue < Self.waitingMax else {
-            waiting.wrappingSubtract(1, ordering: .relaxed)
-            return false
-        }
-        queue.async { [self] in
-            waiting.wrappingSubtract(1, ordering: .relaxed)
-            // On Linux, 0 is the calling thread. If the call fails, the thread keeps its priority, which does no
-            // harm.
-            _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 19)
-            job()
-        }
-        return true
     }
 }

@@ -39,7 +39,7 @@ final class AdminApplication: Application {
         do throws(AdminRefusal) {
             try begin(head, framing, exchange, peer: stream.peer)
         } catch {
-            exchange.answer(AdminAnswer(error, accept: head.headers.joined(.accept)))
+            exchange.answer(AdminResponse(error, accept: head.headers.joined(.accept)))
         }
         return exchange
     }
@@ -73,7 +73,7 @@ final class AdminApplication: Application {
             do throws(AdminRefusal) {
                 return try Self.turn(resource, status)
             } catch {
-                return AdminAnswer(error, accept: accept)
+                return AdminResponse(error, accept: accept)
             }
         }
     }
@@ -83,13 +83,15 @@ final class AdminApplication: Application {
         case .health: answerHealth(exchange)
         case .readiness:
             exchange.answer(
-                status.unreadiness.map { AdminAnswer(.serviceUnavailable, $0) } ?? AdminAnswer(.ok, "ready"))
+                status.unreadiness.map { AdminResponse(.serviceUnavailable, $0) }
+                    ?? AdminResponse(.ok, "ready"))
         case .metrics: answerMetrics(exchange)
         case .dictionaries, .dictionariesOn, .dictionariesOff: exchange.answer(Self.state(status))
         }
     }
 
-    private static func turn(_ resource: Resource, _ status: AdminStatus) throws(AdminRefusal) -> AdminAnswer
+    private static func turn(_ resource: Resource, _ status: AdminStatus) throws(AdminRefusal)
+        -> AdminResponse
     {
         let isOff = resource == .dictionariesOff
         guard isOff || status.areDictionariesConfigured else {
@@ -101,12 +103,12 @@ final class AdminApplication: Application {
     }
 
     /// Returns the state of the switch and of the configuration.
-    private static func state(_ status: AdminStatus) -> AdminAnswer {
+    private static func state(_ status: AdminStatus) -> AdminResponse {
         let isOn = status.areDictionariesOn
         let isConfigured = status.areDictionariesConfigured
         let text =
             #"{"dictionaries":"\#(isOn ? "on" : "off")","configured":"\#(isConfigured ? "on" : "off")"}"#
-        return AdminAnswer(.ok, text + "\n", contentType: "application/json")
+        return AdminResponse(.ok, text + "\n", contentType: "application/json")
     }
 
     private func answerHealth(_ exchange: AdminExchange) {
@@ -115,8 +117,8 @@ final class AdminApplication: Application {
         pulse.probe { [core] stuck in
             let answer =
                 stuck.isEmpty
-                ? AdminAnswer(.ok, "ok")
-                : AdminAnswer(
+                ? AdminResponse(.ok, "ok")
+                : AdminResponse(
                     .serviceUnavailable, "stuck: loop \(stuck.map(String.init).joined(separator: ", "))")
             core.handler(token, as: AdminExchange.self)?.answer(answer)
         }
@@ -127,11 +129,44 @@ final class AdminApplication: Application {
         exchange.token = token
         let loop = core.loop
         queue.async { [status] in
-            let text = MetricsRenderer.render(status.samples())
+            let text = MetricSample.text(status.samples())
             loop.execute { core in
                 core.handler(token, as: AdminExchange.self)?.answer(
-                    AdminAnswer(.ok, text, contentType: MetricsRenderer.contentType))
+                    AdminResponse(.ok, text, contentType: MetricSample.contentType))
             }
         }
+    }
+}
+
+/// The admin listener on its own loop.
+final class AdminLoop: Handler {
+    private let status: AdminStatus
+    private let pulse: LoopPulse
+    private var listener: Listener?
+    /// Listeners that no longer accept but still finish their requests.
+    private var leaving: [Listener] = []
+
+    init(status: AdminStatus, core: EventLoop.Core) {
+        self.status = status
+        pulse = LoopPulse(status.loops, core: core)
+    }
+
+    /// The sockets at which it accepts.
+    var sockets: [ListeningSocket] { listener?.sockets ?? [] }
+
+    /// Listens at another socket from now on, or at none if it is nil, and stops accepting at the former one.
+    func listen(at socket: ListeningSocket?, _ core: EventLoop.Core) {
+        if let former = listener {
+            leaving.append(former)
+            former.stop(core) { [unowned self, unowned former] in leaving.removeAll { $0 === former } }
+        }
+        listener = socket.map { socket in
+            var settings = ServerSettings()
+            settings.connectionsMax = 64
+            return Listener(
+                sockets: [socket], application: AdminApplication(status: status, pulse: pulse, core: core),
+                settings: settings, count: ConnectionCount())
+        }
+        listener?.start(on: core)
     }
 }

@@ -7,7 +7,7 @@ final class AdminExchange: Handler, RequestHandler {
     /// The registration on the loop while another thread prepares the response.
     var token: Token?
     /// The change to make once the request's body, which is ignored, has arrived.
-    private var work: (() -> AdminAnswer)?
+    private var work: (() -> AdminResponse)?
     private var bodyBytes = 0
 
     /// The largest body that is read and ignored.
@@ -19,13 +19,13 @@ final class AdminExchange: Handler, RequestHandler {
     }
 
     /// Does the work and responds once the request is complete.
-    func whenWhole(_ framing: BodyFraming, _ head: RequestHead, work: @escaping () -> AdminAnswer) {
+    func whenWhole(_ framing: BodyFraming, _ head: RequestHead, work: @escaping () -> AdminResponse) {
         if framing == .none || framing == .length(0) { return answer(work()) }
         self.work = work
         if head.headers.contains(.expect) { stream.sendInterim(ResponseHead(status: .continue)) }
     }
 
-    func answer(_ answer: AdminAnswer) {
+    func answer(_ answer: AdminResponse) {
         release()
         var head = answer.head
         if isHead { head.headers.append(.contentLength, String(answer.body.count)) }
@@ -44,7 +44,7 @@ final class AdminExchange: Handler, RequestHandler {
         bodyBytes += bytes.count
         guard bodyBytes > Self.bodyBytesMax, work != nil else { return }
         let refusal = AdminRefusal(.contentTooLarge, "The request's body is too large.")
-        answer(AdminAnswer(refusal, accept: nil))
+        answer(AdminResponse(refusal, accept: nil))
     }
 
     func receivedEnd(trailers: Headers) {
@@ -54,9 +54,52 @@ final class AdminExchange: Handler, RequestHandler {
 
     func malformed(_ error: ParseError) {
         guard work != nil else { return stream.abort() }
-        answer(AdminAnswer(AdminRefusal(.badRequest, "The request's body is malformed."), accept: nil))
+        answer(AdminResponse(AdminRefusal(.badRequest, "The request's body is malformed."), accept: nil))
     }
 
     func drained() {}
     func aborted(_ cause: ClientLoss) { release() }
+}
+
+/// A response of the admin listener.
+struct AdminResponse: Sendable {
+    let head: ResponseHead
+    let body: [UInt8]
+
+    /// Creates a response of one line of text.
+    init(_ status: Status, _ line: String) {
+        self.init(status, line + "\n", contentType: "text/plain; charset=utf-8")
+    }
+
+    init(_ status: Status, _ text: String, contentType: String) {
+        var headers = Headers()
+        headers.append(.contentType, contentType)
+        headers.append(.cacheControl, "no-store")
+        head = ResponseHead(status: status, headers: headers)
+        body = Array(text.utf8)
+    }
+
+    /// Creates the response to a refused request, in the media type that the client accepts.
+    init(_ refusal: AdminRefusal, accept: String?) {
+        let rendered = ProblemResponse(status: refusal.status, detail: refusal.detail).rendered(
+            accept: accept)
+        var head = rendered.head
+        if let (name, value) = refusal.field { head.headers.append(name, value) }
+        self.head = head
+        body = rendered.body
+    }
+}
+
+/// The reason why the admin listener refuses a request.
+struct AdminRefusal: Error {
+    let status: Status
+    let detail: String
+    /// A field that the status requires: Allow, WWW-Authenticate or Accept.
+    var field: (HeaderName, String)?
+
+    init(_ status: Status, _ detail: String, _ field: (HeaderName, String)? = nil) {
+        self.status = status
+        self.detail = detail
+        self.field = field
+    }
 }

@@ -10,17 +10,24 @@ internal import Synchronization
 /// Safe from any thread except a loop of the proxy.
 final class AdminStatus: Sendable {
     private let current: Guarded<ProxyContext>
-    private let parts: [ProxyServer.LoopPart]
+    /// The loops of the proxy.
+    let loops: [EventLoop]
+    private let counters: @Sendable () -> [LoopCounters]
     private let sink: LogSink?
     private let process = ProcessStatistics(version: DictumVersion.text)
     private let draining = Atomic<Bool>(false)
     private let reloads = Atomic<Int>(0)
     private let refusedReloads = Atomic<Int>(0)
 
-    init(context: ProxyContext, parts: [ProxyServer.LoopPart], sink: LogSink?) {
+    /// - Parameter counters: asks the loops for their counters; blocks for at most two seconds.
+    init(
+        context: ProxyContext, loops: [EventLoop], sink: LogSink?,
+        counters: @escaping @Sendable () -> [LoopCounters]
+    ) {
         current = Guarded(context)
-        self.parts = parts
+        self.loops = loops
         self.sink = sink
+        self.counters = counters
     }
 
     /// The reason why the proxy wants no new requests, or nil.
@@ -31,9 +38,6 @@ final class AdminStatus: Sendable {
         let servers = context.upstreams.servers
         return servers.allSatisfy(\.isCheckedOut) ? "no upstream passes its health check" : nil
     }
-
-    /// The loops of the proxy.
-    var loops: [EventLoop] { parts.map(\.loop) }
 
     func startDraining() {
         draining.store(true, ordering: .relaxed)
@@ -80,50 +84,56 @@ final class AdminStatus: Sendable {
 
     // MARK: Metrics
 
-    /// Returns every metric: the counters of all loops summed, and samples of the store, the log and the system.
-    ///
-    /// Blocks for at most two seconds.
+    /// Returns every metric: the counters of all loops summed, and those of the store, the log and the system; blocks.
     func samples() -> [MetricSample] {
         let context = context
         let routes = context.routeNames.texts
-        let sum = Guarded(MetricsSnapshot(routes: routes.count))
-        let asked = DispatchGroup()
-        for part in parts {
-            asked.enter()
-            part.loop.execute { core in
-                if let own = core.handler(part.token, as: ProxyLoop.self)?.snapshot {
-                    sum.withLock { $0.add(own) }
-                }
-                asked.leave()
-            }
-        }
-        // A stuck loop is left out: numbers of the other loops are better than none.
-        _ = asked.wait(timeout: .now() + .seconds(2))
-        var samples = sum.withLock { $0 }.samples(routes: routes)
-        samples += upstreamSamples
-        samples += context.store.statistics.samples
-        samples += context.deltas.statistics.samples
-        samples += context.gain.samples
-        samples += operationSamples
-        samples += sink?.samples ?? []
-        samples += process.samples()
-        return samples
+        return MetricSample.summed(counters().flatMap { $0.samples(routes: routes) })
+            + operation.samples + context.store.statistics.samples + context.deltas.statistics.samples
+            + context.gain.samples + (sink?.samples ?? []) + process.samples
     }
 
-    private var upstreamSamples: [MetricSample] {
-        context.upstreams.servers.map { server in
-            MetricSample(
-                MetricsTable.upstreamHealthy, [server.url, server.target.endpoint.text],
-                server.isHealthy ? 1 : 0)
-        }
+    /// The declarations of all metrics.
+    static var metrics: [Metric] {
+        LoopCounters.metrics + Operation.metrics + StoreStatistics.metrics + DeltaStatistics.metrics
+            + GainSampler.metrics + LogSink.metrics + ProcessStatistics.metrics
     }
 
-    private var operationSamples: [MetricSample] {
+    private var operation: Operation {
+        let context = context
+        return Operation(
+            upstreams: context.upstreams.servers, areDictionariesOn: areDictionariesOn,
+            compressionBytes: context.compressionMemory.takenBytes,
+            reloads: reloads.load(ordering: .relaxed), refusedReloads: refusedReloads.load(ordering: .relaxed)
+        )
+    }
+}
+
+/// The operating state of the proxy.
+private struct Operation: MetricSource {
+    let upstreams: [UpstreamServer]
+    let areDictionariesOn: Bool
+    let compressionBytes: Int
+    let reloads: Int
+    let refusedReloads: Int
+
+    static var readings: [MetricReading<Operation>] {
         [
-            MetricSample(MetricsTable.dictionariesOn, [], areDictionariesOn ? 1 : 0),
-            MetricSample(MetricsTable.compressionMemory, [], context.compressionMemory.takenBytes),
-            MetricSample(MetricsTable.reloads, ["done"], reloads.load(ordering: .relaxed)),
-            MetricSample(MetricsTable.reloads, ["refused"], refusedReloads.load(ordering: .relaxed)),
+            .each(
+                "dictum_upstream_healthy", kind: .gauge, by: ("upstream", "address"),
+                "1 while this address of an upstream gets requests; 0 while others are preferred."
+            ) { $0.upstreams.map { ($0.url, $0.target.endpoint.text, $0.isHealthy ? 1 : 0) } },
+            .one(
+                "dictum_dictionaries_on", kind: .gauge,
+                "1 while dictionaries are used and offered; 0 if the configuration or the switch turns them off."
+            ) { $0.areDictionariesOn ? 1 : 0 },
+            .one(
+                "dictum_compression_memory_bytes", kind: .gauge,
+                "Bytes of compression.memory in use by encoders, decoders and held bodies."
+            ) { $0.compressionBytes },
+            .each("dictum_reloads_total", by: "result", "Reloads of the configuration, by result.") {
+                [("done", $0.reloads), ("refused", $0.refusedReloads)]
+            },
         ]
     }
 }

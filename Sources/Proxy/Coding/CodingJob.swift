@@ -25,7 +25,8 @@ struct CodingJob: Sendable {
     let dictionary: Body?
     let scope: DeltaScope
     let route: Route
-    let context: ProxyContext
+    let levels: CodingLevels
+    let resources: CodingResources
     let startNanoseconds = SystemClock.monotonicNanoseconds
     /// True if the response has already offered the body, so that the pool must accept the job; `store.memory` bounds
     /// the number of such jobs.
@@ -50,6 +51,9 @@ struct CodingJob: Sendable {
         case busy(Result)
     }
 
+    /// Takes the result back to the exchange that waits for it; called on any thread.
+    typealias Reply = @Sendable (Result) -> Void
+
     /// The result of a job.
     struct Result: Sendable {
         /// The body with its digest, if that is known.
@@ -69,7 +73,7 @@ struct CodingJob: Sendable {
 
     init(
         _ bytes: [UInt8], newest: Body?, needsDigest: Bool, coding: ContentCoding, dictionary: Body?,
-        scope: DeltaScope, route: Route, context: ProxyContext
+        scope: DeltaScope, route: Route, levels: CodingLevels, resources: CodingResources
     ) {
         self.bytes = bytes
         self.newest = newest
@@ -78,7 +82,8 @@ struct CodingJob: Sendable {
         self.dictionary = coding.usesDictionary ? dictionary : nil
         self.scope = scope
         self.route = route
-        self.context = context
+        self.levels = levels
+        self.resources = resources
     }
 }
 
@@ -86,7 +91,7 @@ struct CodingJob: Sendable {
 
 extension CodingJob {
     /// Does the work on the loop, or submits it to the pool.
-    mutating func start(reply: () -> CodingReply) -> Start {
+    mutating func start(reply: () -> Reply) -> Start {
         identifyHere()
         if case .open = identity { return submit(nil, reply()) }
         guard coding != .identity else { return .done(result(coded: nil)) }
@@ -95,27 +100,27 @@ extension CodingJob {
                 return .done(codedPlain())
             }
             guard let quick = quickDictionary else { return submit(nil, reply()) }
-            return .done(result(reported(context.deltas.makeOnce(bytes, overQuick: quick, coding))))
+            return .done(result(reported(resources.deltas.makeOnce(bytes, overQuick: quick, coding))))
         }
         // Look up the cache first: a hit needs no reply closure.
-        if let hit = context.deltas.cache.find(key) { return .done(result(hit)) }
+        if let hit = resources.deltas.cache.find(key) { return .done(result(hit)) }
         return join(key, body, reply)
     }
 
-    private func join(_ key: DeltaKey, _ body: Body, _ reply: () -> CodingReply) -> Start {
-        switch context.deltas.cache.join(key, { waiter(reply()) }) {
+    private func join(_ key: DeltaKey, _ body: Body, _ reply: () -> Reply) -> Start {
+        switch resources.deltas.cache.join(key, { waiter(reply()) }) {
         case .hit(let hit): return .done(result(hit))
         case .waiting: return .underWay
         case .lead(let turn):
             guard let quick = quickDictionary else { return submit(turn, reply()) }
-            let outcome = reported(context.deltas.make(body, overQuick: quick, coding, in: scope))
+            let outcome = reported(resources.deltas.make(body, overQuick: quick, coding, in: scope))
             turn.finish(outcome)
             return .done(result(outcome.bytes))
         }
     }
 
-    private func submit(_ turn: DeltaTurn?, _ reply: CodingReply) -> Start {
-        let isTaken = context.compressionPool.submit(bytes: workBytes, isPromised: isPromised) {
+    private func submit(_ turn: DeltaTurn?, _ reply: @escaping Reply) -> Start {
+        let isTaken = resources.pool.submit(bytes: workBytes, isPromised: isPromised) {
             run(turn, reply)
         }
         if isTaken { return .underWay }
@@ -126,7 +131,7 @@ extension CodingJob {
     /// Indexing a dictionary takes longer than coding a body of its length, so its bytes count too.
     private var workBytes: Int {
         guard let dictionary else { return bytes.count }
-        let isReady = context.deltas.prepared.isReady(dictionary, for: coding, in: scope)
+        let isReady = resources.deltas.prepared.isReady(dictionary, for: coding, in: scope)
         return isReady ? bytes.count : bytes.count + dictionary.count
     }
 
@@ -144,7 +149,7 @@ extension CodingJob {
     /// The dictionary, if a delta over it is quick enough for the loop.
     private var quickDictionary: DictionaryUse? {
         guard let dictionary, bytes.count <= Self.inlineDeltaBytesMax else { return nil }
-        let prepared = context.deltas.prepared
+        let prepared = resources.deltas.prepared
         let isReady = prepared.isReady(dictionary, for: coding, in: scope)
         let isQuick =
             isReady && coding == .dcz || isReady && bytes.count <= Self.inlineBytesMax
@@ -169,31 +174,31 @@ extension CodingJob {
         return job
     }
 
-    private func run(_ turn: DeltaTurn?, _ reply: CodingReply) {
+    private func run(_ turn: DeltaTurn?, _ reply: @escaping Reply) {
         let job = identified()
         guard coding.usesDictionary, let dictionary else {
-            return reply.send(job.withMemory { job.codedPlain() } ?? job.result(.failed(.busy)))
+            return reply(job.withMemory { job.codedPlain() } ?? job.result(.failed(.busy)))
         }
         guard let key = job.key, let body = job.knownBody else {
-            return reply.send(job.result(job.makeOnce(over: dictionary)))
+            return reply(job.result(job.makeOnce(over: dictionary)))
         }
         if let turn { return job.lead(turn, body, over: dictionary, reply) }
-        switch context.deltas.cache.join(key, { job.waiter(reply) }) {
-        case .hit(let hit): reply.send(job.result(hit))
+        switch resources.deltas.cache.join(key, { job.waiter(reply) }) {
+        case .hit(let hit): reply(job.result(hit))
         case .waiting: break
         case .lead(let turn): job.lead(turn, body, over: dictionary, reply)
         }
     }
 
-    private func lead(_ turn: DeltaTurn, _ body: Body, over dictionary: Body, _ reply: CodingReply) {
-        let made = withMemory { context.deltas.make(body, over: dictionary, coding, in: scope) }
+    private func lead(_ turn: DeltaTurn, _ body: Body, over dictionary: Body, _ reply: @escaping Reply) {
+        let made = withMemory { resources.deltas.make(body, over: dictionary, coding, in: scope) }
         let outcome = reported(made ?? .failed(.busy))
         turn.finish(outcome)
-        reply.send(result(outcome.bytes))
+        reply(result(outcome.bytes))
     }
 
     private func makeOnce(over dictionary: Body) -> DeltaOutcome<[UInt8]> {
-        let made = withMemory { context.deltas.makeOnce(bytes, over: dictionary, coding, in: scope) }
+        let made = withMemory { resources.deltas.makeOnce(bytes, over: dictionary, coding, in: scope) }
         return reported(made ?? .failed(.busy))
     }
 
@@ -203,21 +208,19 @@ extension CodingJob {
     private func withMemory<Made>(_ work: () -> Made) -> Made? {
         var options = EncoderOptions(bodyBytes: bytes.count, level: levels.given(for: coding))
         options.dictionary = dictionary.map(DictionaryUse.reference)
-        return context.compressionMemory.lend(Codec.memoryEstimate(for: coding, options: options), to: work)
+        return resources.memory.lend(Codec.memoryEstimate(for: coding, options: options), to: work)
     }
 
     /// Reports an inexact delta, because the exchange may have ended; returns the outcome.
     private func reported<Delta>(_ outcome: DeltaOutcome<Delta>) -> DeltaOutcome<Delta> {
         if case .failed(.inexact) = outcome, let dictionary {
-            context.reportInexact(key, coding, dictionary: dictionary.digest, in: scope, on: route)
+            resources.reportInexact(key, coding, dictionary: dictionary.digest, in: scope, on: route)
         }
         return outcome
     }
 
-    private var levels: CodingLevels { context.configuration.compression.levels }
-
-    private func waiter(_ reply: CodingReply) -> DeltaCache.Waiter {
-        { outcome in reply.send(result(outcome, isShared: true)) }
+    private func waiter(_ reply: @escaping Reply) -> DeltaCache.Waiter {
+        { outcome in reply(result(outcome, isShared: true)) }
     }
 
     /// Codes the body without a dictionary.

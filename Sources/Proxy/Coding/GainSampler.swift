@@ -1,5 +1,4 @@
 internal import Dictionaries
-internal import Dispatch
 internal import HTTP
 internal import Primitives
 internal import Synchronization
@@ -26,16 +25,17 @@ final class GainSampler: Sendable {
     /// The pause after a sample, in multiples of its duration.
     private static let restFactor: Int64 = 99
 
+    private let worker: BackgroundWorker
     private let memory: MemoryBudget
     private let report: @Sendable (StoreEvent) -> Void
-    private let queue = DispatchQueue(label: "dictum.gain", qos: .background)
-    private let isBusy = Atomic<Bool>(false)
     // The number of deltas up to the next sample. The first delta is sampled, so that new routes report soon.
     private let countdown = Atomic<Int>(1)
+    /// The monotonic time of the next sample; `.max` while one waits or is measured.
     private let restsUntil = Atomic<Int64>(0)
     private let gains = Guarded<[String: RouteGain]>([:])
 
-    init(memory: MemoryBudget, report: @escaping @Sendable (StoreEvent) -> Void) {
+    init(worker: BackgroundWorker, memory: MemoryBudget, report: @escaping @Sendable (StoreEvent) -> Void) {
+        self.worker = worker
         self.memory = memory
         self.report = report
     }
@@ -46,11 +46,8 @@ final class GainSampler: Sendable {
     /// The total of one route, or nil without samples.
     func total(of route: String) -> RouteGain.Sum? { gains.withLock { $0[route]?.total } }
 
-    /// True while no sample is being measured.
-    var isIdle: Bool { !isBusy.load(ordering: .acquiring) }
-
-    /// Counts a delta; returns true if it is to be sampled.
-    func isTurn() -> Bool {
+    /// Takes the turn of a delta; returns true if it is to be sampled.
+    func takeTurn() -> Bool {
         guard countdown.wrappingSubtract(1, ordering: .relaxed).newValue == 0 else { return false }
         // A random interval, because a fixed one would sample periodic traffic always or never.
         countdown.store(.random(in: 1..<2 * Self.interval), ordering: .relaxed)
@@ -59,23 +56,23 @@ final class GainSampler: Sendable {
 
     /// Measures a sample later, or drops it.
     func submit(_ sample: Sample, levels: CodingLevels) {
-        guard sample.body.count <= Self.bodyBytesMax,
-            restsUntil.load(ordering: .relaxed) <= Int64(SystemClock.monotonicNanoseconds),
-            !isBusy.exchange(true, ordering: .acquiringAndReleasing)
+        let now = Int64(SystemClock.monotonicNanoseconds)
+        guard sample.body.count <= Self.bodyBytesMax, restsUntil.load(ordering: .relaxed) <= now,
+            restsUntil.exchange(.max, ordering: .relaxed) <= now
         else { return }
-        queue.async { [self] in
+        let isTaken = worker.submit { [self] in
             let begin = Int64(SystemClock.monotonicNanoseconds)
             measure(sample, levels)
             let end = Int64(SystemClock.monotonicNanoseconds)
             restsUntil.store(end + (end - begin) * Self.restFactor, ordering: .relaxed)
-            isBusy.store(false, ordering: .releasing)
         }
+        if !isTaken { restsUntil.store(now, ordering: .relaxed) }
     }
 
     private func measure(_ sample: Sample, _ levels: CodingLevels) {
         guard let plainBytes = plainBytes(of: sample, levels) else { return }
         let due = gains.withLock {
-            $0[sample.route, default: RouteGain()].note(
+            $0[sample.route, default: RouteGain()].record(
                 deltaBytes: sample.deltaBytes, plainBytes: plainBytes, isAcrossURLs: sample.isAcrossURLs,
                 now: Int(SystemClock.unixSeconds))
         }
@@ -101,15 +98,23 @@ final class GainSampler: Sendable {
     }
 }
 
-extension GainSampler {
-    /// The totals as samples of the metrics.
-    var samples: [MetricSample] {
-        totals.sorted { $0.key < $1.key }.flatMap { route, sum in
-            [
-                MetricSample(MetricsTable.gainSamples, [route], sum.samples),
-                MetricSample(MetricsTable.gainBytes, [route, "delta"], sum.deltaBytes),
-                MetricSample(MetricsTable.gainBytes, [route, "plain"], sum.plainBytes),
-            ]
-        }
+extension GainSampler: MetricSource {
+    static var readings: [MetricReading<GainSampler>] {
+        [
+            .each(
+                "dictum_gain_samples_total", by: "route",
+                "Deltas that were compared with the best coding that their client accepts without a dictionary."
+            ) { $0.sortedTotals.map { ($0.key, $0.value.samples) } },
+            .each(
+                "dictum_gain_bytes_total", by: ("route", "stage"),
+                "Bytes of the compared deltas, and of the same bodies in the best other coding."
+            ) {
+                $0.sortedTotals.flatMap {
+                    [($0.key, "delta", $0.value.deltaBytes), ($0.key, "plain", $0.value.plainBytes)]
+                }
+            },
+        ]
     }
+
+    private var sortedTotals: [(key: String, value: RouteGain.Sum)] { totals.sorted { $0.key < $1.key } }
 }

@@ -51,7 +51,7 @@ struct RouteGain: Sendable {
     private var reportedAt: Int?
 
     /// Adds a sample; returns a report if one is due.
-    mutating func note(deltaBytes: Int, plainBytes: Int, isAcrossURLs: Bool, now: Int) -> Report? {
+    mutating func record(deltaBytes: Int, plainBytes: Int, isAcrossURLs: Bool, now: Int) -> Report? {
         total.add(deltaBytes: deltaBytes, plainBytes: plainBytes)
         sinceReport.add(deltaBytes: deltaBytes, plainBytes: plainBytes)
         if isAcrossURLs { acrossURLs.add(deltaBytes: deltaBytes, plainBytes: plainBytes) }

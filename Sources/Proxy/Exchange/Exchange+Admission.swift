@@ -247,7 +247,7 @@ extension Exchange {
         let decision = Decision(coding: .identity, reason: record.reason ?? .noCodingAccepted)
         var job = codingJob(bytes, response, decision)
         job.isPromised = true
-        switch job.start(reply: { CodingReply(exchange: ExchangeReference(self), decision: decision) }) {
+        switch job.start(reply: { reply(decision) }) {
         case .done(let result), .busy(let result): admitCopy(result)
         case .underWay: break
         }

@@ -22,11 +22,11 @@ extension Exchange {
             saysPublic(response), let dictionary = route.dictionary
         else { return }
         let now = SystemClock.unixSeconds
-        let sighting = LinkDesk.Sighting(
+        let sighting = LinkRegistry.Sighting(
             body: body, chain: target.key.chainKey, variant: target.key.variant, url: target.key.url,
             keptSeconds: keptSeconds(response), client: isRequestOfAnybody ? linkClient : nil, source: source)
-        if context.linkDesk.note(sighting, now: now) { askAboutSoleClient() }
-        context.linkDesk.consider(
+        if context.linkRegistry.record(sighting, now: now) { askAboutSoleClient() }
+        context.linkRegistry.consider(
             sighting, index: proxy.index, lifeSeconds: dictionary.linkMaxAge / 1000, now: now)
     }
 
@@ -68,12 +68,12 @@ extension Exchange {
     // MARK: Named versions
 
     /// Notes a client that advertises a named version.
-    func noteUser(of version: Dictionaries.Version) {
+    func recordUser(of version: Dictionaries.Version) {
         guard linked == nil, version.isPinned(at: SystemClock.unixSeconds), let client = linkClient.address
         else {
             return
         }
-        context.linkDesk.noteUser(of: version, client: client)
+        context.linkRegistry.recordUser(of: version, client: client)
     }
 
     /// Notes the cost of a named version that goes to a client, or the savings of a delta over one.
@@ -81,11 +81,12 @@ extension Exchange {
         let now = SystemClock.unixSeconds
         if let linked {
             guard let client = linkClient.address else { return }
-            context.linkDesk.noteDownload(of: linked.version, sentBytes: sentBytes, client: client, now: now)
+            context.linkRegistry.recordDownload(
+                of: linked.version, sentBytes: sentBytes, client: client, now: now)
         } else if record.coding.usesDictionary, let version = dictionary.version, version.isPinned(at: now),
             let client = linkClient.address
         {
-            context.linkDesk.noteSaving(
+            context.linkRegistry.recordSaving(
                 over: version, bodyBytes: bodyBytes, sentBytes: sentBytes, client: client)
         }
     }
@@ -135,7 +136,7 @@ extension Exchange {
         case .auto:
             let match = route.pageMatch(path: resource.path, query: resource.query)
             let page = LearnedPages.Key(authority: authority, match: match)
-            return (context.linkDesk.chains(after: page, client: linkClient.address, now: now), true)
+            return (context.linkRegistry.chains(after: page, client: linkClient.address, now: now), true)
         }
     }
 
@@ -157,7 +158,7 @@ extension Exchange {
             VariantKey.fits(version.variant) { name in HeaderName(name).flatMap { request.headers.joined($0) }
             }
         }
-        return context.linkDesk.announced(
+        return context.linkRegistry.announced(
             chain, variant: (fitting ?? newest).variant, isLearned: isLearned, index: proxy.index,
             lifeSeconds: dictionary.linkMaxAge / 1000, now: now)
     }

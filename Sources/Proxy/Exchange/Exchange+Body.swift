@@ -79,7 +79,8 @@ extension Exchange {
         case .encoder(let error):
             // RFC 9842 leaves no way back: the client would read what follows in the announced coding.
             if let error, error.stage == .verify, let body = dictionary.body {
-                context.reportInexact(nil, error.coding, dictionary: body.digest, in: deltaScope, on: route)
+                context.coding.reportInexact(
+                    nil, error.coding, dictionary: body.digest, in: deltaScope, on: route)
             }
             abort()
         }

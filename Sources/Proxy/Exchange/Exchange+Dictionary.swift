@@ -18,7 +18,7 @@ extension Exchange {
             return
         }
         context.store.advertised(version, now: SystemClock.unixSeconds)
-        noteUser(of: version)
+        recordUser(of: version)
         readDictionary(version)
     }
 

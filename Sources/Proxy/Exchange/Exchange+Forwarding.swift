@@ -34,7 +34,7 @@ extension Exchange {
     ///
     /// `fresh` asks for a new connection, because one that was kept has proved stale.
     private func forward(
-        _ head: RequestHead, to address: LoopUpstreams.Way, carriedBy lost: ClientConnection? = nil,
+        _ head: RequestHead, to address: LoopUpstream, carriedBy lost: ClientConnection? = nil,
         fresh: Bool = false
     ) {
         attempt.enter(address, countsLoad: proxy.upstreams.countsLoad)
@@ -128,10 +128,12 @@ extension Exchange {
     }
 
     /// Returns the address that the request goes to next; nil if it may not go on.
-    private func next(after address: LoopUpstreams.Way, orStay: Bool = false) -> LoopUpstreams.Way? {
+    private func next(after address: LoopUpstream, orStay: Bool = false) -> LoopUpstream? {
         guard attempt.failedServers.count < context.configuration.upstream.retries else { return nil }
         attempt.noteFailed(address.server)
-        if let other = proxy.upstreams.choose(passing: attempt.failedServers, now: core.now) { return other }
+        if let other = proxy.upstreams.choose(excluding: attempt.failedServers, now: core.now) {
+            return other
+        }
         // Each upstream is tried once. If there is only one, it is retried.
         return orStay && attempt.failedServers.allSatisfy { $0 === address.server } ? address : nil
     }

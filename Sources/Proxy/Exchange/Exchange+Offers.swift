@@ -50,7 +50,7 @@ extension Exchange {
     /// The offer stays as long as no body of the chain is proven to be public.
     func offerByLink(_ edits: inout ResponseEdits, _ response: UpstreamResponse, _ target: AdmissionTarget) {
         guard response.offerForm == .link, let dictionary = route.dictionary,
-            let named = context.linkDesk.named(
+            let named = context.linkRegistry.named(
                 target.key.chainKey, variant: target.key.variant, index: proxy.index,
                 lifeSeconds: dictionary.linkMaxAge / 1000, now: SystemClock.unixSeconds)
         else { return }
@@ -67,7 +67,7 @@ extension Exchange {
             let reason = unkeptReason(response)
         else { return }
         proxy.metrics.countUnkept(reason, route: route.index)
-        guard route.shouldWarnOfUnkept(now: SystemClock.unixSeconds, context.shared.unkeptWarnings) else {
+        guard route.takeUnkeptWarning(now: SystemClock.unixSeconds, context.shared.unkeptWarnings) else {
             return
         }
         let isSetHere = response.isCacheControlReplaced && reason != .varyAny
@@ -79,16 +79,16 @@ extension Exchange {
         // These two are read first: they cost nothing, and rule out nearly every response.
         guard response.cacheControl.noStore || !response.varyNames.isEmpty, route.usesDictionaries,
             let hint = DeltaHint.find(request: facts, response: response, policy: route.policy),
-            route.shouldHint(now: SystemClock.unixSeconds, context.shared.hints)
+            route.takeHint(now: SystemClock.unixSeconds, context.shared.hints)
         else { return }
         context.report(.info(hint.text(route: route.text)))
     }
 
     /// Tells the operator, once an hour, of a route with very many variants.
     func hintManyVariants(_ variant: String) {
-        guard !variant.isEmpty, context.shared.variants.note(variant, route: route.text),
+        guard !variant.isEmpty, context.shared.variants.record(variant, route: route.text),
             let fields = VariantKey.names(in: variant), !fields.isEmpty,
-            route.shouldHint(now: SystemClock.unixSeconds, context.shared.hints)
+            route.takeHint(now: SystemClock.unixSeconds, context.shared.hints)
         else { return }
         context.report(.info(DeltaHint.manyVariants(fields: fields).text(route: route.text)))
     }
@@ -128,7 +128,7 @@ extension Exchange {
     private func noteUnfollowedLink(_ response: UpstreamResponse) {
         guard !isDocument(response.facts.contentType) else { return }
         proxy.metrics.countUnfollowed(route: route.index)
-        guard context.shared.linkWarnings.isDue(route.text, now: SystemClock.unixSeconds) else { return }
+        guard context.shared.linkWarnings.take(route.text, now: SystemClock.unixSeconds) else { return }
         context.report(
             .warning(
                 """

@@ -21,11 +21,17 @@ extension Exchange {
         }
         let decision = decide(draft.response)
         var job = codingJob(bytes, draft.response, decision, stored: draft.stored)
-        switch job.start(reply: { CodingReply(exchange: ExchangeReference(self), decision: decision) }) {
+        switch job.start(reply: { reply(decision) }) {
         case .done(let result): respond(draft, decision, result)
         case .underWay: phase = .draft(draft)
         case .busy(let result): respondBusy(draft, result)
         }
+    }
+
+    /// Returns the way of a job's result from another thread back to this exchange.
+    func reply(_ decision: Decision) -> CodingJob.Reply {
+        let exchange = ExchangeReference(self)
+        return { result in exchange.perform { $0.coded(decision, result) } }
     }
 
     /// Goes on after another thread has done a job.
@@ -46,7 +52,7 @@ extension Exchange {
             bytes, newest: stored ?? newestBody(response, count: bytes.count),
             needsDigest: response.target != nil || needsTag(response, count: bytes.count),
             coding: decision.coding, dictionary: dictionary.body, scope: deltaScope, route: route,
-            context: context)
+            levels: context.configuration.compression.levels, resources: context.coding)
     }
 
     /// Returns true if the response is to have an entity tag made from its body.
@@ -225,13 +231,14 @@ extension Exchange {
             },
             withMemory: { bytes, work in context.compressionMemory.lend(bytes, to: work) != nil },
             onInexact: {
-                context.reportInexact(key, key.coding, dictionary: key.dictionary, in: key.scope, on: route)
+                context.coding.reportInexact(
+                    key, key.coding, dictionary: key.dictionary, in: key.scope, on: route)
             })
     }
 
     /// Has a delta that goes out compared with coding without a dictionary, if it is its turn.
     private func sampleGain(of body: [UInt8], deltaBytes: Int) {
-        guard let version = dictionary.version, context.gain.isTurn() else { return }
+        guard let version = dictionary.version, context.gain.takeTurn() else { return }
         let compression = context.configuration.compression
         // URLs have other names in a private chain.
         let isNamed = !version.chainKey.scope.isPrivate

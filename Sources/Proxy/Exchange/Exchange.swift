@@ -58,7 +58,8 @@ final class Exchange: Handler {
         self.client = client
         context = proxy.context
         request = head
-        peer = ClientPeer.of(client, in: context)
+        peer = ClientPeer.of(
+            client, trusting: context.configuration.trustedProxies, generation: context.generation)
         beginning = Beginning(bytesSent: client.bytesSent)
         upload = RequestUpload(framing)
         let path = head.target.path

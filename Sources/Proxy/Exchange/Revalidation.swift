@@ -175,13 +175,3 @@ final class StoredResponse {
         self.kept = kept
     }
 }
-
-/// The outcome of asking the upstream about a stored response.
-package enum RevalidationResult: String, Sendable, CaseIterable {
-    /// The upstream confirmed it, and it went out.
-    case hit
-    /// Another response came.
-    case changed
-    /// It could not be used, and the request was sent again without a condition.
-    case retried
-}

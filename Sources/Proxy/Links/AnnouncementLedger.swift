@@ -30,7 +30,7 @@ struct AnnouncementLedger: Sendable {
     func pays(at now: Int) -> Bool { now >= restsUntil }
 
     /// Records a download.
-    mutating func noteCost(_ bytes: Int, of client: UInt128, at now: Int) {
+    mutating func recordCost(_ bytes: Int, of client: UInt128, at now: Int) {
         if let place = accounts.firstIndex(where: { $0.client == client }) {
             accounts[place].cost = max(accounts[place].cost, bytes)
         } else {
@@ -40,7 +40,7 @@ struct AnnouncementLedger: Sendable {
     }
 
     /// Records a delta over the dictionary.
-    mutating func noteSaving(_ bytes: Int, of client: UInt128) {
+    mutating func recordSaving(_ bytes: Int, of client: UInt128) {
         guard let place = accounts.firstIndex(where: { $0.client == client }) else { return }
         // At most four times the cost, so that one client cannot outvote four others.
         accounts[place].saved = min(accounts[place].saved + max(0, bytes), 4 * accounts[place].cost)

@@ -47,7 +47,7 @@ struct LearnedPages: Sendable {
     init() {}
 
     /// Records that a client fetched a response of a chain after a page.
-    mutating func noteFetch(of chain: ChainKey, after page: Key, by client: UInt128, now: Int) {
+    mutating func recordFetch(of chain: ChainKey, after page: Key, by client: UInt128, now: Int) {
         guard chain.match.utf8.count <= Self.matchBytesMax else { return }
         pages.change(page, openedBy: client, fresh: Page(begunAt: now)) { page in
             Self.renew(&page, now: now)
@@ -67,7 +67,7 @@ struct LearnedPages: Sendable {
     }
 
     /// Records that a client received a page.
-    mutating func noteView(of page: Key, by client: UInt128, now: Int) {
+    mutating func recordView(of page: Key, by client: UInt128, now: Int) {
         _ = pages.changeIfPresent(page) { page in
             Self.renew(&page, now: now)
             page.viewers.insert(client)

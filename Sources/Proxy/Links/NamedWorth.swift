@@ -3,9 +3,9 @@ package import Dictionaries
 /// The limits of renaming; only tests change them.
 package struct LinkTerms: Sendable {
     /// The shortest time that a name lasts.
-    package var renameSeconds = 60
+    var renameSeconds = 60
     /// The least time between two measurements of a name.
-    package var sampleSeconds = 1
+    var sampleSeconds = 1
 
     /// The limits in use.
     package init() {}
@@ -65,10 +65,10 @@ package struct NamedWorth: Sendable {
     }
 
     /// Records a client that downloaded the dictionary.
-    package mutating func noteHolder(_ client: UInt128) { holders.insert(client) }
+    package mutating func recordHolder(_ client: UInt128) { holders.insert(client) }
 
     /// Records a client that advertised the dictionary.
-    package mutating func noteUser(_ client: UInt128) { users.insert(client) }
+    package mutating func recordUser(_ client: UInt128) { users.insert(client) }
 
     /// Returns true if a measurement with this body is due.
     package func isDue(with body: Digest, at now: Int, _ terms: LinkTerms) -> Bool {
@@ -82,7 +82,8 @@ package struct NamedWorth: Sendable {
     }
 
     /// Records a measurement; returns true if another version should be named.
-    package mutating func note(_ sample: Sample, of bodyBytes: Int, at now: Int, _ terms: LinkTerms) -> Bool {
+    package mutating func record(_ sample: Sample, of bodyBytes: Int, at now: Int, _ terms: LinkTerms) -> Bool
+    {
         guard bodyBytes > 0 else { return false }
         plainPerMille = sample.plain * 1000 / bodyBytes
         // Deltas longer than the plain coding are not sent.

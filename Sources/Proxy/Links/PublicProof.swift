@@ -1,4 +1,5 @@
 package import Dictionaries
+internal import HTTP
 
 /// Proves that bodies are public: clients of several addresses got the same bytes from impersonal requests.
 ///
@@ -37,7 +38,7 @@ package struct PublicProof: Sendable {
     package func isProven(_ key: Key) -> Bool { clients[key].map { $0.count >= Self.clientsMin } ?? false }
 
     /// Records that a body went to a client.
-    package mutating func note(_ key: Key, to client: UInt128) {
+    package mutating func record(_ key: Key, to client: UInt128) {
         clients.change(key, openedBy: client, fresh: []) { known in
             if known.count < Self.clientsMin, !known.contains(client) { known.append(client) }
         }
@@ -59,7 +60,7 @@ struct SoleClient: Sendable {
     init() {}
 
     /// Records a response; returns true, once an hour, if the client may be a balancer.
-    mutating func note(_ client: LinkClient, now: Int) -> Bool {
+    mutating func record(_ client: LinkClient, now: Int) -> Bool {
         guard client == self.client, !client.isNamed else {
             (self.client, count, begunAt) = (client, 1, now)
             return false
@@ -70,5 +71,33 @@ struct SoleClient: Sendable {
         else { return false }
         saidAt = now
         return true
+    }
+}
+
+/// A client's identity for proofs and counts: its IPv4 address, or the /64 of its IPv6 address.
+struct LinkClient: Sendable, Equatable {
+    /// The address, or nil if a trusted peer forwards for an unnamed client.
+    let address: UInt128?
+    /// True if a trusted peer has named the client; false for a peer that may be a balancer.
+    let isNamed: Bool
+
+    init(address: UInt128?, isNamed: Bool) {
+        (self.address, self.isNamed) = (address, isNamed)
+    }
+}
+
+extension ClientPeer {
+    /// Returns the client of a request on this connection.
+    ///
+    /// Several proxies of the operator that name no client do not count as several clients. Among trusted peers only a
+    /// local one without forwarding fields counts as a client.
+    func linkClient(_ headers: borrowing Headers) -> LinkClient {
+        let bits = { (address: IPAddress) in address.clientBits(ipv6Prefix: 64) }
+        guard isTrusted else { return LinkClient(address: address.map(bits), isNamed: false) }
+        if let named = limitedAddress(headers) {
+            return LinkClient(address: bits(named), isNamed: true)
+        }
+        guard let address, address.isLoopback else { return LinkClient(address: nil, isNamed: false) }
+        return LinkClient(address: bits(address), isNamed: false)
     }
 }

@@ -75,23 +75,24 @@ final class Route: Sendable {
         matchValue(path: path, query: query) ?? text
     }
 
-    /// Returns true once per hour, when the log may warn that clients do not keep the route's offers.
+    /// Takes the hourly warning that clients do not keep the route's offers; returns true if it is due.
     ///
     /// `reminders` remember the last warning over reloads and also allow one per hour.
-    func shouldWarnOfUnkept(now: Int, _ reminders: RouteReminders) -> Bool {
-        isDue(since: unkeptWarnedAt, now: now, reminders)
+    func takeUnkeptWarning(now: Int, _ reminders: RouteReminders) -> Bool {
+        takeMessage(since: unkeptWarnedAt, now: now, reminders)
     }
 
-    /// Returns true once per hour, when the log may hint at the obstacle to deltas.
-    func shouldHint(now: Int, _ reminders: RouteReminders) -> Bool {
-        isDue(since: hintedAt, now: now, reminders)
+    /// Takes the hourly hint at an obstacle to deltas; returns true if it is due.
+    func takeHint(now: Int, _ reminders: RouteReminders) -> Bool {
+        takeMessage(since: hintedAt, now: now, reminders)
     }
 
-    private func isDue(since said: borrowing Atomic<Int>, now: Int, _ reminders: RouteReminders) -> Bool {
+    private func takeMessage(since said: borrowing Atomic<Int>, now: Int, _ reminders: RouteReminders) -> Bool
+    {
         let last = said.load(ordering: .relaxed)
         guard now - last >= RouteReminders.seconds else { return false }
         return said.compareExchange(expected: last, desired: now, ordering: .relaxed).exchanged
-            && reminders.isDue(text, now: now)
+            && reminders.take(text, now: now)
     }
 
     /// The reason why dictionaries are off after an inexact delta, or nil.
@@ -99,59 +100,4 @@ final class Route: Sendable {
 
     /// Turns dictionaries off; returns true if they were on.
     func distrust() -> Bool { !isDistrusted.exchange(true, ordering: .relaxed) }
-}
-
-/// The routes in the order of the configuration; the first match wins.
-struct RouteTable: Sendable {
-    private let routes: [Route]
-    private let matches: PatternIndex
-    /// The route's position for each pattern.
-    private let places: [Int]
-    private let unmatched: Route
-    /// True if any route announces dictionaries.
-    let announces: Bool
-
-    init(_ configuration: Configuration, names: RouteNames) {
-        routes = configuration.routes.map {
-            Route(index: names.place(of: $0.text), $0, in: configuration)
-        }
-        matches = PatternIndex(routes.flatMap(\.match.patterns))
-        places = routes.enumerated().flatMap { place, route in
-            Array(repeating: place, count: route.match.patterns.count)
-        }
-        var none = RouteConfiguration.implied
-        none.dictionary = nil
-        none.announcement = .off
-        unmatched = Route(index: nil, none, in: configuration)
-        announces = routes.contains { $0.announcement != .off }
-    }
-
-    /// The routes with private dictionaries or personal responses.
-    var withPersonal: [Route] {
-        routes.filter { $0.policy.scope == .private || $0.policy.personalUse == .capability }
-    }
-
-    /// Returns the route of the URL of a version.
-    func route(of version: Dictionaries.Version) -> Route {
-        let (path, query) = version.pathAndQuery
-        return route(path: path, query: query)
-    }
-
-    /// Returns true if bodies of the route may have URLs of their own.
-    func mayName(_ route: Route) -> Bool {
-        route.usesDictionaries && route.policy.scope == .public && (announces || route.delivery != .inBand)
-    }
-
-    /// Returns the route of a request, or a route without dictionaries.
-    func route(path: String, query: String?) -> Route {
-        matches.first(path: path, query: query).map { routes[places[$0]] } ?? unmatched
-    }
-}
-
-extension Dictionaries.Version {
-    /// Path and query of its URL, by bytes: all versions of a store are judged by their paths before it is in use.
-    var pathAndQuery: (path: String, query: String?) {
-        guard let mark = url.utf8.firstIndex(of: UInt8(ascii: "?")) else { return (url, nil) }
-        return (String(url[..<mark]), String(url[url.utf8.index(after: mark)...]))
-    }
 }

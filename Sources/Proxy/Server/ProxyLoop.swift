@@ -25,7 +25,9 @@ final class ProxyLoop: Handler {
     init(context: ProxyContext, accessLog: AccessLogOutput?, maintains: Bool, core: EventLoop.Core) {
         self.accessLog = accessLog
         self.maintains = maintains
-        proxy = ReverseProxy(context: context, log: accessLog?.log(for: context), core: core)
+        proxy = ReverseProxy(
+            context: context, log: accessLog?.log(for: context.configuration, routes: context.routeNames),
+            core: core)
         health = maintains ? HealthChecker(core: core, report: context.report) : nil
     }
 
@@ -34,7 +36,7 @@ final class ProxyLoop: Handler {
         open(sockets, core)
         let token = core.add(self)
         self.token = token
-        health?.adopt(proxy.context)
+        health?.adopt(proxy.context.upstream)
         expired(core)
         return token
     }
@@ -64,8 +66,8 @@ final class ProxyLoop: Handler {
         _ context: ProxyContext, added: [Int: Opened], kept: [Int: Configuration.Listener],
         _ core: EventLoop.Core
     ) {
-        proxy.adopt(context, log: accessLog?.log(for: context))
-        health?.adopt(context)
+        proxy.adopt(context, log: accessLog?.log(for: context.configuration, routes: context.routeNames))
+        health?.adopt(context.upstream)
         for (number, listener) in listeners {
             if let configuration = kept[number] {
                 listener.adopt(ServerSettings(configuration, in: context))
@@ -80,7 +82,7 @@ final class ProxyLoop: Handler {
     /// Adopts the current addresses of the upstreams.
     func refreshUpstreams() {
         proxy.refreshUpstreams()
-        health?.adopt(proxy.context)
+        health?.adopt(proxy.context.upstream)
     }
 
     private func leave(_ listener: Listener, _ core: EventLoop.Core) {
@@ -123,21 +125,51 @@ final class ProxyLoop: Handler {
     var sockets: [Int: [ListeningSocket]] { listeners.mapValues(\.sockets) }
 
     /// The counters of this loop, with the current numbers of connections.
-    var snapshot: MetricsSnapshot {
-        var snapshot = proxy.metrics.snapshot
-        snapshot.clientConnections.opened += formerConnections
-        snapshot.handshakes.add(formerHandshakes)
+    var counters: LoopCounters {
+        var counters = proxy.metrics.counters
+        counters.add(.client, active: 0, idle: 0, opened: formerConnections)
+        counters.add(formerHandshakes)
         for listener in leaving + listeners.values {
             let active = listener.activeConnections
-            snapshot.handshakes.add(listener.handshakeCounts)
-            snapshot.clientConnections.add(
-                ConnectionCounts(
-                    active: active, idle: listener.openConnections - active,
-                    opened: listener.acceptedConnections))
+            counters.add(listener.handshakeCounts)
+            counters.add(
+                .client, active: active, idle: listener.openConnections - active,
+                opened: listener.acceptedConnections)
         }
         let pool = proxy.connections
-        snapshot.upstreamConnections.add(
-            ConnectionCounts(active: pool.activeCount, idle: pool.idleCount, opened: pool.openedCount))
-        return snapshot
+        counters.add(.upstream, active: pool.activeCount, idle: pool.idleCount, opened: pool.openedCount)
+        return counters
+    }
+}
+
+extension ServerSettings {
+    init(_ listener: Configuration.Listener, in context: ProxyContext) {
+        self.init()
+        let configuration = context.configuration
+        tls = context.tls[listener.address]
+        redirectPort = listener.redirectPort
+        socket.keepAliveSeconds = listener.keepAlive / 1000
+        socket.fastOpenQueue = listener.fastOpenQueue
+        clientSubjectField = listener.tls?.clientSubjectField.flatMap { HeaderName($0) }
+        strictTransportSecurity = listener.strictTransportSecurity
+        if listener.proxyProtocol {
+            acceptsProxyHeader = { [networks = configuration.trustedProxies] in networks.contains($0) }
+        }
+        let limits = configuration.limits
+        self.limits = MessageLimits(headBytes: limits.requestHead)
+        headTimeout = Int64(limits.headTimeout)
+        keepAliveTimeout = Int64(limits.keepAliveTimeout)
+        idleTimeout = Int64(configuration.upstream.idleTimeout)
+        bodyRate = limits.bodyRate
+        tunnelTimeout = Int64(limits.tunnelTimeout)
+        connectionsMax = min(
+            limits.connections, DescriptorLimit.clientsMax(descriptors: DescriptorLimit.current))
+        guard let connections = limits.client.connections else { return }
+        let (networks, prefix) = (configuration.trustedProxies, limits.client.ipv6Prefix)
+        clientLimit = ClientConnectionLimit(countMax: connections, count: context.shared.clientConnections) {
+            peer in
+            guard case .ip(let address, _)? = peer, !networks.contains(peer) else { return nil }
+            return address.clientBits(ipv6Prefix: prefix)
+        }
     }
 }

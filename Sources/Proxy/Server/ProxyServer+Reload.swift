@@ -49,7 +49,7 @@ extension ProxyServer {
         // Before the loops adopt it, hide the versions that no route makes any more.
         context.store.restrict(to: CurrentRoutes(context.routes).makes)
         hand(context, change)
-        names.adopt(context)
+        names.adopt(context.upstream)
         if case .moved(let socket) = admin { moveAdmin(to: socket) }
         return Self.changesAtNextStart(
             from: former.context.configuration, to: configuration, hasKey: context.store.keys != nil)

@@ -72,8 +72,10 @@ package final class ProxyServer: Sendable {
             State(
                 context: context, listeners: opened.sorted { $0.key < $1.key }.map(\.value.listener),
                 nextNumber: opened.count, adminEndpoint: adminSocket?.endpoint))
-        status = AdminStatus(context: context, parts: parts, sink: accessLog?.sink)
-        names = NameWatch(context) { [parts] in
+        status = AdminStatus(
+            context: context, loops: parts.map(\.loop), sink: accessLog?.sink,
+            counters: { [parts] in Self.counters(of: parts) })
+        names = NameWatch(context.upstream) { [parts] in
             for part in parts {
                 part.loop.execute { core in
                     core.handler(part.token, as: ProxyLoop.self)?.refreshUpstreams()
@@ -98,7 +100,7 @@ package final class ProxyServer: Sendable {
         }
     }
     /// The address of the admin listener, if any.
-    package var adminEndpoint: Endpoint? { state.withLock { $0.adminEndpoint } }
+    var adminEndpoint: Endpoint? { state.withLock { $0.adminEndpoint } }
 
     // MARK: Starting
 
@@ -199,6 +201,24 @@ package final class ProxyServer: Sendable {
         }
     }
 
+    /// Returns the counters of the loops that respond within two seconds.
+    private static func counters(of parts: [LoopPart]) -> [LoopCounters] {
+        let counters = Guarded<[LoopCounters]>([])
+        let asked = DispatchGroup()
+        for part in parts {
+            asked.enter()
+            part.loop.execute { core in
+                if let own = core.handler(part.token, as: ProxyLoop.self)?.counters {
+                    counters.withLock { $0.append(own) }
+                }
+                asked.leave()
+            }
+        }
+        // A stuck loop is left out: numbers of the other loops are better than none.
+        _ = asked.wait(timeout: .now() + .seconds(2))
+        return counters.withLock { $0 }
+    }
+
     // MARK: Ends
 
     /// Drains: stops accepting, waits for requests in progress, resets the rest, and stores pending versions.
@@ -264,34 +284,37 @@ package final class ProxyServer: Sendable {
     }
 }
 
-extension ServerSettings {
-    init(_ listener: Configuration.Listener, in context: ProxyContext) {
-        self.init()
-        let configuration = context.configuration
-        tls = context.tls[listener.address]
-        redirectPort = listener.redirectPort
-        socket.keepAliveSeconds = listener.keepAlive / 1000
-        socket.fastOpenQueue = listener.fastOpenQueue
-        clientSubjectField = listener.tls?.clientSubjectField.flatMap { HeaderName($0) }
-        strictTransportSecurity = listener.strictTransportSecurity
-        if listener.proxyProtocol {
-            acceptsProxyHeader = { [networks = configuration.trustedProxies] in networks.contains($0) }
+extension ProxyServer {
+    /// Returns every listening socket in the order of the listeners, the admin listener's last.
+    ///
+    /// Blocks. The sockets stay open while they are referenced, so release them soon.
+    package func listeningSockets() -> [ListeningSocket] {
+        let found = Guarded<[(listener: Int, sockets: [ListeningSocket])]>([])
+        let asked = DispatchGroup()
+        for part in parts {
+            asked.enter()
+            part.loop.execute { core in
+                let own = core.handler(part.token, as: ProxyLoop.self)?.sockets ?? [:]
+                found.withLock { $0 += own.map { ($0.key, $0.value) } }
+                asked.leave()
+            }
         }
-        let limits = configuration.limits
-        self.limits = MessageLimits(headBytes: limits.requestHead)
-        headTimeout = Int64(limits.headTimeout)
-        keepAliveTimeout = Int64(limits.keepAliveTimeout)
-        idleTimeout = Int64(configuration.upstream.idleTimeout)
-        bodyRate = limits.bodyRate
-        tunnelTimeout = Int64(limits.tunnelTimeout)
-        connectionsMax = min(
-            limits.connections, DescriptorLimit.clientsMax(descriptors: DescriptorLimit.current))
-        guard let connections = limits.client.connections else { return }
-        let (networks, prefix) = (configuration.trustedProxies, limits.client.ipv6Prefix)
-        clientLimit = ClientConnectionLimit(countMax: connections, count: context.shared.clientConnections) {
-            peer in
-            guard case .ip(let address, _)? = peer, !networks.contains(peer) else { return nil }
-            return address.clientBits(ipv6Prefix: prefix)
+        askAdmin(asked) { sockets in found.withLock { $0.append((.max, sockets)) } }
+        asked.wait()
+        var seen: Set<ObjectIdentifier> = []
+        return found.withLock { $0 }.sorted { $0.listener < $1.listener }.flatMap(\.sockets)
+            .filter { seen.insert(ObjectIdentifier($0)).inserted }
+    }
+}
+
+/// Detects upstreams that lead back to the proxy's own listeners.
+enum OwnUpstream {
+    /// Throws if an upstream has the address of a listener.
+    static func check(_ servers: [UpstreamServer], _ listeners: some Sequence<Endpoint>) throws(StartError) {
+        for listener in listeners {
+            for server in servers where server.target.endpoint.leads(to: listener) {
+                throw .ownUpstream(server.text, listener: listener.text)
+            }
         }
     }
 }

@@ -9,7 +9,7 @@ internal import Synchronization
 /// Safe from any thread.
 final class NameWatch: Sendable {
     private let queue = DispatchQueue(label: "dictum.resolver", qos: .utility)
-    private let context: Guarded<ProxyContext>
+    private let group: Guarded<UpstreamGroup>
     /// The names without an address in the last round.
     private let failing = Guarded<Set<String>>([])
     /// The current series of rounds; older series end by themselves.
@@ -17,49 +17,49 @@ final class NameWatch: Sendable {
     private let onChange: @Sendable () -> Void
 
     /// - Parameter onChange: called on the queue after addresses have changed.
-    init(_ context: ProxyContext, onChange: @escaping @Sendable () -> Void) {
-        self.context = Guarded(context)
+    init(_ group: UpstreamGroup, onChange: @escaping @Sendable () -> Void) {
+        self.group = Guarded(group)
         self.onChange = onChange
-        begin(context)
+        begin(group)
     }
 
     /// Adopts the names and the interval of another configuration.
-    func adopt(_ context: ProxyContext) {
-        self.context.withLock { $0 = context }
-        begin(context)
+    func adopt(_ group: UpstreamGroup) {
+        self.group.withLock { $0 = group }
+        begin(group)
     }
 
     /// Stops resolving; a round in progress may still end.
     func stop() { series.wrappingAdd(1, ordering: .relaxed) }
 
-    private func begin(_ context: ProxyContext) {
+    private func begin(_ group: UpstreamGroup) {
         let own = series.wrappingAdd(1, ordering: .relaxed).newValue
-        let upstream = context.configuration.upstream
-        if upstream.urls.contains(where: \.hasName) { waitForRound(of: own, upstream.resolveInterval) }
+        let settings = group.settings
+        if settings.urls.contains(where: \.hasName) { waitForRound(of: own, settings.resolveInterval) }
     }
 
     private func waitForRound(of own: Int, _ interval: Int) {
         // A weak reference, so that a waiting round keeps no replaced object alive.
         queue.asyncAfter(deadline: .now() + .milliseconds(interval)) { [weak self] in
             guard let self, series.load(ordering: .relaxed) == own else { return }
-            refresh(context.withLock { $0 })
+            refresh(group.withLock { $0 })
             waitForRound(of: own, interval)
         }
     }
 
-    private func refresh(_ context: ProxyContext) {
-        guard let refreshed = context.upstreams.refresh() else { return }
+    private func refresh(_ group: UpstreamGroup) {
+        guard let refreshed = group.directory.refresh() else { return }
         let former = failing.withLock { failing in
             defer { failing = Set(refreshed.failed) }
             return failing
         }
         for host in refreshed.failed where !former.contains(host) {
-            context.report(
+            group.report(
                 .warning(
-                    "the upstream's name \(host) has no address just now: those that it had stay in use"))
+                    "the upstream's name \(host) has no address at present; keeping its former ones"))
         }
-        for server in refreshed.added { context.report(.info("upstream \(server.text) has come")) }
-        for server in refreshed.removed { context.report(.info("upstream \(server.text) has gone")) }
+        for server in refreshed.added { group.report(.info("upstream \(server.text) has come")) }
+        for server in refreshed.removed { group.report(.info("upstream \(server.text) has gone")) }
         if !refreshed.added.isEmpty || !refreshed.removed.isEmpty { onChange() }
     }
 }

@@ -106,3 +106,19 @@ final class UpstreamDirectory: Sendable {
         return endpoints.map { .init(scheme: url.scheme, authority: url.authority, endpoint: $0) }
     }
 }
+
+/// Resolves host names; replaceable for tests.
+struct NameResolver: Sendable {
+    /// Returns the addresses of a host, best first.
+    ///
+    /// May block.
+    let addresses: @Sendable (_ host: String, _ port: UInt16) -> [Endpoint]
+
+    /// Creates a resolver.
+    init(_ addresses: @escaping @Sendable (_ host: String, _ port: UInt16) -> [Endpoint]) {
+        self.addresses = addresses
+    }
+
+    /// The system's resolver: `/etc/hosts`, DNS, and its other sources.
+    static let system = NameResolver { Endpoint.resolve(host: $0, port: $1) }
+}

@@ -7,7 +7,7 @@ import TestSupport
 ///
 /// The feed's responses are fresh for ten seconds, as those of most APIs. A dictionary that pages announce has a life of its own
 /// instead, and costs each browser a download. `requests` counts the fetches that bring a body.
-/// Naming is as in `LinkDesk`, with its own measure of a name's worth.
+/// Naming is as in `LinkRegistry`, with its own measure of a name's worth.
 struct SimulatedPages {
     /// The way in which clients get dictionaries.
     enum Rule: CaseIterable, Sendable {
@@ -123,7 +123,7 @@ struct SimulatedPages {
         let life = worths[named.id]?.lifeSeconds ?? Self.daySeconds
         let held = Held(digest: named.digest, second: second, expiry: now + life)
         browsers[client].download = (held, now + Self.downloadSeconds)
-        worths[named.id]?.noteHolder(UInt128(client))
+        worths[named.id]?.recordHolder(UInt128(client))
         outcome.downloads += 1
         outcome.sentBytes += sizes.plainBytes
     }
@@ -152,7 +152,7 @@ struct SimulatedPages {
         let life = rule == .oracle ? 2 * Self.daySeconds : Self.freshSeconds
         browsers[client].own = Held(digest: digest, second: second, expiry: now + life)
         guard rule == .announced else { return }
-        if let found { worths[found.id]?.noteUser(UInt128(client)) }
+        if let found { worths[found.id]?.recordUser(UInt128(client)) }
         consider(digest, second, now: now)
     }
 
@@ -180,7 +180,7 @@ struct SimulatedPages {
             seconds[body.digest] = second
         }
         let key = PublicProof.Key(body.digest, chain: chain, variant: "")
-        proof.note(key, to: UInt128(client))
+        proof.record(key, to: UInt128(client))
         if proof.isProven(key) { lastProven = body.digest }
         return (body.digest, second)
     }
@@ -222,7 +222,7 @@ struct SimulatedPages {
             named: sizes.deltaBytes(from: namedSecond, to: second),
             fresh: sizes.deltaBytes(from: second - (feed.periodSeconds ?? 1), to: second),
             plain: sizes.plainBytes)
-        if worths[named.id]?.note(sample, of: sizes.bodyBytes, at: now, terms) == true {
+        if worths[named.id]?.record(sample, of: sizes.bodyBytes, at: now, terms) == true {
             _ = name(replacing: named, now: now)
         }
     }

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import Dictionaries
@@ -13,7 +14,7 @@ import Testing
 
     /// The line of a rendered text that begins with a series, without the series.
     private func value(of series: String, in samples: [MetricSample]) -> String? {
-        MetricsRenderer.render(samples).split(separator: "\n").first { $0.hasPrefix(series + " ") }
+        MetricSample.text(samples).split(separator: "\n").first { $0.hasPrefix(series + " ") }
             .map { String($0.dropFirst(series.count + 1)) }
     }
 
@@ -24,13 +25,13 @@ import Testing
         }
         metrics.countRequest(record { ($0.routeIndex, $0.reason) = (nil, nil) })
         metrics.countRequest(record { $0.routeIndex = 7 })
-        let samples = metrics.snapshot.samples(routes: ["/a", "/*"])
+        let samples = metrics.counters.samples(routes: ["/a", "/*"])
         #expect(
             value(of: #"dictum_requests_total{route="/*",coding="dcz",reason="delta"}"#, in: samples) == "3")
         #expect(
             value(of: #"dictum_requests_total{route="none",coding="identity",reason="none"}"#, in: samples)
                 == "2")
-        #expect(!MetricsRenderer.render(samples).contains(#"dictum_requests_total{route="/a""#))
+        #expect(!MetricSample.text(samples).contains(#"dictum_requests_total{route="/a""#))
     }
 
     @Test(arguments: [
@@ -39,7 +40,7 @@ import Testing
     func `a status is counted by its class`(status: Int, label: String) {
         let metrics = LoopMetrics(routes: 0)
         metrics.countRequest(record { $0.status = status })
-        let samples = metrics.snapshot.samples(routes: [])
+        let samples = metrics.counters.samples(routes: [])
         #expect(value(of: "dictum_responses_total{status=\"\(label)\"}", in: samples) == "1")
     }
 
@@ -60,9 +61,7 @@ import Testing
             loop.countAdmission()
             loop.countOffer()
         }
-        var sum = loops[0].snapshot
-        sum.add(loops[1].snapshot)
-        let samples = sum.samples(routes: ["/*"])
+        let samples = MetricSample.summed(loops.flatMap { $0.counters.samples(routes: ["/*"]) })
         #expect(value(of: #"dictum_body_bytes_total{route="/*",stage="before"}"#, in: samples) == "2000")
         #expect(value(of: #"dictum_body_bytes_total{route="/*",stage="after"}"#, in: samples) == "20")
         #expect(value(of: #"dictum_compression_seconds_total{coding="dcb"}"#, in: samples) == "0.5")
@@ -79,7 +78,7 @@ import Testing
         for micros in [1_000, 1_001, 20_000_000] {
             metrics.countRequest(record { $0.durationMicroseconds = micros })
         }
-        let samples = metrics.snapshot.samples(routes: [])
+        let samples = metrics.counters.samples(routes: [])
         #expect(value(of: #"dictum_request_duration_seconds_bucket{le="0.0005"}"#, in: samples) == "0")
         #expect(value(of: #"dictum_request_duration_seconds_bucket{le="0.001"}"#, in: samples) == "1")
         #expect(value(of: #"dictum_request_duration_seconds_bucket{le="0.0025"}"#, in: samples) == "2")
@@ -89,13 +88,12 @@ import Testing
     }
 
     @Test func `connections of several loops and listeners add up, side by side`() {
-        var snapshot = MetricsSnapshot(routes: 0)
-        snapshot.clientConnections.add(ConnectionCounts(active: 1, idle: 2, opened: 30))
-        var other = MetricsSnapshot(routes: 0)
-        other.clientConnections.add(ConnectionCounts(active: 4, idle: 0, opened: 5))
-        other.upstreamConnections.add(ConnectionCounts(active: 0, idle: 7, opened: 7))
-        snapshot.add(other)
-        let samples = snapshot.samples(routes: [])
+        var counters = LoopCounters()
+        counters.add(.client, active: 1, idle: 2, opened: 30)
+        var other = LoopCounters()
+        other.add(.client, active: 4, idle: 0, opened: 5)
+        other.add(.upstream, active: 0, idle: 7, opened: 7)
+        let samples = MetricSample.summed(counters.samples(routes: []) + other.samples(routes: []))
         #expect(value(of: #"dictum_connections{side="client",state="active"}"#, in: samples) == "5")
         #expect(value(of: #"dictum_connections{side="client",state="idle"}"#, in: samples) == "2")
         #expect(value(of: #"dictum_connections_total{side="client"}"#, in: samples) == "35")
@@ -103,22 +101,35 @@ import Testing
     }
 
     @Test func `the text has help and type before each metric, and escapes labels`() {
-        let sample = MetricSample(MetricsTable.bodyBytes, ["/a\"b\\c\nd", "after"], 1 << 40)
+        let sample = MetricSample(LoopCounters().bodyBytes.metric, ["/a\"b\\c\nd", "after"], 1 << 40)
         #expect(
-            MetricsRenderer.render([sample]) == """
-                # HELP dictum_body_bytes_total Bytes of answers' bodies before and after coding.
+            MetricSample.text([sample]) == """
+                # HELP dictum_body_bytes_total Bytes of response bodies before and after coding.
                 # TYPE dictum_body_bytes_total counter
                 dictum_body_bytes_total{route="/a\\"b\\\\c\\nd",stage="after"} 1099511627776
 
                 """)
     }
 
-    @Test func `the metrics of the table have distinct names, and counters end in total`() {
-        #expect(Set(MetricsTable.all.map(\.name)).count == MetricsTable.all.count)
-        for metric in MetricsTable.all {
+    @Test func `all metrics have distinct names, and counters end in total`() {
+        #expect(Set(AdminStatus.metrics.map(\.name)).count == AdminStatus.metrics.count)
+        for metric in AdminStatus.metrics {
             #expect((metric.kind == .counter) == metric.name.hasSuffix("_total"), "\(metric.name)")
             #expect(metric.help.hasSuffix("."), "\(metric.name)")
         }
+    }
+
+    @Test func `the documents list every metric with its labels, and no other`() throws {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../..")
+        let text = try String(contentsOf: root.appending(path: "deploy/OPERATE.md"), encoding: .utf8)
+        let listed = text.split(separator: "\n").filter {
+            $0.hasPrefix("| `dictum_") || $0.hasPrefix("| `process_")
+        }
+        .flatMap { $0.split(separator: "|")[0].split(separator: "`").filter { $0.contains("_") } }
+        let declared = AdminStatus.metrics.map { metric in
+            metric.labels.isEmpty ? metric.name : "\(metric.name){\(metric.labels.joined(separator: ","))}"
+        }
+        #expect(listed.map(String.init).sorted() == declared.sorted())
     }
 
     @Test func `the store tells what it holds, and every reason to let go`() {
@@ -133,12 +144,10 @@ import Testing
     }
 
     @Test func `a process tells its version, start, memory and descriptors`() throws {
-        let samples = ProcessStatistics(version: "1.2.3").samples()
+        let samples = ProcessStatistics(version: "1.2.3").samples
         #expect(value(of: #"dictum_build_info{version="1.2.3"}"#, in: samples) == "1")
-        for metric in [
-            MetricsTable.processStart, MetricsTable.processMemory, MetricsTable.processDescriptors,
-        ] {
-            #expect(try #require(samples.first { $0.metric == metric }).value > 2)
+        for name in ["process_start_time_seconds", "process_resident_memory_bytes", "process_open_fds"] {
+            #expect(try #require(samples.first { $0.metric.name == name }).value > 2)
         }
     }
 }

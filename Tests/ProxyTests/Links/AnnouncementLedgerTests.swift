@@ -7,10 +7,10 @@ struct AnnouncementLedgerTests {
     private func ledger(clients: Int, saving: Int, from start: Int = 0) -> AnnouncementLedger {
         var ledger = AnnouncementLedger()
         for client in 0..<clients {
-            ledger.noteCost(1_000, of: UInt128(client), at: start)
-            ledger.noteSaving(saving, of: UInt128(client))
+            ledger.recordCost(1_000, of: UInt128(client), at: start)
+            ledger.recordSaving(saving, of: UInt128(client))
         }
-        ledger.noteCost(1_000, of: 9_999, at: start + 601)
+        ledger.recordCost(1_000, of: 9_999, at: start + 601)
         return ledger
     }
 
@@ -26,34 +26,34 @@ struct AnnouncementLedgerTests {
     @Test func `few clients tell nothing, and neither do those that have just come`() {
         #expect(ledger(clients: 7, saving: 0).pays(at: 601))
         var fresh = AnnouncementLedger()
-        for client in 0..<30 { fresh.noteCost(1_000, of: UInt128(client), at: 599) }
+        for client in 0..<30 { fresh.recordCost(1_000, of: UInt128(client), at: 599) }
         #expect(fresh.pays(at: 599))
     }
 
     @Test func `one client cannot spoil what pays for others, however often it downloads`() {
         var ledger = AnnouncementLedger()
         for client in 0..<10 {
-            ledger.noteCost(1_000, of: UInt128(client), at: 0)
-            ledger.noteSaving(1_500, of: UInt128(client))
+            ledger.recordCost(1_000, of: UInt128(client), at: 0)
+            ledger.recordSaving(1_500, of: UInt128(client))
         }
-        for second in 0..<1_200 { ledger.noteCost(1_000, of: 77, at: second) }
+        for second in 0..<1_200 { ledger.recordCost(1_000, of: 77, at: second) }
         #expect(ledger.pays(at: 1_200))
     }
 
     @Test func `one client cannot praise what does not pay for others`() {
         var ledger = AnnouncementLedger()
-        for client in 0..<10 { ledger.noteCost(1_000, of: UInt128(client), at: 0) }
-        ledger.noteCost(1_000, of: 77, at: 0)
-        for _ in 0..<1_000 { ledger.noteSaving(100_000, of: 77) }
-        ledger.noteCost(1_000, of: 9_999, at: 601)
+        for client in 0..<10 { ledger.recordCost(1_000, of: UInt128(client), at: 0) }
+        ledger.recordCost(1_000, of: 77, at: 0)
+        for _ in 0..<1_000 { ledger.recordSaving(100_000, of: 77) }
+        ledger.recordCost(1_000, of: 9_999, at: 601)
         #expect(!ledger.pays(at: 601))
     }
 
     @Test func `a saving of somebody who never downloaded it does not count`() {
         var ledger = AnnouncementLedger()
-        ledger.noteSaving(1_000_000, of: 1)
-        for client in 2..<12 { ledger.noteCost(1_000, of: UInt128(client), at: 0) }
-        ledger.noteCost(1_000, of: 99, at: 700)
+        ledger.recordSaving(1_000_000, of: 1)
+        for client in 2..<12 { ledger.recordCost(1_000, of: UInt128(client), at: 0) }
+        ledger.recordCost(1_000, of: 99, at: 700)
         #expect(!ledger.pays(at: 700))
     }
 }

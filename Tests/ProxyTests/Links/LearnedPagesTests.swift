@@ -13,10 +13,10 @@ struct LearnedPagesTests {
         var pages = LearnedPages()
         for (match, clients) in matches {
             for client in 0..<clients {
-                pages.noteFetch(of: chain(match), after: page, by: UInt128(client), now: now)
+                pages.recordFetch(of: chain(match), after: page, by: UInt128(client), now: now)
             }
         }
-        for client in 0..<views { pages.noteView(of: page, by: UInt128(client), now: now) }
+        for client in 0..<views { pages.recordView(of: page, by: UInt128(client), now: now) }
         return pages
     }
 
@@ -34,9 +34,9 @@ struct LearnedPagesTests {
     @Test func `one client brings nothing about, and pushes nothing out`() {
         var pages = fetched([("/a", 4), ("/b", 4)])
         for number in 0..<10_000 {
-            pages.noteFetch(of: chain("/made-up/\(number)"), after: page, by: 1 << 90, now: 1)
+            pages.recordFetch(of: chain("/made-up/\(number)"), after: page, by: 1 << 90, now: 1)
             let made = LearnedPages.Key(authority: "api.test", match: "/page/\(number)")
-            pages.noteFetch(of: chain("/a"), after: made, by: 1 << 90, now: 1)
+            pages.recordFetch(of: chain("/a"), after: made, by: 1 << 90, now: 1)
         }
         #expect(Set(pages.chains(of: page).map(\.match)) == ["/a", "/b"])
     }
@@ -44,12 +44,12 @@ struct LearnedPagesTests {
     @Test func `a page is learned again every six hours, and announces meanwhile what it did`() {
         var pages = fetched([("/a", 4)])
         for client in 0..<3 {
-            pages.noteFetch(of: chain("/b"), after: page, by: UInt128(client), now: 21_600)
+            pages.recordFetch(of: chain("/b"), after: page, by: UInt128(client), now: 21_600)
         }
         #expect(pages.chains(of: page).map(\.match) == ["/b", "/a"])
-        pages.noteFetch(of: chain("/b"), after: page, by: 1, now: 43_200)
+        pages.recordFetch(of: chain("/b"), after: page, by: 1, now: 43_200)
         #expect(pages.chains(of: page).map(\.match) == ["/b"])
-        pages.noteFetch(of: chain("/b"), after: page, by: 1, now: 90_000)
+        pages.recordFetch(of: chain("/b"), after: page, by: 1, now: 90_000)
         #expect(pages.chains(of: page).isEmpty, "nobody came for a long time")
     }
 

@@ -13,64 +13,64 @@ struct NamedWorthTests {
     }
 
     /// Notes one measurement with a body of 10,000 bytes.
-    private func note(
+    private func record(
         _ worth: inout NamedWorth, named: Int, fresh: Int, users: Int = 1, at now: Int, plain: Int = 2_000
     ) -> Bool {
-        for client in 0..<users { worth.noteUser(UInt128(client)) }
-        return worth.note(.init(named: named, fresh: fresh, plain: plain), of: 10_000, at: now, terms)
+        for client in 0..<users { worth.recordUser(UInt128(client)) }
+        return worth.record(.init(named: named, fresh: fresh, plain: plain), of: 10_000, at: now, terms)
     }
 
     @Test func `a name stays while deltas over it are not clearly worse than over a fresh one`() {
         var worth = worth()
-        worth.noteHolder(1)
+        worth.recordHolder(1)
         for minute in 2..<1_000 {
-            let isOver = note(&worth, named: 199, fresh: 100, users: 20, at: 60 * minute)
+            let isOver = record(&worth, named: 199, fresh: 100, users: 20, at: 60 * minute)
             #expect(!isOver)
         }
     }
 
     @Test func `it gives way once the waste has reached the cost of another download`() {
         var worth = worth()
-        worth.noteHolder(1)
+        worth.recordHolder(1)
         // 400 bytes wasted each time, against 2,000 for the download.
-        let due = (2..<20).first { note(&worth, named: 500, fresh: 100, at: 60 * $0) }
+        let due = (2..<20).first { record(&worth, named: 500, fresh: 100, at: 60 * $0) }
         #expect(due == 6)
     }
 
     @Test func `more holders make another download dearer, and more users the waste`() {
         var (few, many) = (worth(), worth())
-        for client in 0..<10 { many.noteHolder(UInt128(client)) }
-        few.noteHolder(1)
-        #expect((2..<200).first { note(&few, named: 500, fresh: 100, at: 60 * $0) } == 6)
+        for client in 0..<10 { many.recordHolder(UInt128(client)) }
+        few.recordHolder(1)
+        #expect((2..<200).first { record(&few, named: 500, fresh: 100, at: 60 * $0) } == 6)
         // The sketch may count ten clients as somewhat less.
-        let alone = (2..<200).first { note(&many, named: 500, fresh: 100, at: 60 * $0) }
+        let alone = (2..<200).first { record(&many, named: 500, fresh: 100, at: 60 * $0) }
         #expect(40...51 ~= (alone ?? 0))
         var busy = worth()
         for client in 0..<10 {
-            busy.noteHolder(UInt128(client))
+            busy.recordHolder(UInt128(client))
         }
-        let together = (2..<200).first { note(&busy, named: 500, fresh: 100, users: 10, at: 60 * $0) }
+        let together = (2..<200).first { record(&busy, named: 500, fresh: 100, users: 10, at: 60 * $0) }
         #expect(5...8 ~= (together ?? 0))
     }
 
     @Test func `a delta that is longer than plain coding wastes no more than that`() {
         var worth = worth()
-        let due = (2..<20).first { note(&worth, named: 9_000, fresh: 1_000, at: 60 * $0) }
+        let due = (2..<20).first { record(&worth, named: 9_000, fresh: 1_000, at: 60 * $0) }
         #expect(due == 3, "1,000 a time against 2,000")
     }
 
     @Test func `one client counts once a measurement, however often it asks`() {
         var worth = worth()
-        worth.noteHolder(1)
-        for _ in 0..<10_000 { worth.noteUser(7) }
+        worth.recordHolder(1)
+        for _ in 0..<10_000 { worth.recordUser(7) }
         let sample = NamedWorth.Sample(named: 500, fresh: 100, plain: 2_000)
-        let isOver = worth.note(sample, of: 10_000, at: 600, terms)
+        let isOver = worth.record(sample, of: 10_000, at: 600, terms)
         #expect(!isOver)
     }
 
     @Test func `no name gives way within the shortest time`() {
         var worth = worth()
-        let isOver = [59, 60].map { note(&worth, named: 2_000, fresh: 10, users: 100, at: $0) }
+        let isOver = [59, 60].map { record(&worth, named: 2_000, fresh: 10, users: 100, at: $0) }
         #expect(isOver == [false, true])
     }
 
@@ -79,7 +79,7 @@ struct NamedWorthTests {
         var holds: [Int] = []
         for _ in 0..<7 {
             let hold =
-                (1..<10_000).first { note(&worth, named: 2_000, fresh: 10, users: 100, at: now + $0) } ?? 0
+                (1..<10_000).first { record(&worth, named: 2_000, fresh: 10, users: 100, at: now + $0) } ?? 0
             holds.append(hold)
             now += hold
             worth = NamedWorth(namedAt: now, lifeSeconds: 86_400, replacing: worth)

@@ -144,14 +144,14 @@ private let link = #"routes: [{match: "/*", dictionary: {delivery: link}}]"#
             PublicProof.Key(Digest(of: Array("\(number)".utf8).span), chain: chain, variant: "")
         }
         for (number, key) in keys.enumerated() {
-            for client in 1...2 { proof.note(key, to: UInt128(1000 * number + client)) }
+            for client in 1...2 { proof.record(key, to: UInt128(1000 * number + client)) }
         }
         for number in 0..<200_000 {
             let made = ChainKey(authority: "h\(number)", match: "/feed")
-            proof.note(.init(Body([1]).digest, chain: made, variant: ""), to: 1 << 100)
+            proof.record(.init(Body([1]).digest, chain: made, variant: ""), to: 1 << 100)
         }
         #expect(proof.count <= 65_536)
-        for (number, key) in keys.enumerated() { proof.note(key, to: UInt128(1000 * number + 3)) }
+        for (number, key) in keys.enumerated() { proof.record(key, to: UInt128(1000 * number + 3)) }
         let proven = keys.count { proof.isProven($0) }
         #expect(proven >= 195, "\(proven)")
     }
@@ -160,7 +160,7 @@ private let link = #"routes: [{match: "/*", dictionary: {delivery: link}}]"#
         var proof = PublicProof()
         let digest = Body([1]).digest
         let chain = ChainKey(authority: "api.test", match: "/feed")
-        for client: UInt128 in 1...3 { proof.note(.init(digest, chain: chain, variant: "a"), to: client) }
+        for client: UInt128 in 1...3 { proof.record(.init(digest, chain: chain, variant: "a"), to: client) }
         #expect(proof.isProven(.init(digest, chain: chain, variant: "a")))
         #expect(!proof.isProven(.init(digest, chain: chain, variant: "b")))
         let other = ChainKey(authority: "other.test", match: "/feed")
@@ -176,18 +176,18 @@ private let link = #"routes: [{match: "/*", dictionary: {delivery: link}}]"#
     @Test func `a sole client is asked about after a hundred responses and a minute, once an hour`() {
         var sole = SoleClient()
         var said: [Int] = []
-        for second in 0..<8_000 where sole.note(client(1), now: 1_000 + second) { said.append(second) }
+        for second in 0..<8_000 where sole.record(client(1), now: 1_000 + second) { said.append(second) }
         #expect(said == [99, 3_699, 7_299])
     }
 
     @Test func `with others in between, or a name from a trusted proxy, nothing is asked`() {
         var sole = SoleClient()
         for second in 0..<500 {
-            let isTimeToAsk = sole.note(client(second % 50 == 0 ? 2 : 1), now: second)
+            let isTimeToAsk = sole.record(client(second % 50 == 0 ? 2 : 1), now: second)
             #expect(!isTimeToAsk)
         }
         for second in 500..<1_000 {
-            let isTimeToAsk = sole.note(client(3, isNamed: true), now: second)
+            let isTimeToAsk = sole.record(client(3, isNamed: true), now: second)
             #expect(!isTimeToAsk)
         }
     }
@@ -195,7 +195,7 @@ private let link = #"routes: [{match: "/*", dictionary: {delivery: link}}]"#
     @Test func `one busy moment is no reason to ask`() {
         var sole = SoleClient()
         for _ in 0..<10_000 {
-            let isTimeToAsk = sole.note(client(1), now: 5)
+            let isTimeToAsk = sole.record(client(1), now: 5)
             #expect(!isTimeToAsk)
         }
     }

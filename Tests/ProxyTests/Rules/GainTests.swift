@@ -27,8 +27,9 @@ private let second = Feed.bytes(version: 1, items: 40)
     }
 
     @Test func `about one delta in 64 is sampled, and never in a fixed rhythm`() {
-        let sampler = GainSampler(memory: MemoryBudget(bytes: 1 << 30), report: { _ in })
-        let turns = (0..<64_000).filter { _ in sampler.isTurn() }
+        let sampler = GainSampler(
+            worker: BackgroundWorker(), memory: MemoryBudget(bytes: 1 << 30), report: { _ in })
+        let turns = (0..<64_000).filter { _ in sampler.takeTurn() }
         #expect(turns.first == 0)
         // The mean of a thousand gaps of 1 to 127 has a deviation of 1.2: this is beyond twelve of it.
         #expect(turns.count > 800 && turns.count < 1_250, "\(turns.count)")
@@ -36,12 +37,13 @@ private let second = Feed.bytes(version: 1, items: 40)
     }
 
     @Test func `what no memory can be had for is not sampled, and nothing is counted`() throws {
-        let sampler = GainSampler(memory: MemoryBudget(bytes: 1 << 10), report: { _ in })
+        let worker = BackgroundWorker()
+        let sampler = GainSampler(
+            worker: worker, memory: MemoryBudget(bytes: 1 << 10), report: { _ in })
         sampler.submit(
             .init(route: "/a", body: second, deltaBytes: 100, codings: [.gzip], isAcrossURLs: false),
             levels: CodingLevels())
-        // The queue is serial: once it takes another, the first is done.
-        try waitUntil("the sampler rests no longer") { sampler.isIdle }
+        try waitUntil("the sample was measured") { worker.isIdle }
         #expect(sampler.totals.isEmpty)
     }
 
@@ -52,7 +54,7 @@ private let second = Feed.bytes(version: 1, items: 40)
     ) -> [RouteGain.Report] {
         var gain = RouteGain()
         return (0..<samples).compactMap {
-            gain.note(
+            gain.record(
                 deltaBytes: delta, plainBytes: plain, isAcrossURLs: isAcrossURLs,
                 now: 1_000_000 + $0 * seconds)
         }

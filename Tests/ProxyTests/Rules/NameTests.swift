@@ -69,7 +69,7 @@ extension TestProxy {
         try names.become([])
         #expect(try proxy.fetch("/").text == "well")
         #expect(proxy.told(of: "many.test").count == 1)
-        #expect("\(proxy.told(of: "many.test"))".contains("no address just now"))
+        #expect("\(proxy.told(of: "many.test"))".contains("no address at present"))
     }
 
     @Test func `a name with several addresses spreads over them`() throws {

@@ -104,17 +104,17 @@ private let body = Feed.bytes(version: 0, items: 40)
         let (route, after) = (
             Route(index: 0, .implied, in: Configuration()), Route(index: 0, .implied, in: Configuration())
         )
-        #expect(route.shouldWarnOfUnkept(now: 10_000, reminders))
-        #expect(!route.shouldWarnOfUnkept(now: 13_599, reminders))
-        #expect(route.shouldWarnOfUnkept(now: 13_600, reminders))
-        #expect(!after.shouldWarnOfUnkept(now: 13_601, reminders))
-        #expect(after.shouldWarnOfUnkept(now: 17_201, reminders))
+        #expect(route.takeUnkeptWarning(now: 10_000, reminders))
+        #expect(!route.takeUnkeptWarning(now: 13_599, reminders))
+        #expect(route.takeUnkeptWarning(now: 13_600, reminders))
+        #expect(!after.takeUnkeptWarning(now: 13_601, reminders))
+        #expect(after.takeUnkeptWarning(now: 17_201, reminders))
     }
 
     @Test func `of more routes than are remembered each is named nevertheless`() {
         let reminders = RouteReminders()
-        for number in 0..<5_000 { #expect(reminders.isDue("/\(number)", now: 10_000)) }
-        #expect(!reminders.isDue("/7", now: 13_599))
-        #expect(reminders.isDue("/4999", now: 13_600) && !reminders.isDue("/4999", now: 13_601))
+        for number in 0..<5_000 { #expect(reminders.take("/\(number)", now: 10_000)) }
+        #expect(!reminders.take("/7", now: 13_599))
+        #expect(reminders.take("/4999", now: 13_600) && !reminders.take("/4999", now: 13_601))
     }
 }

@@ -1,0 +1,107 @@
+internal import HTTP
+internal import Primitives
+
+/// The peer of a client's connection, and what it says of the client in forwarding fields if it is trusted.
+///
+/// Made once per connection and configuration; the connection keeps it.
+final class ClientPeer {
+    /// True if the peer is a proxy of the operator's own, so that its forwarding fields count.
+    let isTrusted: Bool
+    /// The address of the peer: 4 or 16 bytes, none for a unix socket.
+    let address: IPAddress?
+
+    /// True if its connection is TLS, here or by a PROXY header; nil if neither tells.
+    let isTLS: Bool?
+
+    /// Facts of its own TLS session; nil without TLS.
+    let tls: TLSFacts?
+
+    /// The address as X-Forwarded-For has it.
+    let text: String
+
+    private let networks: [TrustedNetwork]
+    /// The number of reloads before the configuration that names the trusted networks.
+    private let generation: Int
+
+    /// Returns the peer of a connection; made on its first request, and on the first after a reload.
+    ///
+    /// - Parameter generation: the number of reloads before the configuration that names the trusted networks.
+    static func of(
+        _ stream: any ResponseStream, trusting networks: [TrustedNetwork], generation: Int
+    ) -> ClientPeer {
+        if let known = stream.attachment as? ClientPeer, known.generation == generation {
+            return known
+        }
+        let peer = ClientPeer(
+            stream.peer, isTLS: stream.isPeerTLS, tls: stream.tls,
+            trusting: networks, generation: generation)
+        stream.attachment = peer
+        return peer
+    }
+
+    init(
+        _ peer: Endpoint?, isTLS: Bool? = nil, tls: TLSFacts? = nil, trusting networks: [TrustedNetwork],
+        generation: Int = 0
+    ) {
+        self.isTLS = isTLS
+        self.tls = tls
+        self.generation = generation
+        self.networks = networks
+        if case .ip(let address, _)? = peer { self.address = address } else { address = nil }
+        text = address?.text ?? "unknown"
+        isTrusted = networks.contains(peer)
+    }
+
+    /// Returns true if the client's transport is secure (RFC 9842 section 8), by the setting `secure_transport`.
+    func isTransportSecure(_ headers: borrowing Headers, setting: Configuration.SecureTransport) -> Bool {
+        switch setting {
+        case .assume: return true
+        case .never: return false
+        case .auto: break
+        }
+        if isTLS == true, !isTrusted { return true }
+        if forwards(headers) { return forwardedProtocol(headers) == "https" }
+        if let isTLS { return isTLS }
+        // Without forwarding fields the peer is the client itself, and nothing lies between on this machine.
+        return address?.isLoopback ?? true
+    }
+
+    /// Returns true if the peer forwards for somebody else.
+    private func forwards(_ headers: borrowing Headers) -> Bool {
+        headers.containsAny(of: Self.forwardingFields)
+    }
+
+    private static let forwardingFields: HeaderNameSet = [
+        .xForwardedFor, .xForwardedProto, .xForwardedHost, .forwarded, .via,
+    ]
+
+    /// Returns the scheme that the client used, by the X-Forwarded-Proto of a trusted peer or else its Forwarded; nil if
+    /// neither is `http` or `https`.
+    func forwardedProtocol(_ headers: borrowing Headers) -> String? {
+        guard isTrusted else { return nil }
+        guard headers.contains(.xForwardedProto) else {
+            return ForwardedClient.scheme(headers, trusting: networks)
+        }
+        var scheme: String?
+        var isFirst = true
+        headers.forEachListMember(of: .xForwardedProto) { member in
+            // The first of a list is the client's own.
+            guard isFirst else { return }
+            isFirst = false
+            scheme = ["https", "http"].first { String(member).lowercased() == $0 }
+        }
+        return scheme
+    }
+
+    /// Returns the client's address as bits, to tell clients apart: `limitedAddress`, else the peer's, else zero.
+    func clientAddress(_ headers: borrowing Headers) -> UInt128 {
+        (limitedAddress(headers) ?? address)?.bits ?? 0
+    }
+
+    /// Returns the address that a client's limits apply to: the peer's own, or the one that trusted peers name.
+    ///
+    /// Nil if a trusted peer names none.
+    func limitedAddress(_ headers: borrowing Headers) -> IPAddress? {
+        isTrusted ? ForwardedClient.address(headers, trusting: networks) : address
+    }
+}

@@ -1,0 +1,109 @@
+internal import Dictionaries
+internal import HTTP
+internal import Primitives
+
+/// The rate limit per client, and the rule that tells clients apart.
+struct RateLimit: Sendable {
+    /// The shape of a client's bucket.
+    struct Bucket: Equatable, Sendable {
+        /// The nanoseconds per token.
+        let interval: Int64
+        /// The capacity.
+        let burst: Int64
+    }
+
+    let bucket: Bucket
+    /// The field that identifies clients, or nil for their addresses.
+    let field: HeaderName?
+    /// The length of the IPv6 prefix that identifies a client.
+    let ipv6Prefix: Int
+
+    /// Returns nil if nothing is limited.
+    init?(_ settings: Configuration.ClientLimits) {
+        guard let rate = settings.rate else { return nil }
+        // Within the bounds of the settings, an hour per token and a million tokens do not overflow.
+        bucket = Bucket(interval: rate.interval, burst: Int64(settings.burst ?? rate.countPerSecond))
+        if case .header(let name) = settings.by { field = HeaderName(name) } else { field = nil }
+        ipv6Prefix = settings.ipv6Prefix
+    }
+
+    /// Returns a number that identifies the client, or nil if no limit applies.
+    ///
+    /// Without the field the address counts. A trusted peer that names no client is not limited.
+    func client(_ headers: borrowing Headers, _ peer: ClientPeer) -> UInt128? {
+        if let field, headers.contains(field) {
+            var hasher = Hasher()
+            headers.forEachValue(of: field) { value in
+                for index in value.indices { hasher.combine(value[index]) }
+                hasher.combine(0x100)
+            }
+            return UInt128(UInt64(bitPattern: Int64(hasher.finalize()))) << 64 | 1
+        }
+        return peer.limitedAddress(headers)?.clientBits(ipv6Prefix: ipv6Prefix)
+    }
+}
+
+/// A client's token bucket, stored as one number.
+///
+/// The generic cell rate algorithm (ITU-T I.371): it stores the time at which the bucket will be full again, so that
+/// no timer has to fill it.
+struct TokenBucket: Equatable, Sendable {
+    private var fullAt: Int64 = .min
+
+    /// Creates a full bucket.
+    init() {}
+
+    /// Takes a token; returns the nanoseconds until the next token if the bucket is empty.
+    mutating func take(_ limit: RateLimit.Bucket, now: Int64) -> Int64? {
+        let next = max(fullAt, now) + limit.interval
+        let wait = next - now - limit.interval * limit.burst
+        guard wait <= 0 else { return wait }
+        fullAt = next
+        return nil
+    }
+
+    /// Returns true if the bucket is full.
+    func isFull(at now: Int64) -> Bool { fullAt <= now }
+}
+
+/// The token buckets of recent clients, shared by all loops.
+///
+/// The number of clients is bounded. Clients that were idle longest are forgotten first, since their buckets are
+/// mostly full again. The table has parts with a lock each, so that loops seldom contend.
+final class ClientRates: Sendable {
+    /// A part with two generations: a client moves to the recent one when it sends a request.
+    private struct Part: Sendable {
+        var recent: [UInt128: TokenBucket] = [:]
+        var former: [UInt128: TokenBucket] = [:]
+
+        mutating func take(_ client: UInt128, _ bucket: RateLimit.Bucket, now: Int64, countMax: Int) -> Int64?
+        {
+            if recent[client] == nil {
+                if recent.count >= countMax { (former, recent) = (recent, [:]) }
+                recent[client] = former.removeValue(forKey: client) ?? TokenBucket()
+            }
+            return recent[client, default: TokenBucket()].take(bucket, now: now)
+        }
+    }
+
+    private static let partCount = 16
+    private let parts: [Guarded<Part>]
+    private let partMax: Int
+
+    /// Creates a table for at most `clientsMax` clients.
+    init(clientsMax: Int = 262_144) {
+        parts = (0..<Self.partCount).map { _ in Guarded(Part()) }
+        partMax = max(1, clientsMax / Self.partCount / 2)
+    }
+
+    /// Counts a request of a client; returns the nanoseconds to wait if the client is over its rate.
+    func take(_ client: UInt128, _ bucket: RateLimit.Bucket, now: Int64) -> Int64? {
+        let part = parts[Int(UInt(bitPattern: client.hashValue) % UInt(Self.partCount))]
+        return part.withLock { $0.take(client, bucket, now: now, countMax: partMax) }
+    }
+
+    /// The number of remembered clients.
+    var count: Int {
+        parts.reduce(0) { sum, part in sum + part.withLock { $0.recent.count + $0.former.count } }
+    }
+}

@@ -1,0 +1,38 @@
+internal import Dictionaries
+
+/// The resources that code bodies: threads, memory and the deltas made so far.
+///
+/// They outlive reloads. Safe from any thread.
+final class CodingResources: Sendable {
+    let pool: CompressionPool
+    /// The budget for live encoders and held bodies.
+    let memory: MemoryBudget
+    let deltas: Deltas
+    private let report: @Sendable (StoreEvent) -> Void
+
+    init(
+        pool: CompressionPool, memory: MemoryBudget, deltas: Deltas,
+        report: @escaping @Sendable (StoreEvent) -> Void
+    ) {
+        self.pool = pool
+        self.memory = memory
+        self.deltas = deltas
+        self.report = report
+    }
+
+    /// Reports a delta that does not decode to its body, and turns dictionaries off for its route.
+    func reportInexact(
+        _ key: DeltaKey?, _ coding: ContentCoding, dictionary: Digest, in scope: DeltaScope, on route: Route
+    ) {
+        // Digests of personal bodies are not logged.
+        let body = key.map { ", body \($0.body.hex)" } ?? ""
+        let names = scope == .public ? " (dictionary \(dictionary.hex)\(body))" : ""
+        let isFirst = route.distrust()
+        report(
+            .error(
+                """
+                a \(coding.token) delta of route \(route.text) did not decode to its body\(names) \
+                and was not sent\(isFirst ? "; dictionaries are off for this route until a reload" : "")
+                """))
+    }
+}

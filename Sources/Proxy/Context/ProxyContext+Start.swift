@@ -1,0 +1,82 @@
+package import Dictionaries
+internal import Glibc
+internal import HTTP
+
+extension ProxyContext {
+    /// Opens the store and resolves the names of the upstreams; blocks.
+    ///
+    /// - Parameter log: called with messages for the operator, from any thread.
+    package static func open(
+        _ configuration: Configuration, log: @escaping @Sendable (StoreEvent) -> Void, loopCount: Int
+    ) throws(StartError) -> ProxyContext {
+        try open(configuration, log: log, loopCount: loopCount, links: LinkTerms())
+    }
+
+    /// The same, with parts that tests replace.
+    static func open(
+        _ configuration: Configuration, log: @escaping @Sendable (StoreEvent) -> Void, loopCount: Int,
+        resolver: NameResolver = .system, links: LinkTerms
+    ) throws(StartError) -> ProxyContext {
+        let upstreams = try UpstreamDirectory(configuration.upstream.urls, resolver)
+        let settings = configuration.store
+        var storeConfiguration = StoreConfiguration(
+            path: settings.path, maxBytes: settings.maxSize, maxChains: settings.maxChains,
+            memoryBytes: settings.memory,
+            // A higher rate would replace a small store twice a second, before clients can use it.
+            writeBytesPerSecond: min(settings.writeRate, 2 * settings.maxSize),
+            isCurrent: CurrentRoutes(configuration).makes, log: log)
+        storeConfiguration.privateRows = try privateRows(configuration, log: log)
+        if let bytes = settings.privateMaxSize {
+            storeConfiguration.privateBytesMax = min(bytes, settings.maxSize)
+        }
+        let store: DictionaryStore
+        do throws(StoreError) {
+            store = try DictionaryStore(configuration: storeConfiguration)
+        } catch {
+            throw .store(error.description)
+        }
+        return try ProxyContext(
+            configuration: configuration, store: store, loopCount: loopCount, upstreams: upstreams,
+            compressionPool: CompressionPool(width: loopCount), report: log, links: links)
+    }
+
+    /// Reads or creates the store's key if a route needs dictionaries.
+    private static func privateRows(
+        _ configuration: Configuration, log: @escaping @Sendable (StoreEvent) -> Void
+    ) throws(StartError) -> StoreConfiguration.PrivateRows {
+        guard configuration.needsKeys else { return .removed }
+        // Operators of private routes know about the key; for others it is an internal file.
+        let tell = { (text: String) in if configuration.hasPrivateRoutes { log(.warning(text)) } }
+        let store = configuration.store
+        do throws(StoreError) {
+            guard let file = store.keyFileInUse else { return .used(try StoreKeyFile.temporaryKeys()) }
+            if !configuration.hasPrivateRoutes, let keys = try temporaryKeys(insteadOf: file, log: log) {
+                return .used(keys)
+            }
+            let keys = try StoreKeyFile.keys(at: file, tell: tell) { log(.warning($0)) }
+            if StoreKeyFile.lies(file, beside: store.path) {
+                tell(
+                    "the key file \(file) lies beside the store, so whoever copies the folder can read both: "
+                        + "name another place in store.key_file")
+            }
+            return .used(keys)
+        } catch {
+            throw .store(error.description)
+        }
+    }
+
+    /// Returns keys for this start only, if the key file is missing and its folder is not writable.
+    ///
+    /// Only personal dictionaries depend on them. The store runs in memory, as for any disk that fails.
+    private static func temporaryKeys(
+        insteadOf file: String, log: @Sendable (StoreEvent) -> Void
+    ) throws(StoreError) -> StoreKeys? {
+        let folder = file.lastIndex(of: "/").map { String(file[...$0]) } ?? ""
+        // Safe: both strings outlive the calls, which keep no pointer.
+        let isThere = unsafe access(file, F_OK) == 0
+        let isWritable = unsafe access(folder.isEmpty ? "." : folder, W_OK) == 0
+        guard !isThere, !isWritable else { return nil }
+        log(.warning("the key file \(file) cannot be made: personal dictionaries last until the next start"))
+        return try StoreKeyFile.temporaryKeys()
+    }
+}

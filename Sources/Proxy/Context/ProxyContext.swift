@@ -1,0 +1,112 @@
+package import Dictionaries
+internal import Dispatch
+internal import HTTP
+internal import Primitives
+
+/// The state that all loops share under one configuration; safe from any thread.
+///
+/// A reload creates another context with the same `shared` parts. A request keeps the context that it began with.
+package final class ProxyContext: Sendable {
+    package let configuration: Configuration
+    /// The number of reloads before this context.
+    let generation: Int
+    /// The parts that outlive a reload.
+    let shared: SharedParts
+    let routes: RouteTable
+    /// The matches that label counters and log lines, including those of former configurations.
+    let routeNames: RouteNames
+    /// The upstream's Host for requests that name none.
+    let upstreamAuthority: String
+    let upstream: UpstreamGroup
+    /// The fields that carry the subject of a client's certificate, which clients may not send themselves.
+    let clientSubjectFields: [HeaderName]
+    let tls: TLSServers
+    /// The hosts whose responses may use dictionaries.
+    let authorities: AuthorityNames
+    /// The field that carries request identifiers, if configured.
+    let requestIDName: HeaderName?
+    /// The rate limit per client, if configured.
+    let rateLimit: RateLimit?
+
+    /// Creates the context of a start.
+    ///
+    /// `links` is for tests.
+    convenience init(
+        configuration: Configuration, store: DictionaryStore, loopCount: Int, upstreams: UpstreamDirectory,
+        compressionPool: CompressionPool, report: @escaping @Sendable (StoreEvent) -> Void = { _ in },
+        links: LinkTerms = .init()
+    ) throws(StartError) {
+        let shared = SharedParts(
+            store: store, loopCount: loopCount, compressionPool: compressionPool,
+            compression: configuration.compression, report: report, links: links)
+        try self.init(configuration, upstreams, shared, after: nil)
+    }
+
+    /// Creates the context of a reload.
+    convenience init(_ configuration: Configuration, after former: ProxyContext) throws(StartError) {
+        try self.init(configuration, former.upstreams, former.shared, after: former)
+    }
+
+    private init(
+        _ configuration: Configuration, _ upstreams: UpstreamDirectory, _ shared: SharedParts,
+        after former: ProxyContext?
+    ) throws(StartError) {
+        upstream = try UpstreamGroup(
+            configuration.upstream, upstreams, after: former?.upstream, report: shared.report)
+        tls = try TLSServers(configuration.listeners, ticketKeys: shared.ticketKeys)
+        self.shared = shared
+        generation = former.map { $0.generation + 1 } ?? 0
+        clientSubjectFields =
+            configuration.listeners.compactMap { $0.tls?.clientSubjectField }.compactMap { HeaderName($0) }
+        self.configuration = configuration
+        upstreamAuthority = configuration.upstream.urls.first?.authority ?? ""
+        authorities = AuthorityNames(configuration.authorities)
+        requestIDName = configuration.requestID.flatMap(HeaderName.init)
+        rateLimit = RateLimit(configuration.limits.client)
+        routeNames = RouteNames(configuration, after: former?.routeNames)
+        routes = RouteTable(configuration, names: routeNames)
+    }
+
+    package var store: DictionaryStore { shared.store }
+    var upstreams: UpstreamDirectory { upstream.directory }
+    /// The number of loops.
+    var loopCount: Int { shared.loopCount }
+    var dictionarySwitch: DictionarySwitch { shared.dictionarySwitch }
+    /// Logs a message for the operator; safe from any thread.
+    var report: @Sendable (StoreEvent) -> Void { shared.report }
+    var linkRegistry: LinkRegistry { shared.linkRegistry }
+    var coding: CodingResources { shared.coding }
+    var compressionPool: CompressionPool { coding.pool }
+    var compressionMemory: MemoryBudget { coding.memory }
+    var deltas: Deltas { coding.deltas }
+    var gain: GainSampler { shared.gain }
+    var promisedIDs: PromisedIDs { shared.promisedIDs }
+
+    /// Removes expired versions and refreshes certificates; called every second.
+    func maintain() {
+        shared.maintenance.async { [store, tls, report] in
+            store.sweep(now: SystemClock.unixSeconds)
+            tls.refresh(report)
+        }
+    }
+
+    /// Reports that an upstream leads back to this proxy; at most once a minute.
+    func reportLoop(now: Int64) {
+        guard shared.loopReminder.take(now: now) else { return }
+        report(
+            .error(
+                """
+                a request came back to this proxy (508): one of upstream.urls leads to one of its own addresses. This \
+                message comes at most once a minute
+                """))
+    }
+
+    /// Reports a listener that wanted Multipath TCP and did not get it.
+    func reportMissingPaths(_ listener: Configuration.Listener, _ sockets: [ListeningSocket]) {
+        guard listener.isMultipath, sockets.contains(where: { !$0.isMultipath }) else { return }
+        report(
+            .warning(
+                "\(listener.address): mptcp: the kernel has no Multipath TCP, or net.mptcp.enabled is 0; this is TCP"
+            ))
+    }
+}

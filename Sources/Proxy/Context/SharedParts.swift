@@ -1,0 +1,78 @@
+internal import Dictionaries
+internal import Dispatch
+internal import HTTP
+internal import Synchronization
+
+/// The parts of a proxy that outlive reloads: the store, the budgets and the caches.
+///
+/// Safe from any thread.
+final class SharedParts: Sendable {
+    let store: DictionaryStore
+    /// The number of loops.
+    let loopCount: Int
+    let coding: CodingResources
+    /// The ids of bodies that were offered before they were complete.
+    let promisedIDs = PromisedIDs()
+    let gain: GainSampler
+    let linkRegistry: LinkRegistry
+    let dictionarySwitch = DictionarySwitch()
+    /// Limits the error about request loops.
+    let loopReminder = Reminder()
+    /// The proxy's own entry of Via.
+    let via = Via()
+    let connectionCount = ConnectionCount()
+    /// The keys that resume TLS sessions of clients.
+    let ticketKeys = TLSTicketKeys()
+    /// The number of connections per client.
+    let clientConnections = ClientConnectionCount()
+    /// The recent request rates of clients.
+    let clientRates = ClientRates()
+    /// Limits the warnings about offers that no browser keeps.
+    let unkeptWarnings = RouteReminders()
+    /// Limits the hints at obstacles to deltas.
+    let hints = RouteReminders()
+    let variants = VariantCounts()
+    /// Limits the warnings about Links that no browser follows.
+    let linkWarnings = RouteReminders()
+    let maintenance = DispatchQueue(label: "dictum.maintenance", qos: .utility)
+    /// Logs a message for the operator; safe from any thread.
+    let report: @Sendable (StoreEvent) -> Void
+
+    init(
+        store: DictionaryStore, loopCount: Int, compressionPool: CompressionPool,
+        compression: Configuration.Compression, report: @escaping @Sendable (StoreEvent) -> Void,
+        links: LinkTerms
+    ) {
+        self.store = store
+        self.loopCount = max(1, loopCount)
+        self.report = report
+        let worker = BackgroundWorker()
+        let deltas = Deltas(
+            preparedBytes: compression.preparedMemory, cacheBytes: compression.deltaMemory,
+            verify: compression.verify, worker: worker)
+        coding = CodingResources(
+            pool: compressionPool, memory: MemoryBudget(bytes: compression.memory), deltas: deltas,
+            report: report)
+        gain = GainSampler(worker: worker, memory: coding.memory, report: report)
+        linkRegistry = LinkRegistry(store: store, worker: worker, terms: links)
+    }
+}
+
+/// The admin switch that turns all use, offers and Links off, on every loop at once.
+///
+/// Every start and reload turns it on. Responses that are already decided continue.
+final class DictionarySwitch: Sendable {
+    private let off = Atomic<Bool>(false)
+
+    /// True while dictionaries are switched off.
+    var isOff: Bool { off.load(ordering: .relaxed) }
+
+    /// The reason why requests get no dictionary, or nil.
+    var reason: Reason? { isOff ? .switchedOff : nil }
+
+    /// Turns the switch; returns true if that changed it.
+    @discardableResult
+    func turn(off isOff: Bool) -> Bool {
+        off.exchange(isOff, ordering: .relaxed) != isOff
+    }
+}

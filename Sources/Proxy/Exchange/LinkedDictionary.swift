@@ -1,0 +1,73 @@
+internal import Dictionaries
+internal import HTTP
+internal import Primitives
+
+/// A stored version that a request addresses by the URL of a Link.
+///
+/// A class, so that all other requests hold one nil reference.
+final class LinkedDictionary: Sendable {
+    let version: Dictionaries.Version
+    /// The route of the body's own URL, whose settings apply.
+    let route: Route
+    private let lifeSeconds: Int
+
+    private init(version: Dictionaries.Version, route: Route, lifeSeconds: Int) {
+        self.version = version
+        self.route = route
+        self.lifeSeconds = lifeSeconds
+    }
+
+    /// Returns the version that a request addresses, or nil if no Link of this authority may name it now.
+    static func find(_ head: RequestHead, of proxy: ReverseProxy) -> LinkedDictionary? {
+        guard head.method == .get || head.method == .head, head.target.query == nil,
+            let authority = head.authority, proxy.context.authorities.contains(authority),
+            let path = DictionaryPath(head.target.path),
+            let version = proxy.index.linked(path, authority: authority, now: SystemClock.unixSeconds)
+        else { return nil }
+        let route = proxy.context.routes.route(of: version)
+        guard proxy.context.routes.mayName(route), let dictionary = route.dictionary else { return nil }
+        let lifeSeconds = proxy.context.linkRegistry.life(of: version, atMost: dictionary.linkMaxAge / 1000)
+        return LinkedDictionary(version: version, route: route, lifeSeconds: lifeSeconds)
+    }
+
+    /// The advertised life, but not more than the store guarantees.
+    private func cacheControl(now: Int) -> String {
+        "public, max-age=\(max(1, min(version.pinnedUntil - now, lifeSeconds))), immutable"
+    }
+
+    /// Returns the response head.
+    func head(now: Int) -> ResponseHead {
+        var headers = Headers()
+        headers.append(.contentType, "application/octet-stream")
+        headers.append(.contentLength, String(version.bytes))
+        headers.append(.cacheControl, cacheControl(now: now))
+        headers.append(.etag, ResponseEdits.entityTag(of: version.digest))
+        // The body comes from the origin but under an unexpected path: forbid execution, embedding and cross-origin
+        // reads.
+        headers.append(.xContentTypeOptions, "nosniff")
+        headers.append(.contentSecurityPolicy, "sandbox; default-src 'none'")
+        headers.append(.contentDisposition, "attachment; filename=\"dictionary\"")
+        headers.append(.crossOriginResourcePolicy, "same-origin")
+        return ResponseHead(status: .ok, headers: headers)
+    }
+
+    /// Returns the facts for the negotiation, with the content type recorded at admission.
+    func facts(now: Int) -> ResponseFacts {
+        ResponseFacts(
+            contentType: version.contentType, cacheControl: CacheControl([cacheControl(now: now)]),
+            bodyBytes: version.bytes, isBodyWhole: true)
+    }
+
+    /// The offer that the response carries.
+    ///
+    /// Responses of an API offer themselves under the same match. RFC 9842 section 2.2.3 prefers a matching match-dest,
+    /// so the empty destination of `fetch()` keeps such an offer, with its shorter life, from replacing this
+    /// dictionary.
+    var offer: UseAsDictionary? {
+        let chain = version.chainKey
+        let isForFetch = chain.matchDest.isEmpty && !MediaTypes.isDocument(version.contentType)
+        return UseAsDictionary(
+            match: chain.match, matchDest: isForFetch ? [""] : chain.matchDest,
+            ttl: route.dictionary?.ttlSeconds)
+    }
+}

@@ -1,0 +1,133 @@
+internal import Dictionaries
+internal import HTTP
+internal import Primitives
+
+/// The proxy of one loop: it hands each request to an `Exchange`, whose file reads as the life of a request.
+///
+/// Confined to its loop.
+final class ReverseProxy: Application, Handler {
+    /// The configuration that new requests begin with; a reload replaces it.
+    private(set) var context: ProxyContext
+    let core: EventLoop.Core
+    let connections: ConnectionPool
+    let index: DictionaryIndex.Reader
+    let metrics: LoopMetrics
+    private var log: AccessLog?
+    private var token = Token.none
+    private var requestIDs = RequestIDGenerator()
+    /// The exchanges that have begun to hold a body in this batch of events.
+    private var holding: [Exchange] = []
+    let upstreams = LoopUpstreams()
+    private var nextHandshakeReport: Int64 = 0
+
+    init(context: ProxyContext, log: AccessLog?, core: EventLoop.Core) {
+        self.context = context
+        self.log = log
+        self.core = core
+        connections = ConnectionPool(settings: ClientSettings(context), core: core)
+        index = context.store.reader()
+        metrics = LoopMetrics(routes: context.routeNames.texts.count)
+        token = core.add(self)
+        upstreams.adopt(context.upstream, connections)
+    }
+
+    /// Adopts a configuration for new requests; requests under way keep their own.
+    func adopt(_ context: ProxyContext, log: AccessLog?) {
+        self.log?.flush()
+        self.log = log
+        connections.adopt(ClientSettings(context))
+        metrics.grow(routes: context.routeNames.texts.count)
+        self.context = context
+        upstreams.adopt(context.upstream, connections)
+    }
+
+    /// Adopts the addresses that the upstreams have now.
+    func refreshUpstreams() { upstreams.adopt(context.upstream, connections) }
+
+    func begin(
+        _ head: consuming RequestHead, framing: BodyFraming, on stream: any ResponseStream
+    ) -> any RequestHandler {
+        let exchange = Exchange(head, framing: framing, on: stream, of: self)
+        exchange.begin()
+        return exchange
+    }
+
+    func refuse(_ refusal: Refusal, from peer: Endpoint?, send: (ResponseHead, [UInt8]) -> Int) {
+        metrics.countRejected(RejectionReason(refusal))
+        // A connection without a valid PROXY header gets no response.
+        guard refusal != .badProxyHeader else { return }
+        let problem = ProblemResponse(refusal)
+        let (head, body) = problem.rendered(accept: nil)
+        var record = RequestRecord()
+        record.timeMicroseconds = Int(SystemClock.unixMilliseconds) * 1000
+        record.client = Exchange.text(of: peer)
+        record.status = Int(problem.status.rawValue)
+        record.bodyBytesBefore = body.count
+        record.wireBytesSent = send(head, body)
+        record.bodyBytesSent = record.wireBytesSent > 0 ? body.count : 0
+        account(record)
+    }
+
+    /// Reports why the TLS of an upstream cannot be used, at most every ten seconds.
+    func report(_ failure: TLSFailure, of server: UpstreamServer) {
+        guard core.now >= nextHandshakeReport else { return }
+        nextHandshakeReport = core.now + 10_000
+        context.report(
+            .warning(
+                "no TLS with the upstream \(server.target.authority): \(failure.text); see `upstream.tls`"))
+    }
+
+    /// Makes an identifier for a request that has none.
+    func makeRequestID() -> [32 of UInt8] { requestIDs.next() }
+
+    /// True if there is an access log.
+    var isLogging: Bool { log != nil }
+
+    /// Counts a complete request, and logs it.
+    func account(_ record: RequestRecord) {
+        metrics.countRequest(record)
+        guard let log else { return }
+        let isFirst = log.isEmpty
+        log.log(record)
+        // Moved by each line, the deadline would never come under load.
+        guard isFirst, !log.isEmpty else { return }
+        core.setDeadline(token, core.now + Self.logDelayMilliseconds)
+    }
+
+    private static let logDelayMilliseconds: Int64 = 100
+
+    /// Has the exchange limit the time of a body that is still held at the end of this batch of events.
+    func watchHeld(_ exchange: Exchange) {
+        holding.append(exchange)
+        core.attend(token)
+    }
+
+    func attend(_ core: EventLoop.Core) {
+        for exchange in holding { exchange.limitHolding() }
+        holding.removeAll(keepingCapacity: holding.count <= 1024)
+    }
+
+    func expired(_ core: EventLoop.Core) {
+        log?.flush()
+    }
+
+    /// Flushes the log, and closes idle connections.
+    func close() {
+        log?.flush()
+        connections.closeIdle()
+    }
+}
+
+extension ClientSettings {
+    init(_ context: ProxyContext) {
+        self.init()
+        let upstream = context.configuration.upstream
+        tls = context.upstream.tls
+        connectTimeout = Int64(upstream.connectTimeout)
+        responseTimeout = Int64(upstream.responseTimeout)
+        idleTimeout = Int64(upstream.idleTimeout)
+        bodyRate = context.configuration.limits.bodyRate
+        // The setting counts the connections of all loops.
+        keepAliveMax = (upstream.keepAlive + context.loopCount - 1) / context.loopCount
+    }
+}

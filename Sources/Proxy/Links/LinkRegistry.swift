@@ -1,0 +1,253 @@
+internal import Dictionaries
+internal import Primitives
+
+/// Chooses the stored versions that Links name: proven public ones, replaced as soon as that pays.
+///
+/// The store keeps the names over restarts. Safe from any thread.
+final class LinkRegistry: Sendable {
+    /// A public body on its way to a client.
+    struct Sighting {
+        let body: Body
+        let chain: ChainKey
+        let variant: String
+        let url: String
+        /// The time that browsers keep the response as a dictionary.
+        let keptSeconds: Int
+        /// The client, if the request carries no personal fields.
+        let client: LinkClient?
+        /// The page whose script sent the request, and its client.
+        let source: (page: LearnedPages.Key, client: UInt128)?
+    }
+
+    /// The knowledge about a chain that may be named.
+    private struct ChainRecord {
+        var keptSeconds = 0
+        /// The last proven body and its variant.
+        var proven: (body: Digest, variant: String)?
+        var ledger = AnnouncementLedger()
+    }
+
+    private struct State {
+        var proof = PublicProof()
+        var soleClient = SoleClient()
+        var pages = LearnedPages()
+        /// By a seeded hash of the chain.
+        var chains = FairTable<Int, ChainRecord>(buckets: 256, slots: 16)
+        /// By the row of the named version.
+        var worths: [Int64: NamedWorth] = [:]
+    }
+
+    /// The number of names whose worth is watched; further names last their whole life.
+    private static let watchedMax = 10_000
+
+    private let store: DictionaryStore
+    private let worker: BackgroundWorker
+    private let terms: LinkTerms
+    private let state = Guarded(State())
+
+    init(store: DictionaryStore, worker: BackgroundWorker, terms: LinkTerms = .init()) {
+        self.store = store
+        self.worker = worker
+        self.terms = terms
+    }
+
+    // MARK: Responses
+
+    /// Records a public body on its way to a client; returns true if the client may be a balancer.
+    func record(_ sighting: Sighting, now: Int) -> Bool {
+        state.withLock { state in
+            var isTimeToAsk = false
+            if let client = sighting.client {
+                if let address = client.address {
+                    let key = PublicProof.Key(
+                        sighting.body.digest, chain: sighting.chain, variant: sighting.variant)
+                    state.proof.record(key, to: address)
+                    let chain = sighting.chain.hashValue
+                    let isProven = state.proof.isProven(key)
+                    state.chains.change(chain, openedBy: address, fresh: ChainRecord()) {
+                        $0.keptSeconds = sighting.keptSeconds
+                        if isProven { $0.proven = (sighting.body.digest, sighting.variant) }
+                    }
+                }
+                isTimeToAsk = state.soleClient.record(client, now: now)
+            }
+            if let source = sighting.source {
+                state.pages.recordFetch(of: sighting.chain, after: source.page, by: source.client, now: now)
+            }
+            return isTimeToAsk
+        }
+    }
+
+    /// Records a client that advertised a named version.
+    func recordUser(of version: Version, client: UInt128) {
+        state.withLock { $0.worths[version.id]?.recordUser(client) }
+    }
+
+    /// Records a response of `bodyBytes` sent as a delta over a named version.
+    func recordSaving(over version: Version, bodyBytes: Int, sentBytes: Int, client: UInt128) {
+        state.withLock { state in
+            guard let worth = state.worths[version.id] else { return }
+            let saved = bodyBytes / 1000 * worth.plainPerMille - sentBytes
+            _ = state.chains.changeIfPresent(version.chainKey.hashValue) {
+                $0.ledger.recordSaving(saved, of: client)
+            }
+        }
+    }
+
+    /// Records a client that downloaded a named version.
+    func recordDownload(of version: Version, sentBytes: Int, client: UInt128, now: Int) {
+        state.withLock { state in
+            state.worths[version.id]?.recordHolder(client)
+            _ = state.chains.changeIfPresent(version.chainKey.hashValue) {
+                $0.ledger.recordCost(sentBytes, of: client, at: now)
+            }
+        }
+    }
+
+    // MARK: Pages
+
+    /// Records that a client received a page; returns the chains that such clients fetch next.
+    func chains(after page: LearnedPages.Key, client: UInt128?, now: Int) -> [ChainKey] {
+        state.withLock { state in
+            if let client { state.pages.recordView(of: page, by: client, now: now) }
+            return state.pages.chains(of: page)
+        }
+    }
+
+    /// Returns the version that a page announces for a chain, or nil if that is of no use.
+    ///
+    /// A dictionary that responses carry themselves is better if it lives longer than the announced one. Learned
+    /// announcements must also pay.
+    func announced(
+        _ chain: ChainKey, variant: String, isLearned: Bool, index: DictionaryIndex.Reader, lifeSeconds: Int,
+        now: Int
+    ) -> Version? {
+        let isOfUse = state.withLock { state in
+            // After a restart nothing is known of a chain, but its name is still valid.
+            guard let record = state.chains[chain.hashValue] else { return !isLearned }
+            return record.keptSeconds < lifeSeconds && (!isLearned || record.ledger.pays(at: now))
+        }
+        guard isOfUse else { return nil }
+        return named(chain, variant: variant, index: index, lifeSeconds: lifeSeconds, now: now)
+    }
+
+    // MARK: Names
+
+    /// Returns the version that Links of this chain and variant name; nil if no body of it is proven to be public.
+    func named(
+        _ chain: ChainKey, variant: String, index: DictionaryIndex.Reader, lifeSeconds: Int, now: Int
+    ) -> Version? {
+        let current = index.named(chain: chain, variant: variant, now: now)
+        if let current, now < current.pinnedUntil - life(of: current, atMost: lifeSeconds) {
+            store.touch(current, now: now)
+            return current
+        }
+        guard let fresh = proven(chain, variant: variant, named: current, index),
+            name(fresh, replacing: current, lifeSeconds: lifeSeconds, now: now)
+        else { return current }
+        return fresh
+    }
+
+    /// Returns the life that responses advertise for a named version.
+    func life(of version: Version, atMost lifeSeconds: Int) -> Int {
+        min(state.withLock { $0.worths[version.id]?.lifeSeconds } ?? lifeSeconds, lifeSeconds)
+    }
+
+    /// Returns the newest proven version; the named one was proven before.
+    private func proven(
+        _ chain: ChainKey, variant: String, named: Version?, _ index: DictionaryIndex.Reader
+    ) -> Version? {
+        // Include the last proven version, however many other versions a client causes.
+        let last = state.withLock { $0.chains[chain.hashValue]?.proven }
+        let lastProven = last.flatMap {
+            $0.variant == variant ? index.version(chain: chain, digest: $0.body) : nil
+        }
+        let candidates =
+            index.recent(of: chain).filter { $0.variant == variant }
+            + [lastProven, named].compactMap { $0 }.filter { $0.variant == variant }
+        return state.withLock { state in
+            candidates.first {
+                $0.id == named?.id
+                    || state.proof.isProven(PublicProof.Key($0.digest, chain: chain, variant: variant))
+            }
+        }
+    }
+
+    /// Names a version for twice its advertised life, so that the last client can use it to the end.
+    private func name(_ version: Version, replacing former: Version?, lifeSeconds: Int, now: Int) -> Bool {
+        let formerWorth = former.flatMap { former in state.withLock { $0.worths[former.id] } }
+        let worth = NamedWorth(namedAt: now, lifeSeconds: lifeSeconds, replacing: formerWorth)
+        guard store.name(version, replacing: former, until: now + 2 * worth.lifeSeconds, now: now) else {
+            return false
+        }
+        state.withLock { state in
+            if state.worths.count >= Self.watchedMax { state.worths.removeAll() }
+            state.worths[version.id] = worth
+        }
+        return true
+    }
+
+    // MARK: The worth of a name
+
+    /// Measures the worth of a chain's name with its current body in the background, if due.
+    func consider(_ sighting: Sighting, index: DictionaryIndex.Reader, lifeSeconds: Int, now: Int) {
+        let (chain, variant, body) = (sighting.chain, sighting.variant, sighting.body)
+        guard let named = index.named(chain: chain, variant: variant, now: now), named.digest != body.digest,
+            watch(named, body, lifeSeconds: lifeSeconds, now: now),
+            let current = index.newest(VersionKey(chain: chain, url: sighting.url, variant: variant)),
+            current.digest == body.digest,
+            let former = index.recent(of: chain).first(where: {
+                $0.variant == variant && $0.digest != body.digest && $0.id != named.id
+            }), let fresh = store.hotBody(of: former)
+        else { return }
+        state.withLock { $0.worths[named.id]?.begin(with: body.digest, at: now) }
+        let measure: @Sendable (Body?) -> Void = { [self] dictionary in
+            guard let dictionary else { return }
+            _ = worker.submit { [self] in
+                guard let sample = Self.sample(body, named: dictionary, fresh: fresh) else { return }
+                record(sample, of: body, named, lifeSeconds: lifeSeconds, now: now)
+            }
+        }
+        if let dictionary = store.hotBody(of: named) { return measure(dictionary) }
+        store.load(named, completion: measure)
+    }
+
+    /// Watches a name from its first use after a restart; returns true if a measurement with the body is due.
+    private func watch(_ named: Version, _ body: Body, lifeSeconds: Int, now: Int) -> Bool {
+        state.withLock { state in
+            if state.worths[named.id] == nil, state.worths.count < Self.watchedMax {
+                state.worths[named.id] = NamedWorth(namedAt: now, lifeSeconds: lifeSeconds)
+            }
+            return state.worths[named.id]?.isDue(with: body.digest, at: now, terms) ?? false
+        }
+    }
+
+    /// Uses the same library with both dictionaries and without, so that only the dictionary differs.
+    private static func sample(_ body: Body, named: Body, fresh: Body) -> NamedWorth.Sample? {
+        let dictionaryBytes = max(named.count, fresh.count)
+        let fits = DictionaryFit.dczIsPossible(dictionaryBytes: dictionaryBytes, bodyBytes: body.count)
+        let codings: (delta: ContentCoding, plain: ContentCoding) = fits ? (.dcz, .zstd) : (.dcb, .br)
+        let bytes = body.bytes
+        func delta(over dictionary: Body) -> Int? {
+            let options = EncoderOptions(dictionary: .reference(dictionary))
+            return (try? Codec.encode(bytes.span, codings.delta, options: options))?.count
+        }
+        guard let overNamed = delta(over: named), let overFresh = delta(over: fresh),
+            let plain = try? Codec.encode(bytes.span, codings.plain)
+        else { return nil }
+        return .init(named: overNamed, fresh: overFresh, plain: plain.count)
+    }
+
+    private func record(
+        _ sample: NamedWorth.Sample, of body: Body, _ named: Version, lifeSeconds: Int, now: Int
+    ) {
+        let isOver = state.withLock {
+            $0.worths[named.id]?.record(sample, of: body.count, at: now, terms) ?? false
+        }
+        guard isOver,
+            let fresh = proven(named.chainKey, variant: named.variant, named: named, store.reader()),
+            fresh.id != named.id
+        else { return }
+        _ = name(fresh, replacing: named, lifeSeconds: lifeSeconds, now: now)
+    }
+}

@@ -1,0 +1,164 @@
+internal import Dictionaries
+internal import HTTP
+
+/// The counters of one loop.
+///
+/// Each metric is one property: its declaration holds its counts, and reflection lists all of them for a scrape.
+struct LoopCounters: Sendable {
+    // MARK: Responses
+
+    var requests = LoopCounter(
+        "dictum_requests_total", isPerRoute: true,
+        labels: [
+            MetricLabel("coding", ContentCoding.self),
+            MetricLabel("reason", Reason.allCases.map(\.text) + ["none"]),
+        ],
+        isSparse: true, "Requests by the route's match, the response's coding and the reason for it.")
+    var responses = LoopCounter(
+        "dictum_responses_total",
+        labels: [MetricLabel("status", ["none", "1xx", "2xx", "3xx", "4xx", "5xx"])],
+        "Responses by the class of their status.")
+    var bodyBytes = LoopCounter(
+        "dictum_body_bytes_total", isPerRoute: true, labels: [MetricLabel("stage", ["before", "after"])],
+        "Bytes of response bodies before and after coding.")
+    var requestDuration = LoopHistogram(
+        "dictum_request_duration_seconds", "Time from a request's head to the last byte of its response.")
+    var abortedResponses = LoopCounter(
+        "dictum_aborted_responses_total", "Responses that ended before their last byte, for any cause.")
+    var compressionSeconds = LoopCounter(
+        "dictum_compression_seconds_total",
+        labels: [MetricLabel("coding", ContentCoding.allCases.filter { $0 != .identity }.map(\.rawValue))],
+        divisor: 1_000_000_000, "Time spent in encoders.")
+    var compressionBusy = LoopCounter(
+        "dictum_compression_busy_total",
+        "Responses that got a cheaper coding because there was no CPU or memory for the intended one.")
+    var revalidations = LoopCounter(
+        "dictum_revalidations_total", labels: [MetricLabel("result", RevalidationResult.self)],
+        "Revalidations of stored responses with the upstream, by result.")
+
+    // MARK: Dictionaries
+
+    var admissions = LoopCounter(
+        "dictum_admissions_total", "Bodies that became a version of a chain.")
+    var offers = LoopCounter(
+        "dictum_offers_total", "Responses that offered a dictionary to the client.")
+    var unkeptOffers = LoopCounter(
+        "dictum_unkept_offers_total", isPerRoute: true, labels: [MetricLabel("reason", UnkeptReason.self)],
+        isSparse: true, "Responses that offered a dictionary but that no browser keeps, by the reason.")
+    var unfollowedLinks = LoopCounter(
+        "dictum_unfollowed_links_total", isPerRoute: true, isSparse: true,
+        "Links to dictionaries that no browser follows, because their response is no document.")
+    var announcements = LoopCounter(
+        "dictum_announced_dictionaries_total", isPerRoute: true, isSparse: true,
+        "Links by which a route's documents announced dictionaries of other paths.")
+
+    // MARK: Connections
+
+    var connections = LoopCounter(
+        "dictum_connections", kind: .gauge,
+        labels: [MetricLabel("side", ["client", "upstream"]), MetricLabel("state", ["active", "idle"])],
+        "Open connections.")
+    var connectionsOpened = LoopCounter(
+        "dictum_connections_total", labels: [MetricLabel("side", ["client", "upstream"])],
+        "Connections opened.")
+    var handshakes = LoopCounter(
+        "dictum_tls_handshakes_total",
+        labels: [MetricLabel("result", ["full", "resumed", "failed", "timed-out"])],
+        "TLS handshakes with clients, by result.")
+    var upgrades = LoopCounter(
+        "dictum_upgrades_total", "Connections that changed to another protocol, such as WebSocket.")
+    var rejectedRequests = LoopCounter(
+        "dictum_rejected_requests_total", labels: [MetricLabel("reason", RejectionReason.self)],
+        "Requests that Dictum refused or gave up, by the reason.")
+
+    // MARK: Upstreams
+
+    var upstreamErrors = LoopCounter(
+        "dictum_upstream_errors_total", labels: [MetricLabel("kind", UpstreamErrorKind.self)],
+        "Failures of upstreams, including those that a retry has hidden from the client.")
+    var upstreamRetries = LoopCounter(
+        "dictum_upstream_retries_total", labels: [MetricLabel("reason", RetryReason.self)],
+        "Retries of requests, by the failure before.")
+    var upstreamRetriesOverBudget = LoopCounter(
+        "dictum_upstream_retries_over_budget_total",
+        "Requests that were not retried because too many had been.")
+
+    // MARK: Reading
+
+    /// The number of routes that are counted; requests of others count as requests without a route.
+    var routeCount: Int
+
+    private static let reasonCount = Reason.allCases.count + 1
+    private static let unkeptReasons = UnkeptReason.allCases
+    private static let revalidationResults = RevalidationResult.allCases
+
+    init(routes: Int = 0) { routeCount = routes }
+
+    private var series: [any LoopSeries] {
+        Mirror(reflecting: self).children.compactMap { $0.value as? any LoopSeries }
+    }
+
+    /// The declarations of all counters.
+    static var metrics: [Metric] { LoopCounters().series.map(\.metric) }
+
+    /// Returns the counts as samples.
+    ///
+    /// - Parameter routes: the text of each route's match.
+    func samples(routes: [String]) -> [MetricSample] {
+        series.flatMap { $0.samples(routes: ["none"] + routes) }
+    }
+}
+
+// MARK: - Counting
+
+extension LoopCounters {
+    /// Returns the row of a route in counters per route.
+    private func row(_ route: Int?) -> Int {
+        guard let route, route < routeCount else { return 0 }
+        return route + 1
+    }
+
+    /// Counts a finished request.
+    mutating func count(_ record: RequestRecord) {
+        let route = row(record.routeIndex)
+        let reason = record.reason?.index ?? Self.reasonCount - 1
+        requests.add(route: route, at: record.coding.index * Self.reasonCount + reason)
+        let statusClass = record.status / 100
+        responses.add(at: 1...5 ~= statusClass ? statusClass : 0)
+        bodyBytes.add(record.bodyBytesBefore, route: route, at: 0)
+        bodyBytes.add(record.bodyBytesSent, route: route, at: 1)
+        requestDuration.add(microseconds: record.durationMicroseconds)
+        if !record.isComplete { abortedResponses.add() }
+        if let result = record.revalidation, let place = Self.revalidationResults.firstIndex(of: result) {
+            revalidations.add(at: place)
+        }
+    }
+
+    /// Counts time in an encoder.
+    mutating func countCompression(_ coding: ContentCoding, nanoseconds: Int) {
+        guard coding != .identity else { return }
+        compressionSeconds.add(nanoseconds, at: coding.index - 1)
+    }
+
+    mutating func countUnkept(_ reason: UnkeptReason, route: Int?) {
+        guard let place = Self.unkeptReasons.firstIndex(of: reason) else { return }
+        unkeptOffers.add(route: row(route), at: place)
+    }
+
+    mutating func countUnfollowed(route: Int?) { unfollowedLinks.add(route: row(route)) }
+
+    mutating func countAnnounced(_ count: Int, route: Int?) { announcements.add(count, route: row(route)) }
+
+    /// Counts the connections of one side.
+    mutating func add(_ side: ConnectionSide, active: Int, idle: Int, opened: Int) {
+        connections.add(active, at: 2 * side.place)
+        connections.add(idle, at: 2 * side.place + 1)
+        connectionsOpened.add(opened, at: side.place)
+    }
+
+    mutating func add(_ counts: TLSHandshakeCounts) {
+        for (place, count) in [counts.full, counts.resumed, counts.failed, counts.timedOut].enumerated() {
+            handshakes.add(count, at: place)
+        }
+    }
+}

@@ -1,0 +1,50 @@
+internal import Dictionaries
+
+/// The facts of a finished request, for the access log and the counters.
+struct RequestRecord: Sendable {
+    /// The arrival time of the head, in microseconds since 1970.
+    var timeMicroseconds = 0
+    /// The client's address in text form.
+    var client: [UInt8] = []
+    /// The address of the trusted proxy that named the client, or nil if the client is connected directly.
+    var forwarder: [UInt8]?
+    var method: [UInt8] = []
+    /// The request target as received, including its query.
+    var target: [UInt8] = []
+    /// The status sent, or 0 if none was sent.
+    var status = 0
+    /// The bytes of the response body as sent, without framing.
+    var bodyBytesSent = 0
+    /// The bytes of the response body before coding.
+    var bodyBytesBefore = 0
+    /// All bytes written to the client, including heads and framing.
+    var wireBytesSent = 0
+    /// The coding of the response.
+    var coding = ContentCoding.identity
+    /// The reason for that coding.
+    var reason: Reason?
+    /// The position of the route's match in `RouteNames`, or nil if no route matched.
+    var routeIndex: Int?
+    /// True if the route is private, so that the target may be personal.
+    var isPrivate = false
+    /// The time from the request's head to the last byte of the response.
+    var durationMicroseconds = 0
+    /// The time from the upstream request to the head of its response.
+    var upstreamMicroseconds: Int?
+    /// The status of the upstream's response.
+    var upstreamStatus: Int?
+    /// The upstream that was asked last.
+    var upstream: [UInt8]?
+    /// The reason why Dictum could not forward a complete response.
+    var error: [UInt8]?
+    /// The result of revalidating a stored response with the upstream.
+    var revalidation: RevalidationResult?
+    /// True if the client got the complete response.
+    var isComplete = true
+    /// The request's identifier, if any.
+    var requestID: [UInt8]?
+    /// The trace identifier from the request's traceparent, if any.
+    var traceID: [UInt8]?
+
+    init() {}
+}
