@@ -96,7 +96,7 @@ async def run(name, port, seconds, rate=RATE):
             turns.put_nowait(number)
             number += 1
         await asyncio.sleep(0.005)
-    # Those that still wait for an answer are late by more than the attack's time.
+    # Workers that still wait for a response are late by more than the attack's time.
     await asyncio.wait(workers, timeout=1)
     for worker in workers:
         worker.cancel()

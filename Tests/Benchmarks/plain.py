@@ -6,7 +6,7 @@ from loads import fetch
 from table import Row
 
 BODIES = pathlib.Path(__file__).resolve().parent.parent / "Corpora/Responses"
-# A body of each class of lengths that has a level of its own; see `CodingLevels`.
+# One body for each class of lengths that has its own level; see `CodingLevels`.
 LOADED = ["page.json", "products.json", "table.json", "browsable.html", "table.html"]
 CLIENTS = ["gzip", "gzip, br", "gzip, br, zstd"]
 

@@ -21,10 +21,10 @@ import wire  # noqa: E402
 from table import Row  # noqa: E402
 
 CLIENTS = 3_000
-# So often does a client come back.
+# The number of returns per client.
 RETURNS = 3
 WORKERS = 8
-# One in so many responses is coded here, too.
+# The benchmark codes one in this many responses itself, for comparison.
 SAMPLED = 25
 SHARE_LEAST, SHARE_LEAST_WITH_NEWCOMERS, BYTES_MOST = 0.98, 0.95, 1.3
 _DCZ = bytes.fromhex("5e2a4d1820000000")

@@ -195,7 +195,7 @@ async def _misbehave(kind, reader, writer):
                 await writer.drain()
                 await asyncio.sleep(0.2)
         case "early":
-            # The answer comes, and the rest of the request is never read.
+            # Responds without ever reading the rest of the request.
             writer.write(_OK + b"Content-Length: 7\r\nConnection: close\r\n\r\nenough\n")
             await writer.drain()
             await asyncio.sleep(0.2)

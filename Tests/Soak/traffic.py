@@ -66,7 +66,7 @@ class Visitor:
 
     async def page(self):
         path = f"/page/{random.randrange(6)}"
-        # A body gets a URL of its own once clients at three addresses have got it.
+        # A body gets a dictionary URL once clients at three addresses have received it.
         address = f"192.0.2.{random.randrange(1, 250)}"
         link = linked(await self.get(path, fields=[("X-Forwarded-For", address), ("X-Forwarded-Proto", "https")]))
         if not link:

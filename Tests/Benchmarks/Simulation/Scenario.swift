@@ -3,7 +3,7 @@ struct Scenario: Sendable {
     let title: String
     var feed = SimulatedFeed.always
     var clients = 10_000
-    /// Clients that fetch once, without a dictionary, each from a URL of its own; a second.
+    /// The number per second of clients that fetch once, without a dictionary, each from its own URL.
     var newcomersPerSecond = 0
     /// The number of the chain's URLs; each client visits five.
     var urls = 1

@@ -3,7 +3,7 @@ import TestSupport
 /// A feed over one day: its body at any second, and how often the body changes.
 struct SimulatedFeed: Sendable {
     let title: String
-    /// Seconds between two bodies; nil: each request gets one of its own.
+    /// Seconds between two bodies; nil for a new body in every response.
     let periodSeconds: Int?
 
     static let always = SimulatedFeed(title: "changes with every request", periodSeconds: nil)

@@ -6,7 +6,7 @@ import Testing
 @Suite struct RecencyMapTests {
     private static let overhead = RecencyMap<String, Int>.overheadBytes
 
-    /// Makes a map with room for so many entries of 100 bytes.
+    /// Makes a map with room for `entries` entries of 100 bytes.
     private static func map(entries: Int, missing: Int = 0) -> RecencyMap<String, Int> {
         RecencyMap(bytesMax: entries * (100 + overhead) - missing)
     }

@@ -25,7 +25,7 @@ private func cached(_ deltas: Deltas, _ coding: ContentCoding, _ corpus: Corpus 
 }
 
 extension Deltas {
-    /// Waits until so many passes have ended, and returns them.
+    /// Waits until `count` passes have ended, and returns their numbers by outcome.
     fileprivate func passes(_ count: Int) async throws -> [StrongestPass.End: Int] {
         while statistics.passes.values.reduce(0, +) < count { try await Task.sleep(for: .milliseconds(5)) }
         return statistics.passes

@@ -186,7 +186,7 @@ struct BrowserAnnounceTests {
         #expect(isAnnounced ? deltas.count >= 7 : deltas.isEmpty, "\(fetches)")
     }
 
-    /// A page that asks for a new body each time, and lets its cache keep the former one meanwhile.
+    /// A page whose fetches revalidate and get a new body each time.
     private static let validating = BrowserPage.html(
         """
         const fetches = [];

@@ -9,7 +9,7 @@ internal import Testing
 struct BrowserDocumentTests {
     // MARK: Link
 
-    /// A document that reports itself and goes on to the next, once `/go` says that there is more to see.
+    /// A document that reports itself, and opens the next one once `/go` says that there are more.
     private static func document(_ version: Int) -> [UInt8] {
         BrowserPage.html(
             """
@@ -67,7 +67,7 @@ struct BrowserDocumentTests {
             + Feed.bytes(version: seed + version, items: 200) + Array(";\n".utf8)
     }
 
-    /// The page of a deploy, which loads its scripts and goes on to the next deploy.
+    /// The page of a deploy, which loads its scripts and then opens the page of the next deploy.
     private static func deploy(_ number: Int, scripts: [String]) -> [UInt8] {
         let targets = scripts.map { "/app/\($0).\(number).js" }
         return BrowserPage.html(

@@ -8,7 +8,7 @@ final class BrowserVisit {
     private let certificates: TestCertificates?
     private var browser: (any Browser)?
 
-    /// Starts the proxy; the answers are by the request's target, `/report` aside.
+    /// Starts the proxy; `answer` returns the response to each request target except `/report`.
     init(isTLS: Bool, _ settings: String, _ answer: @escaping @Sendable (String) -> [UInt8]?) throws {
         let certificates = isTLS ? try TestCertificates() : nil
         self.certificates = certificates

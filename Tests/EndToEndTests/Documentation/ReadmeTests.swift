@@ -29,7 +29,7 @@ internal import Testing
         #expect(files[1] != files[0] && files[2] != files[0] && files[4] != files[3])
         let delta = try #require(folder.read("delta.dcz"))
         #expect(delta.count * 20 < files[0].count)
-        // The sixth asks for metrics that there are.
+        // The sixth block queries metrics, which must exist.
         let origin = try Origin(wire("HTTP/1.1 200 OK", "Content-Type: application/json", body: files[0]))
         let proxy = try ServedProxy(origin, in: TemporaryFolder())
         _ = try proxy.curl("/feed")

@@ -1,9 +1,9 @@
 internal import Foundation
 internal import Testing
 
-/// Real applications from PyPI behind `dictum serve --upstream URL`, asked by clients that are not ours: see `Tests/Gallery/run`.
+/// Tests real applications from PyPI behind `dictum serve --upstream URL` with foreign clients (`Tests/Gallery/run`).
 ///
-/// One after the other: each starts programs of its own, and has as much time as any program of a test.
+/// They run one after the other, since each starts several programs under the usual time limit.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct GalleryTests {
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "../../Gallery").standardizedFileURL

@@ -62,7 +62,7 @@ internal import Testing
         }
     }
 
-    /// The bytes that a request asks for, where it asks for a part.
+    /// Returns the requested range of bytes; nil if the request has no valid range.
     private static func range(_ request: WireMessage, of count: Int) -> ClosedRange<Int>? {
         guard let numbers = request["Range"]?.wholeMatch(of: /bytes=([0-9]+)-([0-9]+)/)?.output,
             let first = Int(numbers.1), let last = Int(numbers.2), first <= last, last < count

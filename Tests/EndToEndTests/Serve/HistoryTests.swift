@@ -35,7 +35,7 @@ internal import Testing
 
     /// Decodes a body over the file `old` with the coding's command-line program.
     private func decode(_ body: [UInt8], _ coding: String, in folder: TemporaryFolder) throws -> [UInt8] {
-        // RFC 9842 section 5: dcz begins with a skippable frame; section 4: dcb with 36 bytes of its own.
+        // RFC 9842: dcz begins with a skippable frame (section 5), and dcb with a header of 36 bytes (section 4).
         try folder.write(coding == "dcz" ? body : Array(body.dropFirst(36)), to: "delta")
         let words =
             coding == "dcz"

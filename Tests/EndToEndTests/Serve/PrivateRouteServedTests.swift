@@ -17,7 +17,7 @@ private let routes = """
 
 /// Private routes as an operator runs them, judged by programs that are not ours.
 @Suite(.timeLimit(.minutes(10))) struct PrivateRouteServedTests {
-    /// A proxy whose upstream gives the version that X-Version asks for.
+    /// Returns a proxy whose upstream sends the version that X-Version selects.
     private func served(in folder: TemporaryFolder, _ settings: String = routes) throws -> ServedProxy {
         let origin = try Origin { request, connection in
             let body = request["X-Version"] == "1" ? second : first
@@ -91,7 +91,7 @@ private let routes = """
             #expect(own.head["CDN-Cache-Control"] == "no-store")
             #expect(own.body.count * 20 < second.count)
             #expect(try decoded(own, coding, in: folder) == second)
-            // Each answer made the second version the one that is kept.
+            // That response stored the second version, so fetch the first one again.
             #expect(try proxy.curl(secretPath, "-H", ann).carries(first))
         }
     }

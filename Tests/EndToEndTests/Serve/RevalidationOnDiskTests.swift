@@ -9,7 +9,7 @@ private func answer(_ body: [UInt8], _ fields: String...) -> [UInt8] {
     return wire(lines.joined(separator: "\r\n"), body: body)
 }
 
-/// Stored answers that the upstream confirms, over restarts and damage.
+/// Tests stored responses that the upstream confirms, across restarts and damage.
 @Suite(.timeLimit(.minutes(10))) struct RevalidationOnDiskTests {
     private let route = #"routes: [{match: "/*", dictionary: {revalidate: true}}]"#
 
@@ -23,7 +23,7 @@ private func answer(_ body: [UInt8], _ fields: String...) -> [UInt8] {
         }
     }
 
-    /// Serves the answer once, and waits until it is on disk.
+    /// Serves the response once, and waits until it is on disk.
     private func servedOnce(_ folder: TemporaryFolder) throws {
         let proxy = try ServedProxy(origin(), in: folder, route)
         #expect(try proxy.curl("/feed").carries(old))

@@ -100,7 +100,7 @@ final class ServedProxy {
         ).text
     }
 
-    /// The status of a path of the admin listener, asked for under a name.
+    /// Returns the status of a path of the admin listener, requested with this Host field.
     func adminStatus(_ path: String, host: String) throws -> String {
         try RunningProcess.run(
             [
@@ -121,7 +121,7 @@ final class ServedProxy {
         return values.reduce(0, +)
     }
 
-    /// The answer of the store's file to a query, by the sqlite3 command.
+    /// Runs a query on the store's file with the sqlite3 command, and returns its output.
     func sqlite(_ query: String) throws -> String {
         try RunningProcess.run(
             ["sqlite3", "-readonly", "store.sqlite", query], of: "/usr/bin/env", in: folder.path

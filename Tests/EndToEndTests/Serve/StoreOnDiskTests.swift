@@ -74,8 +74,8 @@ private func answer(_ body: [UInt8]) -> [UInt8] {
         let proxy = try ServedProxy(
             Origin([answer(old), answer(new)]), in: folder,
             launcher: ["/bin/bash", "-c", "trap '' XFSZ; exec \"$@\"", "bash"])
-        // A limit on the size of files stands for the end of the disk: less than one version. Only now, since the
-        // thread sanitizer writes a file as it starts.
+        // A file-size limit below one version imitates a full disk. It is set only now, since the thread sanitizer
+        // writes a file as it starts.
         let limited = try RunningProcess.run(
             ["--pid", "\(proxy.process.pid)", "--fsize=\(128 << 10)"], of: "/usr/bin/prlimit")
         try #require(limited.status == 0)

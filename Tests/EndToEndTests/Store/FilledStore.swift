@@ -46,7 +46,7 @@ struct FilledStore {
         try RunningProcess.run(["store"] + arguments + ["--store", path])
     }
 
-    /// The answer to a query or change, by the sqlite3 command.
+    /// Runs a query or a change with the sqlite3 command, and returns its output.
     @discardableResult
     func sqlite(_ query: String) throws -> String {
         let result = try RunningProcess.run(

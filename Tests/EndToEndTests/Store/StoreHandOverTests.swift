@@ -20,7 +20,7 @@ private func answer(_ body: [UInt8]) -> [UInt8] {
         try folder.write(old, to: "old")
     }
 
-    /// Asks until the answer is coded over `old`, or is not.
+    /// Sends requests until the response is a delta over `old`, or until it is not.
     private func wait(_ proxy: ServedProxy, untilDelta isDelta: Bool) throws {
         try waitUntil(isDelta ? "a delta over the old version" : "no delta over the old version") {
             try (proxy.curl("/feed", "dcz", over: "old").head["Content-Encoding"] == "dcz") == isDelta

@@ -9,7 +9,7 @@ final class SecureOrigin {
     let process: RunningProcess
     let port: UInt16
 
-    /// Starts with a certificate of the folder; `asks` for one of the client's.
+    /// Starts with a certificate of the folder; requests a client certificate if `asks` is true.
     init(
         _ certificates: TestCertificates, _ name: String = "server", asks: Bool = false, version: String = ""
     ) throws {

@@ -97,7 +97,7 @@ internal import Testing
 
     @Test func `TLS 1.2 is not negotiated anew within a connection`() throws {
         let client = try served()
-        // The letter has this client begin anew.
+        // The letter R makes this client renegotiate.
         let command =
             "(echo R; sleep 1) | timeout 20 openssl s_client -connect 127.0.0.1:\(client.proxy.port) -tls1_2 2>&1"
         let said = try RunningProcess.run(["-c", command], of: "/bin/bash").text

@@ -7,7 +7,7 @@ internal import Testing
 @Suite(.timeLimit(.minutes(10))) struct TLSMixedUpstreamTests {
     private let certificates: TestCertificates
     private let plain: Origin
-    /// Each loop takes turns of its own.
+    /// Each loop has its own round robin.
     private let loops = ProcessInfo.processInfo.activeProcessorCount
 
     init() throws {
@@ -89,7 +89,7 @@ internal import Testing
         let proxy = try proxy([urls[0]], ", health: {path: /healthz, interval: 100ms}")
         let folder = proxy.folder
         let first = String(decoding: try #require(folder.read("dictum.yaml")), as: UTF8.self)
-        // One client asks on and on while the upstreams change places.
+        // One client sends requests continuously while the upstreams swap their places.
         let script = """
             until [ -e stop ]; do
                 curl -sS --max-time 20 -o /dev/null -w '%{http_code}\\n' \(proxy.url("/info")) >> codes 2>&1

@@ -59,7 +59,7 @@ struct TLSScan {
         case "protocol":
             return finding["enabled"] == "1"
                 && !["tls1.2", "tls1.3"].contains(finding["type"] + finding["version"])
-        // RFC 5746: supported is bad where it is not secure, and here it is not wanted at all in either form.
+        // RFC 5746: insecure renegotiation is a fault.
         case "renegotiation": return finding["supported"] == "1" && finding["secure"] != "1"
         case "compression": return finding["supported"] != "0"
         case "fallback": return finding["supported"] != "1"

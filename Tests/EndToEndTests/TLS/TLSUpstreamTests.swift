@@ -24,7 +24,7 @@ internal import Testing
         let named = try proxy("https://localhost:\(origin.port)").curl("/info")
         #expect(String(decoding: named.body, as: UTF8.self).contains("TLSv1.3 sni=localhost"))
         #expect(String(decoding: named.body, as: UTF8.self).contains("alpn=http/1.1"))
-        // RFC 6066 section 3: an address is no name to ask for, but the certificate must be for it.
+        // RFC 6066 section 3: an IP address is not sent as a server name, but the certificate must be for it.
         let addressed = try proxy("https://127.0.0.1:\(origin.port)").curl("/info")
         #expect(String(decoding: addressed.body, as: UTF8.self).contains("sni=None"))
     }
@@ -77,7 +77,7 @@ internal import Testing
     func `sessions are resumed`(version: String) throws {
         let origin = try SecureOrigin(certificates, version: version)
         let proxy = try proxy("https://localhost:\(origin.port)")
-        // Each loop has sessions of its own; no more connections than loops can be first ones.
+        // Each loop has its own sessions, so at most one connection per loop is a first one.
         let loops = ProcessInfo.processInfo.activeProcessorCount
         var reused = 0
         for _ in 0..<loops + 3 {

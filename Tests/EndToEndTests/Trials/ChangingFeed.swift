@@ -17,7 +17,7 @@ enum ChangingFeed {
             + Array("}".utf8)
     }
 
-    /// The target of a version; its answer may be admitted, unless it is only to be looked at.
+    /// Returns the target of a version, whose response is stored unless `isAdmitted` is false.
     static func target(path: Int, version: Int, isAdmitted: Bool = true) -> String {
         "/feed/\(path)?v=\(version)" + (isAdmitted ? "" : "&once")
     }

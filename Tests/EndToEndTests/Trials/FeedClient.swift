@@ -10,7 +10,7 @@ final class FeedClient: @unchecked Sendable {
     /// A dictionary that the client may advertise from now on.
     struct Offered {
         let version: Int
-        /// When its answer's body was complete.
+        /// The time at which the response was complete.
         let at: ContinuousClock.Instant
     }
 

@@ -51,7 +51,7 @@ struct ServerEndTests {
     func `a client that half-closed and gets no answer is given up within the grace`(together: Bool) throws {
         let server = try TestServer { _ in }
         let peer = try server.connect()
-        // The end may come with the request in one event, or in one of its own.
+        // The end may come in the same event as the request, or in a separate one.
         if together { server.pause(milliseconds: 50) }
         peer.send(Self.get)
         if !together { #expect(server.journal.wait(for: "begin /")) }

@@ -35,7 +35,7 @@ private let body = Feed.bytes(version: 0, items: 4)
         defer { for gate in gates { gate.open() } }
         let stuck = loops.map(String.init).joined(separator: ", ")
         for _ in 0..<2 {
-            // It answers within its patience, and others are answered meanwhile.
+            // It responds within its time limit, and serves other requests meanwhile.
             #expect(try health(proxy) == (503, "stuck: loop \(stuck)\n"))
             #expect(try proxy.admin("GET /readyz HTTP/1.1", "Host: pod.test").status == 200)
         }

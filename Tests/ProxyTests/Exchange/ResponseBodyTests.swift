@@ -378,7 +378,7 @@ extension ResponseBodyTests {
         return plain
     }
 
-    /// Decodes a stream that goes on.
+    /// Decodes the beginning of a stream.
     private func started(_ bytes: [UInt8], _ coding: ContentCoding) throws -> [UInt8] {
         let decoder = try Codec.decoder(for: coding, limits: DecoderLimits(maxBytes: 1 << 20))
         var plain: [UInt8] = []

@@ -3,7 +3,7 @@ internal import Testing
 @testable import Proxy
 
 struct AnnouncementLedgerTests {
-    /// A day of so many clients that each download 1,000 bytes and then save so much, judged by the next download.
+    /// Simulates a day of clients that each download 1,000 bytes and then save `saving`, until the next download.
     private func ledger(clients: Int, saving: Int, from start: Int = 0) -> AnnouncementLedger {
         var ledger = AnnouncementLedger()
         for client in 0..<clients {

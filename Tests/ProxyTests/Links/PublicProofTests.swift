@@ -118,7 +118,7 @@ private let link = #"routes: [{match: "/*", dictionary: {delivery: link}}]"#
     }
 
     @Test func `a credential that no list knows does not lead to another's body`() throws {
-        // The upstream goes by a field of its own and says public by mistake.
+        // The upstream identifies users by a private field, and marks the responses public by mistake.
         let origin = try Origin { request, connection in
             let user = request["X-My-Own"] ?? "nobody"
             let page = Array("{\"mail\": \"\(user)@example.org\"}".utf8) + Feed.bytes(version: 0, items: 40)

@@ -33,7 +33,7 @@ internal import Testing
         let waiting = try proxy.connect()
         waiting.send(request("/slow", []))
         begun.wait()
-        // Each on a connection of its own, so that both loops have some.
+        // Each request has its own connection, so that both loops get some.
         for _ in 0..<16 { #expect(try proxy.fetch("/").text == "well") }
         #expect(slow.requests.count == 1)
         busy.open()

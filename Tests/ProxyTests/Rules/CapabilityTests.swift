@@ -202,7 +202,7 @@ func ownResponse(_ body: [UInt8], _ fields: String...) -> [UInt8] {
 
     // MARK: 304
 
-    /// An upstream that gives everybody the same entity tag, and answers 304 to it.
+    /// Returns a proxy whose upstream sends every client the same entity tag, and responds to it with 304.
     private func tagged() throws -> TestProxy {
         try TestProxy(
             Origin { request, connection in

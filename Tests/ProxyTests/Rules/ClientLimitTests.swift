@@ -6,9 +6,9 @@ internal import Testing
 
 private let answer = json(Array("{}".utf8))
 
-/// `limits.client`: how often one client may ask, and how many connections it may have.
+/// Tests `limits.client`: the rate of requests and the number of connections per client.
 @Suite(.timeLimit(.minutes(10))) struct ClientLimitTests {
-    /// Three at once, and then one in twenty minutes: no test takes that long.
+    /// Three requests at once, and then one per twenty minutes, which is longer than any test.
     private static let three = "limits: {client: {rate: 3/h, burst: 3}}"
 
     private func statuses(_ proxy: TestProxy, _ fields: [String]) throws -> [Int] {

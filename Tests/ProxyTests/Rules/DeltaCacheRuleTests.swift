@@ -11,7 +11,7 @@ private let second = Feed.bytes(version: 1, items: 850)
 private let third = Feed.bytes(version: 2, items: 850)
 
 extension TestProxy {
-    /// One request over a dictionary from each of many clients at the same moment; their answers in order.
+    /// Sends a request over a dictionary from each of many clients at once, and returns the responses in order.
     fileprivate func herd(_ dictionaries: [[UInt8]], accept: (Int) -> String) throws -> [WireMessage] {
         let clients = try dictionaries.map { _ in try connect() }
         let requests = dictionaries.enumerated().map {

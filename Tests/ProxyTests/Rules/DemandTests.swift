@@ -57,7 +57,7 @@ private let large = Feed.bytes(version: 0, items: 850)
     }
 
     @Test func `beyond write_rate nothing is offered, but answers are deltas all the same`() throws {
-        // The bucket holds four kilobytes: the first answer leaves it in debt for minutes.
+        // The bucket holds 4 KiB, so the first response leaves it in debt for minutes.
         let proxy = try TestProxy(
             Origin([json(large), json(Feed.bytes(version: 1, items: 850))]),
             "store: {write_rate: 4KiB}\nexplain: true\nroutes: [{match: \"/*\", dictionary: {delivery: in_band}}]"

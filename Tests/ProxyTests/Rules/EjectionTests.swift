@@ -206,7 +206,7 @@ func deadURL() throws -> String {
             #expect(try client.receive().text == "well")
         }
         #expect([one.count, two.count - before, third.count] == [1, 3, 3])
-        // Gone and come again it begins anew.
+        // An upstream that was removed and added again starts healthy.
         try proxy.reload("", upstream: settings, before: two.origin)
         try proxy.server.reload(TestProxy.configuration(one.origin, upstream: settings, urls: urls))
         #expect(try proxy.isHealthy(one.url))

@@ -41,7 +41,7 @@ struct ForwardedClientTests {
         (#"for=192.0.2.1"#, "192.0.2.1"), (#"For="[2001:db8::1]:80";proto=http"#, "2001:db8::1"),
         (#"by=10.0.0.9; for = 192.0.2.1 ;proto=https"#, "192.0.2.1"),
         ("for=6.6.6.6, for=192.0.2.1, for=10.0.0.1", "192.0.2.1"),
-        // A quote that a client left open hides nothing that stands behind it.
+        // A quote that a client left open does not hide the elements after it.
         (#"for="6.6.6.6, for=192.0.2.1"#, "192.0.2.1"),
         (#"for="a,for=6.6.6.6";x="b", for=192.0.2.1"#, "192.0.2.1"),
         ("for=_hidden", nil), ("for=unknown, for=10.0.0.1", nil), ("proto=https", nil), ("for=", nil),

@@ -33,7 +33,7 @@ private final class Names: Sendable {
 }
 
 extension TestProxy {
-    /// Starts before an upstream with a name, which is asked for again every so often.
+    /// Starts with an upstream whose name is resolved again at short intervals.
     fileprivate convenience init(_ origin: MoodyOrigin, _ names: Names, upstream: String = "") throws {
         try self.init(
             origin.origin, upstream: upstream, urls: ["http://many.test"], resolver: names.resolver,

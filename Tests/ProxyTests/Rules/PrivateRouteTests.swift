@@ -17,7 +17,7 @@ private let byAuthorization = """
     routes: [{match: /*, dictionary: {scope: private, identity: authorization}}]
     """
 
-/// A proxy whose upstream gives everybody the version that X-Version asks for, with these fields.
+/// Returns a proxy whose upstream sends every client the version that X-Version selects, with these fields.
 private func proxy(
     _ settings: String = byAuthorization, store: String = ":memory:", isLogged: Bool = false,
     _ fields: String...
@@ -236,7 +236,7 @@ extension WireMessage {
     }
 
     @Test func `a private answer is never named in a Link, and its body has no URL`() throws {
-        // Elsewhere this answer gets a Link, as clients drop it at once.
+        // On a public route this response gets a Link, since clients drop it at once.
         let proxy = try proxy(byAuthorization, "Cache-Control: public, max-age=0")
         for _ in 0..<2 {
             let answer = try proxy.fetch("/feed", ann)

@@ -6,7 +6,7 @@ internal import Testing
 private let json200 = json(Feed.bytes(version: 0, items: 2))
 
 @Suite(.timeLimit(.minutes(10))) struct ProblemTests {
-    /// The answer to bytes that are sent as they are.
+    /// Sends raw bytes, and returns the response.
     private func answer(_ bytes: String, _ settings: String = "") throws -> WireMessage {
         let proxy = try TestProxy(json200, settings)
         let client = try proxy.connect()

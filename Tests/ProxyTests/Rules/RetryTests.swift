@@ -107,7 +107,7 @@ private let well = wire("HTTP/1.1 200 OK", body: [UInt8]("well".utf8))
 
     // MARK: Kept connections
 
-    /// An upstream that answers the first request of a connection and closes at the second.
+    /// Returns an upstream that responds to the first request of a connection and closes at the second.
     private static func fickle() throws -> Origin {
         let served = Guarded<Set<ObjectIdentifier>>([])
         return try Origin { _, connection in

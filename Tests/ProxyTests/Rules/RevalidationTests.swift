@@ -32,7 +32,7 @@ extension TestProxy {
 }
 
 @Suite(.timeLimit(.minutes(10))) struct RevalidationTests {
-    // MARK: Where nothing is asked
+    // MARK: No revalidation
 
     @Test func `without the setting the upstream hears no condition`() throws {
         let proxy = try TestProxy(conditional())
@@ -145,7 +145,7 @@ extension TestProxy {
         let proxy = try TestProxy(echoing(name), routes)
         #expect(try proxy.fetch("/home", "\(name): \(value)").text.contains(value))
         for _ in 0..<2 { #expect(try !proxy.fetch("/home").text.contains(value)) }
-        // And the page of the others is not his: he is answered by the upstream alone.
+        // The other clients' page is not for this user, who gets the upstream's response.
         #expect(try proxy.fetch("/home", "\(name): \(value)").text.contains(value))
         #expect(proxy.conditions == [nil, nil, #""v1""#, nil])
     }

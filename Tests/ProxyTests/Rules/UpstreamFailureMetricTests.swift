@@ -23,7 +23,7 @@ private let head = wire("HTTP/1.1 200 OK", "Content-Type: image/png", "Content-L
             }
         }
 
-        /// The status; nil where the head is out before the fault, so that the answer breaks off.
+        /// The status; nil if the head is sent before the fault, so that the response breaks off.
         var status: Int? {
             switch self {
             case .resets, .closes, .garbles: 502

@@ -12,7 +12,7 @@ internal import Testing
     private static let head = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n"
     private static let intruder = "HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\nINTRUDER"
 
-    /// Heads that are no answer, or one that could be read in two ways.
+    /// Heads that are invalid or ambiguous.
     private static let badHeads = [
         "garbage\r\n\r\n", "\r\n" + intruder, "\n" + intruder, "xHTTP/1.1 200 OK\r\n\r\n",
         "HTTP/2 200\r\n\r\n",
@@ -185,7 +185,7 @@ internal import Testing
         let connections = Guarded<Set<ObjectIdentifier>>([])
         let origin = try Origin { request, connection in
             connections.withLock { _ = $0.insert(ObjectIdentifier(connection)) }
-            // It answers the head and takes the body for the next request.
+            // It responds to the head, and reads the body as the next request.
             connection.send(wire("HTTP/1.1 200 OK", body: Array("good".utf8)))
             if !request.body.isEmpty { connection.send(Self.intruder) }
         }

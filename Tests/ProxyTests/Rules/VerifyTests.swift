@@ -68,9 +68,9 @@ private let fault: FaultyEncoder.Fault = { $0[max(0, $0.count - 5)] ^= 0x20 }
         proxy.events.withLock { $0 }.compactMap { if case .error(let text) = $0 { text } else { nil } }
     }
 
-    /// An answer that is whole; nil where it is cut off, or its connection reset before its head was read.
+    /// Returns a complete response; nil if it is cut off, or if the connection is reset before its head is read.
     ///
-    /// The gate is opened once its head has come, or the reset: then it cannot be held until it is whole.
+    /// The gate opens once the head or a reset has come, so the proxy cannot hold the response until it is complete.
     private func receive(from client: WireSocket, andOpen gate: Gate) -> WireMessage? {
         let head = try? client.receiveHead()
         gate.open()

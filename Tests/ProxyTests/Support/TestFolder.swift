@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// A folder of its own for one test; goes with its last reference.
+/// A temporary folder for one test; removed with the last reference.
 final class TestFolder {
     private let path = NSTemporaryDirectory() + "dictum-proxy-\(UUID().uuidString)"
 

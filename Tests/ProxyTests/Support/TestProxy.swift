@@ -10,7 +10,7 @@ internal import TestSupport
 final class TestProxy {
     let origin: Origin
     let server: ProxyServer
-    /// The access log, if the test asked for it.
+    /// The access log, if it is on.
     let log: LineReader?
     /// The events of the operator's log.
     let events = Guarded<[StoreEvent]>([])
@@ -106,7 +106,7 @@ final class TestProxy {
         try WireSocket(port: Self.port(server.endpoints.first), receiveBytes: receiveBytes)
     }
 
-    /// One request on a connection of its own, and its answer.
+    /// Sends one request on a new connection, and returns the response.
     func fetch(
         _ target: String, _ fields: String..., method: String = "GET", host: String = "api.test",
         body: [UInt8]? = nil
@@ -127,8 +127,7 @@ final class TestProxy {
         }
     }
 
-    /// One request that has a dictionary, with the id that it was offered with here, on a connection of its own, and its
-    /// answer.
+    /// Sends one request with a dictionary and its last offered id on a new connection, and returns the response.
     func fetch(
         _ target: String, over dictionary: [UInt8], _ fields: String..., accept: String = "dcz, dcb",
         method: String = "GET", host: String = "api.test", body: [UInt8]? = nil
@@ -187,7 +186,7 @@ final class TestProxy {
     /// Has every lane of the compression pool wait; whether others find a place behind depends on `bytes`.
     func blockPool(bytes: Int) throws -> [Gate] {
         let pool = server.context.compressionPool
-        // A lane counts a job until a moment after its answer.
+        // A queue counts a job until a moment after its response.
         try waitUntil("the pool has nothing to do") { pool.waitingBytes == 0 }
         return (0..<2).map { _ in
             let (begun, gate) = (Gate(), Gate())
@@ -200,7 +199,7 @@ final class TestProxy {
         }
     }
 
-    /// One request to the admin listener by its lines, and its answer.
+    /// Sends one request, given by its lines, to the admin listener, and returns the response.
     func admin(_ lines: String..., body: [UInt8]? = nil) throws -> WireMessage {
         let client = try WireSocket(port: Self.port(server.adminEndpoint))
         client.send(wire(lines.joined(separator: "\r\n"), body: body))
