@@ -94,7 +94,9 @@ internal import Testing
         let text = try Documentation.text("deploy/SECURITY-MODEL.md")
         for match in text.matches(of: /`([A-Z][A-Za-z]+Tests)`/) {
             let suite = String(match.output.1)
-            let isSuite = sources.contains { $0.contains("struct \(suite) ") }
+            let isSuite = sources.contains {
+                $0.contains("struct \(suite) ") || $0.contains("struct \(suite):")
+            }
             #expect(isSuite || Documentation.exists("Tests/\(suite)"), "\(suite)")
         }
     }
