@@ -1,4 +1,4 @@
-// How long a client is waited for.
+// The time limits for slow clients.
 
 extension ServerConnection {
     package func expired(_ core: EventLoop.Core) {

@@ -41,7 +41,7 @@ struct SimulatedClients {
 
     /// The seconds until the next visit of any client, and which one it is.
     ///
-    /// Random polls of many clients are one random stream, in which a client's share is that of its rate.
+    /// The random polls of many clients form one random stream, in which a client's share is proportional to its rate.
     mutating func next() -> (seconds: Double, client: Int) {
         let seconds = -log(Double.random(in: Double.leastNonzeroMagnitude..<1, using: &random)) / rate
         let place = Double.random(in: 0..<rate, using: &random)

@@ -58,7 +58,7 @@ struct SimulatedDay {
         self.sizes = sizes
         self.rule = rule
         clients = SimulatedClients(scenario.clients / scale, seed: 1)
-        // Bodies stand here by their numbers: the store has the place for as many as are packed in the default size.
+        // Small bodies stand for whole ones, so the limit allows as many versions as the default size holds packed.
         let storedBytes = 64 + 768
         maxBytes = (1 << 30) / scale / sizes.packedBytes * storedBytes
         keys = scenario.isPersonal ? StoreKeys(key: Array(repeating: 1, count: StoreKeys.byteCount)) : nil
@@ -165,12 +165,12 @@ struct SimulatedDay {
             expiry: time + Double(scenario.lifeSeconds))
     }
 
-    /// The body that the feed has now, for everybody or for one client.
+    /// Returns the feed's current body, for all clients or for one.
     private func current(of client: Int?, number: Int, page: Int, now: Int) -> Current {
         let number =
             number < 0 ? number : scenario.feed.periodSeconds.map { now / $0 * 1000 + page } ?? number
         let second = scenario.feed.periodSeconds.map { now / $0 * $0 } ?? now
-        // The store sees a few bytes instead of the body: nothing that is compared depends on more.
+        // The store gets a few bytes instead of the body, since the compared figures do not depend on the rest.
         let owner = scenario.isPersonal ? client.map { "\($0): " } ?? "newcomer: " : ""
         let body = Body(Array("\(owner)\(number)".utf8))
         return Current(digest: body.digest, body: body, second: second, page: page)

@@ -19,7 +19,7 @@ struct SimulatedFeed: Sendable {
     /// The deploy that was in force.
     static func deploy(at second: Int) -> Int { second / deploySeconds }
 
-    /// The body of a second; `number` makes it differ from every other, `page` is that of another URL.
+    /// Returns the body of a second; every `number` gives another body, and every `page` is another URL.
     static func body(at second: Int, number: Int, page: Int = 0) -> [UInt8] {
         let names = fieldNames(deploy: deploy(at: second))
         let newest = 100_000 + page * 1_000_000 + second / itemSeconds

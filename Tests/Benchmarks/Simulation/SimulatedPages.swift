@@ -3,11 +3,11 @@ import Glibc
 import Proxy
 import TestSupport
 
-/// One day of browsers that view a page now and then; its script fetches the feed ten times a view.
+/// One day of browsers that view a page now and then; its script fetches the feed ten times per view.
 ///
-/// The feed's responses are fresh for ten seconds, as those of most APIs. A dictionary that pages announce has a life of its own
-/// instead, and costs each browser a download. `requests` counts the fetches that bring a body.
-/// Naming is as in `LinkRegistry`, with its own measure of a name's worth.
+/// The feed's responses are fresh for ten seconds, as those of most APIs. An announced dictionary has its own, longer
+/// life, and costs each browser a download. `requests` counts the fetches that bring a body. Naming is as in
+/// `LinkRegistry`, with its own measure of a name's worth.
 struct SimulatedPages {
     /// The way in which clients get dictionaries.
     enum Rule: CaseIterable, Sendable {
@@ -38,7 +38,7 @@ struct SimulatedPages {
         /// The dictionary that the page announced, which a fetch prefers, and the one that the last response offered.
         var announced: Held?
         var own: Held?
-        /// The body that it got last: while that is the feed's, a fetch ends with 304.
+        /// The last received body: while the feed still has it, a fetch ends with 304.
         var current: Digest?
         /// The running download of a dictionary, and when it ends.
         var download: (held: Held, at: Int)?
@@ -46,7 +46,7 @@ struct SimulatedPages {
 
     private static let fetchesPerView = 10
     private static let secondsBetweenFetches = 13
-    /// From the page's response until the dictionary is there: browsers fetch it when they have nothing else to do.
+    /// The time from the page's response until the dictionary has arrived, since browsers fetch it when they are idle.
     private static let downloadSeconds = 2
     private static let freshSeconds = 10
     private static let daySeconds = 86_400
@@ -73,7 +73,7 @@ struct SimulatedPages {
         (self.feed, self.sizes, self.rule) = (feed, sizes, rule)
         clients = SimulatedClients(10_000 / scale, of: SimulatedClients.viewers, seed: 1)
         browsers = Array(repeating: Browser(), count: clients.held.count)
-        // Bodies stand here by their numbers: the store has the place for as many as are packed in the default size.
+        // Small bodies stand for whole ones, so the limit allows as many versions as the default size holds packed.
         let storedBytes = 64 + 768
         var configuration = StoreConfiguration(
             path: ":memory:", maxBytes: (1 << 30) / scale / sizes.packedBytes * storedBytes)
@@ -166,7 +166,7 @@ struct SimulatedPages {
     private mutating func current(for client: Int, now: Int) throws -> (Digest, Int) {
         let second = feed.periodSeconds.map { now / $0 * $0 } ?? now
         let number = feed.periodSeconds == nil ? -outcome.requests - 1 : second
-        // The store sees a few bytes instead of the body: nothing that is compared depends on more.
+        // The store gets a few bytes instead of the body, since the compared figures do not depend on the rest.
         let body = Body(Array("\(number)".utf8))
         guard rule != .oracle else { return (body.digest, second) }
         if let known = reader.version(chain: chain, digest: body.digest) {

@@ -90,7 +90,7 @@ struct BrowserAnnounceTests {
         fetches: [BrowserReport.Fetch], percent: Int
     ) {
         try visit.open("/")
-        // The browser fetches the dictionary when it has nothing else to do.
+        // The browser fetches the dictionary when it is idle.
         if isAnnounced { _ = try visit.proxy.process.waitFor("/.dictum/") }
         mayGo.withLock { $0 = true }
         let reports = try visit.reports()

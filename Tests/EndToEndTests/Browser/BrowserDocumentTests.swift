@@ -47,7 +47,7 @@ struct BrowserDocumentTests {
         }
         try visit.proxy.prove("/docs/0", host: "localhost")
         try visit.open("/docs/1")
-        // The browser fetches the dictionary when it has nothing else to do.
+        // The browser fetches the dictionary when it is idle.
         _ = try visit.proxy.process.waitFor("/.dictum/")
         mayGo.withLock { $0 = true }
         let fetches = try visit.reports().flatMap(\.fetches)

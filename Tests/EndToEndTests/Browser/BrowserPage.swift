@@ -2,7 +2,7 @@ internal import TestSupport
 
 /// Pages whose script fetches, reads the browser's measurements of each response, and reports them to the origin.
 enum BrowserPage {
-    /// A page that runs a script; `report(...)` in it ends its work, unless it says `more`.
+    /// Returns a page that runs a script; `report(...)` in the script ends the visit unless it sets `more`.
     static func html(_ script: String, head: String = "", body: String = "") -> [UInt8] {
         Array(
             """

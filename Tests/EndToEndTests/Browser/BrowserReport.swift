@@ -5,7 +5,7 @@ struct BrowserReport: Decodable {
         let url: String
         /// The SHA-256 of the decoded body in hexadecimal.
         let sha256: String
-        /// The Content-Encoding that it came in.
+        /// The Content-Encoding of the response.
         var coding: String
         /// The bytes of the body before decoding.
         let encodedBytes: Int

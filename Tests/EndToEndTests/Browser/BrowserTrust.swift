@@ -9,7 +9,7 @@ enum BrowserTrust {
     /// True if `certutil`, which makes the databases, is installed.
     static let isPossible = FileManager.default.isExecutableFile(atPath: certutil)
 
-    /// Makes a database that has the authority of a test.
+    /// Makes a database with a test's certificate authority.
     static func make(in folder: String, trusting certificates: TestCertificates) throws {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         for arguments in [

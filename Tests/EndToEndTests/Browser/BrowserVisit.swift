@@ -2,7 +2,7 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 
-/// A browser before `dictum serve` before an origin that has its pages; reports go the same way.
+/// A browser that loads an origin's pages through `dictum serve`, and sends its reports the same way.
 final class BrowserVisit {
     let proxy: ServedProxy
     private let certificates: TestCertificates?
@@ -37,7 +37,7 @@ final class BrowserVisit {
         browser = try Firefox("https://localhost:\(proxy.port)\(path)", trusting: certificates)
     }
 
-    /// The reports up to the one that says that there is no more; ends the browser.
+    /// Returns the reports up to the last one, and ends the browser.
     func reports() throws -> [BrowserReport] {
         defer { browser = nil }
         var reports: [BrowserReport] = []

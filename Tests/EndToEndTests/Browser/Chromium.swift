@@ -23,7 +23,7 @@ final class Chromium: Browser {
         home = try TemporaryFolder()
         let program = try #require(Self.program)
         let options = [
-            // The pages are ours, and containers have no user namespaces to make a sandbox of.
+            // The pages are our own, and containers have no user namespaces for a sandbox.
             "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
             "--no-first-run", "--no-default-browser-check", "--disable-background-networking",
             "--disable-component-update", "--disable-sync", "--no-proxy-server",

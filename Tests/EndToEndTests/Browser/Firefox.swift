@@ -30,7 +30,7 @@ final class Firefox: Browser {
     }
 
     deinit {
-        // Asked to end it takes its time, more than a minute. Its children end with it.
+        // Firefox takes more than a minute to end on request. Its children end with it.
         process.stop()
         _ = try? process.result()
     }

@@ -1,6 +1,6 @@
 internal import Testing
 
-/// A real Firefox, with the preference on that has it speak dictionaries.
+/// Tests a real Firefox with dictionaries enabled by its preference.
 @Suite(.serialized, .enabled(if: Firefox.program != nil, Firefox.absence), .timeLimit(.minutes(10)))
 struct FirefoxTests {
     @Test(arguments: ["dcz", "dcb"])

@@ -22,7 +22,7 @@ internal import Testing
         try ServedProxy(origin(cacheControl), in: TemporaryFolder(), settings)
     }
 
-    // MARK: Where all is well
+    // MARK: No faults
 
     @Test func `before Dictum dictionaries will work`() throws {
         let proxy = try served()
@@ -126,7 +126,7 @@ internal import Testing
         #expect(known.text.hasPrefix("good: https"))
     }
 
-    // MARK: What is in between
+    // MARK: Proxies in between
 
     @Test func `Available-Dictionary that is removed on the way`() throws {
         let proxy = try served()
@@ -189,7 +189,7 @@ internal import Testing
         try Consultation.of(stacked.url("/feed")).expect("undecodable")
     }
 
-    // MARK: What is wrong with the server
+    // MARK: Faults of the server
 
     @Test func `an answer that no browser keeps`() throws {
         let proxy = try served(#"routes: [{match: "/*", dictionary: {delivery: in_band}}]"#, "no-cache")

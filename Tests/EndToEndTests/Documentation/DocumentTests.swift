@@ -76,7 +76,7 @@ internal import Testing
                 declared.insert(String(match.output.1))
             }
         }
-        // Fields of messages begin with a capital, too; methods have nothing but capitals.
+        // Field names begin with a capital too; methods are all capitals.
         let others: Set = [
             "Dictionaries", "Proxy", "Age", "Authorization", "Cookie", "Date", "Expect", "Expires",
             "Forwarded", "Host", "Link", "Pragma", "Vary", "Via",

@@ -21,7 +21,7 @@ private func origin() throws -> Origin {
         #expect(proxy.port == socket.port)
         #expect(try proxy.curl("/feed").carries(body))
         #expect(try proxy.process.terminate().status == 0)
-        // It stays open where it is held.
+        // The socket stays open in the service manager.
         _ = try WireSocket(port: socket.port)
     }
 

@@ -11,7 +11,7 @@ private func answer(_ body: [UInt8]) -> [UInt8] {
     wire("HTTP/1.1 200 OK", "Content-Type: application/json", "Cache-Control: public, max-age=60", body: body)
 }
 
-/// Processes that work on one store: proxies during a hand-over, and commands.
+/// Tests several processes on one store: proxies during a hand-over, and commands.
 @Suite(.timeLimit(.minutes(10))) struct StoreHandOverTests {
     private let folder: TemporaryFolder
 

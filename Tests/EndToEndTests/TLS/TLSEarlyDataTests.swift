@@ -22,7 +22,7 @@ private let hello = Array("hello\n".utf8)
         try client.sClient("-tls1_3", "-sess_out \(name)")
     }
 
-    /// Sends `early` with the first bytes of the session, and `rest` once the handshake is whole.
+    /// Sends `early` as early data, and `rest` once the handshake is complete.
     private func resume(_ client: SecureClient, early: String, rest: String = "") throws -> String {
         try client.certificates.write(early, to: "early")
         return try client.sClient("-tls1_3", "-sess_in session", "-early_data early", input: rest)

@@ -15,7 +15,7 @@ internal import Testing
         plain = try Origin(wire("HTTP/1.1 200 OK", body: [UInt8]("plain".utf8)))
     }
 
-    /// A proxy before upstreams at these URLs.
+    /// Returns a proxy for upstreams at these URLs.
     private func proxy(_ urls: [String], _ settings: String = "") throws -> ServedProxy {
         let list = urls.map { "\"\($0)\"" }.joined(separator: ", ")
         let upstream = "urls: [\(list)], tls: {ca: \"\(certificates.file("ca.pem"))\"}, fail_timeout: 1h"

@@ -127,7 +127,7 @@ internal import Testing
         #expect(try proxy.metric("dictum_store_evictions_total") == 0)
     }
 
-    /// Once the disk takes something again, it gets everything, and the log says so.
+    /// Expects that the proxy writes everything once the disk works again, and logs that.
     private func recovers(
         _ proxy: ServedProxy, store: String, seenBy launcher: [String] = [], beyond older: Int = 0
     ) throws {
@@ -177,7 +177,7 @@ internal import Testing
         geteuid() == 0
         ? ["setpriv", "--bounding-set", "-dac_override,-dac_read_search", "--inh-caps", "-all"] : []
 
-    /// Another process that holds the lock for writing until it is stopped.
+    /// Starts another process that holds the write lock until it is stopped.
     private func lock(_ mode: String = "SELECT 1") throws -> RunningProcess {
         let script = """
             import signal, sqlite3, sys

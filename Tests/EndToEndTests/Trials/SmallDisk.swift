@@ -17,7 +17,7 @@ struct SmallDisk {
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
     }
 
-    /// The command that mounts it and becomes the program named behind.
+    /// The command that mounts the disk and then executes the program named after it.
     var launcher: [String] {
         Self.namespace + ["/bin/bash", "-c", #"mount -t tmpfs -o size=8m none "$0" && exec "$@""#, path]
     }
@@ -38,7 +38,7 @@ struct SmallDisk {
         try #require(filling.errors.contains("No space left on device"))
     }
 
-    /// Gives the room back.
+    /// Frees the space again.
     func empty(_ process: RunningProcess) throws {
         try FileManager.default.removeItem(atPath: "\(path(seenBy: process))/filler")
     }

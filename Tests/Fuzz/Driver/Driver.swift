@@ -1,8 +1,8 @@
 internal import FuzzTargets
 internal import Glibc
 
-/// Tries inputs on the parser that the variable DICTUM_FUZZ names: those that libFuzzer makes up (see .ci/fuzz), or where
-/// this was built without it, the files named on the command line.
+/// Tries inputs on the parser that the variable DICTUM_FUZZ names: inputs from libFuzzer (see .ci/fuzz), or in a build
+/// without it, the files named on the command line.
 @main
 enum Driver {
     private static let target: FuzzTarget = {

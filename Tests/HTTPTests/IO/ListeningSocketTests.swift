@@ -86,7 +86,7 @@ struct ListeningSocketTests {
         address.sun_family = sa_family_t(AF_UNIX)
         // The path is shorter than the field, as `unixPath` makes it.
         unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: wire(path)) }
-        // A sockaddr_un has the layout that AF_UNIX says, and `address` outlives the call.
+        // A sockaddr_un has the layout of AF_UNIX addresses, and `address` outlives the call.
         return unsafe withUnsafePointer(to: &address) { pointer in
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 unsafe connect(descriptor.raw, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0

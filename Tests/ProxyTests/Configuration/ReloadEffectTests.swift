@@ -4,7 +4,7 @@ internal import Testing
 
 @testable import Proxy
 
-/// The settings whose changes do not take effect on a reload.
+/// Tests the settings whose changes do not take effect on a reload.
 @Suite struct ReloadEffectTests {
     @Test func `a change of any setting that needs a restart is named`() throws {
         let former = try configuration("")

@@ -79,7 +79,7 @@ private let json = Feed.bytes(version: 0, items: 40)
     }
 
     @Test func `an encoder that fails ends the response, and nothing stays borrowed`() throws {
-        // An encoder that was told another length throws.
+        // An encoder throws if it was given another length.
         let encoder = try Codec.encoder(for: .zstd, options: EncoderOptions(bodyBytes: 3))
         let memory = EncoderMemory(encoder: MemoryLoan(1000, from: budget))
         var body = streamed(.ready(encoder, memory))

@@ -18,7 +18,7 @@ private let taken = "dictum_compression_memory_bytes"
         coding: ContentCoding, firstBytes: Int
     ) throws {
         let bytes = try bomb(coding)
-        // Brotli says 40 MiB of nothing in less than a hundred bytes.
+        // Brotli codes 40 MiB of equal bytes in less than a hundred.
         let rest = bytes.count - min(firstBytes, bytes.count - 1)
         let origin = try Origin { _, connection in
             let whole = json(bytes, "Content-Encoding: \(coding.token)")

@@ -39,7 +39,7 @@ func ownResponse(_ body: [UInt8], _ fields: String...) -> [UInt8] {
 
 /// Dictionaries for the clients that received them, which prove that by an id.
 @Suite(.timeLimit(.minutes(10))) struct CapabilityTests: CapabilitySuite {
-    // MARK: Who gets a delta
+    // MARK: Clients with the dictionary
 
     @Test(arguments: [
         ("", ""), ("Vary: Cookie", ""), ("Vary: Cookie", "Cookie: session=1"), ("", "Cookie: session=1"),
@@ -92,7 +92,7 @@ func ownResponse(_ body: [UInt8], _ fields: String...) -> [UInt8] {
         #expect(try proxy.fetch("/feed", over: first, bob, Self.next).coding == "dcz")
     }
 
-    // MARK: Who does not
+    // MARK: Clients without the dictionary
 
     /// Returns the parts of a response that a client sees, except those that differ in every response.
     private func seen(_ answer: WireMessage) -> String {

@@ -164,7 +164,7 @@ extension TestProxy {
     @Test func `those who wait take no places in the pool`() throws {
         let proxy = try TestProxy(Origin([json(first), json(second)]))
         for _ in 0..<2 { _ = try proxy.fetch("/feed") }
-        // Room for one such job in each lane, no more.
+        // Each queue has room for exactly one such job.
         let gates = try proxy.blockPool(bytes: (16 << 20) - 700_000)
         let wanted = request("/feed", ["Accept-Encoding: dcz", available(first)])
         let clients = try (0..<16).map { _ in try proxy.connect() }

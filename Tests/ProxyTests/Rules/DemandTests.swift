@@ -90,7 +90,7 @@ private let large = Feed.bytes(version: 0, items: 850)
                 wire("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 700000"))
             connection.send(Array(body.prefix(1000)))
             if request.target == "/1" { gate.wait() }
-            // Later than anything is held for.
+            // Later than the longest hold.
             _ = connection.isQuiet(milliseconds: 100)
             connection.send(Array(body.dropFirst(1000)))
         }

@@ -7,7 +7,7 @@ internal import Testing
 private let first = Feed.bytes(version: 0, items: 40)
 private let second = Feed.bytes(version: 1, items: 40)
 
-/// A proxy whose upstream gave `first` and from now on gives `second`.
+/// Returns a proxy whose upstream has sent `first` and now sends `second`.
 private func changed(_ settings: String = "", fields: String = "X-Origin: 1") throws -> TestProxy {
     let proxy = try TestProxy(Origin([json(first, fields), json(second, fields)]), settings)
     _ = try proxy.fetch("/feed")

@@ -117,7 +117,7 @@ func deadURL() throws -> String {
         for origin in both { origin.become(.well) }
         #expect(try proxy.fetch("/").text == "well")
         #expect(try both.filter { try proxy.isHealthy($0.url) }.count == 1)
-        // Since the other is out still, all requests go to the one.
+        // The other upstream is still ejected, so all requests go to this one.
         let counts = both.map(\.count)
         for _ in 0..<4 { #expect(try proxy.fetch("/").text == "well") }
         #expect(zip(both, counts).map { $0.count - $1 }.sorted() == [0, 4])

@@ -18,7 +18,7 @@ private func freePort() throws -> UInt16 {
 }
 
 @Suite(.timeLimit(.minutes(10))) struct ReloadTests {
-    // MARK: What is refused leaves all as it is
+    // MARK: Refused reloads
 
     @Test func `another store needs a restart, and nothing else is changed either`() throws {
         let proxy = try TestProxy(json(old))
@@ -78,7 +78,7 @@ private func freePort() throws -> UInt16 {
         #expect(try started.fetch("/feed", "Authorization: Bearer a")["Use-As-Dictionary"] != nil)
     }
 
-    // MARK: Nothing is lost
+    // MARK: No lost requests
 
     @Test func `under load every request of every reload is answered whole`() throws {
         let origin = try Origin { request, connection in
@@ -168,7 +168,7 @@ private func freePort() throws -> UInt16 {
         #expect(try proxy.metrics().contains(#"dictum_connections_total{side="upstream"} 2"#))
     }
 
-    // MARK: What takes effect
+    // MARK: Effects
 
     @Test func `a route that is gone is used no more, and what it counted stays`() throws {
         let proxy = try TestProxy(json(old), #"routes: [{match: "/feed"}, {match: "/*", dictionary: off}]"#)

@@ -10,7 +10,7 @@ internal import Testing
 private let well = wire("HTTP/1.1 200 OK", body: [UInt8]("well".utf8))
 
 @Suite(.timeLimit(.minutes(10))) struct RetryTests {
-    // MARK: What is not sent again
+    // MARK: Requests without a retry
 
     @Test(
         arguments: [
@@ -51,7 +51,7 @@ private let well = wire("HTTP/1.1 200 OK", body: [UInt8]("well".utf8))
         #expect([one.requests.count, two.count] == [1, 0])
     }
 
-    // MARK: What is
+    // MARK: Retried requests
 
     @Test(arguments: ["GET", "HEAD", "OPTIONS", "DELETE"])
     func `an idempotent request without a body goes to another upstream`(method: String) throws {

@@ -57,7 +57,7 @@ import Testing
     @Test func `a loopback peer that forwards for nobody is the client, on this machine`() throws {
         #expect(try isSecure(.loopback))
         #expect(try !isSecure(.trusted))
-        // Not trusted, it still is on this machine.
+        // An untrusted loopback peer is still on this machine.
         #expect(try isSecure(.loopback, trusting: []))
         #expect(try !isSecure(.loopback, [("X-Forwarded-Proto", "https")], trusting: []))
     }

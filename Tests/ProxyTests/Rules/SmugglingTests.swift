@@ -8,7 +8,7 @@ internal import Testing
     /// Returns the ambiguity in a forwarded request, or nil if there is only one way to read it.
     private func ambiguity(of request: WireMessage) -> String? {
         guard request.isWhole else { return "a body that is not whole" }
-        // As a server sees the names that hands them on as variables.
+        // The names as in a server that passes fields on as variables.
         let names = request.fields.map {
             String($0.name.lowercased().map { $0.isLetter || $0.isNumber ? $0 : "-" })
         }

@@ -131,7 +131,7 @@ private func twoPieces(_ gate: Gate, head: String..., ending: @escaping Origin.S
         #expect(answer.coding == "identity")
         #expect(answer["Use-As-Dictionary"] == nil)
         for number in 0..<3 {
-            // The next is not sent before this one has been read.
+            // The upstream sends the next piece only after this one has been read.
             #expect(client.receivePiece(of: answer) == Array("data: \(number)\n\n".utf8))
             gate.open()
         }

@@ -121,7 +121,8 @@ private let fault: FaultyEncoder.Fault = { $0[max(0, $0.count - 5)] ^= 0x20 }
             #expect(try answer.carriesDecoded(large.1, over: large.0))
             checks.append(Double(try proxy.metric("dictum_verify_checks_total")))
         }
-        // The first of all is one in a hundred; it goes by reference. The second makes the index, the third uses it.
+        // The first delta is the sampled one of a hundred, without an index. The second makes the index, and the third
+        // uses it.
         #expect(checks == [1, 2, 2])
         let memory = proxy.server.context.compressionMemory
         let end = ContinuousClock.now + .seconds(10)
