@@ -160,7 +160,7 @@ async def _send(writer, method, status, fields, body):
     return way != "end"
 
 
-# MARK: What no upstream should do
+# MARK: Faults of upstreams
 
 _OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nCache-Control: public, max-age=600\r\n"
 

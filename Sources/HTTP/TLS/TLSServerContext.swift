@@ -118,7 +118,7 @@ internal import COpenSSL
         }
     }
 
-    // MARK: What OpenSSL asks during a handshake
+    // MARK: Callbacks during a handshake
 
     /// The accepted protocols by their ALPN names, the best first; curl asks for HTTP/1.0 by its own name.
     private static let protocols = [Array("http/1.1".utf8), Array("http/1.0".utf8)]

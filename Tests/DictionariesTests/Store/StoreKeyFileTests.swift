@@ -131,7 +131,7 @@ import Testing
         #expect(StoreKeyFile.folder(of: path) == folder)
     }
 
-    // MARK: Where it lies
+    // MARK: Location
 
     @Test func `a key beside the database is found by any path, and one elsewhere is not`() throws {
         let (home, other, link) = (folder.path + "/home", folder.path + "/other", folder.path + "/link")

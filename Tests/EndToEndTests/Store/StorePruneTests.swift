@@ -58,7 +58,7 @@ internal import Testing
         return store.folder.path + "/dictum.yaml"
     }
 
-    // MARK: What Links name
+    // MARK: Pinned versions
 
     @Test func `what Links name stays until its time is over, however old it is`() throws {
         try store.admit([1], path: "/past", now: now - 900)

@@ -106,7 +106,7 @@ internal import Testing
         holder.stop()
     }
 
-    // MARK: What each must do
+    // MARK: Expectations of all trials
 
     /// Follows the feed, and expects deltas that decode to the upstream's bodies.
     private func follow(_ proxy: ServedProxy, versions: Int) throws {

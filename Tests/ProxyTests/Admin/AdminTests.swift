@@ -10,7 +10,7 @@ private let off = "POST /dictionaries/off HTTP/1.1"
 private let typed = "Content-Type: application/json"
 
 @Suite(.timeLimit(.minutes(10))) struct AdminTests {
-    // MARK: Who may not
+    // MARK: Refused clients
 
     @Test(arguments: [
         "Host: attacker.test", "Host: attacker.test:9901", "Host: 127.0.0.1.attacker.test",
@@ -121,7 +121,7 @@ private let typed = "Content-Type: application/json"
         #expect(try proxy.fetch("/feed")["Use-As-Dictionary"] != nil)
     }
 
-    // MARK: Who may
+    // MARK: Accepted clients
 
     @Test(arguments: [
         ["Host: localhost"], ["Host: LOCALHOST:9901"], ["Host: 127.0.0.1:9901"], ["Host: 127.255.0.1"],

@@ -12,7 +12,7 @@ private let json = Feed.bytes(version: 0, items: 40)
 @Suite struct ResponseBodyTests {
     private let budget = MemoryBudget(bytes: 64 << 20)
 
-    // MARK: What goes wrong
+    // MARK: Failures
 
     @Test func `a held body that is not in its coding fails before a byte of it goes out`() {
         var body = held(coding: .gzip)

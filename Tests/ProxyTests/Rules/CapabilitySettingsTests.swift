@@ -120,7 +120,7 @@ private let bob = "Authorization: Bearer bob"
         #expect(try open.fetch("/feed", over: first).coding == "dcz")
     }
 
-    // MARK: What is said
+    // MARK: Explanations
 
     @Test func `neither digest nor id is in an explanation`() throws {
         let proxy = try proxy()

@@ -132,7 +132,7 @@ extension TestProxy {
         #expect(try proxy.metric("dictum_prepared_dictionary_bytes") == 0)
     }
 
-    // MARK: Nobody waits in vain
+    // MARK: Waiting requests
 
     @Test func `a client that leaves takes nothing from those who wait for the same delta`() throws {
         let proxy = try TestProxy(Origin([json(first), json(second)]))

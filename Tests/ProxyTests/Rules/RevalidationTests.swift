@@ -119,7 +119,7 @@ extension TestProxy {
         #expect(proxy.conditions == [nil, nil, #""v1""#])
     }
 
-    // MARK: What a stranger writes for others
+    // MARK: Fields of other clients
 
     /// An upstream that writes a field of the request into its page; the tag is the resource's alone.
     private func echoing(_ name: String, _ fields: String...) throws -> Origin {

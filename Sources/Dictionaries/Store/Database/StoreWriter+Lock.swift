@@ -96,7 +96,7 @@ extension StoreWriter {
                 + "memory only; give each proxy a store.path of its own")
     }
 
-    // MARK: What commands ask for
+    // MARK: Changes by commands
 
     /// The upper bound of bytes that one transaction removes for a command, as it overwrites them in log and
     /// file.

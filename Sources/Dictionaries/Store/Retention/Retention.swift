@@ -144,7 +144,7 @@ struct Retention: ~Copyable, Sendable {
         chains[Int(chain)].returns?.stay ?? times ?? .unknown
     }
 
-    // MARK: Who goes
+    // MARK: Eviction
 
     /// Returns the first version to go, of a chain or of the whole store, that `mayGo` accepts; nil if none
     /// is found.
