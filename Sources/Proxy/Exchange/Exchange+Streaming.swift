@@ -29,7 +29,7 @@ extension Exchange {
         }
         draft.response.facts.bodyBytesSeen = bytes.count
         var decision = decide(draft.response)
-        var coding = ResponseBody.StreamCoding.none
+        var coding = StreamCoding.none
         if decision.upstreamCodingHandling != .passThrough, decision.coding != .identity {
             coding = openEncoder(decision, bodyBytes: draft.response.facts.bodyBytes, held: bytes)
             if !coding.isCoded {
@@ -101,7 +101,7 @@ extension Exchange {
     /// Makes an encoder; beside the loop if a dictionary is to be indexed first, or much of the body has come.
     private func openEncoder(
         _ decision: Decision, bodyBytes: Int?, held: [UInt8]
-    ) -> ResponseBody.StreamCoding {
+    ) -> StreamCoding {
         let coding = decision.coding
         let dictionary = coding.usesDictionary ? dictionary.body : nil
         let level = context.configuration.compression.levels.givenForStream(coding)

@@ -308,7 +308,7 @@ extension ResponseBodyTests {
     }
 
     private func streamed(
-        _ way: consuming ResponseBody.StreamCoding, coding: ContentCoding? = nil, held bytes: [UInt8] = []
+        _ way: consuming StreamCoding, coding: ContentCoding? = nil, held bytes: [UInt8] = []
     ) -> ResponseBody {
         var body = ResponseBody(memory: budget)
         if let coding { _ = body.decode(coding) }

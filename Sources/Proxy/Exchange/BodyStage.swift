@@ -1,0 +1,91 @@
+internal import Dictionaries
+internal import HTTP
+internal import Primitives
+
+/// The stage of a response's body, with all that only this stage needs.
+enum BodyStage: ~Copyable {
+    /// The response has no body, or none has come yet.
+    case none
+    case held(HeldBody)
+    /// The body is whole; it is compared, hashed and coded.
+    case preparing(HeldBody)
+    case sending(WholeBody)
+    /// The upstream's bytes go out untouched.
+    case passing
+    /// The upstream's coding is undone, and no other put in its place.
+    case decoding
+    /// An encoder is made by another thread.
+    case opening(PendingEncoder)
+    case coding(StreamEncoder)
+    /// The last bytes wait until the store has taken the copy.
+    case tail(BodyTail)
+    case ended
+}
+
+/// A whole body in its final coding, which goes out as fast as the client takes it.
+struct WholeBody: ~Copyable {
+    static let sliceBytes = 64 * 1024
+
+    let bytes: [UInt8]
+    var offset = 0
+    var memory: MemoryLoan?
+}
+
+/// The input that waits for an encoder.
+struct PendingEncoder: ~Copyable {
+    var memory: EncoderMemory
+    var input: [UInt8] = []
+}
+
+/// An encoder that codes the body piece by piece.
+struct StreamEncoder: ~Copyable {
+    let encoder: any Encoder
+    let memory: EncoderMemory
+    /// True if the encoder holds bytes back that the client should get soon.
+    var needsFlush = false
+    /// The bytes of the delta so far; nil without a dictionary.
+    var deltaBytes: Int?
+
+    /// Codes a piece; returns the coded bytes, and the time that it took.
+    mutating func code(
+        _ piece: [UInt8], _ directive: EncoderDirective
+    ) throws(CodingError) -> (bytes: [UInt8], nanoseconds: Int) {
+        let begin = SystemClock.monotonicNanoseconds
+        var coded: [UInt8] = []
+        try encoder.encode(piece.span, directive, into: &coded)
+        if directive == .flush { needsFlush = false }
+        if encoder.coding.usesDictionary { deltaBytes = (deltaBytes ?? 0) + coded.count }
+        return (coded, Int(SystemClock.monotonicNanoseconds - begin))
+    }
+}
+
+/// The last bytes of a body.
+struct BodyTail: ~Copyable {
+    var bytes: [UInt8]
+    /// The place of the copy in the store's memory; nil once its admission is settled.
+    var slot: AdmissionSlot?
+}
+
+// MARK: - Encoders of streams
+
+/// Where the rest of a streamed body goes.
+enum StreamCoding: ~Copyable {
+    /// To the client, as it is or decoded.
+    case none
+    case ready(any Encoder, EncoderMemory)
+    /// An encoder that another thread makes, which also codes what was held.
+    case underWay(EncoderMemory)
+
+    var isCoded: Bool {
+        switch self {
+        case .none: false
+        default: true
+        }
+    }
+}
+
+/// The memory of an encoder, and of the check of what it gives out.
+struct EncoderMemory: ~Copyable {
+    var encoder: MemoryLoan?
+    var check: MemoryLoan?
+}
