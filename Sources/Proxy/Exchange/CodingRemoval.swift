@@ -6,7 +6,7 @@ internal import Primitives
 ///
 /// A few bytes may stand for gigabytes, so no call decodes more than `pieceBytes`.
 struct CodingRemoval: ~Copyable {
-    /// Why a body cannot be decoded any further.
+    /// A reason why a body cannot be decoded any further.
     enum Failure: Error {
         /// The bytes are not in the coding.
         case malformed

@@ -24,9 +24,9 @@ extension Exchange {
         Admission.obstacle(request: facts, response: response, policy: route.policy) == nil
     }
 
-    // MARK: Where it belongs
+    // MARK: Chain, URL and variant
 
-    /// Returns where the body belongs if it becomes a version; nil where admission is refused.
+    /// Returns the place of the body if it becomes a version; nil if admission is refused.
     func target(for response: UpstreamResponse) -> AdmissionTarget? {
         let (facts, own) = (response.facts, response.head.headers.values(.useAsDictionary))
         guard isAdmissible(facts) else { return nil }
@@ -40,7 +40,7 @@ extension Exchange {
     private func target(
         for audience: Audience, _ response: ResponseFacts, own: [String], isOffered: () -> Bool
     ) -> AdmissionTarget? {
-        // Clients go by the upstream's own field. It has no id of Dictum's, so it is of use for everybody only.
+        // Clients follow the upstream's own field. It has no id of Dictum, so it serves only bodies for all clients.
         guard own.isEmpty || audience == .everybody else { return nil }
         let isProvisional = audience == .person && route.policy.scope == .public
         guard let offer = own.isEmpty ? resource.offer(to: audience) : ownOffer(own),
@@ -69,7 +69,7 @@ extension Exchange {
         UseAsDictionary.parse(values).flatMap { (try? URLPattern($0.match)) == nil ? nil : $0 }
     }
 
-    /// Returns the chain of an offer: the upstream's own, or the route's; nil where this request has none.
+    /// Returns the chain of an offer: the upstream's own, or the route's; nil if this request has none.
     ///
     /// A personal response has a provisional one until its body is known.
     private func chain(of offer: UseAsDictionary, for audience: Audience, isOwn: Bool) -> ChainKey? {
@@ -107,7 +107,7 @@ extension Exchange {
     /// Returns the version that a 304 is about, with its target: what the client holds is offered again with the id that it
     /// sent.
     ///
-    /// Two users may share an entity tag, so that for others than everybody the tag alone says nothing.
+    /// Two users may share an entity tag, so the tag alone proves nothing for bodies that are not for all clients.
     func versionConfirmed(
         by response: ResponseFacts, _ headers: Headers
     ) -> (target: AdmissionTarget, version: Dictionaries.Version)? {
@@ -190,7 +190,7 @@ extension Exchange {
         var policy = route.admission
         if target.key.chainKey.scope.isPrivate {
             policy.startsInProbation = false
-            // The hash has a seed of the process, so nobody can choose an address that shares another's number.
+            // The hash has a seed per process, so clients cannot choose an address that shares another's number.
             policy.network = linkClient.address.map { UInt16(truncatingIfNeeded: $0.hashValue) }
         }
         return policy
@@ -270,7 +270,7 @@ extension Exchange {
         notePublic(whole, response)
     }
 
-    // MARK: Whether a version is of use
+    // MARK: The gain of a version
 
     /// Returns true if a whole body is to become a version: it was promised or returns, or the client gains by it.
     ///
@@ -314,14 +314,14 @@ extension Exchange {
         ).isDue
     }
 
-    /// Returns for how long a client keeps what the response offers; nil where nothing tells.
+    /// Returns the time for which a client keeps the offered body; nil if no field says so.
     private func lifeSeconds(of response: UpstreamResponse) -> Int? {
         if let ttl = route.dictionary?.ttlSeconds { return ttl }
         let seconds = freshness(of: response).remainingSeconds(at: Int64(SystemClock.unixSeconds))
         return seconds > 0 ? Int(clamping: seconds) : nil
     }
 
-    /// Notes that the client is offered a version that is there already.
+    /// Notes that the client is offered an existing version.
     func noteOffered(_ version: Dictionaries.Version, _ form: OfferForm) {
         let now = SystemClock.unixSeconds
         guard form == .inBand else { return context.store.touch(version, now: now) }

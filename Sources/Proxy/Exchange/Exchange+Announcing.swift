@@ -30,7 +30,7 @@ extension Exchange {
             sighting, index: proxy.index, lifeSeconds: dictionary.linkMaxAge / 1000, now: now)
     }
 
-    /// Returns true if the upstream or the operator says that the response is for everybody.
+    /// Returns true if the upstream or the operator marks the response as public.
     private func saysPublic(_ response: UpstreamResponse) -> Bool {
         let facts = response.facts
         guard facts.setCookieNames.isEmpty, !facts.cacheControl.isPrivate else { return false }
@@ -38,7 +38,7 @@ extension Exchange {
             || response.isCacheControlReplaced && route.cacheControl?.directives.permitsSharing == true
     }
 
-    /// True if the request says nothing of its user.
+    /// True if the request contains nothing about its user.
     private var isRequestOfAnybody: Bool {
         !facts.hasPersonalField && !facts.hasPersonalQuery && !facts.hasClientCertificate
             && OrdinaryRequestFields.areAll(in: request, isPeerTrusted: peer.isTrusted)

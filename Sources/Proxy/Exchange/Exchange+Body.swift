@@ -77,7 +77,7 @@ extension Exchange {
             proxy.metrics.countBusy()
             abort()
         case .encoder(let error):
-            // RFC 9842 leaves no way back: the client would read what follows in the announced coding.
+            // RFC 9842 allows no change here: the client decodes all further bytes in the announced coding.
             if let error, error.stage == .verify, let body = dictionary.body {
                 context.coding.reportInexact(
                     nil, error.coding, dictionary: body.digest, in: deltaScope, on: route)

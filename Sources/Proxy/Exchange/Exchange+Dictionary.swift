@@ -40,9 +40,9 @@ extension Exchange {
         advance()
     }
 
-    // MARK: Versions for everybody, and for clients that prove that they were given them
+    // MARK: Versions for all clients, and for clients that prove that they were given them
 
-    /// Returns the version of this digest that everybody may use.
+    /// Returns the version of this digest that all clients may use.
     private func publicVersion(_ digest: Digest) -> Dictionaries.Version? {
         guard route.policy.scope == .public, let authority = resource.authority else { return nil }
         return proxy.index.find(
@@ -53,13 +53,13 @@ extension Exchange {
     /// Returns the version that the request names and proves to have been given, of the chains of this resource that need a
     /// proof.
     ///
-    /// Nothing is looked up before the proof holds, so that the time does not tell what is there: without a proof a digest
-    /// that others hold costs the same work as one that nobody holds.
+    /// Versions are looked up only after the proof, so that the time does not reveal them: without a proof a digest
+    /// that others hold costs the same work as an unknown one.
     private func provenVersion(_ digest: Digest) -> Dictionaries.Version? {
         guard let id = facts.dictionaryID, let keys = context.store.keys else { return nil }
         var proven: ChainKey?
         let chains = chainsForHolders(of: digest, keys)
-        // All of them are tried, also after the one that fits.
+        // Try all of them, even after a match, so that the time does not depend on it.
         for chain in chains where StoreKeys.areEqual(id, keys.dictionaryID(of: digest, in: chain)) {
             proven = chain
         }
@@ -87,7 +87,7 @@ extension Exchange {
         return chains
     }
 
-    /// Returns what became of the dictionary, for a response: one for everybody is coded over nothing personal.
+    /// Returns the state of the dictionary for a response; public responses are not coded over personal bodies.
     func dictionaryFound(for response: ResponseFacts) -> DictionaryLookUp {
         dictionary.version == nil || usableVersion(for: response) != nil ? dictionary.found : .unknown
     }
@@ -100,7 +100,7 @@ extension Exchange {
 
     // MARK: The client's identity on a private route
 
-    /// Finds out whose the request is, by itself or with the identity that the upstream gives in its response.
+    /// Determines the user of the request, by its own fields or by those of the upstream's response.
     func identify(by response: Headers? = nil) {
         guard let identity = route.identity, let keys = context.store.keys,
             let authority = resource.authority
@@ -127,7 +127,7 @@ extension Exchange {
         if case .none = dictionary { findDictionary() }
     }
 
-    /// Removes the same fields from an interim head or from trailers, which do not tell whose the response is.
+    /// Removes the same fields from an interim head or from trailers, which do not identify the user.
     func hideIdentity(in headers: inout Headers) {
         guard route.policy.scope == .private, let names = route.identity?.responseNames, !names.isEmpty
         else { return }

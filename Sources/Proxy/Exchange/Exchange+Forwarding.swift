@@ -20,7 +20,7 @@ extension Exchange {
         forward(head)
     }
 
-    /// Sends a request's head to the upstream whose turn it is; the client's body follows.
+    /// Sends a request's head to the next upstream; the client's body follows.
     func forward(_ head: RequestHead) {
         proxy.upstreams.budget.count(now: core.now)
         guard let address = proxy.upstreams.choose(now: core.now) else {
@@ -52,7 +52,7 @@ extension Exchange {
         }
     }
 
-    // MARK: Identifiers, to find the request in the logs of all who had it
+    // MARK: Identifiers of the request in logs
 
     /// Gives the upstream's request an identifier, unless a trusted peer has given it a valid one.
     private func setRequestID(_ head: inout RequestHead) {
@@ -172,7 +172,7 @@ extension Exchange {
         client.switchProtocols(head)
     }
 
-    /// Ends a tunnel of which one connection has failed: the other does not look ended in good order.
+    /// Ends a tunnel after one connection has failed, so that the other does not seem to end normally.
     func breakTunnel() {
         client.abort()
         account(isComplete: false)

@@ -5,7 +5,7 @@ internal import Primitives
 // MARK: - The head of the response is decided
 
 extension Exchange {
-    /// Decides what becomes of a response, now that its head has come.
+    /// Decides about a response after its head has arrived.
     func plan(_ head: consuming ResponseHead, framing: BodyFraming) {
         // The Upgrade of a 426 tells the client what it must ask for (RFC 9110 section 15.5.22).
         head.headers.removeConnectionFields(except: head.status == .upgradeRequired ? .upgrade : nil)
@@ -103,7 +103,7 @@ extension Exchange {
 
     // MARK: 304
 
-    /// Responds 304 for an upstream that does not look at If-None-Match; nobody needs the rest of the body.
+    /// Responds 304 for an upstream that ignores If-None-Match; the rest of the body is not needed.
     func respondNotModified(_ draft: consuming ResponseDraft) {
         draft.response.head = ResponseEdits.notModified(from: draft.response.head.headers)
         shapeNotModified(&draft)

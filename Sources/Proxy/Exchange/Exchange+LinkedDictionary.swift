@@ -5,7 +5,7 @@ internal import Primitives
 // MARK: - A dictionary is asked for by its own URL
 
 extension Exchange {
-    /// Responds with a named version, to GET and HEAD: whole whatever Range says, in the best coding.
+    /// Responds to GET and HEAD with a named version: whole, even for a Range, and in the best coding.
     func respond(with linked: LinkedDictionary) {
         let now = SystemClock.unixSeconds
         let facts = linked.facts(now: now)

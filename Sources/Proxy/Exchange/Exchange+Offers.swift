@@ -15,7 +15,7 @@ extension Exchange {
         response.facts.sentCacheControl = override.directives
     }
 
-    /// Returns how a response is offered, if it is: the setting `delivery`.
+    /// Returns the form in which a response is offered, if it is: the setting `delivery`.
     func offerForm(_ response: UpstreamResponse) -> OfferForm {
         offerForm(response, for: audience(of: response.facts))
     }
@@ -93,7 +93,7 @@ extension Exchange {
         context.report(.info(DeltaHint.manyVariants(fields: fields).text(route: route.text)))
     }
 
-    /// Returns why no browser keeps the response; nil if browsers do.
+    /// Returns the reason why browsers do not keep the response; nil if they do.
     func unkeptReason(_ response: UpstreamResponse) -> UnkeptReason? {
         let headers = response.head.headers
         let cacheControl = response.facts.sentCacheControl
@@ -103,7 +103,7 @@ extension Exchange {
         }
         var fields = UnkeptReason.Fields()
         fields.variesByAnything = response.facts.varyNames.contains("*")
-        // With max-age nothing else that might give it a life is asked for.
+        // With max-age no other source of a lifetime counts.
         if cacheControl.maxAge == nil {
             fields.hasETag = headers.contains(.etag)
             fields.hasExpires = headers.contains(.expires)

@@ -10,7 +10,7 @@ extension Exchange {
         guard route.revalidates, facts.dictionarySwitch == nil,
             Revalidation.mayAsk(request, framing: upload.framing, facts)
         else { return }
-        // The last whole response said whether it is for everybody or for holders; the upstream is asked about either.
+        // The last whole response said whether it is for all clients or for holders. Both kinds are revalidated.
         var newest: Dictionaries.Version?
         for chain in [resource.publicChain, resource.holdersChain].compactMap({ $0 }) {
             let version = proxy.index.newestWithHead(
@@ -97,7 +97,7 @@ extension Exchange {
         if !isKept { keepHead(of: &draft.response) }
         replaceCacheControl(of: &draft.response)
         draft.response.target = target(for: draft.response)
-        // The upstream's last word has changed the head: nobody may get the old one, or it varies by other fields now.
+        // The 304 has changed the head: the response may no longer be stored, or it varies by other fields now.
         let version = stored.version
         let isReplaced =
             draft.response.headToKeep != nil && draft.response.target?.key.variant == version.variant

@@ -28,7 +28,7 @@ extension Exchange {
         }
     }
 
-    /// Returns the way of a job's result from another thread back to this exchange.
+    /// Returns a closure that brings a job's result from another thread back to this exchange.
     func reply(_ decision: Decision) -> CodingJob.Reply {
         let exchange = ExchangeReference(self)
         return { result in exchange.perform { $0.coded(decision, result) } }
@@ -65,7 +65,7 @@ extension Exchange {
     private func newestBody(_ response: UpstreamResponse, count: Int) -> Body? {
         guard let target = response.target else { return nil }
         if target.isProvisional {
-            // A comparison with what others hold would show in the time it takes; the client's own dictionary may return.
+            // The time of a comparison would reveal other clients' bodies; the client's own dictionary may return.
             return dictionary.body.flatMap { $0.count == count ? $0 : nil }
         }
         guard let newest = proxy.index.newest(target.key),
@@ -76,7 +76,7 @@ extension Exchange {
 
     // MARK: The outcome
 
-    /// Responds with a whole body and everything that is known of it.
+    /// Responds with a whole body and the results of the work on it.
     private func respond(
         _ draft: consuming ResponseDraft, _ decision: Decision, _ result: CodingJob.Result
     ) {
@@ -192,7 +192,7 @@ extension Exchange {
         phase = .sent(sent)
     }
 
-    // MARK: What deltas are worth
+    // MARK: The worth of deltas
 
     /// The clients that may share the deltas of this request.
     var deltaScope: DeltaScope {

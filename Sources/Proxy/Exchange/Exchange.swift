@@ -4,9 +4,8 @@ internal import Primitives
 
 /// One request and its response.
 ///
-/// This file is the life of a request, from top to bottom in the order in which it happens; each step is a chapter of its
-/// own in this folder. Confined to its loop. The client's stream and the upstream's connection each hold the exchange as
-/// their handler, and let go of it at its end.
+/// This file follows a request from its beginning to its end; each step is a file of this folder. Confined to its loop.
+/// The client's stream and the upstream's connection each hold the exchange as their handler until it ends.
 final class Exchange: Handler {
     let proxy: ReverseProxy
     /// The configuration that the request began with.
@@ -15,7 +14,7 @@ final class Exchange: Handler {
     let peer: ClientPeer
     let request: RequestHead
     var resource: RequestedResource
-    /// The stored version that this request asks for by a URL of its own.
+    /// The stored version that this request names by its dictionary URL.
     let linked: LinkedDictionary?
     var facts: RequestFacts
     /// The client, as proofs that a body is public tell it from others.
@@ -33,7 +32,7 @@ final class Exchange: Handler {
     /// The exchange's name on its loop, given out on first need.
     private var ownToken: Token?
 
-    /// What the clock and the client's stream showed when the request came.
+    /// The time and the stream's sent bytes at the arrival of the request.
     private struct Beginning {
         let nanoseconds = SystemClock.monotonicNanoseconds
         let bytesSent: Int
@@ -64,7 +63,7 @@ final class Exchange: Handler {
         upload = RequestUpload(framing)
         let path = head.target.path
         let query = head.target.query
-        // With dictionaries switched off their URLs lead nowhere.
+        // While dictionaries are switched off, their URLs do not exist.
         linked =
             DictionaryPath.isReserved(path) && !context.dictionarySwitch.isOff
             ? LinkedDictionary.find(head, of: proxy) : nil
@@ -80,7 +79,7 @@ final class Exchange: Handler {
         if route.policy.scope == .private { identify() }
     }
 
-    /// Responds at once where that is due, else prepares the dictionary and asks the upstream.
+    /// Responds without the upstream if possible; otherwise prepares the dictionary and forwards the request.
     func begin() {
         if let own = findOwnResponse() { return respond(own) }
         heedSwitch()
@@ -122,14 +121,14 @@ extension Exchange: RequestHandler {
         refuseUpload(ProblemResponse(Refusal.malformed(error)), .malformed)
     }
 
-    /// Gives up a request whose body cannot be taken.
+    /// Ends a request whose body is refused.
     private func refuseUpload(_ problem: ProblemResponse, _ reason: RejectionReason) {
         attempt.abort()
         if phase.isSent { return abort() }
         refuse(problem, reason)
     }
 
-    /// Goes on because the client has taken what waited for it.
+    /// Continues after the client has taken the waiting bytes.
     func drained() {
         body.resume()
         advance()
@@ -149,7 +148,7 @@ extension Exchange: ResponseHandler {
     func upstreamDrained() { client.resumeRequest() }
 
     func receivedInterim(_ head: ResponseHead) {
-        // Only clients that wait for a 100 have a use for it.
+        // A 100 is only for clients that wait for it.
         if head.status == .continue, !request.headers.contains(.expect) { return }
         var interim = head
         interim.headers.removeConnectionFields()
@@ -225,7 +224,7 @@ extension Exchange {
         core.setDeadline(token, core.now + Self.holdMilliseconds)
     }
 
-    /// Goes on without whatever has taken too long: a stored body, a dictionary, the end of a body, more input to code.
+    /// Continues without the part that is late: a stored body, a dictionary, the end of a body, more input to code.
     func expired(_ core: EventLoop.Core) {
         if phase.isAwaited, storedResponse != nil { return forwardUnconditionally() }
         if body.isHeld, case .loading(let version) = dictionary { dictionary = .cold(version) }
@@ -243,8 +242,7 @@ extension Exchange {
 // MARK: - 5. The end
 
 extension Exchange {
-    /// Takes back what was made of a response, so that a problem can be sent in its place; returns false if some of it has
-    /// gone to the client.
+    /// Takes back a response, so that a problem can be sent instead; returns false if some of it has been sent.
     func withdrawResponse() -> Bool {
         if phase.isAwaited { return true }
         if phase.isSent, !client.withdraw() { return false }
@@ -286,7 +284,7 @@ extension Exchange {
         Int(SystemClock.monotonicNanoseconds - beginning.nanoseconds) / 1000
     }
 
-    /// Adds to the record what only the log needs.
+    /// Adds the facts to the record that only the log needs.
     private func describeRequest() {
         describeClient()
         record.method = Array(request.method.text.utf8)

@@ -2,14 +2,14 @@ internal import Dictionaries
 internal import HTTP
 internal import Primitives
 
-/// A response of the upstream, or of the store in its place: its head, and what is known and decided of it.
+/// A response of the upstream, or of the store in its place: its head, its facts and the decisions about it.
 struct UpstreamResponse {
     /// The head without the fields of the upstream's connection.
     var head: ResponseHead
     var facts: ResponseFacts
-    /// Where the body belongs if it becomes a version; nil where it must not.
+    /// The place of the body if it becomes a version; nil if it must not.
     var target: AdmissionTarget?
-    /// How the body is offered, if it is.
+    /// The form in which the body is offered, if it is.
     var offerForm = OfferForm.inBand
     /// The head to keep with the version, in wire form.
     var headToKeep: [UInt8]?
@@ -36,7 +36,7 @@ struct AdmissionTarget {
     let isUpstreamMatch: Bool
 }
 
-/// A response whose head has not been sent: all that decides about it and edits the head takes this.
+/// A response whose head has not been sent; every decision and every edit of the head takes this type.
 ///
 /// Sending the head consumes it, so that no edit can come too late.
 struct ResponseDraft: ~Copyable {
@@ -44,7 +44,7 @@ struct ResponseDraft: ~Copyable {
     var framing: BodyFraming
     /// The stored body that this is: the upstream has confirmed it, or it is a dictionary's own URL.
     var stored: Body?
-    /// Why the store does not take the body, if it was asked.
+    /// The reason why the store refused the body, if it did.
     var refusal: AdmissionRefusal?
     /// The id under which the body is offered before it is whole.
     var promisedID: String?
@@ -67,7 +67,7 @@ struct ResponseDraft: ~Copyable {
 struct SentResponse: ~Copyable {
     /// The length of the body, if the head told it.
     let length: UInt64?
-    /// What the admission of the body needs, if it is copied on its way.
+    /// The facts for the admission of the body, if it is copied while it is sent.
     let promise: Promise?
 
     /// A response whose head may have offered its body before that was whole.
@@ -82,11 +82,11 @@ struct SentResponse: ~Copyable {
     }
 }
 
-/// How far the response of an exchange has come.
+/// The progress of an exchange's response.
 enum ResponsePhase: ~Copyable {
-    /// There is none yet, or it is in the hands of a function that decides about it.
+    /// There is no response yet, or a function that decides about it has taken it out.
     case awaited
-    /// The head is decided, but for what the held body may change.
+    /// The head is decided, except for fields that depend on the held body.
     case draft(ResponseDraft)
     case sent(SentResponse)
     /// Both connections have changed their protocol.
