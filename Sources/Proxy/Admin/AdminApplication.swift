@@ -154,7 +154,7 @@ final class AdminLoop: Handler {
     /// The sockets at which it accepts.
     var sockets: [ListeningSocket] { listener?.sockets ?? [] }
 
-    /// Listens at another socket from now on, or at none if it is nil, and stops accepting at the former one.
+    /// Replaces the listening socket, or removes it if `socket` is nil.
     func listen(at socket: ListeningSocket?, _ core: EventLoop.Core) {
         if let former = listener {
             leaving.append(former)

@@ -1,7 +1,7 @@
 internal import Dictionaries
 internal import HTTP
 
-/// Decides who may read or change something through the admin listener, as pure functions of a request's head.
+/// The access rules of the admin listener, as pure functions of a request's head.
 ///
 /// A page in the operator's browser can send requests to 127.0.0.1, even as its own origin after DNS rebinding.
 /// Therefore every request needs a loopback Host from a loopback peer, or the token. A change also needs headers that

@@ -76,7 +76,7 @@ extension DictionaryIndex {
             }
         }
 
-        /// Returns a version of the chain with this digest, whatever its URL.
+        /// Returns a version of the chain with this digest, for any URL.
         package func version(chain: ChainKey, digest: Digest) -> Version? {
             refresh()
             return usable(index.version(chain, digest: chain.scope.name(of: digest, keys)))
@@ -88,13 +88,13 @@ extension DictionaryIndex {
             return usable(index.named(chain, variant: variant, now: now))
         }
 
-        /// Returns a few of the newest versions of a chain, the newest first, whatever their URLs.
+        /// Returns a few of the newest versions of a chain, the newest first, for any URL.
         package func recent(of chain: ChainKey) -> [Version] {
             refresh()
             return index.recent(chain).filter(\.isCurrent)
         }
 
-        /// Returns the versions of a chain that Links name or named recently, whatever their variants.
+        /// Returns the versions of a chain that Links name or named recently, for any variant.
         package func named(of chain: ChainKey, now: Int) -> [Version] {
             refresh()
             return index.named(chain, now: now).filter(\.isCurrent)

@@ -102,7 +102,7 @@ package final class DictionaryIndex: Sendable {
         return version { $0.version(key.chainKey, name: name, digest: digest) }
     }
 
-    /// Returns a version with this digest, whatever its URL.
+    /// Returns a version with this digest, for any URL.
     func version(_ chain: ChainKey, digest: Digest) -> Version? {
         version { $0.version(chain, digest: digest) }
     }

@@ -1,4 +1,4 @@
-/// The versions by their digests: the first one of each digest in a table, and groups where there are several.
+/// The versions by their digests: a table of the first version per digest, and groups for digests with several.
 struct DigestTable: Sendable {
     /// The versions with one digest, if there are several.
     private struct Group: Sendable {

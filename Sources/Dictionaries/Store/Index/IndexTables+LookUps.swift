@@ -70,7 +70,7 @@ extension IndexTables {
             : digests.place(of: digest, chain: chain, name: name)
     }
 
-    /// Returns a version with a digest in a chain, whatever its URL.
+    /// Returns a version with a digest in a chain, for any URL.
     func version(_ key: ChainKey, digest: Digest) -> Int32? {
         versions(key, digest: digest, limit: 1).first
     }

@@ -2,7 +2,7 @@
 ///
 /// It consists of many small parts that grow one at a time, by a quarter, so that no step moves more than a few thousand
 /// places. Clients that choose keys cannot choose their slots, because the hash is mixed with a random number of this
-/// process. A value; every operation is O(1).
+/// process. Every operation is O(1).
 struct PlaceTable: Sendable {
     private static let partCount = 256
     private static let seed = UInt64.random(in: 0...UInt64.max)
@@ -79,7 +79,7 @@ private struct PlaceTablePart: Sendable {
     }
 
     mutating func insert(_ place: Int32, _ tag: UInt16) {
-        // At least one slot stays free, where every search ends.
+        // At least one slot stays free, so that every search ends.
         if 8 * (count + 1) > 7 * slots.count { resize(to: slots.count + max(slots.count / 4, 4)) }
         add(place, tag)
         count += 1
