@@ -68,12 +68,12 @@ struct BodyTail: ~Copyable {
 
 // MARK: - Encoders of streams
 
-/// Where the rest of a streamed body goes.
+/// The coding of the rest of a streamed body.
 enum StreamCoding: ~Copyable {
-    /// To the client, as it is or decoded.
+    /// No coding: the body goes to the client as it is or decoded.
     case none
     case ready(any Encoder, EncoderMemory)
-    /// An encoder that another thread makes, which also codes what was held.
+    /// An encoder that another thread makes, which also codes the held bytes.
     case underWay(EncoderMemory)
 
     var isCoded: Bool {

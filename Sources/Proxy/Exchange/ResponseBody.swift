@@ -31,11 +31,11 @@ struct ResponseBody: ~Copyable {
         case fail(Failure)
     }
 
-    /// Why a body cannot be completed.
+    /// A reason why a body cannot be completed.
     enum Failure {
-        /// It is not in its content coding.
+        /// The bytes are invalid in the content coding.
         case malformed
-        /// Its decoder needs more memory than there is, and decoded bytes have gone out.
+        /// The decoder needs more memory than there is, and decoded bytes have been sent.
         case noMemory
         /// The encoder failed, or could not be made; the client has been told its coding.
         case encoder(CodingError?)
