@@ -97,7 +97,7 @@ internal import Testing
         defer { origin.stop() }
         let result = try Fetching().run("\(origin.url)/feed")
         #expect(result.status == 1 && result.output.isEmpty)
-        #expect(result.errors.contains("coded in dcb although no dictionary was offered"))
+        #expect(result.errors.contains("coded in dcb, but no dictionary was offered"))
     }
 
     @Test(.timeLimit(.minutes(10)))
