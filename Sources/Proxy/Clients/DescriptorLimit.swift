@@ -21,7 +21,7 @@ package enum DescriptorLimit {
         let possible = clientsMax(descriptors: current)
         guard possible < wanted else { return nil }
         return
-            "limits.connections is \(wanted), but \(current) descriptors do for \(possible) clients only: raise "
+            "limits.connections is \(wanted), but the descriptor limit (\(current)) allows only \(possible) clients: raise "
             + "LimitNOFILE in the unit, or ulimit -n"
     }
 

@@ -33,7 +33,7 @@ final class TLSServers: Sendable {
             case .read:
                 report(.info("\(address): the certificates have changed, and new connections get them"))
             case .refused(let error):
-                report(.error("\(address): tls: \(error.text); the former certificate stays in use"))
+                report(.error("\(address): tls: \(error.text); keeping the current certificate"))
             }
         }
     }

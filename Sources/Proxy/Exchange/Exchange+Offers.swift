@@ -117,7 +117,7 @@ extension Exchange {
 
     /// Returns the warning of offers in vain; `isSetHere` says that the route's own cache_control is the reason.
     static func unkeptWarning(_ reason: UnkeptReason, route: Route, isSetHere: Bool) -> String {
-        "route \(route.text) offers dictionaries on answers that no browser keeps (\(reason.rawValue)): "
+        "route \(route.text) offers dictionaries on responses that no browser keeps (\(reason.rawValue)): "
             + (isSetHere
                 ? "give max-age to the route's own cache_control, or announce its paths on the pages that fetch them"
                 : "have the upstream send max-age, set cache_control on the route, or announce its paths on the pages"

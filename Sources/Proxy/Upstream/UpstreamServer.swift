@@ -99,11 +99,11 @@ extension StoreEvent {
         case .ejected(let milliseconds, let failures):
             let why = error.map { " (\($0.logText))" } ?? ""
             let time = Quantity.duration.text(of: Int(milliseconds))
-            let what = isOnlyOne ? "there is no other to ask" : "others are asked before it for \(time)"
+            let what = isOnlyOne ? "there is no other upstream" : "others are preferred for \(time)"
             return .warning("upstream \(server.text) failed \(failures) times in a row\(why): \(what)")
         case .readmitted: return .info("upstream \(server.text) answers again")
         case .checkedOut:
-            let what = isOnlyOne ? "there is no other to ask" : "others are asked before it"
+            let what = isOnlyOne ? "there is no other upstream" : "others are preferred"
             return .warning("upstream \(server.text) does not pass its health check: \(what)")
         case .checkedIn: return .info("upstream \(server.text) passes its health check")
         }

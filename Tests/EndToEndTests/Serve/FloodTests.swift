@@ -24,7 +24,7 @@ private let body = Feed.bytes(version: 0, items: 40)
     @Test func `clients never take the descriptors that those who are served need`() throws {
         let proxy = try self.proxy(descriptors: 160, "limits: {head_timeout: 10m}")
         // (160 - 96) / 2 places.
-        #expect(try proxy.process.waitFor("raise LimitNOFILE").contains("for 32 clients only"))
+        #expect(try proxy.process.waitFor("raise LimitNOFILE").contains("allows only 32 clients"))
         let early = try WireSocket(port: proxy.port)
         #expect(try early.get("/feed").body == body)
         var flood = try (0..<200).map { _ in try WireSocket(port: proxy.port) }

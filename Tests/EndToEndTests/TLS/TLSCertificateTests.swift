@@ -81,7 +81,7 @@ internal import Testing
         let client = try served(certificates)
         try certificates.issue("other", names: "DNS:localhost")
         try certificates.copy("other.key", to: "server.key")
-        let said = try client.proxy.process.waitFor("the former certificate stays in use")
+        let said = try client.proxy.process.waitFor("keeping the current certificate")
         #expect(said.contains("is not the key of the certificate"))
         #expect(try client.curl("/").code == 0)
         // The certificate of that key makes it whole again.

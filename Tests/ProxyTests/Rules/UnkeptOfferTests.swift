@@ -32,7 +32,7 @@ private let body = Feed.bytes(version: 0, items: 40)
         #expect(said.count == 1)
         #expect(
             said.first?.hasPrefix(
-                "route /feed offers dictionaries on answers that no browser keeps (\(reason))") == true)
+                "route /feed offers dictionaries on responses that no browser keeps (\(reason))") == true)
         #expect(said.first?.contains("set cache_control on the route, or announce its paths") == true)
     }
 
