@@ -95,7 +95,11 @@ extension Exchange {
     /// Returns the version that the client named, if a response may be coded over it.
     func usableVersion(for response: ResponseFacts) -> Dictionaries.Version? {
         guard let version = dictionary.version else { return nil }
-        return version.chainKey.scope == .public || audience(of: response) != .everybody ? version : nil
+        // The scope is asked first, since the audience costs more.
+        let isForEverybody = version.chainKey.scope == .public
+        guard !isForEverybody else { return version }
+        return Eligibility.mayUse(dictionaryForEverybody: false, audience: audience(of: response))
+            ? version : nil
     }
 
     // MARK: The client's identity on a private route

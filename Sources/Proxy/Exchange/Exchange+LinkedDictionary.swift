@@ -57,7 +57,7 @@ extension Exchange {
         draft.stored = body
         phase = .draft(draft)
         self.body.hold(whole: body.bytes)
-        if dictionary.isLoading { core.setDeadline(token, core.now + Self.holdMilliseconds) }
+        if dictionary.isLoading { core.setDeadline(token, core.now + HeldBody.millisecondsMax) }
         advance()
     }
 }

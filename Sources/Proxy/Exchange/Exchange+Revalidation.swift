@@ -66,7 +66,7 @@ extension Exchange {
             storedResponse = nil
             record.revalidation = .hit
             planStored(stored, confirmedBy: notModified, body)
-        case .loading: core.setDeadline(token, core.now + Self.holdMilliseconds)
+        case .loading: core.setDeadline(token, core.now + HeldBody.millisecondsMax)
         case .lost: forwardUnconditionally()
         }
     }

@@ -210,8 +210,6 @@ extension Exchange: ResponseHandler {
 // MARK: - 4. Time passes
 
 extension Exchange {
-    /// Bodies are held back no longer than this.
-    static let holdMilliseconds: Int64 = 25
     /// Encoders keep bytes that the upstream has sent no longer than this.
     static let flushMilliseconds: Int64 = 10
 
@@ -221,7 +219,7 @@ extension Exchange {
     func limitHolding() {
         guard body.isHeld else { return }
         if !body.isHeldWhole { attempt.connection?.acknowledgeNow() }
-        core.setDeadline(token, core.now + Self.holdMilliseconds)
+        core.setDeadline(token, core.now + HeldBody.millisecondsMax)
     }
 
     /// Continues without the part that is late: a stored body, a dictionary, the end of a body, more input to code.

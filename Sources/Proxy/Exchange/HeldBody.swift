@@ -3,7 +3,13 @@ internal import HTTP
 internal import Primitives
 
 /// A body that is collected before the head goes out, so that the response can be decided by all of it.
+///
+/// The hold ends when the body is complete, when it is older than `millisecondsMax` (`Exchange.limitHolding` sets the
+/// deadline, `ResponseBody.deadlinePassed` ends the hold), or when `limit` finds it too large for the route or for memory.
 struct HeldBody: ~Copyable {
+    /// The longest time for which a body is held.
+    static let millisecondsMax: Int64 = 25
+
     /// A body as the upstream coded it, kept while it is held decoded.
     struct Original {
         let coding: ContentCoding

@@ -1,5 +1,3 @@
-internal import GRDB
-
 /// A reason to refuse a store; every other failure is a `StoreEvent`, and the store continues.
 package enum StoreError: Error, Equatable, CustomStringConvertible {
     /// A later Dictum made the file; this one would lose data that it does not know.
@@ -23,64 +21,6 @@ package enum StoreError: Error, Equatable, CustomStringConvertible {
             "\(path) is a database of another program: name another store.path"
         case .key(let path, let why):
             "the key file \(path) of private routes \(why)"
-        }
-    }
-}
-
-/// A failure of the database, classified by how the store reacts to it.
-enum StoreDatabaseError: Error {
-    /// The file is invalid; it is set aside.
-    case damaged(String)
-    /// The disk cannot be written for now; the store tries again, on a new connection if this one is lost.
-    case unavailable(String, connectionLost: Bool)
-    /// Another process holds a lock; the store tries again.
-    case locked(String)
-    /// The disk itself fails.
-    ///
-    /// A body that cannot be read is given up; a write is tried again on a new connection.
-    case failing(String)
-    /// These rows can never be written; they are dropped.
-    case rejected(String)
-    /// The file does not belong to this program.
-    case refused(StoreError)
-
-    /// Classifies an error of opening a file.
-    ///
-    /// Only an unreadable file counts as damaged, because SQLite also reports SQLITE_ERROR for a file system
-    /// that cannot hold its log.
-    init(opening error: any Error) {
-        if let error = error as? StoreError {
-            self = .refused(error)
-            return
-        }
-        self = StoreDatabaseError(error)
-        if case .damaged(let text) = self, let error = error as? DatabaseError,
-            ![.SQLITE_CORRUPT, .SQLITE_NOTADB].contains(error.resultCode)
-        {
-            self = .unavailable(text, connectionLost: true)
-        }
-    }
-
-    /// Classifies an error on an open database, where SQLITE_ERROR means a missing or different table.
-    init(_ error: any Error) {
-        guard let error = error as? DatabaseError else {
-            self = .unavailable("\(error)", connectionLost: true)
-            return
-        }
-        let text = "\(error.message ?? "no message") (SQLite \(error.extendedResultCode.rawValue))"
-        switch error.resultCode {
-        case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_ERROR:
-            self = .damaged(text)
-        case .SQLITE_CONSTRAINT, .SQLITE_MISMATCH, .SQLITE_TOOBIG, .SQLITE_RANGE:
-            self = .rejected(text)
-        case .SQLITE_IOERR:
-            self = .failing(text)
-        case .SQLITE_BUSY, .SQLITE_LOCKED:
-            self = .locked(text)
-        case .SQLITE_FULL:
-            self = .unavailable(text, connectionLost: false)
-        default:
-            self = .unavailable(text, connectionLost: true)
         }
     }
 }

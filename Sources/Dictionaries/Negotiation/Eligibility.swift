@@ -1,0 +1,65 @@
+/// The rules for a response that may be coded at all; see the article Rules.
+package enum Eligibility {
+    /// Returns the reason why the response must not be coded; nil if it may be.
+    package static func obstacle(
+        request: RequestFacts, response: ResponseFacts, policy: RoutePolicy
+    ) -> Reason? {
+        if let reason = transformObstacle(request: request, response: response) { return reason }
+        if !policy.types.contains(response.contentType) {
+            return MediaTypes.isEventStream(response.contentType) ? .eventStream : .ineligibleType
+        }
+        if let bytes = response.bodyBytes, bytes < max(1, policy.bodyBytesMin) { return .ineligibleSize }
+        return nil
+    }
+
+    /// Returns the reason why no byte of the response may change, not even by decoding it; nil if it may.
+    static func transformObstacle(request: RequestFacts, response: ResponseFacts) -> Reason? {
+        // The response to HEAD has the fields of the response to GET.
+        if request.method == .other { return .ineligibleMethod }
+        if request.hasRange || response.hasContentRange { return .range }
+        if response.status != 200 { return .ineligibleStatus }
+        // RFC 9111 sections 5.2.1.6 and 5.2.2.6.
+        if request.noTransform || response.cacheControl.noTransform { return .noTransform }
+        if response.coding == .foreign { return .codedUpstream }
+        return nil
+    }
+}
+
+extension Eligibility {
+    /// Returns true if a response for this audience may be coded over a dictionary, which is for everybody or not.
+    ///
+    /// A response for everybody is coded only over a dictionary that is for everybody.
+    package static func mayUse(dictionaryForEverybody: Bool, audience: Audience) -> Bool {
+        dictionaryForEverybody || audience != .everybody
+    }
+}
+
+// MARK: - Dictionaries
+
+extension RoutePolicy {
+    /// Returns the reason why the scope of the route forbids dictionaries for this response; nil if it allows them.
+    func scopeObstacle(request: RequestFacts, response: ResponseFacts) -> Reason? {
+        switch scope {
+        case .public:
+            personalUse == .off && Personal.isPersonal(request: request, response: response, policy: personal)
+                ? .personal : nil
+        case .private: request.hasWholeIdentity ? nil : .identityIncomplete
+        }
+    }
+
+    /// Returns the reason why this response may neither use a dictionary nor become one, whatever the dictionary;
+    /// nil if it may.
+    func dictionaryObstacle(request: RequestFacts, response: ResponseFacts) -> Reason? {
+        if !areDictionariesOn { return .switchedOff }
+        if !hasDictionary { return .routeOff }
+        if let reason = request.dictionarySwitch { return reason }
+        if !request.isPathNormal { return .pathNotNormal }
+        // RFC 9842 section 8: dictionaries are for secure contexts.
+        if !request.isTransportSecure { return .insecureTransport }
+        if !CrossOrigin.allowsDictionary(request: request, response: response) { return .crossOrigin }
+        if let reason = scopeObstacle(request: request, response: response) { return reason }
+        // This is the last check, since it nearly always passes.
+        return CrossOrigin.allowsPrivateDictionary(request: request)
+            || Audience.of(request: request, response: response, policy: self) != .person ? nil : .crossOrigin
+    }
+}
