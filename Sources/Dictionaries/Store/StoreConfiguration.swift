@@ -20,7 +20,7 @@ package struct StoreConfiguration: Sendable {
     /// The number of unused version objects that are kept.
     var versionsInUseMax = DictionaryIndex.inUseDefault
     /// Receives events for the operator, on any thread; must not call the store.
-    package var log: @Sendable (StoreEvent) -> Void
+    package var log: @Sendable (OperatorEvent) -> Void
 
     /// The treatment of private versions on disk.
     package enum PrivateRows: Sendable {
@@ -43,7 +43,7 @@ package struct StoreConfiguration: Sendable {
         writeBytesPerSecond: Int = 16 << 20, privateRows: PrivateRows = .untouched,
         privateBytesMax: Int? = nil, retrySeconds: Double = 5,
         isCurrent: @escaping @Sendable (Version) -> Bool = { _ in true },
-        log: @escaping @Sendable (StoreEvent) -> Void = { _ in }
+        log: @escaping @Sendable (OperatorEvent) -> Void = { _ in }
     ) {
         self.path = path
         self.maxBytes = maxBytes

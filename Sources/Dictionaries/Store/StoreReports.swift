@@ -2,7 +2,7 @@ internal import Dispatch
 internal import Primitives
 
 /// An event that an operator should know, in a sentence that says what to do.
-package enum StoreEvent: Sendable, Equatable {
+package enum OperatorEvent: Sendable, Equatable {
     case info(String)
     case warning(String)
     case error(String)
@@ -14,11 +14,11 @@ final class StoreReports: Sendable {
         case unwritable, unreadable, throttled, waiting
     }
 
-    private let log: @Sendable (StoreEvent) -> Void
+    private let log: @Sendable (OperatorEvent) -> Void
     /// The time of each topic's last report, in nanoseconds of uptime.
     private let reported = Guarded<[Topic: UInt64]>([:])
 
-    init(log: @escaping @Sendable (StoreEvent) -> Void) {
+    init(log: @escaping @Sendable (OperatorEvent) -> Void) {
         self.log = log
     }
 

@@ -8,11 +8,11 @@ final class CodingResources: Sendable {
     /// The budget for live encoders and held bodies.
     let memory: MemoryBudget
     let deltas: Deltas
-    private let report: @Sendable (StoreEvent) -> Void
+    private let report: @Sendable (OperatorEvent) -> Void
 
     init(
         pool: CompressionPool, memory: MemoryBudget, deltas: Deltas,
-        report: @escaping @Sendable (StoreEvent) -> Void
+        report: @escaping @Sendable (OperatorEvent) -> Void
     ) {
         self.pool = pool
         self.memory = memory

@@ -27,24 +27,25 @@ final class GainSampler: Sendable {
 
     private let worker: BackgroundWorker
     private let memory: MemoryBudget
-    private let report: @Sendable (StoreEvent) -> Void
+    private let report: @Sendable (OperatorEvent) -> Void
     // The number of deltas up to the next sample. The first delta is sampled, so that new routes report soon.
     private let countdown = Atomic<Int>(1)
     /// The monotonic time of the next sample; `.max` while one waits or is measured.
     private let restsUntil = Atomic<Int64>(0)
     private let gains = Guarded<[String: RouteGain]>([:])
 
-    init(worker: BackgroundWorker, memory: MemoryBudget, report: @escaping @Sendable (StoreEvent) -> Void) {
+    init(worker: BackgroundWorker, memory: MemoryBudget, report: @escaping @Sendable (OperatorEvent) -> Void)
+    {
         self.worker = worker
         self.memory = memory
         self.report = report
     }
 
     /// The totals of each route.
-    var totals: [String: RouteGain.Sum] { gains.withLock { $0.mapValues(\.total) } }
+    var totals: [String: Gain] { gains.withLock { $0.mapValues(\.total) } }
 
     /// The total of one route, or nil without samples.
-    func total(of route: String) -> RouteGain.Sum? { gains.withLock { $0[route]?.total } }
+    func total(of route: String) -> Gain? { gains.withLock { $0[route]?.total } }
 
     /// Takes the turn of a delta; returns true if it is to be sampled.
     func takeTurn() -> Bool {
@@ -116,5 +117,5 @@ extension GainSampler: MetricSource {
         ]
     }
 
-    private var sortedTotals: [(key: String, value: RouteGain.Sum)] { totals.sorted { $0.key < $1.key } }
+    private var sortedTotals: [(key: String, value: Gain)] { totals.sorted { $0.key < $1.key } }
 }

@@ -1,30 +1,30 @@
+/// Totals of sampled deltas and of the same bodies without a dictionary.
+struct Gain: Sendable, Equatable {
+    private(set) var samples = 0
+    private(set) var deltaBytes = 0
+    private(set) var plainBytes = 0
+
+    mutating func add(deltaBytes: Int, plainBytes: Int) {
+        samples += 1
+        self.deltaBytes += deltaBytes
+        self.plainBytes += plainBytes
+    }
+
+    /// The percentage saved, rounded down; negative if deltas are larger.
+    var percent: Int {
+        guard plainBytes > 0 else { return 0 }
+        let saved = (plainBytes - deltaBytes) * 100
+        return saved / plainBytes - (saved < 0 && saved % plainBytes != 0 ? 1 : 0)
+    }
+}
+
 /// The savings of a route's sampled deltas, against the best coding without a dictionary.
 ///
 /// `GainSampler` keeps one per route.
 struct RouteGain: Sendable {
-    /// Totals of sampled deltas and of the same bodies without a dictionary.
-    struct Sum: Sendable, Equatable {
-        private(set) var samples = 0
-        private(set) var deltaBytes = 0
-        private(set) var plainBytes = 0
-
-        mutating func add(deltaBytes: Int, plainBytes: Int) {
-            samples += 1
-            self.deltaBytes += deltaBytes
-            self.plainBytes += plainBytes
-        }
-
-        /// The percentage saved, rounded down; negative if deltas are larger.
-        var percent: Int {
-            guard plainBytes > 0 else { return 0 }
-            let saved = (plainBytes - deltaBytes) * 100
-            return saved / plainBytes - (saved < 0 && saved % plainBytes != 0 ? 1 : 0)
-        }
-    }
-
     /// A report of a route for the log.
     struct Report: Sendable, Equatable {
-        let sum: Sum
+        let sum: Gain
         /// The setting that would help, or nil if the gain is good.
         let advice: Advice?
     }
@@ -44,10 +44,10 @@ struct RouteGain: Sendable {
     static let goodPercent = 20
 
     /// The samples since the start.
-    private(set) var total = Sum()
-    private var sinceReport = Sum()
+    private(set) var total = Gain()
+    private var sinceReport = Gain()
     /// The samples whose dictionary is the body of another URL.
-    private var acrossURLs = Sum()
+    private var acrossURLs = Gain()
     private var reportedAt: Int?
 
     /// Adds a sample; returns a report if one is due.
@@ -58,8 +58,8 @@ struct RouteGain: Sendable {
         guard sinceReport.samples >= Self.reportSamplesMin else { return nil }
         if let reportedAt, now - reportedAt < Self.reportSeconds { return nil }
         let report = Report(sum: sinceReport, advice: advice)
-        sinceReport = Sum()
-        acrossURLs = Sum()
+        sinceReport = Gain()
+        acrossURLs = Gain()
         reportedAt = now
         return report
     }

@@ -7,14 +7,14 @@ extension ProxyContext {
     ///
     /// - Parameter log: called with messages for the operator, from any thread.
     package static func open(
-        _ configuration: Configuration, log: @escaping @Sendable (StoreEvent) -> Void, loopCount: Int
+        _ configuration: Configuration, log: @escaping @Sendable (OperatorEvent) -> Void, loopCount: Int
     ) throws(StartError) -> ProxyContext {
         try open(configuration, log: log, loopCount: loopCount, links: LinkTerms())
     }
 
     /// The same, with parts that tests replace.
     static func open(
-        _ configuration: Configuration, log: @escaping @Sendable (StoreEvent) -> Void, loopCount: Int,
+        _ configuration: Configuration, log: @escaping @Sendable (OperatorEvent) -> Void, loopCount: Int,
         resolver: NameResolver = .system, links: LinkTerms
     ) throws(StartError) -> ProxyContext {
         let upstreams = try UpstreamDirectory(configuration.upstream.urls, resolver)
@@ -42,7 +42,7 @@ extension ProxyContext {
 
     /// Reads or creates the store's key if a route needs dictionaries.
     private static func privateRows(
-        _ configuration: Configuration, log: @escaping @Sendable (StoreEvent) -> Void
+        _ configuration: Configuration, log: @escaping @Sendable (OperatorEvent) -> Void
     ) throws(StartError) -> StoreConfiguration.PrivateRows {
         guard configuration.needsKeys else { return .removed }
         // Operators of private routes know about the key; for others it is an internal file.
@@ -69,7 +69,7 @@ extension ProxyContext {
     ///
     /// Only personal dictionaries depend on them. The store runs in memory, as for any disk that fails.
     private static func temporaryKeys(
-        insteadOf file: String, log: @Sendable (StoreEvent) -> Void
+        insteadOf file: String, log: @Sendable (OperatorEvent) -> Void
     ) throws(StoreError) -> StoreKeys? {
         let folder = file.lastIndex(of: "/").map { String(file[...$0]) } ?? ""
         // Safe: both strings outlive the calls, which keep no pointer.

@@ -33,7 +33,7 @@ package final class ProxyContext: Sendable {
     /// `links` is for tests.
     convenience init(
         configuration: Configuration, store: DictionaryStore, loopCount: Int, upstreams: UpstreamDirectory,
-        compressionPool: CompressionPool, report: @escaping @Sendable (StoreEvent) -> Void = { _ in },
+        compressionPool: CompressionPool, report: @escaping @Sendable (OperatorEvent) -> Void = { _ in },
         links: LinkTerms = .init()
     ) throws(StartError) {
         let shared = SharedParts(
@@ -73,7 +73,7 @@ package final class ProxyContext: Sendable {
     var loopCount: Int { shared.loopCount }
     var dictionarySwitch: DictionarySwitch { shared.dictionarySwitch }
     /// Logs a message for the operator; safe from any thread.
-    var report: @Sendable (StoreEvent) -> Void { shared.report }
+    var report: @Sendable (OperatorEvent) -> Void { shared.report }
     var linkRegistry: LinkRegistry { shared.linkRegistry }
     var coding: CodingResources { shared.coding }
     var compressionPool: CompressionPool { coding.pool }

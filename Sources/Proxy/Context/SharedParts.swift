@@ -36,11 +36,11 @@ final class SharedParts: Sendable {
     let linkWarnings = RouteReminders()
     let maintenance = DispatchQueue(label: "dictum.maintenance", qos: .utility)
     /// Logs a message for the operator; safe from any thread.
-    let report: @Sendable (StoreEvent) -> Void
+    let report: @Sendable (OperatorEvent) -> Void
 
     init(
         store: DictionaryStore, loopCount: Int, compressionPool: CompressionPool,
-        compression: Configuration.Compression, report: @escaping @Sendable (StoreEvent) -> Void,
+        compression: Configuration.Compression, report: @escaping @Sendable (OperatorEvent) -> Void,
         links: LinkTerms
     ) {
         self.store = store

@@ -26,7 +26,7 @@ final class TLSServers: Sendable {
     subscript(address: ListenAddress) -> TLSServer? { servers[address] }
 
     /// Reloads certificates that have changed on disk; blocks.
-    func refresh(_ report: (StoreEvent) -> Void) {
+    func refresh(_ report: (OperatorEvent) -> Void) {
         for (address, server) in servers {
             switch server.refresh() {
             case .unchanged: break

@@ -7,13 +7,13 @@ internal import HTTP
 final class HealthChecker: Handler {
     private let core: EventLoop.Core
     private let pool: ConnectionPool
-    private let report: @Sendable (StoreEvent) -> Void
+    private let report: @Sendable (OperatorEvent) -> Void
     private var token = Token.none
     private var settings: Configuration.Upstream.Health?
     private var servers: [UpstreamServer] = []
     private var probes: [ObjectIdentifier: HealthProbe] = [:]
 
-    init(core: EventLoop.Core, report: @escaping @Sendable (StoreEvent) -> Void) {
+    init(core: EventLoop.Core, report: @escaping @Sendable (OperatorEvent) -> Void) {
         self.core = core
         self.report = report
         pool = ConnectionPool(settings: ClientSettings(), core: core)

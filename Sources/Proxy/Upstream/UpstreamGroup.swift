@@ -8,7 +8,7 @@ struct UpstreamGroup: Sendable {
     let tls: TLSClientContext?
     let directory: UpstreamDirectory
     /// Logs a message for the operator; safe from any thread.
-    let report: @Sendable (StoreEvent) -> Void
+    let report: @Sendable (OperatorEvent) -> Void
 
     /// Creates the group of a configuration.
     ///
@@ -16,7 +16,7 @@ struct UpstreamGroup: Sendable {
     init(
         _ settings: Configuration.Upstream, _ directory: UpstreamDirectory,
         after former: UpstreamGroup? = nil,
-        report: @escaping @Sendable (StoreEvent) -> Void
+        report: @escaping @Sendable (OperatorEvent) -> Void
     ) throws(StartError) {
         self.settings = settings
         self.directory = directory

@@ -89,12 +89,12 @@ final class UpstreamServer: Sendable {
     }
 }
 
-extension StoreEvent {
+extension OperatorEvent {
     /// Describes a change of an upstream's health.
     static func change(
         _ change: EndpointHealth.Change, of server: UpstreamServer, isOnlyOne: Bool = false,
         because error: UpstreamError? = nil
-    ) -> StoreEvent {
+    ) -> OperatorEvent {
         switch change {
         case .ejected(let milliseconds, let failures):
             let why = error.map { " (\($0.logText))" } ?? ""
@@ -110,9 +110,9 @@ extension StoreEvent {
     }
 }
 
-extension StoreEvent {
+extension OperatorEvent {
     /// Describes a failed request; logged at most once a minute.
-    static func failure(_ error: UpstreamError, of server: UpstreamServer, status: Status) -> StoreEvent {
+    static func failure(_ error: UpstreamError, of server: UpstreamServer, status: Status) -> OperatorEvent {
         .warning(
             """
             upstream \(server.text): \(error.logText): a client got \(status.rawValue). The access log has each such \

@@ -58,7 +58,7 @@ final class LogThreshold: Sendable {
     }
 }
 
-extension StoreEvent {
+extension OperatorEvent {
     var level: Logger.Level {
         switch self {
         case .info: .info

@@ -14,7 +14,7 @@ struct PrivateStore {
 
     init(
         _ path: String, key: UInt8 = 1, maxBytes: Int = 1 << 30, maxChains: Int = 1000,
-        privateBytesMax: Int? = nil, log: @escaping @Sendable (StoreEvent) -> Void = { _ in }
+        privateBytesMax: Int? = nil, log: @escaping @Sendable (OperatorEvent) -> Void = { _ in }
     ) throws {
         keys = try Self.keys(key)
         store = try DictionaryStore(

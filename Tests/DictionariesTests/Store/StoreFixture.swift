@@ -78,13 +78,13 @@ func runCommand(_ name: String, _ arguments: [String]) throws -> String {
 
 /// The events that a store reported, in order.
 final class StoreEvents: Sendable {
-    private let list = Guarded<[StoreEvent]>([])
+    private let list = Guarded<[OperatorEvent]>([])
 
-    var all: [StoreEvent] { list.withLock { $0 } }
+    var all: [OperatorEvent] { list.withLock { $0 } }
     var errors: [String] {
         all.compactMap { if case .error(let text) = $0 { text } else { nil } }
     }
-    var log: @Sendable (StoreEvent) -> Void {
+    var log: @Sendable (OperatorEvent) -> Void {
         { event in self.list.withLock { $0.append(event) } }
     }
 }
@@ -108,7 +108,7 @@ extension DictionaryStore {
     static func open(
         _ path: String, maxBytes: Int = 1 << 30, maxChains: Int = 1000, memoryBytes: Int = 64 << 20,
         writeBytesPerSecond: Int = 1 << 40, retrySeconds: Double = 3600,
-        log: @escaping @Sendable (StoreEvent) -> Void = { _ in }
+        log: @escaping @Sendable (OperatorEvent) -> Void = { _ in }
     ) throws(StoreError) -> DictionaryStore {
         var configuration = StoreConfiguration(
             path: path, maxBytes: maxBytes, maxChains: maxChains, memoryBytes: memoryBytes,

@@ -62,7 +62,7 @@ extension TestProxy {
     }
 
     /// Returns the events that name the upstream.
-    func told(of url: String) -> [StoreEvent] {
+    func told(of url: String) -> [OperatorEvent] {
         events.withLock { $0 }.filter { String(describing: $0).contains(url) }
     }
 }

@@ -91,7 +91,7 @@ private let second = Feed.bytes(version: 1, items: 40)
         for (delta, plain, percent) in [
             (1, 1000, 99), (999, 1000, 0), (1001, 1000, -1), (1000, 1000, 0), (5, 0, 0),
         ] {
-            var sum = RouteGain.Sum()
+            var sum = Gain()
             sum.add(deltaBytes: delta, plainBytes: plain)
             #expect(sum.percent == percent, "\(delta) of \(plain)")
         }

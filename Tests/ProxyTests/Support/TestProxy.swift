@@ -13,7 +13,7 @@ final class TestProxy {
     /// The access log, if it is on.
     let log: LineReader?
     /// The events of the operator's log.
-    let events = Guarded<[StoreEvent]>([])
+    let events = Guarded<[OperatorEvent]>([])
     /// The ids that bodies were offered with, which clients send back: the last of each, and of each client's request.
     private let ids = Guarded<[String: String]>([:])
     private let sink: LogSink?

@@ -1,4 +1,4 @@
-/// A reason to refuse a store; every other failure is a `StoreEvent`, and the store continues.
+/// A reason to refuse a store; every other failure is a `OperatorEvent`, and the store continues.
 package enum StoreError: Error, Equatable, CustomStringConvertible {
     /// A later Dictum made the file; this one would lose data that it does not know.
     case newerSchema(path: String, found: Int, supported: Int)
