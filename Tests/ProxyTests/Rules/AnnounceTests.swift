@@ -248,7 +248,7 @@ private let page = Array("<!doctype html><title>Page</title>".utf8) + [UInt8](re
         let warnings = try Configuration.parse(Array(text.utf8)).warningLines(file: "f")
         #expect(warnings.count == (why == nil ? 0 : 1))
         if let why {
-            #expect(warnings.first?.hasSuffix("and never announced: \(why)") == true, "\(warnings)")
+            #expect(warnings.first?.hasSuffix("which is never announced: \(why)") == true, "\(warnings)")
         }
     }
 }
