@@ -22,6 +22,8 @@ struct SimulatedDay {
         var sentBytes = 0
         var plainBytes = 0
         var admissions = 0
+        /// The bytes of the admitted bodies, packed, with their rows.
+        var packed = PackedFeed()
         /// Dictionaries that browsers downloaded by a Link, and versions that Links named.
         var downloads = 0
         var names = 0
@@ -44,19 +46,20 @@ struct SimulatedDay {
     private let rule: Rule
     private let path: String
     private let maxBytes: Int
+    private let scale: Int
     private var store: DictionaryStore?
     private var reader: DictionaryIndex.Reader?
     private var clients: SimulatedClients
     private let publicChain = ChainKey(authority: "api.example", match: "/feed*")
     private let keys: StoreKeys?
     private var outcome = Outcome()
-    private var newcomers = 0
 
     /// `scale` divides clients, newcomers and `max_size` alike.
     init(_ scenario: Scenario, _ sizes: SizeModel, _ rule: Rule, scale: Int) throws {
         self.scenario = scenario
         self.sizes = sizes
         self.rule = rule
+        self.scale = scale
         clients = SimulatedClients(scenario.clients / scale, seed: 1)
         // Small bodies stand for whole ones, so the limit allows as many versions as the default size holds packed.
         let storedBytes = 64 + 768
@@ -81,8 +84,8 @@ struct SimulatedDay {
         reader = store.reader()
     }
 
-    /// Runs the day; `newcomersScale` divides the newcomers.
-    mutating func run(scale: Int) throws -> Outcome {
+    /// Runs the day.
+    mutating func run() throws -> Outcome {
         // Any day; deploys happen at multiples of their period.
         let start = 10_000 * 86_400
         var (time, second) = (0.0, start)
@@ -193,7 +196,7 @@ struct SimulatedDay {
     }
 
     /// Returns whether the response offers its body, by the same rules as the proxy.
-    private func offer(
+    private mutating func offer(
         _ current: Current, to client: Int?, over former: Version?, deltaBytes: Int?, url: Int, now: Int
     ) -> Bool {
         guard let store, let reader, let chain = chain(of: current.digest) else { return true }
@@ -215,6 +218,11 @@ struct SimulatedDay {
             VersionCandidate(
                 current.body, key: VersionKey(chain: chain, url: "/feed\(url)", variant: ""), policy: policy,
                 contentType: "application/json"), over: former, now: now)
+        if admitted != nil {
+            scenario.isPersonal
+                ? outcome.packed.admitPersonal(sizes, times: scale)
+                : outcome.packed.admit(bodyOf: current.second, page: current.page, sizes, times: scale)
+        }
         return admitted != nil
     }
 }

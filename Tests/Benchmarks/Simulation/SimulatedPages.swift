@@ -52,6 +52,7 @@ struct SimulatedPages {
     private static let daySeconds = 86_400
 
     private let feed: SimulatedFeed
+    private let scale: Int
     private let sizes: SizeModel
     private let rule: Rule
     private let store: DictionaryStore
@@ -70,7 +71,7 @@ struct SimulatedPages {
 
     /// `scale` divides clients and `max_size` alike.
     init(_ feed: SimulatedFeed, _ sizes: SizeModel, _ rule: Rule, scale: Int) throws {
-        (self.feed, self.sizes, self.rule) = (feed, sizes, rule)
+        (self.feed, self.sizes, self.rule, self.scale) = (feed, sizes, rule, scale)
         clients = SimulatedClients(10_000 / scale, of: SimulatedClients.viewers, seed: 1)
         browsers = Array(repeating: Browser(), count: clients.held.count)
         // Small bodies stand for whole ones, so the limit allows as many versions as the default size holds packed.
@@ -178,6 +179,7 @@ struct SimulatedPages {
                     policy: AdmissionPolicy(versions: 1_000_000), contentType: "application/json"), over: nil,
                 now: now)
             seconds[body.digest] = second
+            outcome.packed.admit(bodyOf: second, page: 0, sizes, times: scale)
         }
         let key = PublicProof.Key(body.digest, chain: chain, variant: "")
         proof.record(key, to: UInt128(client))

@@ -24,13 +24,13 @@ enum Simulation {
         DispatchQueue.concurrentPerform(iterations: jobs.count) { index in
             let (scenario, rule) = jobs[index]
             guard var day = try? SimulatedDay(scenario, sizes, rule, scale: scale),
-                let outcome = try? day.run(scale: scale)
+                let outcome = try? day.run()
             else { return }
             outcomes.withLock { $0[index] = outcome }
         }
         print(
-            "Simulated days: a body of \(sizes.bodyBytes / 1000) KB, \(sizes.plainBytes) bytes plain, \(sizes.packedBytes) "
-                + "packed; a deploy every four hours; one client of \(scale)")
+            "Simulated days: a body of \(sizes.bodyBytes / 1000) KB, \(sizes.plainBytes) bytes plain; "
+                + "a deploy every four hours; one client of \(scale)")
         printRow([
             "", "", "requests", "found", "sent", "of oracle", "admitted", "written", "versions", "disk",
             "index",
@@ -74,8 +74,8 @@ enum Simulation {
             title, rule, "\(day.requests * scale / 1000)k",
             percent(day.found, of: day.downloads > 0 ? day.requests : day.advertised),
             percent(day.sentBytes, of: day.plainBytes), percent(day.sentBytes, of: oracle.sentBytes),
-            "\(day.admissions * scale / 1000)k", megabytes(day.admissions * scale * sizes.packedBytes),
-            "\(day.versionsMax * scale)", megabytes(day.versionsMax * scale * sizes.packedBytes),
+            "\(day.admissions * scale / 1000)k", megabytes(day.packed.bytes),
+            "\(day.versionsMax * scale)", megabytes(day.versionsMax * scale * day.packed.meanBytes),
             megabytes(day.indexBytes * scale),
             (day.evictions.sorted { $0.key.rawValue < $1.key.rawValue }.map {
                 "\($0.key):\($0.value * scale)"

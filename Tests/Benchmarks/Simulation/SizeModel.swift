@@ -9,6 +9,8 @@ struct SizeModel {
     /// The best coding without a dictionary.
     let plainBytes: Int
     /// The size of a version on disk: its body, packed over another of the last hour, and its row.
+    ///
+    /// The capacity of the store follows from it.
     let packedBytes: Int
     /// A dictionary of another URL.
     private let pageBytes: Int
@@ -46,7 +48,7 @@ struct SizeModel {
     }
 
     /// A row and its places in the indexes.
-    private static let rowBytes = 250
+    static let rowBytes = 250
 
     /// Returns the size of a delta from the client's body to the body of `second` at a URL.
     func deltaBytes(from held: SimulatedClients.Held, to second: Int, page: Int) -> Int {

@@ -1,8 +1,6 @@
 /// Packs bodies before they are written, most of them as a frame over an older body of the same chain and
 /// path.
 ///
-/// A new base is chosen once the excess of the frames over the current base, compared with a fresh one,
-/// equals the cost of a base. That costs at most twice as much as the best choice of bases known in advance.
 /// Confined to the write queue.
 struct Packer: Sendable {
     /// The name of a line: the bodies of one path and variant in one chain.
@@ -17,10 +15,7 @@ struct Packer: Sendable {
         /// The bytes of the base on disk.
         let baseBytes: Int
         var tables: PreparedDictionary?
-        /// The bytes of the first frame over the base.
-        var fresh: Int?
-        /// The bytes by which later frames together exceeded the first.
-        var excess = 0
+        var choice = BaseChoice()
         /// The number of successive bodies that did not pack well.
         var failures = 0
         /// The number of bodies since then that were left whole without a trial.
@@ -110,12 +105,12 @@ struct Packer: Sendable {
             let failures = line.failures + 1
             return begin(name, with: body, of: version, failures: failures)
         }
-        let fresh = line.fresh ?? bytes
-        let excess = line.excess + max(0, bytes - fresh)
-        guard excess <= line.baseBytes else { return begin(name, with: body, of: version) }
-        _ = lines.update(name) { line in
-            (line.fresh, line.excess, line.failures, line.skipped) = (fresh, excess, 0, 0)
+        var choice = line.choice
+        choice.record(frameBytes: bytes)
+        guard !choice.isNewBaseDue(baseBytes: line.baseBytes) else {
+            return begin(name, with: body, of: version)
         }
+        _ = lines.update(name) { ($0.choice, $0.failures, $0.skipped) = (choice, 0, 0) }
         return packed
     }
 
@@ -159,4 +154,25 @@ struct Packer: Sendable {
         else { return nil }
         return PackedBody(frame: frame, base: nil, count: body.count, digest: body.digest)
     }
+}
+
+/// Decides when a new base pays for the bodies that are packed over one.
+///
+/// It does once the excess of the frames over the current base, compared with the first, equals the cost of a base. That
+/// costs at most twice as much as the best choice of bases known in advance.
+package struct BaseChoice: Sendable {
+    private var firstFrameBytes: Int?
+    /// The bytes by which later frames together exceeded the first.
+    private var excessBytes = 0
+
+    package init() {}
+
+    /// Records the size of a frame; a simulation counts it `times` times.
+    package mutating func record(frameBytes: Int, times: Int = 1) {
+        let first = firstFrameBytes ?? frameBytes
+        firstFrameBytes = first
+        excessBytes += max(0, frameBytes - first) * times
+    }
+
+    package func isNewBaseDue(baseBytes: Int) -> Bool { excessBytes > baseBytes }
 }
