@@ -15,47 +15,22 @@ package final class Origin: Sendable {
     private let connections = Guarded<[WireSocket]>([])
     private let isStopped = Guarded(false)
 
-    /// Begins to listen at a port of the system's choice.
-    package convenience init(_ script: @escaping Script) throws {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        var address = sockaddr_in()
-        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        // Safe: the pointers are used within the calls; a sockaddr_in is what AF_INET says it is.
-        let code = unsafe withLoopbackAddress(port: 0) { unsafe bind(descriptor, $0, $1) }
-        guard code == 0, listen(descriptor, 128) == 0 else { throw WireError.cannotListen(errno) }
-        unsafe withUnsafeMutablePointer(to: &address) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                _ = unsafe getsockname(descriptor, $0, &size)
-            }
-        }
-        self.init(listening: descriptor, port: UInt16(bigEndian: address.sin_port), script)
+    /// Begins to listen at a port, by default one of the system's choice.
+    package convenience init(port: UInt16 = 0, _ script: @escaping Script) throws {
+        self.init(try WireListener(port: port), script)
     }
 
     /// Begins to listen at a path, which must be free.
     package convenience init(path: String, _ script: @escaping Script) throws {
-        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        // Safe: the copy stays within the field, and leaves a NUL at its end.
-        unsafe withUnsafeMutableBytes(of: &address.sun_path) { field in
-            unsafe field.copyBytes(from: path.utf8.prefix(field.count - 1))
-        }
-        // Safe: the pointer is used within the call; a sockaddr_un is what AF_UNIX says it is.
-        let code = unsafe withUnsafePointer(to: &address) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                unsafe bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
-        }
-        guard code == 0, listen(descriptor, 128) == 0 else { throw WireError.cannotListen(errno) }
-        self.init(listening: descriptor, port: 0, script)
+        self.init(try WireListener(path: path), script)
     }
 
-    private init(listening descriptor: Int32, port: UInt16, _ script: @escaping Script) {
-        self.descriptor = descriptor
-        self.port = port
+    private init(_ listener: WireListener, _ script: @escaping Script) {
+        descriptor = listener.descriptor
+        port = listener.port
+        // The thread alone holds the listener: its end closes the socket.
         Thread.detachNewThread { [received, connections] in
-            while case let accepted = closedOnExec(accept(descriptor, nil, nil)), accepted >= 0 {
-                let connection = WireSocket(owning: accepted)
+            while let connection = try? listener.accept(milliseconds: -1) {
                 connections.withLock { $0.append(connection) }
                 Thread.detachNewThread {
                     while let request = try? connection.receiveRequest(), request.isWhole {
@@ -65,7 +40,6 @@ package final class Origin: Sendable {
                     connections.withLock { $0.removeAll { $0 === connection } }
                 }
             }
-            close(descriptor)
         }
     }
 
@@ -86,7 +60,25 @@ package final class Origin: Sendable {
         }
     }
 
+    /// Returns an upstream that closes each connection after one response, which it chooses by the request's head;
+    /// for nil it is silent until the client gives up.
+    package static func closing(
+        port: UInt16 = 0, _ response: @escaping @Sendable (String) -> [UInt8]?
+    ) throws -> Origin {
+        try Origin(port: port) { request, connection in
+            guard let bytes = response(request.head) else { return }
+            connection.send(bytes)
+            connection.finish()
+        }
+    }
+
     deinit { stop() }
+
+    /// The URL that leads to it, without a slash at the end.
+    package var url: String { "http://127.0.0.1:\(port)" }
+
+    /// The head of each request so far, in order.
+    package var heads: [String] { requests.map(\.head) }
 
     /// What it was asked so far.
     package var requests: [WireMessage] { received.withLock { $0 } }

@@ -1,5 +1,7 @@
 /// A request or response as it came over the wire.
 package struct WireMessage: Sendable {
+    /// The head as it came, with its empty line.
+    package let head: String
     /// The request line or status line.
     package var startLine: String
     /// The fields in their order.
@@ -11,6 +13,7 @@ package struct WireMessage: Sendable {
 
     /// Reads a head, its empty line included.
     package init(head: String) {
+        self.head = head
         var lines = head.split(separator: "\r\n")
         startLine = lines.isEmpty ? "" : String(lines.removeFirst())
         for line in lines {

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Primitives
 
 /// One end of a connection: a blocking socket that gives up after a minute.
 ///
@@ -19,7 +20,7 @@ package final class WireSocket: @unchecked Sendable {
     /// How the connection ended; nil as long as it is not known to have.
     package private(set) var ending: Ending?
 
-    init(owning descriptor: Int32) {
+    package init(owning descriptor: Int32) {
         self.descriptor = descriptor
         setTimeouts(milliseconds: Self.patienceMilliseconds)
         var one: Int32 = 1
@@ -28,9 +29,12 @@ package final class WireSocket: @unchecked Sendable {
     }
 
     /// Connects to a port of this machine; `receiveBytes` bounds what the kernel takes without being read.
-    package init(port: UInt16, receiveBytes: Int32? = nil) throws {
+    ///
+    /// `isAwaited` is false for a connection that may never be accepted: it is begun only, and cannot be used.
+    package init(port: UInt16, receiveBytes: Int32? = nil, isAwaited: Bool = true) throws {
         // What children inherit by chance counts against their limits, and keeps connections open.
-        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        let type = SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | (isAwaited ? 0 : SOCK_NONBLOCK.rawValue)
+        descriptor = socket(AF_INET, Int32(type), 0)
         if var receiveBytes {
             // Safe: `receiveBytes` is local and outlives the call.
             unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &receiveBytes, 4)
@@ -38,7 +42,7 @@ package final class WireSocket: @unchecked Sendable {
         setTimeouts(milliseconds: Self.patienceMilliseconds)
         // Safe: the pointer is used within the call.
         let code = unsafe withLoopbackAddress(port: port) { unsafe connect(descriptor, $0, $1) }
-        guard code == 0 else { throw WireError.cannotConnect(errno) }
+        guard code == 0 || !isAwaited && errno == EINPROGRESS else { throw WireError.cannotConnect(errno) }
     }
 
     deinit {
@@ -52,12 +56,7 @@ package final class WireSocket: @unchecked Sendable {
     package func send(_ bytes: [UInt8]) -> Bool {
         var sent = 0
         while sent < bytes.count {
-            // Safe: the kernel reads within the array and keeps no pointer.
-            let count = unsafe bytes.withUnsafeBytes { buffer in
-                unsafe Glibc.send(
-                    descriptor, buffer.baseAddress?.advanced(by: sent), buffer.count - sent,
-                    Int32(MSG_NOSIGNAL))
-            }
+            let count = push(bytes.span.extracting(sent..<bytes.count))
             guard count > 0 else { return false }
             sent += count
         }
@@ -68,12 +67,24 @@ package final class WireSocket: @unchecked Sendable {
     @discardableResult
     package func send(_ text: String) -> Bool { send(Array(text.utf8)) }
 
-    /// Sends `piece` over and over until nothing is taken for a time or `limit` bytes have gone; returns how many.
+    /// Sends `piece` repeatedly until none is taken for a while or `limit` bytes are gone; returns the number taken.
     package func flood(with piece: [UInt8], limit: Int, quietMilliseconds: Int) -> Int {
         setTimeouts(milliseconds: quietMilliseconds)
-        var count = 0
-        while count < limit, send(piece) { count += piece.count }
-        return count
+        defer { setTimeouts(milliseconds: Self.patienceMilliseconds) }
+        var sent = 0
+        while sent < limit {
+            let count = push(piece.span)
+            guard count > 0 else { break }
+            sent += count
+        }
+        return sent
+    }
+
+    private func push(_ bytes: Span<UInt8>) -> Int {
+        // Safe: the kernel reads within the span and keeps no pointer.
+        unsafe bytes.withUnsafeBytes {
+            unsafe Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+        }
     }
 
     /// Says that nothing more will be sent.
@@ -120,15 +131,8 @@ package final class WireSocket: @unchecked Sendable {
 
     /// The next head; its body is still to come.
     package func receiveHead() throws -> WireMessage {
-        let end = Array("\r\n\r\n".utf8)
-        while true {
-            if let place = unread.firstRange(of: end) {
-                let head = String(decoding: unread[..<place.upperBound], as: UTF8.self)
-                unread.removeFirst(place.upperBound)
-                return WireMessage(head: head)
-            }
-            guard fill() else { throw WireError.noHead(ending) }
-        }
+        guard let head = take(through: "\r\n\r\n") else { throw WireError.noHead(ending) }
+        return WireMessage(head: String(decoding: head, as: UTF8.self))
     }
 
     /// The next bytes of a message whose head has come, without framing; empty at its end, nil when it is cut off.
@@ -200,13 +204,53 @@ package final class WireSocket: @unchecked Sendable {
     }
 
     private func receiveLine() -> String? {
+        take(through: "\r\n").map { String(decoding: $0.dropLast(2), as: UTF8.self) }
+    }
+
+    // MARK: Receiving text
+
+    /// Reads up to and including `end`; returns what came if the connection ends or stays silent before it.
+    package func read(through end: String) -> String {
+        let bytes = take(through: end) ?? take(unread.count)
+        return String(bytes.span)
+    }
+
+    /// Reads a head with its empty line.
+    package func readHead() -> String { read(through: "\r\n\r\n") }
+
+    /// Reads this many bytes, or fewer if no more come.
+    package func read(_ count: Int) -> String {
+        while unread.count < count, fill() {}
+        let bytes = take(min(count, unread.count))
+        return String(bytes.span)
+    }
+
+    /// Reads until the end; returns the text and the kind of end.
+    package func readToEnd() -> (text: String, ending: Ending?) {
+        let bytes = receiveAll()
+        return (String(bytes.span), ending)
+    }
+
+    /// Reads until the end; returns the number of bytes and the kind of end.
+    package func countToEnd() -> (count: Int, ending: Ending?) {
+        var count = 0
+        repeat {
+            count += unread.count
+            unread = []
+        } while fill()
+        return (count, ending)
+    }
+
+    private func take(through end: String) -> [UInt8]? {
         while true {
-            if let place = unread.firstRange(of: [13, 10]) {
-                defer { unread.removeFirst(place.upperBound) }
-                return String(decoding: unread[..<place.lowerBound], as: UTF8.self)
-            }
+            if let place = unread.firstRange(of: Array(end.utf8)) { return take(place.upperBound) }
             guard fill() else { return nil }
         }
+    }
+
+    private func take(_ count: Int) -> [UInt8] {
+        defer { unread.removeFirst(count) }
+        return Array(unread[..<count])
     }
 
     /// Reads what there is; false when there is nothing more.
@@ -233,19 +277,6 @@ package final class WireSocket: @unchecked Sendable {
 package enum WireError: Error {
     case cannotConnect(Int32)
     case cannotListen(Int32)
+    case noConnection(Int32)
     case noHead(WireSocket.Ending?)
-}
-
-/// Calls `body` with the socket address of 127.0.0.1 and a port.
-func withLoopbackAddress(port: UInt16, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = port.bigEndian
-    address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-    // Safe: a sockaddr_in is what AF_INET says it is, and `address` outlives the call.
-    return unsafe withUnsafePointer(to: &address) { pointer in
-        unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-            unsafe body($0, socklen_t(MemoryLayout<sockaddr_in>.size))
-        }
-    }
 }

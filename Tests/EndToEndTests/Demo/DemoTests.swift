@@ -1,4 +1,5 @@
 internal import Foundation
+internal import TestSupport
 internal import Testing
 
 @testable internal import dictum
@@ -47,7 +48,7 @@ internal import Testing
     @Test(.timeLimit(.minutes(10)))
     func `a port that is taken is replaced with a note`() throws {
         // If another process has the port already, that serves the test as well.
-        let holder = try? ScriptedOrigin(port: 8080) { _ in nil }
+        let holder = try? Origin.closing(port: 8080) { _ in nil }
         defer { holder?.stop() }
         let result = try RunningProcess.run(["demo", "--once"])
         #expect(result.status == 0)
@@ -86,7 +87,7 @@ internal import Testing
     func `an address that was given and is taken is an error that names the option`(command: [String]) throws
     {
         let folder = try TemporaryFolder()
-        let holder = try ScriptedOrigin { _ in nil }
+        let holder = try Origin.closing { _ in nil }
         defer { holder.stop() }
         let result = try RunningProcess.run(
             command + ["--listen", "127.0.0.1:\(holder.port)"], in: folder.path)

@@ -1,6 +1,7 @@
 internal import Dictionaries
 internal import Foundation
 internal import HTTP
+internal import TestSupport
 internal import Testing
 
 @testable internal import dictum
@@ -8,8 +9,8 @@ internal import Testing
 /// The dictionaries on the disk: across processes, damage, expiry, validation and limits.
 @Suite struct FetchCacheTests {
     /// Returns an origin of one dictionary with a validator, which responds with 304 and those fields to a match.
-    private static func origin(notModified fields: [String]) throws -> ScriptedOrigin {
-        try ScriptedOrigin { head in
+    private static func origin(notModified fields: [String]) throws -> Origin {
+        try Origin.closing { head in
             if field("If-None-Match", of: head) == "W/\"one\"" {
                 return Wire.answer("304 Not Modified", fields)
             }
@@ -27,15 +28,15 @@ internal import Testing
         _ = try fetching.fetch("\(origin.url)/feed")
         try fetching.expireAll()
         let second = try fetching.fetch("\(origin.url)/feed")
-        #expect(field("Available-Dictionary", of: origin.requests.last) == nil)
+        #expect(field("Available-Dictionary", of: origin.heads.last) == nil)
         #expect(second.body == feed(1))
         #expect(second.report.status == 304 && second.report.revalidated && second.report.stored)
         #expect(second.report.wire_bytes == 0 && second.report.body_bytes == feed(1).count)
         _ = try fetching.fetch("\(origin.url)/feed")
-        #expect(field("Available-Dictionary", of: origin.requests.last) == available(feed(1)))
+        #expect(field("Available-Dictionary", of: origin.heads.last) == available(feed(1)))
         // Values that the 304 does not give stay: the id and the validator.
-        #expect(field("Dictionary-ID", of: origin.requests.last) == "\"a\"")
-        #expect(field("If-None-Match", of: origin.requests.last) == nil)
+        #expect(field("Dictionary-ID", of: origin.heads.last) == "\"a\"")
+        #expect(field("If-None-Match", of: origin.heads.last) == nil)
     }
 
     @Test(.timeLimit(.minutes(10)))
@@ -47,7 +48,7 @@ internal import Testing
         try fetching.expireAll()
         #expect(try fetching.fetch("\(origin.url)/feed").report.stored)
         _ = try fetching.fetch("\(origin.url)/feed")
-        #expect(field("Available-Dictionary", of: origin.requests.last) == available(feed(1)))
+        #expect(field("Available-Dictionary", of: origin.heads.last) == available(feed(1)))
     }
 
     @Test(.timeLimit(.minutes(10)))
@@ -72,9 +73,9 @@ internal import Testing
         try fetching.folder.write(Array("x".utf8), to: "cache/\(name)")
         let again = try fetching.fetch("\(origin.url)/feed", "--accept", "dcz")
         #expect(again.body == feed(1) && again.report.stored)
-        #expect(field("Available-Dictionary", of: origin.requests.last) == nil)
+        #expect(field("Available-Dictionary", of: origin.heads.last) == nil)
         _ = try fetching.fetch("\(origin.url)/feed")
-        #expect(field("Available-Dictionary", of: origin.requests.last) == available(feed(1)))
+        #expect(field("Available-Dictionary", of: origin.heads.last) == available(feed(1)))
     }
 
     @Test(.timeLimit(.minutes(10)))

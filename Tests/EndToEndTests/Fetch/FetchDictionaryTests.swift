@@ -1,4 +1,5 @@
 internal import Dictionaries
+internal import TestSupport
 internal import Testing
 
 /// The dictionaries that a client keeps, and the one it offers (RFC 9842 section 2).
@@ -7,7 +8,7 @@ internal import Testing
 
     @Test(.timeLimit(.minutes(10)), arguments: [ContentCoding.dcz, .dcb])
     func `the second fetch names the first body and reads the difference`(coding: ContentCoding) throws {
-        let origin = try ScriptedOrigin { head in
+        let origin = try Origin.closing { head in
             guard field("Available-Dictionary", of: head) != nil else {
                 return Wire.ok(Self.offer, "Cache-Control: max-age=60", body: feed(1))
             }
@@ -25,7 +26,7 @@ internal import Testing
         #expect(second.report.wire_bytes == coded(feed(2), coding, over: feed(1)).count)
         #expect(second.report.body_bytes == feed(2).count)
         // RFC 9842 section 6.1: neither dcb nor dcz is offered without a dictionary.
-        let requests = origin.requests
+        let requests = origin.heads
         #expect(field("Accept-Encoding", of: requests.first) == "zstd, br, gzip")
         #expect(field("Dictionary-ID", of: requests.first) == nil)
         #expect(field("Accept-Encoding", of: requests.last) == "dcz, dcb, zstd, br, gzip")
@@ -43,14 +44,14 @@ internal import Testing
             ["Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT"],
         ])
     func `an answer that a private cache may use is kept`(fields: [String]) throws {
-        let origin = try ScriptedOrigin { _ in
+        let origin = try Origin.closing { _ in
             Wire.answer("200 OK", [#"Use-As-Dictionary: match="/feed""#] + fields, body: feed(1))
         }
         defer { origin.stop() }
         let fetching = try Fetching()
         #expect(try fetching.fetch("\(origin.url)/feed").report.stored)
         _ = try fetching.fetch("\(origin.url)/feed")
-        #expect(field("Available-Dictionary", of: origin.requests.last) == available(feed(1)))
+        #expect(field("Available-Dictionary", of: origin.heads.last) == available(feed(1)))
     }
 
     @Test(
@@ -76,30 +77,30 @@ internal import Testing
             ("200 OK", ["Cache-Control: max-age=60"]),
         ])
     func `an answer that may not be used again is not kept`(status: String, fields: [String]) throws {
-        let origin = try ScriptedOrigin { _ in Wire.answer(status, fields, body: feed(1)) }
+        let origin = try Origin.closing { _ in Wire.answer(status, fields, body: feed(1)) }
         defer { origin.stop() }
         let fetching = try Fetching()
         let first = try fetching.fetch("\(origin.url)/feed")
         #expect(first.body == feed(1) && !first.report.stored)
         _ = try fetching.fetch("\(origin.url)/feed")
-        #expect(field("Available-Dictionary", of: origin.requests.last) == nil)
+        #expect(field("Available-Dictionary", of: origin.heads.last) == nil)
     }
 
     @Test(.timeLimit(.minutes(10)))
     func `the member ttl counts in place of the answer's own freshness`() throws {
-        let origin = try ScriptedOrigin { _ in
+        let origin = try Origin.closing { _ in
             Wire.ok(#"Use-As-Dictionary: match="/feed", ttl=60"#, "Cache-Control: max-age=0", body: feed(1))
         }
         defer { origin.stop() }
         let fetching = try Fetching()
         #expect(try fetching.fetch("\(origin.url)/feed").report.stored)
         _ = try fetching.fetch("\(origin.url)/feed")
-        #expect(field("Available-Dictionary", of: origin.requests.last) == available(feed(1)))
+        #expect(field("Available-Dictionary", of: origin.heads.last) == available(feed(1)))
     }
 
     @Test(.timeLimit(.minutes(10)))
     func `the longest match is offered, then the newest, and only where it matches`() throws {
-        let origin = try ScriptedOrigin { head in
+        let origin = try Origin.closing { head in
             let offers = [
                 "/long": ("/data/special*", 1), "/short": ("/data/*", 2), "/old": ("/equal/a*", 3),
                 "/new": ("/equal/*b", 4), "/relative/one": ("*", 5),
@@ -121,18 +122,18 @@ internal import Testing
         ]
         for (path, version) in expected {
             _ = try fetching.fetch(origin.url + path)
-            let named = field("Available-Dictionary", of: origin.requests.last)
+            let named = field("Available-Dictionary", of: origin.heads.last)
             #expect(named == available(feed(version)), "\(path)")
         }
         _ = try fetching.fetch("\(origin.url)/elsewhere")
-        #expect(field("Available-Dictionary", of: origin.requests.last) == nil)
+        #expect(field("Available-Dictionary", of: origin.heads.last) == nil)
     }
 
     @Test(.timeLimit(.minutes(10)))
     func `a dictionary is never offered to another origin`() throws {
         let offer = #"Use-As-Dictionary: match="/*""#
-        let first = try ScriptedOrigin { _ in Wire.ok(offer, "Cache-Control: max-age=60", body: feed(1)) }
-        let second = try ScriptedOrigin { _ in Wire.ok(body: feed(2)) }
+        let first = try Origin.closing { _ in Wire.ok(offer, "Cache-Control: max-age=60", body: feed(1)) }
+        let second = try Origin.closing { _ in Wire.ok(body: feed(2)) }
         defer {
             first.stop()
             second.stop()
@@ -140,12 +141,12 @@ internal import Testing
         let fetching = try Fetching()
         #expect(try fetching.fetch("\(first.url)/feed").report.stored)
         _ = try fetching.fetch("\(second.url)/feed")
-        #expect(field("Available-Dictionary", of: second.requests.last) == nil)
+        #expect(field("Available-Dictionary", of: second.heads.last) == nil)
     }
 
     @Test(.timeLimit(.minutes(10)))
     func `without dcz and dcb nothing is kept and nothing is offered`() throws {
-        let origin = try ScriptedOrigin { _ in
+        let origin = try Origin.closing { _ in
             Wire.ok(#"Use-As-Dictionary: match="/feed""#, "Cache-Control: max-age=60", body: feed(1))
         }
         defer { origin.stop() }
@@ -153,13 +154,13 @@ internal import Testing
         #expect(try !fetching.fetch("\(origin.url)/feed", "--accept", "gzip").report.stored)
         #expect(try fetching.fetch("\(origin.url)/feed").report.stored)
         _ = try fetching.fetch("\(origin.url)/feed", "--accept", "gzip, br")
-        #expect(field("Available-Dictionary", of: origin.requests.last) == nil)
-        #expect(field("Accept-Encoding", of: origin.requests.last) == "gzip, br")
+        #expect(field("Available-Dictionary", of: origin.heads.last) == nil)
+        #expect(field("Accept-Encoding", of: origin.heads.last) == "gzip, br")
     }
 
     @Test(.timeLimit(.minutes(10)), arguments: [ContentCoding.gzip, .br, .zstd])
     func `a dictionary that travelled coded is kept as its decoded bytes`(coding: ContentCoding) throws {
-        let origin = try ScriptedOrigin { _ in
+        let origin = try Origin.closing { _ in
             Wire.ok(
                 #"Use-As-Dictionary: match="/feed""#, "Cache-Control: max-age=60",
                 "Content-Encoding: \(coding.token)", body: coded(feed(1), coding))
@@ -169,6 +170,6 @@ internal import Testing
         let first = try fetching.fetch("\(origin.url)/feed")
         #expect(first.body == feed(1) && first.report.coding == coding.token)
         _ = try fetching.fetch("\(origin.url)/feed")
-        #expect(field("Available-Dictionary", of: origin.requests.last) == available(feed(1)))
+        #expect(field("Available-Dictionary", of: origin.heads.last) == available(feed(1)))
     }
 }

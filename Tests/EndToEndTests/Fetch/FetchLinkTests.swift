@@ -1,11 +1,12 @@
 internal import Foundation
+internal import TestSupport
 internal import Testing
 
 /// `Link; rel="compression-dictionary"` (RFC 9842 section 3).
 @Suite struct FetchLinkTests {
     @Test(.timeLimit(.minutes(10)))
     func `a linked dictionary is fetched after the answer, kept, and not fetched again`() throws {
-        let origin = try ScriptedOrigin { head in
+        let origin = try Origin.closing { head in
             if head.hasPrefix("GET /dictionaries/one ") {
                 return Wire.ok(
                     #"Use-As-Dictionary: match="/page*""#, "Cache-Control: max-age=60", body: feed(1))
@@ -18,16 +19,16 @@ internal import Testing
         let first = try fetching.fetch("\(origin.url)/page1")
         #expect(first.body == feed(2) && first.report.stored)
         _ = try fetching.fetch("\(origin.url)/page2")
-        let paths = origin.requests.map { $0.components(separatedBy: "\r\n")[0] }
+        let paths = origin.heads.map { $0.components(separatedBy: "\r\n")[0] }
         #expect(paths == ["GET /page1 HTTP/1.1", "GET /dictionaries/one HTTP/1.1", "GET /page2 HTTP/1.1"])
-        #expect(field("Available-Dictionary", of: origin.requests.last) == available(feed(1)))
+        #expect(field("Available-Dictionary", of: origin.heads.last) == available(feed(1)))
     }
 
     @Test(.timeLimit(.minutes(10)))
     func `a link to another origin is not followed`() throws {
-        let other = try ScriptedOrigin { _ in Wire.ok(body: feed(1)) }
+        let other = try Origin.closing { _ in Wire.ok(body: feed(1)) }
         let target = other.url
-        let origin = try ScriptedOrigin { _ in
+        let origin = try Origin.closing { _ in
             Wire.ok("Link: <\(target)/d>; rel=\"compression-dictionary\"", body: feed(2))
         }
         defer {
@@ -35,12 +36,12 @@ internal import Testing
             other.stop()
         }
         #expect(try Fetching().fetch("\(origin.url)/page").body == feed(2))
-        #expect(other.requests.isEmpty && origin.requests.count == 1)
+        #expect(other.heads.isEmpty && origin.heads.count == 1)
     }
 
     @Test(.timeLimit(.minutes(10)))
     func `a linked dictionary that fails is a warning, and the body stands`() throws {
-        let origin = try ScriptedOrigin { head in
+        let origin = try Origin.closing { head in
             guard head.hasPrefix("GET /page ") else { return Wire.ok("Content-Encoding: lzma", body: [1]) }
             return Wire.ok(#"Link: </d>; rel="compression-dictionary""#, body: feed(2))
         }

@@ -1,12 +1,13 @@
 internal import Dictionaries
 internal import Foundation
+internal import TestSupport
 internal import Testing
 
 /// The output of `dictum fetch`.
 @Suite struct FetchOutputTests {
     @Test(.timeLimit(.minutes(10)))
     func `the JSON report has these keys and nothing else is on standard output`() throws {
-        let origin = try ScriptedOrigin { _ in
+        let origin = try Origin.closing { _ in
             Wire.ok("Content-Encoding: gzip", body: coded(feed(1), .gzip))
         }
         defer { origin.stop() }
@@ -31,12 +32,12 @@ internal import Testing
         #expect(report["stored"] as? Bool == false)
         let saved = try #require(report["saved_percent"] as? Double)
         #expect(saved > 50 && saved < 100)
-        #expect(origin.requests.first?.hasPrefix("GET /feed?x=1 HTTP/1.1\r\n") == true)
+        #expect(origin.heads.first?.hasPrefix("GET /feed?x=1 HTTP/1.1\r\n") == true)
     }
 
     @Test(.timeLimit(.minutes(10)))
     func `the body goes to standard output and the report to standard error`() throws {
-        let origin = try ScriptedOrigin { _ in Wire.answer("404 Not Found", body: Array("nothing here".utf8))
+        let origin = try Origin.closing { _ in Wire.answer("404 Not Found", body: Array("nothing here".utf8))
         }
         defer { origin.stop() }
         let result = try Fetching().run("\(origin.url)/feed")
@@ -47,15 +48,15 @@ internal import Testing
 
     @Test(.timeLimit(.minutes(10)))
     func `a redirect is reported as it is`() throws {
-        let origin = try ScriptedOrigin { _ in Wire.answer("302 Found", ["Location: /other"]) }
+        let origin = try Origin.closing { _ in Wire.answer("302 Found", ["Location: /other"]) }
         defer { origin.stop() }
         #expect(try Fetching().fetch("\(origin.url)/feed").report.status == 302)
-        #expect(origin.requests.count == 1)
+        #expect(origin.heads.count == 1)
     }
 
     @Test(.timeLimit(.minutes(10)))
     func `verbose prints the heads as curl does`() throws {
-        let origin = try ScriptedOrigin { _ in
+        let origin = try Origin.closing { _ in
             Array("HTTP/1.1 103 Early Hints\r\nX: 1\r\n\r\n".utf8) + Wire.ok("X: 2", body: feed(1))
         }
         defer { origin.stop() }
@@ -70,7 +71,7 @@ internal import Testing
 
     @Test(.timeLimit(.minutes(10)))
     func `fields, cookies and a failing status are as curl has them`() throws {
-        let origin = try ScriptedOrigin { _ in Wire.answer("404 Not Found", body: Array("nothing here".utf8))
+        let origin = try Origin.closing { _ in Wire.answer("404 Not Found", body: Array("nothing here".utf8))
         }
         defer { origin.stop() }
         let result = try Fetching().run(
@@ -78,7 +79,7 @@ internal import Testing
             "User-Agent: mine", "--cookie", "sid=1; theme=dark", "--fail")
         #expect(result.status == 1 && result.output.isEmpty)
         #expect(result.errors.hasPrefix("dictum: 404, identity: 12 bytes"))
-        let request = try #require(origin.requests.first)
+        let request = try #require(origin.heads.first)
         for line in [
             "Authorization: Bearer a", "x-two: b", "x-two: c", "User-Agent: mine",
             "Cookie: sid=1; theme=dark",
@@ -90,7 +91,7 @@ internal import Testing
 
     @Test(.timeLimit(.minutes(10)))
     func `the id that a dictionary came with is sent back, and the report names it`() throws {
-        let origin = try ScriptedOrigin { _ in
+        let origin = try Origin.closing { _ in
             Wire.ok(
                 "Use-As-Dictionary: match=\"/feed\", id=\"k-1\"", "Cache-Control: max-age=600", body: feed(1))
         }
@@ -100,6 +101,6 @@ internal import Testing
         let second = try fetching.run("\(origin.url)/feed", "--json")
         #expect(second.text.contains(#""dictionary_id":"k-1""#))
         #expect(second.errors.contains("Dictionary-ID k-1 sent back"))
-        #expect(origin.requests.last?.contains("\r\nDictionary-ID: \"k-1\"\r\n") == true)
+        #expect(origin.heads.last?.contains("\r\nDictionary-ID: \"k-1\"\r\n") == true)
     }
 }

@@ -1,5 +1,6 @@
 internal import Dictionaries
 internal import Foundation
+internal import TestSupport
 internal import Testing
 
 /// Responses whose body must be refused: exit code 1, one line, nothing written.
@@ -73,7 +74,7 @@ internal import Testing
 
     @Test(.timeLimit(.minutes(10)), arguments: cases)
     func `a body that cannot be trusted is refused whole`(bad: Case) throws {
-        let origin = try ScriptedOrigin { head in
+        let origin = try Origin.closing { head in
             guard field("Available-Dictionary", of: head) == nil else { return bad.answer }
             return Wire.ok(#"Use-As-Dictionary: match="/feed""#, "Cache-Control: max-age=60", body: feed(1))
         }
@@ -91,7 +92,7 @@ internal import Testing
 
     @Test(.timeLimit(.minutes(10)))
     func `a dictionary coding without a dictionary offered is refused`() throws {
-        let origin = try ScriptedOrigin { _ in
+        let origin = try Origin.closing { _ in
             Wire.ok("Content-Encoding: dcb", body: coded(feed(2), .dcb, over: feed(1)))
         }
         defer { origin.stop() }
@@ -102,7 +103,7 @@ internal import Testing
 
     @Test(.timeLimit(.minutes(10)))
     func `a server that never answers is given up in time`() throws {
-        let origin = try ScriptedOrigin { _ in nil }
+        let origin = try Origin.closing { _ in nil }
         defer { origin.stop() }
         let result = try Fetching().run("\(origin.url)/feed", "--max-time", "1")
         #expect(result.status == 1)
@@ -118,7 +119,7 @@ internal import Testing
         #expect(gone.status == 1)
         #expect(
             gone.errors == "dictum: cannot connect: Connection refused; check that the server is running\n")
-        let origin = try ScriptedOrigin { _ in Wire.ok(body: feed(1)) }
+        let origin = try Origin.closing { _ in Wire.ok(body: feed(1)) }
         defer { origin.stop() }
         let plain = try fetching.run("https://\(origin.url.dropFirst(7))/feed", "--max-time", "5")
         #expect(plain.status == 1)

@@ -1,6 +1,7 @@
 internal import Dictionaries
 internal import Foundation
 internal import Primitives
+internal import TestSupport
 internal import Testing
 
 /// `dictum fetch` against `dictum serve`, both as users run them.
@@ -10,7 +11,7 @@ internal import Testing
         throws
     {
         let version = Guarded<Int>(0)
-        let origin = try ScriptedOrigin { _ in
+        let origin = try Origin.closing { _ in
             let number = version.withLock { value in
                 value += 1
                 return value

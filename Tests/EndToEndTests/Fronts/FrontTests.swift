@@ -36,7 +36,7 @@ internal import Testing
             }
             proxy = try ServedProxy(origin, in: TemporaryFolder())
             // A port that is free, or was a moment ago.
-            let holder = try ScriptedOrigin { _ in nil }
+            let holder = try Origin.closing { _ in nil }
             port = holder.port
             holder.stop()
             self.front = try front.start(port: port, before: proxy.port, certificates, in: folder)

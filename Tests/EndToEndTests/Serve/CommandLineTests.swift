@@ -70,7 +70,7 @@ internal import Testing
 
     @Test func `a port alone is where serve listens, and its own upstream is refused at the start`() throws {
         let folder = try TemporaryFolder()
-        let holder = try ScriptedOrigin { _ in nil }
+        let holder = try Origin.closing { _ in nil }
         let port = holder.port
         holder.stop()
         let result = try RunningProcess.run(

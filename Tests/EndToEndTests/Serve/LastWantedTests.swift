@@ -5,20 +5,13 @@ internal import Testing
 private let old = Feed.bytes(version: 0, items: 40)
 private let new = Feed.bytes(version: 1, items: 40)
 
-private func answer(_ body: [UInt8], _ fields: String...) -> [UInt8] {
-    wire(
-        (["HTTP/1.1 200 OK", "Content-Type: application/json", "Cache-Control: public, max-age=60"] + fields)
-            .joined(separator: "\r\n"), body: body
-    )
-}
-
 /// Tests which requests refresh `last_wanted`, which decides about eviction and `max_age`.
 @Suite(.timeLimit(.minutes(10))) struct LastWantedTests {
     /// A folder whose store has the old version of `/feed`, last wanted long ago.
     private func folderWithOld(_ settings: String) throws -> TemporaryFolder {
         let folder = try TemporaryFolder()
         try folder.write(old, to: "old")
-        let proxy = try ServedProxy(Origin(answer(old, "ETag: \"1\"")), in: folder, settings)
+        let proxy = try ServedProxy(Origin(storable(old, "ETag: \"1\"")), in: folder, settings)
         #expect(try proxy.curl("/feed").carries(old))
         #expect(try proxy.process.terminate().status == 0)
         try run("UPDATE version SET admitted = 1000, last_wanted = 1000, max_age = 1000000000000", in: folder)
@@ -47,7 +40,8 @@ private func answer(_ body: [UInt8], _ fields: String...) -> [UInt8] {
 
     @Test func `a version that nobody advertises, offers or answers with is not wanted`() throws {
         let folder = try folderWithOld("")
-        let wanted = try lastWanted(before: Origin(answer(new)), in: folder) { (proxy: ServedProxy) throws in
+        let wanted = try lastWanted(before: Origin(storable(new)), in: folder) {
+            (proxy: ServedProxy) throws in
             #expect(try proxy.curl("/feed").carries(new))
             #expect(try proxy.curl("/other").carries(new))
         }
@@ -57,7 +51,8 @@ private func answer(_ body: [UInt8], _ fields: String...) -> [UInt8] {
     @Test func `a version that a client advertises is wanted`() throws {
         let folder = try folderWithOld("")
         let start = now
-        let wanted = try lastWanted(before: Origin(answer(new)), in: folder) { (proxy: ServedProxy) throws in
+        let wanted = try lastWanted(before: Origin(storable(new)), in: folder) {
+            (proxy: ServedProxy) throws in
             #expect(try proxy.curl("/feed", "dcz", over: "old").head["Content-Encoding"] == "dcz")
         }
         #expect(wanted >= start)
@@ -66,7 +61,7 @@ private func answer(_ body: [UInt8], _ fields: String...) -> [UInt8] {
     @Test func `a version that is the upstream's body and offered is wanted`() throws {
         let folder = try folderWithOld("")
         let start = now
-        let wanted = try lastWanted(before: Origin(answer(old, "ETag: \"1\"")), in: folder) {
+        let wanted = try lastWanted(before: Origin(storable(old, "ETag: \"1\"")), in: folder) {
             (proxy: ServedProxy) throws in
             #expect(try proxy.curl("/feed").head["Use-As-Dictionary"] != nil)
         }
@@ -88,7 +83,7 @@ private func answer(_ body: [UInt8], _ fields: String...) -> [UInt8] {
     {
         let folder = try folderWithOld("")
         let start = now
-        let wanted = try lastWanted(before: Origin(answer(old, "ETag: \"2\"")), in: folder) {
+        let wanted = try lastWanted(before: Origin(storable(old, "ETag: \"2\"")), in: folder) {
             (proxy: ServedProxy) throws in
             #expect(try proxy.curl("/feed").carries(old))
         }
@@ -100,11 +95,11 @@ private func answer(_ body: [UInt8], _ fields: String...) -> [UInt8] {
     {
         let folder = try folderWithOld("")
         try run("UPDATE version SET max_age = \(now - 1000 + 3600)", in: folder)
-        let proxy = try ServedProxy(Origin(answer(new)), in: folder)
+        let proxy = try ServedProxy(Origin(storable(new)), in: folder)
         #expect(try proxy.curl("/feed", "dcz", over: "old").head["Content-Encoding"] == "dcz")
         #expect(try proxy.process.terminate().status == 0)
         try run("UPDATE version SET max_age = 1, last_wanted = 1000 WHERE admitted = 1000", in: folder)
-        let later = try ServedProxy(Origin(answer(new)), in: folder)
+        let later = try ServedProxy(Origin(storable(new)), in: folder)
         // The sweep comes within a second or so.
         try waitUntil("the sweep has removed the version") {
             try later.sqlite("SELECT count(*) FROM version WHERE admitted = 1000") == "0"
@@ -117,7 +112,7 @@ private func answer(_ body: [UInt8], _ fields: String...) -> [UInt8] {
     {
         let folder = try folderWithOld("")
         try run("UPDATE body SET bytes = zeroblob(length(bytes))", in: folder)
-        let proxy = try ServedProxy(Origin(answer(new)), in: folder, "explain: true")
+        let proxy = try ServedProxy(Origin(storable(new)), in: folder, "explain: true")
         let first = try proxy.curl("/feed", "dcz, gzip;q=0", over: "old")
         #expect(first.carries(new))
         #expect(first.head["Dictum-Explain"]?.contains("reason=dictionary-cold") == true)

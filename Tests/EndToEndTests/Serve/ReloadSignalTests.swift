@@ -6,10 +6,6 @@ internal import Testing
 private let old = Feed.bytes(version: 0, items: 850)
 private let new = Feed.bytes(version: 1, items: 850)
 
-private func answer(_ body: [UInt8]) -> [UInt8] {
-    wire("HTTP/1.1 200 OK", "Content-Type: application/json", "Cache-Control: public, max-age=60", body: body)
-}
-
 extension ServedProxy {
     /// Changes the configuration by replacing a text in it, and has the program read it again.
     fileprivate func reload(replacing text: String, with other: String) throws {
@@ -22,7 +18,7 @@ extension ServedProxy {
 
 @Suite(.timeLimit(.minutes(10))) struct ReloadSignalTests {
     @Test func `SIGHUP with a wrong file says what check says, and all stays as it is`() throws {
-        let proxy = try ServedProxy(Origin(answer(old)), in: TemporaryFolder(), "explain: off")
+        let proxy = try ServedProxy(Origin(storable(old)), in: TemporaryFolder(), "explain: off")
         try proxy.reload(replacing: "explain: off", with: "explain: perhaps\nlimts: {}")
         let errors = try proxy.process.waitFor("keeping the current one")
         let check = try RunningProcess.run(["check", "--config", "\(proxy.folder.path)/dictum.yaml"])
@@ -37,7 +33,7 @@ extension ServedProxy {
 
     @Test func `check, the start and SIGHUP tell a route that is never reached, and take it`() throws {
         let proxy = try ServedProxy(
-            Origin(answer(old)), in: TemporaryFolder(), "routes: [{match: /*}, {match: /feed}]")
+            Origin(storable(old)), in: TemporaryFolder(), "routes: [{match: /*}, {match: /feed}]")
         let check = try RunningProcess.run(["check", "--config", "\(proxy.folder.path)/dictum.yaml"])
         #expect(check.status == 0 && check.text.hasPrefix("the configuration is valid\n"))
         #expect(check.errorLines.count == 1)
@@ -50,7 +46,7 @@ extension ServedProxy {
     }
 
     @Test func `SIGHUP with a file that is gone leaves all as it is`() throws {
-        let proxy = try ServedProxy(Origin(answer(old)), in: TemporaryFolder())
+        let proxy = try ServedProxy(Origin(storable(old)), in: TemporaryFolder())
         try FileManager.default.removeItem(atPath: "\(proxy.folder.path)/dictum.yaml")
         proxy.process.signal(SIGHUP)
         #expect(try proxy.process.waitFor("keeping the current one").contains("cannot be opened"))
@@ -58,15 +54,15 @@ extension ServedProxy {
     }
 
     @Test func `SIGHUP with another store is refused by name`() throws {
-        let proxy = try ServedProxy(Origin(answer(old)), in: TemporaryFolder())
+        let proxy = try ServedProxy(Origin(storable(old)), in: TemporaryFolder())
         try proxy.reload(replacing: "store.sqlite", with: "other.sqlite")
         #expect(try proxy.process.waitFor("keeping the current configuration").contains("store.path"))
         #expect(!proxy.folder.names().contains("other.sqlite"))
     }
 
     @Test func `SIGHUP takes a right file: upstream, routes, log level, and it says what waits`() throws {
-        let proxy = try ServedProxy(Origin(answer(old)), in: TemporaryFolder(), "explain: off")
-        let second = try Origin(answer(new))
+        let proxy = try ServedProxy(Origin(storable(old)), in: TemporaryFolder(), "explain: off")
+        let second = try Origin(storable(new))
         defer { second.stop() }
         #expect(try proxy.curl("/feed").carries(old))
         try proxy.reload(
@@ -105,7 +101,7 @@ extension ServedProxy {
 
     @Test func `a second SIGTERM stops at once, and what was stored stays`() throws {
         let origin = try Origin { request, connection in
-            if request.target != "/never" { connection.send(answer(old)) }
+            if request.target != "/never" { connection.send(storable(old)) }
         }
         let folder = try TemporaryFolder()
         let proxy = try ServedProxy(origin, in: folder, "limits: {drain_timeout: 1h}")

@@ -3,12 +3,6 @@ internal import Testing
 
 private let old = Feed.bytes(version: 0, items: 850)
 
-private func answer(_ body: [UInt8], _ fields: String...) -> [UInt8] {
-    let lines =
-        ["HTTP/1.1 200 OK", "Content-Type: application/json", "Cache-Control: public, max-age=60"] + fields
-    return wire(lines.joined(separator: "\r\n"), body: body)
-}
-
 /// Tests stored responses that the upstream confirms, across restarts and damage.
 @Suite(.timeLimit(.minutes(10))) struct RevalidationOnDiskTests {
     private let route = #"routes: [{match: "/*", dictionary: {revalidate: true}}]"#
@@ -19,7 +13,7 @@ private func answer(_ body: [UInt8], _ fields: String...) -> [UInt8] {
             connection.send(
                 isKnown
                     ? wire("HTTP/1.1 304 Not Modified", #"ETag: "v1""#)
-                    : answer(old, #"ETag: "v1""#, "X-Kept: yes"))
+                    : storable(old, #"ETag: "v1""#, "X-Kept: yes"))
         }
     }
 

@@ -12,12 +12,28 @@ private func origin() throws -> Origin {
             body: body))
 }
 
+extension WireListener {
+    /// The command that becomes the program behind it, with these descriptors from 3 on as sd_listen_fds(3) says.
+    fileprivate static func launcher(
+        _ descriptors: [Int32], pid: String = "$$", count: Int? = nil, names: String = ""
+    ) -> [String] {
+        // By way of numbers that none of them has, so that none is overwritten before it is moved.
+        let away = descriptors.enumerated().map { "exec \(200 + $0)<&\($1);" }
+        let back = descriptors.indices.map { "exec \(3 + $0)<&\(200 + $0) \(200 + $0)<&-;" }
+        let script = """
+            \((away + back).joined(separator: " ")) export LISTEN_PID=\(pid) LISTEN_FDS=\(count ?? descriptors.count) \
+            LISTEN_FDNAMES=\(names); exec "$@"
+            """
+        return ["/bin/bash", "-c", script, "launcher"]
+    }
+}
+
 /// Tests sockets from a service manager, sd_listen_fds(3), and notifications to it, sd_notify(3).
 @Suite(.timeLimit(.minutes(10))) struct SocketActivationTests {
     @Test func `the socket that is passed is the one that is listened at`() throws {
-        let socket = try HeldSocket()
+        let socket = try WireListener(backlog: 4096, isInherited: true)
         let proxy = try ServedProxy(
-            origin(), in: TemporaryFolder(), launcher: HeldSocket.launcher([socket.descriptor]))
+            origin(), in: TemporaryFolder(), launcher: WireListener.launcher([socket.descriptor]))
         #expect(proxy.port == socket.port)
         #expect(try proxy.curl("/feed").carries(body))
         #expect(try proxy.process.terminate().status == 0)
@@ -27,8 +43,10 @@ private func origin() throws -> Origin {
 
     @Test func `three restarts under load, and no request fails`() async throws {
         try await onOwnThread {
-            let (socket, origin, folder) = (try HeldSocket(), try origin(), try TemporaryFolder())
-            let launcher = HeldSocket.launcher([socket.descriptor])
+            let (socket, origin, folder) = (
+                try WireListener(backlog: 4096, isInherited: true), try origin(), try TemporaryFolder()
+            )
+            let launcher = WireListener.launcher([socket.descriptor])
             var proxy = try ServedProxy(origin, in: folder, launcher: launcher)
             let clients = LoadClients(port: socket.port, expecting: body, kept: 4, fresh: 4)
             for _ in 0..<3 {
@@ -42,10 +60,13 @@ private func origin() throws -> Origin {
     }
 
     @Test func `sockets that are in no listener are an error that names them`() throws {
-        let (one, other) = (try HeldSocket(), try HeldSocket())
+        let (one, other) = (
+            try WireListener(backlog: 4096, isInherited: true),
+            try WireListener(backlog: 4096, isInherited: true)
+        )
         let folder = try TemporaryFolder()
         let command =
-            HeldSocket.launcher([one.descriptor, other.descriptor], names: "web:spare")
+            WireListener.launcher([one.descriptor, other.descriptor], names: "web:spare")
             + [
                 RunningProcess.dictum, "serve", "--upstream", "http://127.0.0.1:9", "--listen",
                 "127.0.0.1:\(one.port)", "--store", "\(folder.path)/store.sqlite",
@@ -72,9 +93,9 @@ private func origin() throws -> Origin {
     }
 
     @Test func `sockets of another process are left alone`() throws {
-        let socket = try HeldSocket()
+        let socket = try WireListener(backlog: 4096, isInherited: true)
         let proxy = try ServedProxy(
-            origin(), in: TemporaryFolder(), launcher: HeldSocket.launcher([socket.descriptor], pid: "1"))
+            origin(), in: TemporaryFolder(), launcher: WireListener.launcher([socket.descriptor], pid: "1"))
         #expect(proxy.port != socket.port)
         #expect(try proxy.curl("/feed").carries(body))
     }
@@ -100,9 +121,10 @@ private func origin() throws -> Origin {
     }
 
     @Test func `the variables are for one process only`() throws {
-        let socket = try HeldSocket()
+        let socket = try WireListener(backlog: 4096, isInherited: true)
         let proxy = try ServedProxy(
-            origin(), in: TemporaryFolder(), launcher: HeldSocket.launcher([socket.descriptor], names: "web"))
+            origin(), in: TemporaryFolder(),
+            launcher: WireListener.launcher([socket.descriptor], names: "web"))
         proxy.process.signal(SIGUSR2)
         let match = try proxy.process.waitFor("has taken over").firstMatch(
             of: /process ([0-9]+) has taken over/)

@@ -5,15 +5,11 @@ internal import Testing
 private let old = Feed.bytes(version: 0, items: 850)
 private let new = Feed.bytes(version: 1, items: 850)
 
-private func answer(_ body: [UInt8]) -> [UInt8] {
-    wire("HTTP/1.1 200 OK", "Content-Type: application/json", "Cache-Control: public, max-age=60", body: body)
-}
-
 /// Tests the store when the program, the file or the disk fails.
 @Suite(.timeLimit(.minutes(10))) struct StoreOnDiskTests {
     /// Serves the old version once, and waits until its row is on disk.
     private func servedOnce(_ folder: TemporaryFolder) throws -> ServedProxy {
-        let proxy = try ServedProxy(Origin(answer(old)), in: folder)
+        let proxy = try ServedProxy(Origin(storable(old)), in: folder)
         #expect(try proxy.curl("/feed").carries(old))
         try waitUntil("the version is on disk") { try proxy.sqlite("SELECT count(*) FROM version") == "1" }
         try folder.write(old, to: "old")
@@ -25,7 +21,7 @@ private func answer(_ body: [UInt8]) -> [UInt8] {
         let first = try servedOnce(folder)
         first.process.stop()
         #expect(try first.process.result().status == 128 + 9)
-        let proxy = try ServedProxy(Origin(answer(new)), in: folder)
+        let proxy = try ServedProxy(Origin(storable(new)), in: folder)
         #expect(try proxy.sqlite("PRAGMA integrity_check") == "ok")
         let delta = try proxy.curl("/feed", "dcz", over: "old")
         #expect(delta.head["Content-Encoding"] == "dcz")
@@ -35,17 +31,17 @@ private func answer(_ body: [UInt8]) -> [UInt8] {
     @Test func `what was admitted outlives SIGTERM, however soon it comes`() throws {
         let folder = try TemporaryFolder()
         try folder.write(old, to: "old")
-        let first = try ServedProxy(Origin(answer(old)), in: folder)
+        let first = try ServedProxy(Origin(storable(old)), in: folder)
         #expect(try first.curl("/feed").carries(old))
         #expect(try first.process.terminate().status == 0)
-        let second = try ServedProxy(Origin(answer(new)), in: folder)
+        let second = try ServedProxy(Origin(storable(new)), in: folder)
         #expect(try second.curl("/feed", "dcb", over: "old").head["Content-Encoding"] == "dcb")
     }
 
     @Test func `a file that is no database is set aside, and the proxy serves`() throws {
         let folder = try TemporaryFolder()
         try folder.write(Noise.bytes(40_960, seed: 1), to: "store.sqlite")
-        let proxy = try ServedProxy(Origin([answer(old), answer(new)]), in: folder)
+        let proxy = try ServedProxy(Origin([storable(old), storable(new)]), in: folder)
         #expect(try proxy.curl("/feed").carries(old))
         try folder.write(old, to: "old")
         #expect(try proxy.curl("/feed", "dcz", over: "old").head["Content-Encoding"] == "dcz")
@@ -62,7 +58,7 @@ private func answer(_ body: [UInt8]) -> [UInt8] {
             of: "/usr/bin/env",
             in: folder.path)
         try #require(zeros.status == 0)
-        let proxy = try ServedProxy(Origin(answer(new)), in: folder)
+        let proxy = try ServedProxy(Origin(storable(new)), in: folder)
         let answer = try proxy.curl("/feed", "dcz, dcb", over: "old")
         #expect(answer.head["Content-Encoding"] == nil)
         #expect(answer.carries(new))
@@ -72,7 +68,7 @@ private func answer(_ body: [UInt8]) -> [UInt8] {
         let folder = try TemporaryFolder()
         try folder.write(old, to: "old")
         let proxy = try ServedProxy(
-            Origin([answer(old), answer(new)]), in: folder,
+            Origin([storable(old), storable(new)]), in: folder,
             launcher: ["/bin/bash", "-c", "trap '' XFSZ; exec \"$@\"", "bash"])
         // A file-size limit below one version imitates a full disk. It is set only now, since the thread sanitizer
         // writes a file as it starts.

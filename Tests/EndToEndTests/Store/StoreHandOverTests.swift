@@ -7,10 +7,6 @@ internal import Testing
 private let old = Feed.bytes(version: 0, items: 850)
 private let new = Feed.bytes(version: 1, items: 850)
 
-private func answer(_ body: [UInt8]) -> [UInt8] {
-    wire("HTTP/1.1 200 OK", "Content-Type: application/json", "Cache-Control: public, max-age=60", body: body)
-}
-
 /// Tests several processes on one store: proxies during a hand-over, and commands.
 @Suite(.timeLimit(.minutes(10))) struct StoreHandOverTests {
     private let folder: TemporaryFolder
@@ -32,10 +28,10 @@ private func answer(_ body: [UInt8]) -> [UInt8] {
     }
 
     @Test func `a second proxy reads the store and waits for its turn, however the first ends`() throws {
-        let first = try ServedProxy(Origin(answer(old)), in: folder)
+        let first = try ServedProxy(Origin(storable(old)), in: folder)
         #expect(try first.curl("/feed").carries(old))
         try waitUntil("the first has written") { try first.sqlite("SELECT count(*) FROM version") == "1" }
-        let second = try ServedProxy(Origin(answer(new)), in: folder)
+        let second = try ServedProxy(Origin(storable(new)), in: folder)
         try wait(second, untilDelta: true)
         // A client without a dictionary is offered the new body, which becomes a version as well.
         #expect(try second.curl("/feed").carries(new))
@@ -45,7 +41,7 @@ private func answer(_ body: [UInt8]) -> [UInt8] {
         try waitUntil("the second has written what it had in memory") {
             try second.sqlite("SELECT count(*) FROM version") == "2"
         }
-        let third = try ServedProxy(Origin(answer(new)), in: folder)
+        let third = try ServedProxy(Origin(storable(new)), in: folder)
         try wait(third, untilDelta: true)
         second.process.stop()
         _ = try second.process.result()
@@ -57,7 +53,7 @@ private func answer(_ body: [UInt8]) -> [UInt8] {
     }
 
     @Test func `what is offered up to a hand-over, and after it, survives kill -9 of the successor`() throws {
-        let proxy = try ServedProxy(Origin([answer(old), answer(new)]), in: folder)
+        let proxy = try ServedProxy(Origin([storable(old), storable(new)]), in: folder)
         #expect(try proxy.curl("/feed").carries(old))
         // The hand-over begins while the admitted version is still being written.
         proxy.process.signal(SIGUSR2)
@@ -73,13 +69,13 @@ private func answer(_ body: [UInt8]) -> [UInt8] {
         }
         kill(pid, SIGKILL)
         try waitUntil("process \(pid) has ended") { kill(pid, 0) != 0 && errno == ESRCH }
-        let next = try ServedProxy(Origin(answer(new)), in: folder)
+        let next = try ServedProxy(Origin(storable(new)), in: folder)
         #expect(try next.curl("/feed", "dcz", over: "old").head["Content-Encoding"] == "dcz")
         #expect(try next.process.terminate().status == 0)
     }
 
     @Test func `rm takes effect in the running proxy`() throws {
-        let proxy = try ServedProxy(Origin([answer(old), answer(new)]), in: folder)
+        let proxy = try ServedProxy(Origin([storable(old), storable(new)]), in: folder)
         #expect(try proxy.curl("/feed").carries(old))
         try wait(proxy, untilDelta: true)
         let digest = Body(old).digest.hex
@@ -93,7 +89,7 @@ private func answer(_ body: [UInt8]) -> [UInt8] {
     }
 
     @Test func `the commands work beside a proxy, and change nothing that it has`() throws {
-        let proxy = try ServedProxy(Origin(answer(old)), in: folder)
+        let proxy = try ServedProxy(Origin(storable(old)), in: folder)
         #expect(try proxy.curl("/feed").carries(old))
         let digest = Body(old).digest.hex
         try waitUntil("the version is on disk") { try store("show", digest).status == 0 }
@@ -105,7 +101,7 @@ private func answer(_ body: [UInt8]) -> [UInt8] {
     }
 
     @Test func `a store that another process locks costs nothing but its durability, for that time`() throws {
-        let proxy = try ServedProxy(Origin([answer(old), answer(new), answer(new)]), in: folder)
+        let proxy = try ServedProxy(Origin([storable(old), storable(new), storable(new)]), in: folder)
         let lock = try RunningProcess(
             [
                 "-c",

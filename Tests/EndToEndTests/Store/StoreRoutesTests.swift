@@ -6,17 +6,11 @@ internal import Testing
 private let old = Feed.bytes(version: 0, items: 850)
 private let new = Feed.bytes(version: 1, items: 850)
 
-private func answer(_ body: [UInt8], _ field: String = "X-Nothing: 1") -> [UInt8] {
-    wire(
-        "HTTP/1.1 200 OK", "Content-Type: application/json", "Cache-Control: public, max-age=60", field,
-        body: body)
-}
-
 /// The use of versions that were admitted under other routes.
 @Suite(.timeLimit(.minutes(10))) struct StoreRoutesTests {
     /// Returns true if the restarted proxy codes over a version that was admitted with other settings.
     private func isUsed(_ settings: String, in folder: TemporaryFolder) throws -> Bool {
-        let proxy = try ServedProxy(Origin(answer(new)), in: folder, "\(settings)\nexplain: true")
+        let proxy = try ServedProxy(Origin(storable(new)), in: folder, "\(settings)\nexplain: true")
         var delta = try proxy.curl("/api/feed", "dcz", over: "old")
         try waitUntil("the dictionary is read from disk") {
             delta = try proxy.curl("/api/feed", "dcz", over: "old")
@@ -29,7 +23,7 @@ private func answer(_ body: [UInt8], _ field: String = "X-Nothing: 1") -> [UInt8
     private func served(_ settings: String, _ field: String = "X-Nothing: 1") throws -> TemporaryFolder {
         let folder = try TemporaryFolder()
         try folder.write(old, to: "old")
-        let proxy = try ServedProxy(Origin(answer(old, field)), in: folder, settings)
+        let proxy = try ServedProxy(Origin(storable(old, field)), in: folder, settings)
         #expect(try proxy.curl("/api/feed").carries(old))
         #expect(try proxy.process.terminate().status == 0)
         return folder

@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import Glibc
+internal import TestSupport
 import Testing
 
 @testable import HTTP
@@ -29,7 +30,7 @@ struct ClientFailureTests {
     @Test func `a connection that is not made in time is a failure of its own`() throws {
         // A full backlog leaves further connections unanswered.
         let upstream = try TestUpstream(backlog: 0)
-        let waiting = try (0..<2).map { _ in try Peer.begin(to: upstream.endpoint) }
+        let waiting = try (0..<2).map { _ in try WireSocket(to: upstream.endpoint, isAwaited: false) }
         let client = TestClient(settings { $0.connectTimeout = 150 })
         let exchange = try client.begin(to: upstream.endpoint)
         #expect(exchange.outcome() == ["new", "failed connect-timeout"])
@@ -46,7 +47,7 @@ struct ClientFailureTests {
         peer.send(part)
         #expect(exchange.outcome().last == "failed response-timeout")
         #expect(peer.readHead().hasPrefix("GET / "))
-        #expect(peer.readToEnd().ending != .stillOpen)
+        #expect(peer.readToEnd().ending != .timedOut)
     }
 
     @Test func `a body on which nothing comes for too long is a timeout`() throws {

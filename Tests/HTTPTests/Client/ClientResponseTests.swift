@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import HTTP
@@ -10,7 +11,7 @@ struct ClientResponseTests {
         let upstream = try TestUpstream()
         let client = TestClient()
         let exchange = try client.begin("\(method) / HTTP/1.1\r\nHost: a\r\n\r\n", to: upstream.endpoint)
-        var peer: Peer? = try upstream.accept()
+        var peer: WireSocket? = try upstream.accept()
         #expect(peer?.readHead().hasPrefix("\(method) / HTTP/1.1\r\n") == true)
         peer?.send(answer)
         if resetting {

@@ -1,4 +1,5 @@
 import Dispatch
+import TestSupport
 import Testing
 
 @testable import HTTP
@@ -9,7 +10,7 @@ struct ClientReuseTests {
 
     /// Returns a connection that has carried an exchange and is kept.
     private func kept(_ settings: ClientSettings = ClientSettings()) throws
-        -> (upstream: TestUpstream, client: TestClient, peer: Peer)
+        -> (upstream: TestUpstream, client: TestClient, peer: WireSocket)
     {
         let upstream = try TestUpstream()
         let client = TestClient(settings)
@@ -91,7 +92,7 @@ struct ClientReuseTests {
     @Test func `bytes on an idle connection close it, and are no answer to the next request`() throws {
         let (upstream, client, peer) = try kept()
         peer.send("HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\n\r\n")
-        #expect(peer.readToEnd().ending != .stillOpen)
+        #expect(peer.readToEnd().ending != .timedOut)
         #expect(client.counts() == [0, 0])
         let next = try client.begin(to: upstream.endpoint)
         let fresh = try upstream.accept()
@@ -121,7 +122,7 @@ struct ClientReuseTests {
     /// Begins a second request on a kept connection in the same batch of events that reports the effect of `happens`.
     private func reuse(
         framing: BodyFraming = .none, _ write: @escaping @Sendable (TestResponse) -> Void = { _ in },
-        happens: (Peer) -> Void
+        happens: (WireSocket) -> Void
     ) throws -> (lines: [String], sent: String) {
         let (upstream, client, peer) = try kept()
         // The loop waits until both have come, the request before the bytes.

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import HTTP
@@ -69,7 +70,7 @@ struct DeadlineWheelTests {
     }
 
     @Test func `random deadlines come up in order, none early and none lost`() {
-        var random = SplitMix64(state: 7)
+        var random = SplitMix(seed: 7)
         var wheel = DeadlineWheel(now: 0)
         var now: Int64 = 0
         var open: [Token: Int64] = [:]

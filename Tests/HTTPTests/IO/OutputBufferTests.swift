@@ -1,4 +1,5 @@
 import Primitives
+import TestSupport
 import Testing
 
 @testable import HTTP
@@ -28,7 +29,7 @@ struct OutputBufferTests {
     }
 
     @Test func `what a transport takes in any portions stays in order, none lost and none twice`() {
-        var random = SplitMix64(state: 3)
+        var random = SplitMix(seed: 3)
         for _ in 0..<200 {
             let transport = Narrow((0..<40).map { _ in Int.random(in: 0...60, using: &random) })
             var buffer = OutputBuffer()

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import TestSupport
 import Testing
 
 @testable import HTTP
@@ -20,7 +21,7 @@ struct SocketOptionsTests {
 
     /// Reads options of an accepted connection.
     private func accepted(by listener: ListeningSocket, _ read: (Int32) -> [Int32]) throws -> [Int32] {
-        let peer = try Peer.connect(to: listener.endpoint)
+        let peer = try WireSocket(to: listener.endpoint)
         defer { withExtendedLifetime(peer) {} }
         var from = SocketAddress()
         let raw = Socket.accept(from: listener.raw, &from)

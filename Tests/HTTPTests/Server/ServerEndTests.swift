@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import HTTP
@@ -184,7 +185,7 @@ struct ServerEndTests {
         #expect(server.journal.wait(for: "begin /"))
         server.stop()
         server.sync()
-        #expect(throws: SystemError.self) { try server.connect() }
+        #expect(throws: WireError.self) { try server.connect() }
     }
 
     @Test func `a request behind an answer that promised to keep the connection is answered after the stop`()

@@ -1,6 +1,7 @@
 internal import Dispatch
 internal import Glibc
 internal import Primitives
+internal import TestSupport
 
 @testable import HTTP
 
@@ -39,8 +40,8 @@ final class TestServer: Sendable {
     }
 
     /// Opens a connection.
-    func connect(receiveBuffer: Int32? = nil) throws -> Peer {
-        try Peer.connect(to: endpoint, receiveBuffer: receiveBuffer)
+    func connect(receiveBuffer: Int32? = nil) throws -> WireSocket {
+        try WireSocket(to: endpoint, receiveBytes: receiveBuffer)
     }
 
     /// Drains; records `drained all` at the end.

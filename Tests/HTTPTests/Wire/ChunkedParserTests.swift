@@ -1,4 +1,5 @@
 import Primitives
+import TestSupport
 import Testing
 
 @testable import HTTP
@@ -144,7 +145,7 @@ struct ChunkedParserTests {
             "0;x\r\nA: b\r\nHost: c\r\n\r\n",
         ]
         let damage = wire("\r\n\u{0} \t:;=\"\\0aFg") + [0x7f, 0x80, 0xff]
-        var random = SplitMix64(state: 9842)
+        var random = SplitMix(seed: 9842)
         var completed = 0
         var failed = 0
         for round in 0..<3_000 {

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import TestSupport
 import Testing
 
 @testable import HTTP
@@ -40,7 +41,7 @@ struct HeadSplitTests {
     }
 
     @Test func `damaged heads end alike, whole or byte by byte`() {
-        var random = SplitMix64(state: 20_250_901)
+        var random = SplitMix(seed: 20_250_901)
         let damage = wire("\r\n\u{0} \t:#(/.,;H1") + [0x7f, 0x80, 0xff]
         var failures = 0
         for round in 0..<4_000 {

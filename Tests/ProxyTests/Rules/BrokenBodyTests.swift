@@ -15,12 +15,9 @@ private let framings = ["Transfer-Encoding: chunked", "Content-Length: \(second.
 private func breaksOff(_ framing: String, _ fields: String = "X-Origin: 1", pauses: Bool = true) throws
     -> Origin
 {
-    let calls = Guarded(0)
+    let calls = CallCounter()
     return try Origin { _, connection in
-        let isFirst = calls.withLock { calls in
-            calls += 1
-            return calls == 1
-        }
+        let isFirst = calls.next() == 1
         guard !isFirst else {
             connection.send(json(first))
             return

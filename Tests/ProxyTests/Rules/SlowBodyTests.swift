@@ -12,16 +12,13 @@ private let heldBytes = 600_000
 /// An upstream that gives `first` whole, and then `second` in two pieces with more than the hold between; it sends the
 /// second piece once the gate is open, and breaks off instead if it is told to.
 private func slow(_ gate: Gate, breaksOff: Bool = false) throws -> Origin {
-    let calls = Guarded(0)
+    let calls = CallCounter()
     return try Origin { request, connection in
         guard request.target == "/feed" else {
             connection.send(json(Feed.bytes(version: 0, items: 1)))
             return
         }
-        let isFirst = calls.withLock { calls in
-            calls += 1
-            return calls == 1
-        }
+        let isFirst = calls.next() == 1
         guard !isFirst else {
             connection.send(json(first))
             return
@@ -70,12 +67,9 @@ private func slow(_ gate: Gate, breaksOff: Bool = false) throws -> Origin {
     func `a dictionary of more than a MiB is indexed beside the loop`(coding: String) throws {
         let large = (Feed.bytes(version: 0, items: 6_000), Feed.bytes(version: 1, items: 6_000))
         let gate = Gate()
-        let calls = Guarded(0)
+        let calls = CallCounter()
         let origin = try Origin { _, connection in
-            let isFirst = calls.withLock { calls in
-                calls += 1
-                return calls == 1
-            }
+            let isFirst = calls.next() == 1
             if isFirst { return _ = connection.send(json(large.0)) }
             // Its length is known, so that dcz may be used, and little of it has come.
             connection.send(

@@ -13,14 +13,11 @@ private let second = Feed.bytes(version: 1, items: 850)
 private func twoPieces(_ gate: Gate, head: String..., ending: @escaping Origin.Script = { _, _ in }) throws
     -> Origin
 {
-    let calls = Guarded(0)
+    let calls = CallCounter()
     let fields = ["HTTP/1.1 200 OK", "Content-Type: application/json", "Cache-Control: public"] + head
     let lines = fields.joined(separator: "\r\n")
     return try Origin { request, connection in
-        let isFirst = calls.withLock { calls in
-            calls += 1
-            return calls == 1
-        }
+        let isFirst = calls.next() == 1
         guard !isFirst else {
             connection.send(json(first))
             return

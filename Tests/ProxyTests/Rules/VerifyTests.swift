@@ -98,12 +98,9 @@ private let fault: FaultyEncoder.Fault = { $0[max(0, $0.count - 5)] ^= 0x20 }
     @Test(arguments: ["dcz", "dcb"])
     func `of streams the first over each index is checked`(coding: String) throws {
         let gates = (0..<3).map { _ in Gate() }
-        let calls = Guarded(0)
+        let calls = CallCounter()
         let origin = try Origin { _, connection in
-            let call = calls.withLock { calls in
-                calls += 1
-                return calls
-            }
+            let call = calls.next()
             guard call > 1 else { return _ = connection.send(json(large.0)) }
             connection.send(
                 wire("HTTP/1.1 200 OK", "Content-Type: application/json", "Content-Length: \(large.1.count)")
@@ -135,12 +132,9 @@ private let fault: FaultyEncoder.Fault = { $0[max(0, $0.count - 5)] ^= 0x20 }
         throws
     {
         let gate = Gate()
-        let calls = Guarded(0)
+        let calls = CallCounter()
         let origin = try Origin { _, connection in
-            let isFirst = calls.withLock { calls in
-                calls += 1
-                return calls == 1
-            }
+            let isFirst = calls.next() == 1
             if isFirst { return _ = connection.send(json(large.0)) }
             connection.send(
                 wire("HTTP/1.1 200 OK", "Content-Type: application/json", "Content-Length: \(large.1.count)")
@@ -176,12 +170,9 @@ private let fault: FaultyEncoder.Fault = { $0[max(0, $0.count - 5)] ^= 0x20 }
         coding: String, isFaulty: Bool
     ) throws {
         let gate = Gate()
-        let calls = Guarded(0)
+        let calls = CallCounter()
         let origin = try Origin { _, connection in
-            let isFirst = calls.withLock { calls in
-                calls += 1
-                return calls == 1
-            }
+            let isFirst = calls.next() == 1
             if isFirst { return _ = connection.send(json(large.0)) }
             connection.send(
                 wire("HTTP/1.1 200 OK", "Content-Type: application/json", "Content-Length: \(large.1.count)")
