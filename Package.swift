@@ -43,10 +43,13 @@ let package = Package(
         .systemLibrary(name: "CZlib", pkgConfig: "zlib"),
         .systemLibrary(name: "CDeflate", pkgConfig: "libdeflate"),
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl"),
+        .systemLibrary(name: "CNghttp2", pkgConfig: "libnghttp2"),
 
         // Values and functions over bytes, without I/O, that both HTTP and Dictionaries need.
         .target(name: "Primitives", swiftSettings: strict),
-        .target(name: "HTTP", dependencies: ["Primitives", "CLinux", "COpenSSL"], swiftSettings: strict),
+        .target(
+            name: "HTTP", dependencies: ["Primitives", "CLinux", "CNghttp2", "COpenSSL"],
+            swiftSettings: strict),
         .target(
             name: "Dictionaries",
             dependencies: [
@@ -76,7 +79,8 @@ let package = Package(
 
         // Shared test tools: an origin, a client, bodies that change.
         .target(
-            name: "TestSupport", dependencies: ["Primitives", "Dictionaries"], path: "Tests/Support",
+            name: "TestSupport", dependencies: ["Primitives", "CNghttp2", "Dictionaries"],
+            path: "Tests/Support",
             swiftSettings: strict),
         // A simulated day of clients for `make bench`; not a product.
         .executableTarget(

@@ -95,6 +95,11 @@ enum Socket {
     /// Sends a delayed acknowledgement now; other sockets than TCP have none.
     static func acknowledgeNow(_ raw: Int32) { setOption(raw, Int32(IPPROTO_TCP), TCP_QUICKACK, 1) }
 
+    /// Limits the bytes that the system holds unsent, so that the order of later ones still counts.
+    static func limitUnsent(_ raw: Int32, to count: Int) {
+        setOption(raw, Int32(IPPROTO_TCP), TCP_NOTSENT_LOWAT, Int32(count))
+    }
+
     /// Makes the coming close a reset, so that the peer cannot take the data for complete.
     static func resetOnClose(_ raw: Int32) {
         var now = linger(l_onoff: 1, l_linger: 0)

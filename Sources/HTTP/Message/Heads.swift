@@ -58,9 +58,20 @@ package struct ResponseHead: Sendable {
     }
 }
 
-/// The HTTP/1 version of a message; a minor version above 1 counts as 1.1 (RFC 9110 section 2.5).
-package enum HTTPVersion: Comparable, Sendable {
-    case http10, http11
+/// The version of a message; a minor version above 1.1 counts as 1.1 (RFC 9110 section 2.5).
+package enum HTTPVersion: Int, Comparable, CaseIterable, Sendable {
+    case http10, http11, http2
+
+    /// The version as logs show it.
+    package var text: StaticString {
+        switch self {
+        case .http10: "HTTP/1.0"
+        case .http11: "HTTP/1.1"
+        case .http2: "HTTP/2.0"
+        }
+    }
+
+    package static func < (one: HTTPVersion, other: HTTPVersion) -> Bool { one.rawValue < other.rawValue }
 }
 
 extension RequestHead {

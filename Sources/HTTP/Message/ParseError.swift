@@ -31,6 +31,7 @@ package enum ParseError: String, Error, Equatable, Sendable, CaseIterable {
     case malformedChunkEnd = "chunk-end"
     case trailersTooLarge = "trailers-too-large"
     case unexpectedInterim = "interim"
+    case malformedStream = "http2-request"
 
     /// A short name for logs and metrics.
     package var label: String { rawValue }
@@ -80,6 +81,7 @@ package enum ParseError: String, Error, Equatable, Sendable, CaseIterable {
         case .chunkExtensionTooLong: "the chunk extensions are too long"
         case .malformedChunkEnd: "the data of a chunk is not followed by CRLF"
         case .trailersTooLarge: "the trailer section is too large"
+        case .malformedStream: "an HTTP/2 request is malformed (RFC 9113 section 8.1.1)"
         case .unexpectedInterim: "an interim response that was not asked for, or too many of them"
         }
     }

@@ -14,7 +14,7 @@ package final class Listener: Handler {
     private var settings: ServerSettings
     private let count: ConnectionCount
     private var tokens: [Token] = []
-    private var connections: [ObjectIdentifier: ServerConnection] = [:]
+    private var connections: [ObjectIdentifier: any AcceptedConnection] = [:]
     /// The connections beyond the limit, which count towards no other limit.
     private var refused: Set<ObjectIdentifier> = []
     /// The clients of connections that count towards their client's limit.
@@ -23,6 +23,7 @@ package final class Listener: Handler {
     private var waiting: [ObjectIdentifier: ProxyHeaderReader] = [:]
     /// The connections whose TLS handshake is not complete.
     private var handshakes: [ObjectIdentifier: TLSHandshake] = [:]
+    private let http2Counts = HTTP2Counts()
     private var isStopping = false
     private var onDrained: (() -> Void)?
 
@@ -30,10 +31,12 @@ package final class Listener: Handler {
     package private(set) var acceptedConnections = 0
     /// The outcomes of TLS handshakes since the start.
     package private(set) var handshakeCounts = TLSHandshakeCounts()
+    /// How often clients have exceeded the limits of HTTP/2 since the start.
+    package var http2LimitCounts: HTTP2LimitCounts { http2Counts.values }
     /// The number of open connections.
     package var openConnections: Int { connections.count + handshakes.count }
     /// The number of connections with a request in progress; O(n).
-    package var activeConnections: Int { connections.values.count { $0.state.isExchanging } }
+    package var activeConnections: Int { connections.values.count { $0.isExchanging } }
 
     package init(
         sockets: [ListeningSocket], application: any Application, settings: ServerSettings,
@@ -132,10 +135,15 @@ package final class Listener: Handler {
             place = (client, limit.count)
         }
         if let tls = settings.tls { return shakeHands(descriptor, tls, peer: peer, place, core) }
-        begin(open(PlainTransport(descriptor), peer: peer, isPeerTLS: isPeerTLS, core), place)
+        let transport = PlainTransport(descriptor)
+        let connection: any AcceptedConnection =
+            settings.protocols.contains(.http1)
+            ? open(transport, peer: peer, isPeerTLS: isPeerTLS, core)
+            : openSession(transport, peer: peer, isPeerTLS: isPeerTLS, core)
+        begin(connection, place)
     }
 
-    private func begin(_ connection: ServerConnection, _ place: ClientPlace?) {
+    private func begin(_ connection: any AcceptedConnection, _ place: ClientPlace?) {
         if let place { clients[ObjectIdentifier(connection)] = place }
         connection.start()
         if isStopping { connection.stop() }
@@ -154,9 +162,40 @@ package final class Listener: Handler {
     ) -> ServerConnection {
         let connection = ServerConnection(
             transport: transport, peer: peer, application: application, settings: settings,
-            core: core, isPeerTLS: isPeerTLS, tls: tls, onClose: { [unowned self] in closed($0) })
+            core: core, isPeerTLS: isPeerTLS, tls: tls,
+            onEnd: { [unowned self] connection, end in
+                switch end {
+                case .closed: closed(connection)
+                case .preface(let transport, let bytes):
+                    replace(connection, transport, firstBytes: bytes, core)
+                }
+            })
         connections[ObjectIdentifier(connection)] = connection
         return connection
+    }
+
+    private func openSession(
+        _ transport: any Transport, peer: Endpoint?, isPeerTLS: Bool? = nil, tls: TLSFacts? = nil,
+        firstBytes: [UInt8] = [], _ core: EventLoop.Core
+    ) -> HTTP2Session {
+        let session = HTTP2Session(
+            transport: transport, peer: peer, application: application, settings: settings, core: core,
+            isPeerTLS: isPeerTLS, tls: tls, firstBytes: firstBytes,
+            counts: http2Counts, onClose: { [unowned self] in closed($0) })
+        connections[ObjectIdentifier(session)] = session
+        return session
+    }
+
+    /// Replaces a connection whose client has sent the preface of HTTP/2 (RFC 9113 section 3.3).
+    private func replace(
+        _ connection: ServerConnection, _ transport: any Transport, firstBytes: [UInt8],
+        _ core: EventLoop.Core
+    ) {
+        let name = ObjectIdentifier(connection)
+        connections[name] = nil
+        let session = openSession(
+            transport, peer: connection.peer, isPeerTLS: connection.isPeerTLS, firstBytes: firstBytes, core)
+        begin(session, clients.removeValue(forKey: name))
     }
 
     // MARK: The PROXY protocol
@@ -199,7 +238,10 @@ package final class Listener: Handler {
                 handshakeCounts.count(outcome)
                 return leave(place)
             }
-            let connection = open(transport, peer: peer, tls: facts, core)
+            let connection: any AcceptedConnection =
+                facts.isHTTP2 || !settings.protocols.contains(.http1)
+                ? openSession(transport, peer: peer, tls: facts, core)
+                : open(transport, peer: peer, tls: facts, core)
             if facts.isEarly {
                 // The outcome of the handshake is not known yet.
                 connection.reportHandshake { [unowned self] in handshakeCounts.count($0) }
@@ -218,7 +260,7 @@ package final class Listener: Handler {
         finishStopping()
     }
 
-    private func closed(_ connection: ServerConnection) {
+    private func closed(_ connection: any AcceptedConnection) {
         connections[ObjectIdentifier(connection)] = nil
         if refused.remove(ObjectIdentifier(connection)) != nil {
             count.leaveRefused()

@@ -4,7 +4,7 @@ internal import Primitives
 ///
 /// Confined to its loop. A request's handler and the connection hold each other; both let go at the end of the
 /// exchange.
-package final class ServerConnection: Connection {
+package final class ServerConnection: AcceptedConnection {
     /// The client's address; nil if it is unknown.
     ///
     /// Behind a proxy with the PROXY protocol: the address of the proxy's client.
@@ -32,13 +32,20 @@ package final class ServerConnection: Connection {
     var peerClosedAt: Int64 = 0
     var lingerUntil: Int64 = 0
     private let application: any Application
-    private let onClose: (ServerConnection) -> Void
+    private let onEnd: (ServerConnection, End) -> Void
     private var parser: HeadParser
+
+    /// The ways in which a connection ends.
+    enum End {
+        case closed
+        /// The client has sent the preface of HTTP/2 (RFC 9113 section 3.3): the socket and all bytes so far.
+        case preface(any Transport, firstBytes: [UInt8])
+    }
 
     init(
         transport: any Transport, peer: Endpoint?, application: any Application, settings: ServerSettings,
         core: EventLoop.Core, isPeerTLS: Bool? = nil, tls: TLSFacts? = nil,
-        onClose: @escaping (ServerConnection) -> Void
+        onEnd: @escaping (ServerConnection, End) -> Void
     ) {
         self.isPeerTLS = tls == nil ? isPeerTLS : true
         self.tls = tls
@@ -46,7 +53,7 @@ package final class ServerConnection: Connection {
         self.application = application
         self.settings = settings
         self.core = core
-        self.onClose = onClose
+        self.onEnd = onEnd
         io = ConnectionCore(transport, now: core.now)
         parser = HeadParser(limits: settings.limits)
         headDeadline = core.now + settings.headTimeout
@@ -89,6 +96,11 @@ package final class ServerConnection: Connection {
         if io.isBroken { lose(.closed) }
         updateDeadline()
     }
+
+    /// True while the TLS handshake is incomplete, when a request may be a replay (RFC 8446 section 8).
+    package var isEarly: Bool { handshake != nil }
+
+    var isExchanging: Bool { state.isExchanging }
 
     // MARK: Reading
 
@@ -142,9 +154,35 @@ package final class ServerConnection: Connection {
             try begin(consume head)
             return offset + consumed
         } catch {
+            if error == .unsupportedVersion, mayBePreface {
+                switch HTTP2Preface.match(bytes.extracting(offset..<bytes.count)) {
+                case .none: break
+                case .partial:
+                    parser.reset()
+                    return nil
+                case .whole:
+                    handOver(bytes.extracting(offset..<bytes.count))
+                    return bytes.count
+                }
+            }
             refuse(.malformed(error))
             return bytes.count
         }
+    }
+
+    /// True if the client may begin HTTP/2 now: without TLS, which has ALPN for that, and with its first bytes.
+    private var mayBePreface: Bool {
+        settings.protocols.contains(.http2) && tls == nil && bytesSent == 0
+    }
+
+    /// Gives the socket to an HTTP/2 session; this connection is over.
+    private func handOver(_ bytes: Span<UInt8>) {
+        guard let transport = io.takeTransport() else { return }
+        core.unwatch(transport.descriptor)
+        core.remove(io.token)
+        var firstBytes: [UInt8] = []
+        firstBytes.append(bytes)
+        onEnd(self, .preface(transport, firstBytes: firstBytes))
     }
 
     private func begin(_ head: consuming RequestHead) throws(ParseError) {
@@ -275,6 +313,6 @@ package final class ServerConnection: Connection {
         handler = nil
         _ = io.takeUnread()
         endHandshake(.failure(.closed))
-        onClose(self)
+        onEnd(self, .closed)
     }
 }

@@ -17,6 +17,10 @@ package struct ServerSettings: Sendable {
     ///
     /// Nil if none is expected.
     package var acceptsProxyHeader: (@Sendable (Endpoint?) -> Bool)?
+    /// The versions of HTTP that clients may choose; over TLS, by ALPN.
+    package var protocols = HTTPProtocols.all
+    /// The number of requests of one HTTP/2 connection before it ends in order.
+    package var requestsMax: Int32 = 1_000_000
     /// The TLS of the listener; nil for plain connections.
     package var tls: TLSServer?
     /// The request field for the subject of the client's certificate; nil for none.

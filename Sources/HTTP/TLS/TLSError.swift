@@ -45,6 +45,8 @@ package struct TLSFacts: Equatable, Sendable {
     package let clientSubject: String?
     /// True if bytes came before the handshake was complete.
     package let isEarly: Bool
+    /// True if the two sides have agreed on HTTP/2.
+    package let isHTTP2: Bool
 }
 
 /// The process-wide settings of OpenSSL.

@@ -80,6 +80,8 @@ package struct TLSServerSettings: Equatable, Sendable {
     package var certificates: [Files]
     /// The oldest protocol version that is accepted.
     package var minVersion = TLSVersion.tls12
+    /// The versions of HTTP that clients may choose by ALPN.
+    package var protocols = HTTPProtocols.all
     /// The PEM file of the authorities for clients' certificates; nil if clients are not asked for one.
     package var clientAuthority: String?
     package var clientAuthentication = ClientAuthentication.required

@@ -18,11 +18,14 @@ internal import COpenSSL
     private let ticketKeys: TLSTicketKeys
     /// True if requests are accepted before the handshake is complete.
     let takesEarlyData: Bool
+    /// The accepted protocols by their ALPN names, the best first.
+    private let protocolNames: [[UInt8]]
 
     /// Reads every file; throws the first error.
     package init(_ settings: TLSServerSettings, ticketKeys: TLSTicketKeys) throws(TLSError) {
         self.ticketKeys = ticketKeys
         takesEarlyData = settings.earlyData
+        protocolNames = settings.protocols.names
         let clients = try settings.clientAuthority.map { file throws(TLSError) in try TLSClientAuthority(file)
         }
         for files in settings.certificates {
@@ -39,6 +42,9 @@ internal import COpenSSL
                 throw TLSError(files.certificate, "is not accepted by OpenSSL (\(TLSErrorQueue.take()))")
             }
             unsafe ticketKeys.serve(context)
+            // Safe: the owner of a connection of the context holds this object.
+            unsafe SSL_CTX_set_alpn_select_cb(
+                context, Self.selectProtocol, Unmanaged.passUnretained(self).toOpaque())
             if !ocsp.isEmpty {
                 unsafe dictum_ssl_on_status(context, Self.staple, Unmanaged.passUnretained(self).toOpaque())
             }
@@ -105,7 +111,6 @@ internal import COpenSSL
             && SSL_CTX_set_session_id_context(context, sessionContext, UInt32(sessionContext.count)) == 1
         guard isSet else { throw TLSError(nil, "OpenSSL refuses the settings (\(TLSErrorQueue.take()))") }
         unsafe SSL_CTX_set_timeout(context, sessionSeconds)
-        unsafe SSL_CTX_set_alpn_select_cb(context, selectProtocol, nil)
         if settings.earlyData {
             // RFC 8446 section 8: a ticket is accepted once. OpenSSL then keeps sessions in memory, not in
             // tickets.
@@ -120,18 +125,18 @@ internal import COpenSSL
 
     // MARK: Callbacks during a handshake
 
-    /// The accepted protocols by their ALPN names, the best first; curl asks for HTTP/1.0 by its own name.
-    private static let protocols = [Array("http/1.1".utf8), Array("http/1.0".utf8)]
-
     /// RFC 7301 section 3.2: selects the best common protocol, or sends a fatal alert if there is none.
     private static let selectProtocol:
         @convention(c) (
             OpaquePointer?, UnsafeMutablePointer<UnsafePointer<UInt8>?>?, UnsafeMutablePointer<UInt8>?,
             UnsafePointer<UInt8>?, UInt32, UnsafeMutableRawPointer?
-        ) -> Int32 = { _, chosen, chosenCount, offered, offeredCount, _ in
+        ) -> Int32 = { _, chosen, chosenCount, offered, offeredCount, data in
+            guard let data = unsafe data else { return SSL_TLSEXT_ERR_NOACK }
+            // Safe: the object lives as long as the connection, whose owner holds both.
+            let own = unsafe Unmanaged<TLSServerContext>.fromOpaque(data).takeUnretainedValue()
             // Safe: OpenSSL passes the client's list, whose form it has checked, and copies the chosen name.
             let list = unsafe UnsafeBufferPointer(start: offered, count: Int(offeredCount))
-            for wanted in protocols {
+            for wanted in own.protocolNames {
                 var place = 0
                 while place < list.count {
                     let name =

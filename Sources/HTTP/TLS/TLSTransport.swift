@@ -102,7 +102,16 @@ internal import Primitives
     var facts: TLSFacts {
         TLSFacts(
             isResumed: unsafe SSL_session_reused(connection) == 1, clientSubject: peerSubject,
-            isEarly: !isEstablished)
+            isEarly: !isEstablished, isHTTP2: chosenProtocol == "h2")
+    }
+
+    /// The ALPN name on which both sides have agreed; empty without one.
+    private var chosenProtocol: String {
+        var name: UnsafePointer<UInt8>?
+        var count: UInt32 = 0
+        // Safe: the name belongs to the connection, and is copied.
+        unsafe SSL_get0_alpn_selected(connection, &name, &count)
+        return unsafe String(decoding: UnsafeBufferPointer(start: name, count: Int(count)), as: UTF8.self)
     }
 
     private var peerSubject: String? {

@@ -69,7 +69,7 @@ struct FieldSectionParser: Sendable {
     }
 
     // RFC 9112 5.1: no white space between the name and the colon.
-    private static func checkUnlisted(_ name: Span<UInt8>) throws(ParseError) {
+    static func checkUnlisted(_ name: Span<UInt8>) throws(ParseError) {
         var isPlain = true
         for index in name.indices {
             guard ASCII.isToken(name[index]) else { throw .malformedFieldName }

@@ -163,6 +163,7 @@ final class AdminLoop: Handler {
         listener = socket.map { socket in
             var settings = ServerSettings()
             settings.connectionsMax = 64
+            settings.protocols = .http1
             return Listener(
                 sockets: [socket], application: AdminApplication(status: status, pulse: pulse, core: core),
                 settings: settings, count: ConnectionCount())

@@ -69,7 +69,7 @@ extension Configuration.Listener {
                 at: node.position)
         }
         do throws(TLSError) {
-            _ = try TLSServerContext(tls.settings, ticketKeys: TLSTicketKeys())
+            _ = try TLSServerContext(tls.settings(protocols), ticketKeys: TLSTicketKeys())
         } catch {
             let node =
                 tls.keys.first { $0.path == error.file }.flatMap { reader.node(of: "tls.\($0.key)") }

@@ -4,6 +4,8 @@ extension Configuration {
     /// A listener.
     package struct Listener: Sendable, Equatable {
         package var address: ListenAddress
+        /// The versions of HTTP that clients may choose.
+        package var protocols = HTTPProtocols.all
 
         /// True if connections begin with a PROXY protocol header.
         package var proxyProtocol = false
@@ -63,7 +65,7 @@ extension Configuration {
         package var takesEarlyData = false
 
         /// The settings in the form that `TLSServerContext` takes.
-        package var settings: TLSServerSettings {
+        package func settings(_ protocols: HTTPProtocols) -> TLSServerSettings {
             var all = certificates
             if let certificate, let privateKey {
                 all.insert(Certificate(certificate: certificate, privateKey: privateKey, ocsp: ocsp), at: 0)
@@ -73,6 +75,7 @@ extension Configuration {
                     .init(certificate: $0.certificate, privateKey: $0.privateKey, ocsp: $0.ocsp)
                 })
             settings.minVersion = minVersion
+            settings.protocols = protocols
             settings.clientAuthority = clientAuthority
             settings.clientAuthentication = clientAuthentication
             settings.earlyData = takesEarlyData
@@ -84,6 +87,12 @@ extension Configuration {
 extension Settings {
     static let listener: [Setting<Configuration.Listener>] = [
         .value("address", \.address, .listenAddress, required: true, "The address to listen at."),
+        .value(
+            "protocols", \.protocols, .protocols,
+            """
+            The versions of HTTP that clients may choose: over TLS by ALPN, without TLS by the first bytes of the connection \
+            (RFC 9113 section 3.3).
+            """),
         .value(
             "proxy_protocol", \.proxyProtocol, .flag,
             """
@@ -172,6 +181,18 @@ extension Settings {
         .value("private_key", \.privateKey, .path, required: true, "As above."),
         .value("ocsp", \.ocsp, .pathOrNone, example: "", "As above."),
     ]
+}
+
+extension SettingType where Value == HTTPProtocols {
+    /// A set of versions of HTTP, by their ALPN names.
+    static let protocols = {
+        let words: KeyValuePairs<String, HTTPProtocols> = ["h2": .http2, "http/1.1": .http1]
+        let list = SettingType<[HTTPProtocols]>.list(.choice(words), 1...words.count)
+        return SettingType(
+            expectation: list.expectation,
+            read: { node, reader in list.read(node, &reader).map { HTTPProtocols($0) } },
+            write: { value in list.write(words.map(\.value).filter(value.contains)) })
+    }()
 }
 
 extension SettingType where Value == UInt16? {

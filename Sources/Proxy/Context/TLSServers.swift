@@ -14,7 +14,8 @@ final class TLSServers: Sendable {
         for listener in listeners {
             guard let tls = listener.tls else { continue }
             do throws(TLSError) {
-                servers[listener.address] = try TLSServer(tls.settings, ticketKeys: ticketKeys)
+                servers[listener.address] = try TLSServer(
+                    tls.settings(listener.protocols), ticketKeys: ticketKeys)
             } catch {
                 throw .tls(listener.address.description, error.text)
             }

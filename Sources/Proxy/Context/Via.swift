@@ -7,6 +7,7 @@ struct Via: Sendable {
     let pseudonym: String
     private let http10: String
     private let http11: String
+    private let http2: String
 
     init() {
         self.init(pseudonym: "dictum-" + String(UInt32.random(in: .min ... .max) | 1 << 31, radix: 16))
@@ -16,10 +17,17 @@ struct Via: Sendable {
         self.pseudonym = pseudonym
         http10 = "1.0 \(pseudonym)"
         http11 = "1.1 \(pseudonym)"
+        http2 = "2.0 \(pseudonym)"
     }
 
     /// Returns the member for a request that came in this version.
-    func member(receivedBy version: HTTPVersion) -> String { version < .http11 ? http10 : http11 }
+    func member(receivedBy version: HTTPVersion) -> String {
+        switch version {
+        case .http10: http10
+        case .http11: http11
+        case .http2: http2
+        }
+    }
 
     /// Returns true if a request has been forwarded by this process before.
     func isLoop(_ headers: borrowing Headers) -> Bool {

@@ -74,6 +74,7 @@ final class Exchange: Handler {
             secureTransport: context.configuration.secureTransport)
         body = ResponseBody(memory: context.compressionMemory)
         record.timeMicroseconds = Int(SystemClock.unixMilliseconds) * 1000
+        record.version = head.version
         record.routeIndex = route.index
         record.isPrivate = route.policy.scope != .public
         if route.policy.scope == .private { identify() }

@@ -1,4 +1,5 @@
 internal import Dictionaries
+internal import HTTP
 
 /// Writes a request's record as one line of JSON or text into a reused buffer.
 struct AccessLogFormat: Sendable {
@@ -51,6 +52,10 @@ struct AccessLogFormat: Sendable {
         buffer.append(escaping: record.method, asJSON: true)
         buffer.append(#"","target":""#)
         buffer.append(escaping: target(of: record), asJSON: true)
+        if let version = record.version {
+            buffer.append(#"","protocol":""#)
+            buffer.append(version.text)
+        }
         buffer.append(#"","status":"#)
         buffer.append(decimal: record.status)
         buffer.append(#","coding":""#)
@@ -112,6 +117,12 @@ struct AccessLogFormat: Sendable {
         for word in [record.client, record.method, target(of: record)] {
             buffer.append(" ")
             buffer.append(escaping: word, asJSON: false)
+        }
+        if let version = record.version {
+            buffer.append(" ")
+            buffer.append(version.text)
+        } else {
+            buffer.append(" -")
         }
         buffer.append(" ")
         buffer.append(decimal: record.status)

@@ -18,6 +18,10 @@ struct LoopCounters: Sendable {
         "dictum_responses_total",
         labels: [MetricLabel("status", ["none", "1xx", "2xx", "3xx", "4xx", "5xx"])],
         "Responses by the class of their status.")
+    var protocols = LoopCounter(
+        "dictum_requests_by_protocol_total",
+        labels: [MetricLabel("protocol", HTTPVersion.allCases.map { "\($0.text)" })],
+        "Requests by the version of HTTP that the client speaks.")
     var bodyBytes = LoopCounter(
         "dictum_body_bytes_total", isPerRoute: true, labels: [MetricLabel("stage", ["before", "after"])],
         "Bytes of response bodies before and after coding.")
@@ -65,6 +69,9 @@ struct LoopCounters: Sendable {
         "dictum_tls_handshakes_total",
         labels: [MetricLabel("result", ["full", "resumed", "failed", "timed-out"])],
         "TLS handshakes with clients, by result.")
+    var http2Limits = LoopCounter(
+        "dictum_http2_limits_total", labels: [MetricLabel("limit", HTTP2Limit.self)],
+        "Limits of HTTP/2 that clients have exceeded, by the limit.")
     var upgrades = LoopCounter(
         "dictum_upgrades_total", "Connections that changed to another protocol, such as WebSocket.")
     var rejectedRequests = LoopCounter(
@@ -125,6 +132,7 @@ extension LoopCounters {
         requests.add(route: route, at: record.coding.index * Self.reasonCount + reason)
         let statusClass = record.status / 100
         responses.add(at: 1...5 ~= statusClass ? statusClass : 0)
+        if let version = record.version { protocols.add(at: version.rawValue) }
         bodyBytes.add(record.bodyBytesBefore, route: route, at: 0)
         bodyBytes.add(record.bodyBytesSent, route: route, at: 1)
         requestDuration.add(microseconds: record.durationMicroseconds)
@@ -154,6 +162,10 @@ extension LoopCounters {
         connections.add(active, at: 2 * side.place)
         connections.add(idle, at: 2 * side.place + 1)
         connectionsOpened.add(opened, at: side.place)
+    }
+
+    mutating func add(_ counts: HTTP2LimitCounts) {
+        for (place, limit) in HTTP2Limit.allCases.enumerated() { http2Limits.add(counts[limit], at: place) }
     }
 
     mutating func add(_ counts: TLSHandshakeCounts) {

@@ -1,4 +1,5 @@
 internal import Dictionaries
+internal import HTTP
 
 /// The facts of a finished request, for the access log and the counters.
 struct RequestRecord: Sendable {
@@ -8,6 +9,8 @@ struct RequestRecord: Sendable {
     var client: [UInt8] = []
     /// The address of the trusted proxy that named the client, or nil if the client is connected directly.
     var forwarder: [UInt8]?
+    /// The version of HTTP that the client speaks; nil if no request came.
+    var version: HTTPVersion?
     var method: [UInt8] = []
     /// The request target as received, including its query.
     var target: [UInt8] = []

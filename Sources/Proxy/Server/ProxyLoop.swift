@@ -14,6 +14,7 @@ final class ProxyLoop: Handler {
     private var formerConnections = 0
     /// The TLS handshakes of closed listeners.
     private var formerHandshakes = TLSHandshakeCounts()
+    private var formerLimits = HTTP2LimitCounts()
     private let accessLog: AccessLogOutput?
     private var onDrained: (() -> Void)?
     /// True if this loop does the periodic work of the whole proxy.
@@ -93,6 +94,7 @@ final class ProxyLoop: Handler {
     private func left(_ listener: Listener) {
         formerConnections += listener.acceptedConnections
         formerHandshakes.add(listener.handshakeCounts)
+        formerLimits.add(listener.http2LimitCounts)
         leaving.removeAll { $0 === listener }
         reportDrained()
     }
@@ -129,9 +131,11 @@ final class ProxyLoop: Handler {
         var counters = proxy.metrics.counters
         counters.add(.client, active: 0, idle: 0, opened: formerConnections)
         counters.add(formerHandshakes)
+        counters.add(formerLimits)
         for listener in leaving + listeners.values {
             let active = listener.activeConnections
             counters.add(listener.handshakeCounts)
+            counters.add(listener.http2LimitCounts)
             counters.add(
                 .client, active: active, idle: listener.openConnections - active,
                 opened: listener.acceptedConnections)
@@ -146,6 +150,7 @@ extension ServerSettings {
     init(_ listener: Configuration.Listener, in context: ProxyContext) {
         self.init()
         let configuration = context.configuration
+        protocols = listener.protocols
         tls = context.tls[listener.address]
         redirectPort = listener.redirectPort
         socket.keepAliveSeconds = listener.keepAlive / 1000

@@ -35,9 +35,9 @@ internal import Testing
 
     @Test func `the table of metrics has every metric that the program declares, and no other`() throws {
         let declared = try Documentation.sources(in: "Sources/Proxy").flatMap { source in
-            source.matches(of: /"((?:dictum|process)_[a-z_]+)"/).map { String($0.output.1) }
+            source.matches(of: /"((?:dictum|process)_[a-z0-9_]+)"/).map { String($0.output.1) }
         }
-        let rows = try Documentation.text("deploy/OPERATE.md").matches(of: /`((?:dictum|process)_[a-z_]+)/)
+        let rows = try Documentation.text("deploy/OPERATE.md").matches(of: /`((?:dictum|process)_[a-z0-9_]+)/)
         #expect(Set(declared).count > 40)
         #expect(Set(declared) == Set(rows.map { String($0.output.1) }))
     }

@@ -56,8 +56,21 @@ private let body = Feed.bytes(version: 3, items: 200)
             try served().sClient("-tls1_2", "-cipher", "\(name):@SECLEVEL=0").contains("handshake failure"))
     }
 
-    @Test func `ALPN takes http/1.1 among others, and refuses a client that speaks only others`() throws {
+    @Test func `ALPN prefers h2, and without it the client speaks HTTP/1.1`() throws {
         let client = try served()
+        #expect(try client.sClient("-alpn", "http/1.1,h2").contains("ALPN protocol: h2"))
+        #expect(try client.sClient("-alpn", "http/1.1").contains("ALPN protocol: http/1.1"))
+        #expect(try client.sClient().contains("No ALPN negotiated"))
+        let curl = [
+            "--cacert", client.certificates.file("ca.pem"), "-w", "%{http_version}", "-o", "/dev/null", "-sS",
+        ]
+        let version = try RunningProcess.run(
+            ["curl"] + curl + ["--max-time", "60", client.proxy.url("/feed")], of: "/usr/bin/env")
+        #expect(version.text == "2")
+    }
+
+    @Test func `ALPN takes http/1.1 among others, and refuses a client that speaks only others`() throws {
+        let client = try served(listener: ", protocols: [http/1.1]")
         #expect(try client.sClient("-alpn", "h2,http/1.1").contains("ALPN protocol: http/1.1"))
         #expect(try client.sClient("-alpn", "http/1.0,http/1.1").contains("ALPN protocol: http/1.1"))
         // RFC 7301 section 3.2.

@@ -8,7 +8,7 @@ final class TestRequest: RequestHandler {
     let path: String
     let framing: BodyFraming
     let method: HTTP.Method
-    let connection: ServerConnection
+    let connection: any ResponseStream
     let journal: Journal
     /// The request's body so far.
     private(set) var body: [UInt8] = []
@@ -20,10 +20,7 @@ final class TestRequest: RequestHandler {
     /// Called when there is room for more of the response.
     var onDrained: ((TestRequest) -> Void)?
 
-    init(_ head: RequestHead, _ framing: BodyFraming, _ stream: any ResponseStream, _ journal: Journal) {
-        guard let connection = stream as? ServerConnection else {
-            preconditionFailure("a request came on no connection")
-        }
+    init(_ head: RequestHead, _ framing: BodyFraming, _ connection: any ResponseStream, _ journal: Journal) {
         path = head.target.path
         method = head.method
         self.framing = framing
@@ -52,7 +49,11 @@ final class TestRequest: RequestHandler {
 
     func malformed(_ error: ParseError) {
         journal.note("malformed \(error)")
-        if connection.state.output == .none { answer("bad", error.status) } else { connection.abort() }
+        if (connection as? ServerConnection)?.state.output == .body {
+            connection.abort()
+        } else {
+            answer("bad", error.status)
+        }
     }
 
     func drained() {

@@ -1,6 +1,7 @@
 import Dictionaries
 import Foundation
 import Glibc
+import HTTP
 import Testing
 
 @testable import Proxy
@@ -12,6 +13,7 @@ private func line(
     var record = RequestRecord()
     record.timeMicroseconds = 1_700_000_000_123_456
     record.client = Array("192.0.2.1".utf8)
+    record.version = .http2
     record.method = Array("GET".utf8)
     record.target = Array("/api/feed".utf8)
     record.status = 200
@@ -41,13 +43,13 @@ private func full(_ record: inout RequestRecord) {
             #"{"time":"2023-11-14T22:13:20.123Z","client":"192.0.2.1","method":"GET","target":"/api/feed","#
         #expect(
             line(isJSON: true, change: full) == head
-                + #""status":200,"coding":"dcz","reason":"delta","route":"/*","#
+                + #""protocol":"HTTP/2.0","status":200,"coding":"dcz","reason":"delta","route":"/*","#
                 + #""body_bytes":233815,"sent_body_bytes":525,"wire_bytes":900,"micros":71,"upstream_status":200,"#
                 + #""upstream_micros":60,"upstream":"http://127.0.0.1:9000","request_id":"r-1","complete":true}"#
                 + "\n")
         #expect(
             line(isJSON: true) { $0.isComplete = false } == head
-                + #""status":200,"coding":"identity","body_bytes":0,"sent_body_bytes":0,"wire_bytes":0,"micros":0,"#
+                + #""protocol":"HTTP/2.0","status":200,"coding":"identity","body_bytes":0,"sent_body_bytes":0,"wire_bytes":0,"micros":0,"#
                 + #""complete":false}"# + "\n")
     }
 
@@ -60,13 +62,18 @@ private func full(_ record: inout RequestRecord) {
     }
 
     @Test func `a line of text has everything that is known`() {
-        let head = "2023-11-14T22:13:20.123Z 192.0.2.1 GET /api/feed 200 "
+        let head = "2023-11-14T22:13:20.123Z 192.0.2.1 GET /api/feed HTTP/2.0 200 "
         #expect(
             line(isJSON: false, change: full) == head
                 + "dcz delta 233815->525 wire=900 71us upstream=200/60us /* r-1 to=\"http://127.0.0.1:9000\"\n"
         )
         #expect(
             line(isJSON: false) { $0.isComplete = false } == head + "identity - 0->0 wire=0 0us - aborted\n")
+    }
+
+    @Test func `a refused connection has no protocol`() {
+        #expect(!line(isJSON: true) { $0.version = nil }.contains("protocol"))
+        #expect(line(isJSON: false) { $0.version = nil }.contains(" /api/feed - 200 "))
     }
 
     @Test func `a client that a proxy named has that proxy beside it`() {
@@ -89,8 +96,8 @@ private func full(_ record: inout RequestRecord) {
 
     @Test func `no control byte, space or backslash of a target gets into the text`() {
         let text = line(isJSON: false) { $0.target = Array("/a b\r\n\u{1B}[2J\\\u{7F}\u{E9}".utf8) }
-        #expect(text.contains(#" /a\x20b\x0d\x0a\x1b[2J\x5c\x7f\xc3\xa9 200 "#))
-        #expect(line(isJSON: false) { $0.target = [] }.contains(" GET - 200 "))
+        #expect(text.contains(#" /a\x20b\x0d\x0a\x1b[2J\x5c\x7f\xc3\xa9 HTTP/2.0 200 "#))
+        #expect(line(isJSON: false) { $0.target = [] }.contains(" GET - HTTP/2.0 200 "))
     }
 
     @Test(arguments: [
@@ -109,7 +116,8 @@ private func full(_ record: inout RequestRecord) {
         ("/a??token=1&key=2", "/a??token=-&key=-"),
     ])
     func `the values of personal query names are not logged`(target: String, logged: String) {
-        #expect(line(isJSON: false) { $0.target = Array(target.utf8) }.contains(" GET \(logged) 200 "))
+        #expect(
+            line(isJSON: false) { $0.target = Array(target.utf8) }.contains(" GET \(logged) HTTP/2.0 200 "))
     }
 
     @Test func `which query names are personal is the configuration's`() {

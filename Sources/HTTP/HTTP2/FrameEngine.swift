@@ -1,0 +1,412 @@
+internal import CNghttp2
+
+/// What a frame engine reports while it reads and writes.
+///
+/// All calls come from within the engine's own `receive` and `send`. The receiver may call the engine back, except for
+/// those two.
+protocol FrameEngineOwner: AnyObject {
+    /// A frame has begun.
+    func frameBegan(_ frame: FrameEngine.Frame)
+    /// A header section has begun: that of a request, or its trailers.
+    func fieldsBegan(stream: Int32, areTrailers: Bool)
+    /// A field, its name in lower case and both checked by RFC 9113 section 8.2; valid during the call.
+    func field(_ name: Span<UInt8>, _ value: Span<UInt8>, stream: Int32)
+    /// The head of a request is complete, and with it the request if it `endsStream`.
+    func headEnded(stream: Int32, endsStream: Bool)
+    /// A piece of a request's body; valid during the call.
+    func data(_ bytes: Span<UInt8>, stream: Int32)
+    /// The body of a request is complete, and its trailers.
+    func requestEnded(stream: Int32)
+    /// The client has reset a stream.
+    func clientReset(stream: Int32)
+    /// A frame has been put into the output.
+    func frameSent(_ frame: FrameEngine.Frame)
+    /// The stream is over; nothing about it comes later.
+    func closed(stream: Int32, error: UInt32)
+    /// How many bytes of the response's body may go out now, at most `countMax`.
+    func bodyReady(stream: Int32, countMax: Int) -> FrameEngine.BodyPart
+    /// Appends a DATA frame, its head and `count` bytes of the body, to the output.
+    func writeData(head: Span<UInt8>, count: Int, stream: Int32) -> FrameEngine.DataOutcome
+}
+
+/// The frames, streams, windows and header compression of one HTTP/2 connection, by nghttp2.
+///
+/// Confined to its loop. The only file that calls the library.
+@safe final class FrameEngine {
+    /// A frame's head (RFC 9113 section 4.1).
+    struct Frame {
+        /// The types of frames that a connection tells apart.
+        enum Kind {
+            case data, headers, priority, reset, continuation, other
+        }
+
+        let kind: Kind
+        let stream: Int32
+        let length: Int
+        let endsStream: Bool
+        /// The error code of a RST_STREAM; 0 for other frames.
+        var error: UInt32 = 0
+
+        /// The bytes of a head.
+        static let headBytes = 9
+    }
+
+    /// The outcome of writing a DATA frame.
+    enum DataOutcome {
+        case written
+        /// The output has no room for now.
+        case full
+        /// The body has been given up.
+        case gone
+    }
+
+    /// The part of a body that goes into the next frame.
+    enum BodyPart {
+        case bytes(Int, isEnd: Bool)
+        /// The end of the body, behind which trailers come.
+        case endBeforeTrailers(Int)
+        /// There are none for now.
+        case none
+    }
+
+    // Owned: made in `init`, freed in `deinit`.
+    private let session: OpaquePointer
+    private unowned let owner: any FrameEngineOwner
+
+    /// Makes the server's side, and queues its SETTINGS; nil without memory.
+    init?(owner: any FrameEngineOwner, settings: HTTP2Settings) {
+        self.owner = owner
+        var made: OpaquePointer?
+        // Safe: the object is not used by nghttp2 before the first `receive` or `send`, and frees the session before
+        // it goes itself.
+        guard let callbacks = unsafe Self.makeCallbacks() else { return nil }
+        defer { unsafe nghttp2_session_callbacks_del(callbacks) }
+        guard let options = unsafe Self.makeOptions() else { return nil }
+        defer { unsafe nghttp2_option_del(options) }
+        guard unsafe nghttp2_session_server_new2(&made, callbacks, nil, options) == 0, let made = unsafe made
+        else { return nil }
+        unsafe session = made
+        unsafe nghttp2_session_set_user_data(session, Unmanaged.passUnretained(self).toOpaque())
+        submit(settings)
+    }
+
+    deinit {
+        unsafe nghttp2_session_del(session)
+    }
+
+    private static func makeOptions() -> OpaquePointer? {
+        var options: OpaquePointer?
+        guard unsafe nghttp2_option_new(&options) == 0, let options = unsafe options else { return nil }
+        // The window is opened as bytes are used, which makes it the back-pressure.
+        unsafe nghttp2_option_set_no_auto_window_update(options, 1)
+        // RFC 9113 section 5.1 lets a server forget closed streams; keeping them costs memory.
+        unsafe nghttp2_option_set_no_closed_streams(options, 1)
+        unsafe nghttp2_option_set_max_deflate_dynamic_table_size(options, 4096)
+        unsafe nghttp2_option_set_builtin_recv_extension_type(
+            options, UInt8(NGHTTP2_PRIORITY_UPDATE.rawValue))
+        return unsafe options
+    }
+
+    private func submit(_ settings: HTTP2Settings) {
+        let entries = settings.entries.map {
+            nghttp2_settings_entry(settings_id: Int32($0.id), value: $0.value)
+        }
+        // Safe: nghttp2 copies the entries during the call.
+        _ = unsafe nghttp2_submit_settings(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), entries, entries.count)
+        _ = unsafe nghttp2_session_set_local_window_size(
+            session, UInt8(NGHTTP2_FLAG_NONE.rawValue), 0, Int32(settings.connectionWindow))
+    }
+
+    // MARK: Bytes
+
+    /// Reads the client's bytes; returns the error after which the session can be used no more.
+    ///
+    /// The session itself reports all other errors of the connection.
+    func receive(_ bytes: Span<UInt8>) -> HTTP2Error? {
+        // Safe: nghttp2 reads within the span and keeps no pointer.
+        let code = unsafe bytes.withUnsafeBufferPointer {
+            unsafe nghttp2_session_mem_recv(session, $0.baseAddress, $0.count)
+        }
+        switch code {
+        case 0...: return nil
+        case Int(NGHTTP2_ERR_FLOODED.rawValue), Int(NGHTTP2_ERR_TOO_MANY_CONTINUATIONS.rawValue):
+            return .enhanceYourCalm
+        case Int(NGHTTP2_ERR_BAD_CLIENT_MAGIC.rawValue): return .protocolError
+        default: return .internalError
+        }
+    }
+
+    /// Returns a GOAWAY frame for a session that can send none itself.
+    func goAway(_ error: HTTP2Error) -> [UInt8] {
+        let last = unsafe UInt32(bitPattern: nghttp2_session_get_last_proc_stream_id(session))
+        let numbers = [last, error.rawValue].flatMap { number in
+            [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: number >> UInt32($0)) }
+        }
+        return [0, 0, UInt8(numbers.count), UInt8(NGHTTP2_GOAWAY.rawValue), 0, 0, 0, 0, 0] + numbers
+    }
+
+    /// Passes the next bytes for the client to `append`, DATA excepted; returns how many, nil after an error.
+    func send(_ append: (Span<UInt8>) -> Void) -> Int? {
+        var start: UnsafePointer<UInt8>?
+        let count = unsafe nghttp2_session_mem_send(session, &start)
+        guard count >= 0 else { return nil }
+        // Safe: nghttp2 keeps the bytes until its next call.
+        if count > 0 { unsafe append(UnsafeBufferPointer(start: start, count: count).span) }
+        return count
+    }
+
+    var wantsRead: Bool { unsafe nghttp2_session_want_read(session) != 0 }
+    var wantsWrite: Bool { unsafe nghttp2_session_want_write(session) != 0 }
+
+    /// True if the client's window has no room for bytes of the stream.
+    func isWindowClosed(stream: Int32) -> Bool {
+        unsafe nghttp2_session_get_stream_remote_window_size(session, stream) <= 0
+    }
+
+    /// True if the client's window has no room for bytes of any stream.
+    var isWindowClosed: Bool { unsafe nghttp2_session_get_remote_window_size(session) <= 0 }
+
+    /// True if the engine has the stream, open or half-closed.
+    func knows(stream: Int32) -> Bool { unsafe nghttp2_session_find_stream(session, stream) != nil }
+
+    // MARK: Responses
+
+    /// Begins a response; its body is asked for through `bodyReady`.
+    func submit(_ fields: FieldBlock, stream: Int32, hasBody: Bool) -> Bool {
+        var provider = unsafe nghttp2_data_provider()
+        unsafe provider.read_callback = Self.readBody
+        return unsafe fields.withPairs { pairs in
+            // Safe: nghttp2 copies pairs and provider during the call.
+            if hasBody {
+                return unsafe nghttp2_submit_response(
+                    session, stream, pairs.baseAddress, pairs.count, &provider)
+                    == 0
+            }
+            return unsafe nghttp2_submit_response(session, stream, pairs.baseAddress, pairs.count, nil) == 0
+        }
+    }
+
+    /// Sends an interim response.
+    func submitInterim(_ fields: FieldBlock, stream: Int32) {
+        unsafe fields.withPairs { pairs in
+            // Safe: nghttp2 copies the pairs during the call.
+            _ = unsafe nghttp2_submit_headers(
+                session, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream, nil, pairs.baseAddress, pairs.count, nil)
+        }
+    }
+
+    /// Ends a body by trailers.
+    func submitTrailers(_ fields: FieldBlock, stream: Int32) {
+        unsafe fields.withPairs { pairs in
+            // Safe: nghttp2 copies the pairs during the call.
+            _ = unsafe nghttp2_submit_trailer(session, stream, pairs.baseAddress, pairs.count)
+        }
+    }
+
+    /// Asks for the stream's body again after `BodyPart.none`.
+    func resume(stream: Int32) { _ = unsafe nghttp2_session_resume_data(session, stream) }
+
+    func reset(stream: Int32, _ error: HTTP2Error) {
+        _ = unsafe nghttp2_submit_rst_stream(
+            session, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream, error.rawValue)
+    }
+
+    /// Sets the priority that the upstream or the configuration gives the stream (RFC 9218 section 8).
+    func setPriority(_ priority: StreamPriority, stream: Int32) {
+        var value = nghttp2_extpri(urgency: UInt32(priority.urgency), inc: priority.isIncremental ? 1 : 0)
+        _ = unsafe nghttp2_session_change_extpri_stream_priority(session, stream, &value, 1)
+    }
+
+    // MARK: Windows
+
+    /// Opens the client's windows for bytes of a body that were used.
+    func consume(_ count: Int, stream: Int32) { _ = unsafe nghttp2_session_consume(session, stream, count) }
+
+    /// Opens the connection's window for bytes of a stream that is gone.
+    func consumeConnection(_ count: Int) { _ = unsafe nghttp2_session_consume_connection(session, count) }
+
+    // MARK: Ends
+
+    /// Announces that the connection will end; requests on their way are still served (RFC 9113 section 6.8).
+    func submitShutdownNotice() { _ = unsafe nghttp2_submit_shutdown_notice(session) }
+
+    /// Refuses streams that are newer than the last one that was begun.
+    func submitGoAway() {
+        _ = unsafe nghttp2_submit_goaway(
+            session, UInt8(NGHTTP2_FLAG_NONE.rawValue), nghttp2_session_get_last_proc_stream_id(session),
+            HTTP2Error.noError.rawValue, nil, 0)
+    }
+
+    /// Ends the connection with an error once the output is sent.
+    func terminate(_ error: HTTP2Error) {
+        _ = unsafe nghttp2_session_terminate_session(session, error.rawValue)
+    }
+
+    // MARK: Callbacks
+
+    /// Finds the engine of a callback.
+    ///
+    /// Safe: the session passes the pointer that `init` gave it, and ends before its engine.
+    private static func engine(_ user: UnsafeMutableRawPointer?) -> FrameEngine? {
+        guard let user = unsafe user else { return nil }
+        return unsafe Unmanaged<FrameEngine>.fromOpaque(user).takeUnretainedValue()
+    }
+
+    private static func makeCallbacks() -> OpaquePointer? {
+        var made: OpaquePointer?
+        guard unsafe nghttp2_session_callbacks_new(&made) == 0, let callbacks = unsafe made else {
+            return nil
+        }
+        unsafe nghttp2_session_callbacks_set_on_begin_frame_callback(callbacks) { _, head, user in
+            // Safe: nghttp2 passes a valid head for the call.
+            guard let engine = unsafe FrameEngine.engine(user), let head = unsafe head?.pointee else {
+                return 0
+            }
+            engine.owner.frameBegan(Frame(head))
+            return 0
+        }
+        unsafe nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks) { _, frame, user in
+            // Safe: nghttp2 passes a valid frame for the call; a HEADERS frame has a category.
+            guard let engine = unsafe FrameEngine.engine(user), let frame = unsafe frame?.pointee else {
+                return 0
+            }
+            unsafe engine.owner.fieldsBegan(
+                stream: frame.hd.stream_id, areTrailers: frame.headers.cat != NGHTTP2_HCAT_REQUEST)
+            return 0
+        }
+        unsafe nghttp2_session_callbacks_set_on_header_callback(callbacks) {
+            _, frame, name, nameCount, value, valueCount, _, user in
+            // Safe: nghttp2 passes valid bytes for the call.
+            guard let engine = unsafe FrameEngine.engine(user), let frame = unsafe frame?.pointee else {
+                return 0
+            }
+            let name = unsafe UnsafeBufferPointer(start: name, count: nameCount)
+            let value = unsafe UnsafeBufferPointer(start: value, count: valueCount)
+            unsafe engine.owner.field(name.span, value.span, stream: frame.hd.stream_id)
+            return 0
+        }
+        // RFC 9113 section 8.2.1: such a field makes the request malformed; nghttp2 alone would drop the field.
+        unsafe nghttp2_session_callbacks_set_on_invalid_header_callback(callbacks) { _, _, _, _, _, _, _, _ in
+            NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue
+        }
+        unsafe nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks) { _, frame, user in
+            // Safe: nghttp2 passes a valid frame for the call.
+            guard let engine = unsafe FrameEngine.engine(user), let frame = unsafe frame?.pointee else {
+                return 0
+            }
+            unsafe engine.received(frame)
+            return 0
+        }
+        unsafe nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks) {
+            _, _, stream, bytes, count, user in
+            guard let engine = unsafe FrameEngine.engine(user) else { return 0 }
+            // Safe: nghttp2 passes valid bytes for the call.
+            unsafe engine.owner.data(UnsafeBufferPointer(start: bytes, count: count).span, stream: stream)
+            return 0
+        }
+        unsafe nghttp2_session_callbacks_set_on_frame_send_callback(callbacks) { _, frame, user in
+            // Safe: nghttp2 passes a valid frame for the call; its kind says which member of the union is set.
+            guard let engine = unsafe FrameEngine.engine(user), let frame = unsafe frame?.pointee else {
+                return 0
+            }
+            var sent = unsafe Frame(frame.hd)
+            if sent.kind == .reset { sent.error = unsafe frame.rst_stream.error_code }
+            engine.owner.frameSent(sent)
+            return 0
+        }
+        unsafe nghttp2_session_callbacks_set_on_stream_close_callback(callbacks) { _, stream, error, user in
+            guard let engine = unsafe FrameEngine.engine(user) else { return 0 }
+            engine.owner.closed(stream: stream, error: error)
+            return 0
+        }
+        unsafe nghttp2_session_callbacks_set_send_data_callback(callbacks) {
+            _, frame, head, count, _, user in
+            // Safe: nghttp2 passes a valid frame, and a head of nine bytes, for the call.
+            guard let engine = unsafe FrameEngine.engine(user), let frame = unsafe frame?.pointee else {
+                return NGHTTP2_ERR_CALLBACK_FAILURE.rawValue
+            }
+            let bytes = unsafe UnsafeBufferPointer(start: head, count: 9).span
+            switch unsafe engine.owner.writeData(head: bytes, count: count, stream: frame.hd.stream_id) {
+            case .written: return 0
+            case .full: return NGHTTP2_ERR_WOULDBLOCK.rawValue
+            case .gone: return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue
+            }
+        }
+        return unsafe callbacks
+    }
+
+    private func received(_ frame: nghttp2_frame) {
+        // Safe: the kind of a frame says which member of the union is set.
+        let head = unsafe Frame(frame.hd)
+        switch head.kind {
+        case .headers:
+            if unsafe frame.headers.cat == NGHTTP2_HCAT_REQUEST {
+                owner.headEnded(stream: head.stream, endsStream: head.endsStream)
+            } else if head.endsStream {
+                owner.requestEnded(stream: head.stream)
+            }
+        case .data:
+            if head.endsStream { owner.requestEnded(stream: head.stream) }
+        case .reset:
+            owner.clientReset(stream: head.stream)
+        case .priority, .continuation, .other: break
+        }
+    }
+
+    private static let readBody: nghttp2_data_source_read_callback = {
+        _, stream, _, countMax, flags, _, user in
+        // Safe: nghttp2 passes valid flags for the call. Nothing is written to its buffer: the bytes go out through
+        // `writeData`.
+        guard let engine = unsafe FrameEngine.engine(user), let flags = unsafe flags else {
+            return Int(NGHTTP2_ERR_CALLBACK_FAILURE.rawValue)
+        }
+        unsafe flags.pointee |= UInt32(NGHTTP2_DATA_FLAG_NO_COPY.rawValue)
+        switch engine.owner.bodyReady(stream: stream, countMax: countMax) {
+        case .none: return Int(NGHTTP2_ERR_DEFERRED.rawValue)
+        case .bytes(let count, let isEnd):
+            if isEnd { unsafe flags.pointee |= UInt32(NGHTTP2_DATA_FLAG_EOF.rawValue) }
+            return count
+        case .endBeforeTrailers(let count):
+            unsafe flags.pointee |=
+                UInt32(NGHTTP2_DATA_FLAG_EOF.rawValue) | UInt32(NGHTTP2_DATA_FLAG_NO_END_STREAM.rawValue)
+            return count
+        }
+    }
+}
+
+extension FrameEngine.Frame {
+    fileprivate init(_ head: nghttp2_frame_hd) {
+        let kind: Kind =
+            switch head.type {
+            case UInt8(NGHTTP2_DATA.rawValue): .data
+            case UInt8(NGHTTP2_HEADERS.rawValue): .headers
+            case UInt8(NGHTTP2_PRIORITY.rawValue): .priority
+            case UInt8(NGHTTP2_RST_STREAM.rawValue): .reset
+            case UInt8(NGHTTP2_CONTINUATION.rawValue): .continuation
+            default: .other
+            }
+        // The flag has this meaning in two types only.
+        let endsStream =
+            head.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0 && (kind == .data || kind == .headers)
+        self.init(kind: kind, stream: head.stream_id, length: head.length, endsStream: endsStream)
+    }
+}
+
+extension FieldBlock {
+    /// Calls `body` with the fields in nghttp2's form, which are valid during the call.
+    fileprivate func withPairs<Result>(_ body: (UnsafeBufferPointer<nghttp2_nv>) -> Result) -> Result {
+        // Safe: nghttp2 does not write to names and values, although its type says so.
+        unsafe bytes.withUnsafeBufferPointer { block in
+            let start = unsafe UnsafeMutablePointer(mutating: block.baseAddress)
+            let pairs = unsafe fields.map { field in
+                unsafe nghttp2_nv(
+                    name: start?.advanced(by: field.start), value: start?.advanced(by: field.nameEnd),
+                    namelen: field.nameEnd - field.start, valuelen: field.end - field.nameEnd,
+                    flags: UInt8(
+                        field.isSensitive
+                            ? NGHTTP2_NV_FLAG_NO_INDEX.rawValue : NGHTTP2_NV_FLAG_NONE.rawValue))
+            }
+            return unsafe pairs.withUnsafeBufferPointer { unsafe body($0) }
+        }
+    }
+}

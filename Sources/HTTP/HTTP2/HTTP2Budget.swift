@@ -1,0 +1,117 @@
+/// What one HTTP/2 connection may cost beyond the responses that it gets.
+///
+/// Pure, so that a test can drive it. Every reset counts, whoever sends it: a client that provokes resets by wrong
+/// frames (CVE-2025-8671) costs as much as one that sends them (CVE-2023-44487). Completed responses refill the
+/// budgets, so that a browser that cancels much is not taken for an attacker.
+struct HTTP2Budget: Sendable {
+    /// The number of resets that a new connection may cause.
+    static let resetsMax = 100
+    /// The number of frames that carry no request or body, as of a connection that gets no response.
+    static let controlFramesMax = 1_000
+    /// The control frames that one completed response justifies: window updates above all.
+    static let controlFramesPerResponse = 8
+    /// The bytes of bodies that justify one more.
+    static let bytesPerControlFrame = 4 * 1024
+    /// The control frames that a second justifies.
+    static let controlFramesPerSecond: Int64 = 10
+
+    /// The bytes of frames of unknown types, which nghttp2 passes over.
+    static let unknownBytesMax = 1 << 20
+
+    private(set) var resets = HTTP2Budget.resetsMax
+    private(set) var controlFrames = HTTP2Budget.controlFramesMax
+    private var bytes = 0
+    private var unknownBytes = 0
+    private var refilledAt: Int64
+
+    /// Begins with full budgets at a monotonic millisecond.
+    init(now: Int64) { refilledAt = now }
+
+    /// Counts a reset; returns false once there were too many.
+    mutating func countReset() -> Bool {
+        resets -= 1
+        return resets >= 0
+    }
+
+    /// Counts a frame that carries no request or body; returns false once there were too many.
+    mutating func countControlFrame(now: Int64) -> Bool {
+        let seconds = (now - refilledAt) / 1000
+        if seconds > 0 {
+            refilledAt += seconds * 1000
+            justify(Int(min(seconds, 1_000) * Self.controlFramesPerSecond))
+        }
+        controlFrames -= 1
+        return controlFrames >= 0
+    }
+
+    /// Counts bytes that have come, less those of frames that are known; returns false once there were too many.
+    mutating func countUnknown(_ count: Int) -> Bool {
+        unknownBytes += count
+        return unknownBytes <= Self.unknownBytesMax
+    }
+
+    /// Counts a response that was completed.
+    mutating func responseCompleted() {
+        resets = min(resets + 1, Self.resetsMax)
+        justify(Self.controlFramesPerResponse)
+    }
+
+    /// Counts bytes of bodies, in either direction.
+    mutating func passed(_ count: Int) {
+        bytes += count
+        justify(bytes / Self.bytesPerControlFrame)
+        bytes %= Self.bytesPerControlFrame
+    }
+
+    private mutating func justify(_ frames: Int) {
+        controlFrames = min(controlFrames + frames, Self.controlFramesMax)
+    }
+}
+
+/// The limits of an HTTP/2 connection, as metrics name them.
+package enum HTTP2Limit: String, CaseIterable, Sendable {
+    /// Resets, by the client or provoked by it.
+    case resets
+    /// Frames that ask for nothing.
+    case controlFrames = "control-frames"
+    /// Bytes of the header sections of all streams.
+    case heads
+    /// A header section that does not come to its end.
+    case headTimeout = "head-timeout"
+    /// Streams at a time.
+    case streams
+    /// A request's body that stalls.
+    case stalledRequest = "stalled-request"
+    /// A window that the client does not open.
+    case stalledResponse = "stalled-response"
+
+    package var label: String { rawValue }
+}
+
+/// How often clients have exceeded each limit.
+///
+/// A class, because a listener and its connections count together. Confined to one loop.
+final class HTTP2Counts {
+    private(set) var values = HTTP2LimitCounts()
+
+    func add(_ limit: HTTP2Limit) { values.add(limit) }
+}
+
+/// How often each limit was exceeded.
+package struct HTTP2LimitCounts: Equatable, Sendable {
+    private var counts = [Int](repeating: 0, count: HTTP2Limit.allCases.count)
+
+    package init() {}
+
+    package subscript(limit: HTTP2Limit) -> Int { counts[limit.index] }
+
+    mutating func add(_ limit: HTTP2Limit) { counts[limit.index] += 1 }
+
+    package mutating func add(_ other: HTTP2LimitCounts) {
+        for index in counts.indices { counts[index] += other.counts[index] }
+    }
+}
+
+extension HTTP2Limit {
+    fileprivate var index: Int { Self.allCases.firstIndex(of: self) ?? 0 }
+}

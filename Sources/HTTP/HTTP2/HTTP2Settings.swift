@@ -1,0 +1,51 @@
+/// The sizes that an HTTP/2 connection begins with (RFC 9113 section 6.5.2).
+struct HTTP2Settings: Sendable {
+    /// The number of requests of one connection at a time.
+    static let streamsMax = 100
+    /// The bytes of a request's body that may be on their way.
+    var streamWindow: UInt32 = 64 * 1024
+    /// The bytes of all requests' bodies that may be on their way: what the connection holds at most for upstreams
+    /// that do not read.
+    var connectionWindow = 512 * 1024
+    /// The bytes of a decoded header section, 32 more for each field.
+    var fieldBytesMax: Int
+
+    init(_ limits: MessageLimits) { fieldBytesMax = RequestAssembler.fieldBytesMax(limits) }
+
+    /// The SETTINGS frame; `NO_RFC7540_PRIORITIES` counts in the first one only (RFC 9218 section 2.1).
+    var entries: [(id: UInt16, value: UInt32)] {
+        [
+            (Self.maxConcurrentStreams, UInt32(Self.streamsMax)), (Self.initialWindowSize, streamWindow),
+            (Self.maxHeaderListSize, UInt32(fieldBytesMax)), (Self.enableConnectProtocol, 1),
+            (Self.noRFC7540Priorities, 1),
+        ]
+    }
+
+    private static let maxConcurrentStreams: UInt16 = 3
+    private static let initialWindowSize: UInt16 = 4
+    private static let maxHeaderListSize: UInt16 = 6
+    /// RFC 8441 section 3.
+    private static let enableConnectProtocol: UInt16 = 8
+    private static let noRFC7540Priorities: UInt16 = 9
+}
+
+/// An error code (RFC 9113 section 7).
+enum HTTP2Error: UInt32, Sendable {
+    case noError = 0
+    case protocolError, internalError, flowControlError, settingsTimeout, streamClosed, frameSizeError
+    case refusedStream, cancel, compressionError, connectError, enhanceYourCalm, inadequateSecurity
+    case http11Required
+}
+
+/// The priority of a response (RFC 9218 section 4).
+package struct StreamPriority: Equatable, Sendable {
+    /// 0 (first) to 7 (last).
+    package var urgency: UInt8 = 3
+    /// True if the response is of use piece by piece, and shares the connection with others of its urgency.
+    package var isIncremental = false
+
+    package init(urgency: UInt8 = 3, isIncremental: Bool = false) {
+        self.urgency = min(urgency, 7)
+        self.isIncremental = isIncremental
+    }
+}

@@ -1,0 +1,174 @@
+internal import Primitives
+
+/// Collects the fields of one HTTP/2 request and translates them into a request head (RFC 9113 section 8.3).
+///
+/// Pure. nghttp2 has checked names and values, the order and number of pseudo-fields, and that no field belongs to an
+/// HTTP/1.1 connection; what is checked here are the rules that go beyond, the same as for HTTP/1.1.
+struct RequestAssembler: Sendable {
+    /// A request that asks for another protocol on its stream (RFC 8441).
+    struct ExtendedConnect: Equatable, Sendable {
+        let protocolName: String
+        /// The Sec-WebSocket-Key for the upstream; nil for other protocols.
+        let webSocketKey: String?
+    }
+
+    private let limits: MessageLimits
+    private var method: [UInt8] = []
+    private var path: [UInt8] = []
+    private var authority: [UInt8]?
+    private var protocolName: [UInt8]?
+    private var headers = Headers()
+    private var trailers = Headers()
+    private var cookie: [UInt8]?
+    private var fieldCount = 0
+    /// The bytes of the names and values, 32 more for each field (RFC 9113 section 6.5.2).
+    private(set) var fieldBytes = 0
+    /// The first rule that the fields break.
+    private(set) var error: ParseError?
+
+    /// The number of fields of a section, with each crumb of a cookie: a table of HPACK repeats a field for one byte.
+    static let fieldCountMax = 100
+    /// The bytes of a head's decoded fields, whatever the limit for HTTP/1.1 is.
+    static func fieldBytesMax(_ limits: MessageLimits) -> Int { min(limits.headBytes, 64 * 1024) }
+    /// The cost of a field beside its bytes.
+    private static let fieldOverhead = 32
+
+    init(limits: MessageLimits) { self.limits = limits }
+
+    // MARK: Fields
+
+    /// Adds a field of the request's head, or of its trailers.
+    mutating func append(_ name: Span<UInt8>, _ value: Span<UInt8>, isTrailer: Bool) {
+        guard error == nil else { return }
+        fieldCount += 1
+        fieldBytes += name.count + value.count + Self.fieldOverhead
+        guard fieldCount <= min(Self.fieldCountMax, limits.fieldCount) else { return fail(.tooManyFields) }
+        let bytesMax = Self.fieldBytesMax(limits) + (isTrailer ? limits.trailerBytes : 0)
+        guard fieldBytes <= bytesMax else { return fail(isTrailer ? .trailersTooLarge : .headTooLarge) }
+        if !name.isEmpty, name[0] == ASCII.colon { return appendPseudo(name, value) }
+        do {
+            let field = HeaderName(token: name)
+            if field.id == 0 { try FieldSectionParser.checkUnlisted(name) }
+            if isTrailer {
+                if !field.isForbiddenInTrailers { trailers.append(field, value) }
+            } else if field == .cookie {
+                appendCrumb(value)
+            } else {
+                headers.append(field, value)
+            }
+        } catch {
+            fail(error)
+        }
+    }
+
+    private mutating func fail(_ error: ParseError) {
+        self.error = error
+        (headers, trailers, cookie) = (Headers(), Headers(), nil)
+    }
+
+    private mutating func appendPseudo(_ name: Span<UInt8>, _ value: Span<UInt8>) {
+        if name.equals(":method") {
+            method.append(value)
+        } else if name.equals(":path") {
+            guard value.count <= limits.requestTargetBytes else { return fail(.targetTooLong) }
+            path.append(value)
+        } else if name.equals(":authority") {
+            authority = [UInt8](copying: value)
+        } else if name.equals(":protocol") {
+            protocolName = [UInt8](copying: value)
+        }
+    }
+
+    /// RFC 9113 section 8.2.3: the crumbs of a cookie are joined by a semicolon and a blank.
+    private mutating func appendCrumb(_ value: Span<UInt8>) {
+        var joined = cookie ?? []
+        if !joined.isEmpty { joined.append("; ") }
+        joined.append(value)
+        cookie = joined
+    }
+
+    // MARK: The head
+
+    /// Makes the request's head, and how its body is framed towards the upstream.
+    ///
+    /// `makeKey` makes a Sec-WebSocket-Key for a request that asks for WebSocket.
+    func finish(hasBody: Bool, makeKey: () -> String = WebSocketKey.make) throws(ParseError) -> (
+        head: RequestHead, framing: BodyFraming, extended: ExtendedConnect?
+    ) {
+        if let error { throw error }
+        let extended = protocolName.map { name in
+            let isWebSocket = String(name.span).lowercased() == "websocket"
+            return ExtendedConnect(
+                protocolName: String(name.span), webSocketKey: isWebSocket ? makeKey() : nil)
+        }
+        // An extended CONNECT names a path, as a GET with Upgrade does in HTTP/1.1 (RFC 8441 section 5).
+        let method = extended == nil ? Method(token: self.method.span) : .get
+        let named = method == .connect ? authority ?? [] : path
+        let target = try RequestTarget(named.span, method: method)
+        guard target.form != .absolute else { throw .malformedTarget }
+        var head = RequestHead(method: method, target: target, version: .http2, headers: Headers())
+        try appendHost(to: &head)
+        headers.append(to: &head.headers)
+        if let cookie { head.headers.append(.cookie, cookie) }
+        if let extended { Self.appendUpgrade(extended, to: &head.headers) }
+        let framing = try framing(of: &head, hasBody: hasBody && extended == nil)
+        return (head, framing, extended)
+    }
+
+    /// RFC 9113 section 8.3.1: `:authority` stands for Host, and the two must not differ.
+    private func appendHost(to head: inout RequestHead) throws(ParseError) {
+        let hosts = headers.count(of: .host)
+        guard hosts <= 1 else { throw .repeatedHost }
+        var host: [UInt8]?
+        headers.forEachValue(of: .host) { host = [UInt8](copying: $0) }
+        guard let named = authority ?? host else { throw .missingHost }
+        guard let parsed = Authority(named.span) else { throw .malformedHost }
+        if authority != nil, let host {
+            guard let other = Authority(host.span),
+                other.normalized(host.span) == parsed.normalized(named.span)
+            else { throw .malformedHost }
+        }
+        head.headers.append(.host, named)
+    }
+
+    private func framing(of head: inout RequestHead, hasBody: Bool) throws(ParseError) -> BodyFraming {
+        let declared = try BodyFraming.ofRequest(head)
+        guard !hasBody else { return declared == .none ? .chunked : declared }
+        // nghttp2 compares the length with the DATA that comes; here it is the end of the HEADERS that counts.
+        guard declared == .none || declared == .length(0) else { throw .malformedContentLength }
+        // RFC 9110 section 8.6: a method with content says that there is none.
+        if declared == .none, [.post, .put, .patch].contains(head.method) {
+            head.headers.append(.contentLength, "0")
+            return .length(0)
+        }
+        return declared
+    }
+
+    private static func appendUpgrade(_ extended: ExtendedConnect, to headers: inout Headers) {
+        headers.append(.connection, "Upgrade")
+        headers.append(.upgrade, extended.protocolName)
+        guard let key = extended.webSocketKey else { return }
+        headers.remove(.secWebSocketKey)
+        headers.append(.secWebSocketKey, key)
+    }
+
+    /// The request's trailers, as far as they may be passed on.
+    func finishTrailers() throws(ParseError) -> Headers {
+        if let error { throw error }
+        return trailers
+    }
+}
+
+extension Headers {
+    /// Appends every line but Host to another section.
+    fileprivate func append(to other: inout Headers) {
+        for line in lines where line.id != HeaderName.host.id { other.append(line, of: block.span) }
+    }
+}
+
+extension [UInt8] {
+    fileprivate init(copying bytes: Span<UInt8>) {
+        self = []
+        append(bytes)
+    }
+}

@@ -1,0 +1,60 @@
+/// A client's connection that a listener has accepted, whatever its version of HTTP.
+protocol AcceptedConnection: Connection {
+    /// The properties of its TLS; nil without TLS.
+    var tls: TLSFacts? { get }
+    /// The rest of the TLS handshake, if requests came before it (RFC 8446 section 2.3); nil once it is complete.
+    var handshake: PendingHandshake? { get set }
+    /// True while a request awaits its response.
+    var isExchanging: Bool { get }
+    func start()
+    /// Ends the connection once its requests have their responses.
+    func stop()
+    /// Resets the connection and tells the handlers of its requests.
+    func lose(_ cause: ClientLoss)
+}
+
+// MARK: - Early requests
+
+/// The rest of a TLS handshake while requests are served already (RFC 8446 section 2.3).
+struct PendingHandshake {
+    let deadline: Int64
+    /// Receives the outcome; nil until the listener has set it.
+    var onEnd: TLSHandshake.Ending?
+}
+
+extension AcceptedConnection {
+    /// Passes the outcome of the pending handshake to `onEnd`.
+    func reportHandshake(to onEnd: @escaping TLSHandshake.Ending) {
+        guard let deadline = handshake?.deadline else { return }
+        var pending: PendingHandshake? = PendingHandshake(deadline: deadline, onEnd: onEnd)
+        swap(&pending, &handshake)
+    }
+
+    /// Continues the handshake while responses may be in progress.
+    func continueHandshake() {
+        guard let transport = io.transport else { return }
+        switch transport.establish() {
+        case .wouldBlock: break
+        case .early: io.isReadable = true
+        case .done:
+            if let tls { endHandshake(.success(tls)) }
+            // Bytes that came with the end of the handshake have already left the socket.
+            io.isReadable = true
+        case .failed(let failure):
+            endHandshake(.failure(failure))
+            lose(.closed)
+        }
+    }
+
+    /// Ends the connection because the handshake's time is over.
+    func giveUpHandshake() {
+        endHandshake(.failure(.timedOut))
+        lose(.timedOut)
+    }
+
+    /// Reports the handshake's outcome once.
+    func endHandshake(_ outcome: Result<TLSFacts, TLSFailure>) {
+        let ended = handshake.take()
+        ended?.onEnd?(outcome)
+    }
+}

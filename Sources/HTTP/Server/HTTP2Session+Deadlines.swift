@@ -1,0 +1,125 @@
+/// The times until which an HTTP/2 connection waits for its client.
+struct HTTP2Waits: Sendable {
+    /// The end of the wait for a request while no stream is open.
+    var idleUntil: Int64
+    /// The end of the wait for the rest of a header section.
+    var headUntil: Int64?
+    /// The time of the second GOAWAY of an orderly end.
+    var goAwayAt: Int64?
+    /// The end of the wait for the client's own end.
+    var lingerUntil: Int64?
+    /// The time of the next look at the streams, whose own deadlines are many and change often.
+    var streamsCheckAt: Int64 = 0
+    /// The pace at which the client opens the connection's window, while that is closed.
+    var windowPace = Pace()
+    var isWindowLate = false
+    /// True while output has been waiting since the last event.
+    var isOutputLate = false
+    /// The deadline that is set, so that only an earlier one needs a call.
+    var armed = Int64.max
+
+    /// The time between the two GOAWAY frames: a round trip of a slow client.
+    static let goAwayDelay: Int64 = 1_000
+    static let lingerMilliseconds: Int64 = 2_000
+
+    init(idleUntil: Int64) { self.idleUntil = idleUntil }
+}
+
+/// The time limits for slow clients.
+extension HTTP2Session {
+    func expired(_ core: EventLoop.Core) {
+        waits.armed = .max
+        if let handshake, core.now >= handshake.deadline { return giveUpHandshake() }
+        if let lingerUntil = waits.lingerUntil, core.now >= lingerUntil { return close() }
+        if !io.output.isEmpty {
+            // No event reports that the system's large buffer drains, so ask before the client is blamed.
+            noteTaken()
+            if core.now >= io.outputPace.deadline { return lose(.timedOut) }
+        }
+        if let headUntil = waits.headUntil, core.now >= headUntil {
+            waits.headUntil = nil
+            count(.headTimeout)
+            terminate(.protocolError)
+        }
+        if let goAwayAt = waits.goAwayAt, core.now >= goAwayAt { refuseRequests() }
+        if streams.isEmpty {
+            if core.now >= waits.idleUntil { refuseRequests() }
+        } else if core.now >= waits.streamsCheckAt {
+            checkStreams()
+        }
+        serve()
+    }
+
+    func updateDeadline() {
+        guard let transport = io.transport else { return }
+        if io.output.isEmpty {
+            waits.isOutputLate = false
+        } else if !waits.isOutputLate {
+            waits.isOutputLate = true
+            io.takenBytes = io.output.takenBytes(from: transport)
+            io.outputPace.restart(at: core.now, idleTimeout: settings.idleTimeout)
+        }
+        let next = nextDeadline
+        guard next < waits.armed else { return }
+        waits.armed = next
+        core.setDeadline(io.token, next)
+    }
+
+    private var nextDeadline: Int64 {
+        var next = min(handshake?.deadline ?? .max, waits.headUntil ?? .max, waits.goAwayAt ?? .max)
+        if waits.isOutputLate { next = min(next, io.outputPace.deadline) }
+        if let lingerUntil = waits.lingerUntil { return min(next, lingerUntil) }
+        guard engine != nil else { return next }
+        return min(next, streams.isEmpty ? waits.idleUntil : waits.streamsCheckAt)
+    }
+
+    /// Extends the client's deadline for bytes that it has taken; those in the system's buffer do not count.
+    func noteTaken() {
+        guard waits.isOutputLate, let transport = io.transport else { return }
+        let taken = io.output.takenBytes(from: transport)
+        guard taken > io.takenBytes else { return }
+        io.outputPace.passed(
+            taken - io.takenBytes, at: core.now, idleTimeout: settings.idleTimeout,
+            bytesPerSecond: settings.bodyRate)
+        io.takenBytes = taken
+    }
+
+    // MARK: Streams
+
+    /// The time between two looks at the streams.
+    var streamsCheckInterval: Int64 { max(10, settings.idleTimeout / 8) }
+
+    /// Resets the streams whose client has been waited for long enough.
+    ///
+    /// Comes a few times in each idle time-out: a wait that has begun in between lasts an eighth longer.
+    private func checkStreams() {
+        guard let engine else { return }
+        waits.streamsCheckAt = core.now + streamsCheckInterval
+        var isWaiting = false
+        for stream in Array(streams.values) {
+            let isBlocked = stream.queuedBytes > 0
+            isWaiting = isWaiting || isBlocked
+            stream.noteWindow(isClosed: isBlocked && engine.isWindowClosed(stream: stream.id))
+            guard let deadline = stream.deadline else { continue }
+            if deadline <= core.now {
+                count(stream.isOutputLate ? .stalledResponse : .stalledRequest)
+                stream.lose(.timedOut)
+                reset(stream, .cancel)
+            } else {
+                waits.streamsCheckAt = min(waits.streamsCheckAt, deadline)
+            }
+        }
+        checkWindow(isClosed: isWaiting && engine.isWindowClosed)
+    }
+
+    /// Ends the connection if its window, which all streams share, has been closed for long.
+    private func checkWindow(isClosed: Bool) {
+        if isClosed, !waits.isWindowLate {
+            waits.windowPace.restart(at: core.now, idleTimeout: settings.idleTimeout)
+        }
+        waits.isWindowLate = isClosed
+        guard isClosed, core.now >= waits.windowPace.deadline else { return }
+        for stream in Array(streams.values) { stream.lose(.timedOut) }
+        exceed(.stalledResponse)
+    }
+}

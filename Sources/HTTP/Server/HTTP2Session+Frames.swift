@@ -1,0 +1,135 @@
+internal import Primitives
+
+/// The frames as they come and go, and what they cost.
+extension HTTP2Session: FrameEngineOwner {
+    /// The bytes of all header sections at a time.
+    private static let fieldBytesMax = 256 * 1024
+
+    func frameBegan(_ frame: FrameEngine.Frame) {
+        _ = budget.countUnknown(-frame.length - FrameEngine.Frame.headBytes)
+        switch frame.kind {
+        case .headers where frame.stream > ids.last:
+            begin(frame.stream)
+        case .headers:
+            checkStream(of: frame)
+        case .data where frame.length > 0 || frame.endsStream:
+            budget.passed(frame.length)
+            checkStream(of: frame)
+        case .continuation: break
+        case .priority where frame.stream == 0:
+            // RFC 9113 section 6.3; nghttp2 ignores all PRIORITY frames.
+            terminate(.protocolError)
+        case .data, .priority, .reset, .other:
+            if !budget.countControlFrame(now: core.now) { exceed(.controlFrames) }
+        }
+    }
+
+    private func begin(_ id: Int32) {
+        ids.begin(id)
+        guard streams.count >= HTTP2Settings.streamsMax else {
+            return waits.headUntil = core.now + settings.headTimeout
+        }
+        // The engine refuses the stream.
+        count(.streams)
+        ids.end(id, byClient: false)
+    }
+
+    /// Ends the connection if a frame names a stream that the client has ended or passed over.
+    ///
+    /// RFC 9113 sections 5.1 and 5.1.1; nghttp2 ignores such frames.
+    private func checkStream(of frame: FrameEngine.Frame) {
+        guard frame.stream <= ids.last, frame.stream % 2 == 1, engine?.knows(stream: frame.stream) == false,
+            !ids.endedEarly.contains(frame.stream)
+        else { return }
+        if ids.endedByClient.contains(frame.stream) {
+            terminate(.streamClosed)
+        } else if frame.kind == .headers {
+            terminate(.protocolError)
+        }
+    }
+
+    func fieldsBegan(stream id: Int32, areTrailers: Bool) {
+        if let stream = streams[id] {
+            stream.isReadingTrailers = true
+        } else if !areTrailers {
+            if streams.isEmpty { waits.streamsCheckAt = core.now + streamsCheckInterval }
+            streams[id] = HTTP2Stream(id: id, session: self)
+        }
+    }
+
+    func field(_ name: Span<UInt8>, _ value: Span<UInt8>, stream id: Int32) {
+        guard let stream = streams[id] else { return }
+        let before = stream.assembler.fieldBytes
+        stream.assembler.append(name, value, isTrailer: stream.isReadingTrailers)
+        fieldBytes += stream.assembler.fieldBytes - before
+        if fieldBytes > Self.fieldBytesMax { exceed(.heads) }
+    }
+
+    func headEnded(stream id: Int32, endsStream: Bool) {
+        waits.headUntil = nil
+        guard let stream = streams[id] else { return }
+        stream.isRequestEnded = endsStream
+        begin(stream)
+        if ids.last / 2 >= settings.requestsMax { announceEnd() }
+    }
+
+    func data(_ bytes: Span<UInt8>, stream id: Int32) {
+        guard let stream = streams[id] else {
+            engine?.consumeConnection(bytes.count)
+            return
+        }
+        stream.received(bytes)
+    }
+
+    func requestEnded(stream id: Int32) { streams[id]?.receivedEnd() }
+
+    func clientReset(stream id: Int32) {
+        streams[id]?.isResetByClient = true
+        if !budget.countReset() { exceed(.resets) }
+    }
+
+    func frameSent(_ frame: FrameEngine.Frame) {
+        switch frame.kind {
+        case .data, .headers:
+            guard frame.endsStream, let stream = streams[frame.stream] else { return }
+            budget.responseCompleted()
+            // RFC 9113 section 8.1: the rest of the request is of no use.
+            if !stream.isRequestEnded { engine?.reset(stream: frame.stream, .noError) }
+        case .reset where frame.error != HTTP2Error.noError.rawValue:
+            if !budget.countReset() { exceed(.resets) }
+        case .reset, .continuation, .priority, .other: break
+        }
+    }
+
+    func closed(stream id: Int32, error: UInt32) {
+        waits.headUntil = nil
+        guard let stream = streams.removeValue(forKey: id) else { return }
+        fieldBytes -= stream.assembler.fieldBytes
+        ids.end(id, byClient: stream.isRequestEnded || stream.isResetByClient)
+        if streams.isEmpty { waits.idleUntil = core.now + settings.keepAliveTimeout }
+        stream.giveBackWindow()
+        if !stream.hasBegun, !stream.isResetByClient, error == HTTP2Error.protocolError.rawValue {
+            // The engine has refused its fields.
+            refuse(.malformed(.malformedStream)) { _, _ in 0 }
+        }
+        stream.lose(.closed)
+    }
+
+    func bodyReady(stream id: Int32, countMax: Int) -> FrameEngine.BodyPart {
+        streams[id]?.bodyPart(countMax: countMax) ?? .none
+    }
+
+    func writeData(head: Span<UInt8>, count: Int, stream id: Int32) -> FrameEngine.DataOutcome {
+        guard io.output.count < Self.outputBytesMax else { return .full }
+        // A response may be given up while its frame waits for room.
+        guard let stream = streams[id], stream.queuedBytes >= count else { return .gone }
+        append {
+            $0.append(head)
+            stream.moveBody(count, into: &$0)
+        }
+        budget.passed(count)
+        waits.windowPace.passed(
+            count, at: core.now, idleTimeout: settings.idleTimeout, bytesPerSecond: settings.bodyRate)
+        return .written
+    }
+}

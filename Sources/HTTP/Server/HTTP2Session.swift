@@ -1,0 +1,339 @@
+internal import Primitives
+
+/// One client's HTTP/2 connection: its frames and its streams.
+///
+/// Confined to its loop.
+final class HTTP2Session: AcceptedConnection {
+    let peer: Endpoint?
+    let isPeerTLS: Bool?
+    let tls: TLSFacts?
+    let core: EventLoop.Core
+    let settings: ServerSettings
+    /// A value that the application keeps with the connection between requests.
+    var attachment: AnyObject?
+
+    let io: ConnectionCore
+    /// Nil once no further frame is read or written.
+    private(set) var engine: FrameEngine?
+    var streams: [Int32: HTTP2Stream] = [:]
+    var handshake: PendingHandshake?
+    var budget: HTTP2Budget
+    var ids = StreamIdentifiers()
+    /// The bytes of the header sections of open streams.
+    var fieldBytes = 0
+    var waits: HTTP2Waits
+    private(set) var ending = Ending.none
+    private let application: any Application
+    private let counts: HTTP2Counts
+    private let onClose: (HTTP2Session) -> Void
+    /// The streams whose heads wait for the end of the loop's turn.
+    private var responding: [HTTP2Stream] = []
+    /// The streams whose response's source waits for room.
+    private var full: [HTTP2Stream] = []
+    /// The requests that wait for the handshake, because they may be replays (RFC 8470).
+    private var lateRequests: [HTTP2Stream] = []
+
+    /// How far the end of the connection has come.
+    enum Ending {
+        case none
+        /// The client knows that the end will come.
+        case announced
+        /// New requests are refused.
+        case refusing
+        /// The connection ends with an error.
+        case failed
+        /// The sending side is closed; input is discarded until the client closes, so that a reset does not destroy
+        /// the last frames.
+        case lingering
+    }
+
+    /// The bytes that wait for the socket at most: the part that priorities cannot reorder any more.
+    static let outputBytesMax = 64 * 1024
+
+    /// Makes a session, which begins with bytes that have been read already.
+    init(
+        transport: any Transport, peer: Endpoint?, application: any Application, settings: ServerSettings,
+        core: EventLoop.Core, isPeerTLS: Bool? = nil, tls: TLSFacts? = nil, firstBytes: [UInt8] = [],
+        counts: HTTP2Counts, onClose: @escaping (HTTP2Session) -> Void
+    ) {
+        self.peer = peer
+        self.application = application
+        self.settings = settings
+        self.core = core
+        self.isPeerTLS = tls == nil ? isPeerTLS : true
+        self.tls = tls
+        self.counts = counts
+        self.onClose = onClose
+        io = ConnectionCore(transport, now: core.now)
+        io.putBack(firstBytes)
+        budget = HTTP2Budget(now: core.now)
+        waits = HTTP2Waits(idleUntil: core.now + settings.headTimeout)
+        if tls?.isEarly == true { handshake = PendingHandshake(deadline: waits.idleUntil) }
+    }
+
+    func start() {
+        guard let transport = io.transport else { return }
+        engine = FrameEngine(owner: self, settings: HTTP2Settings(settings.limits))
+        guard engine != nil else { return close() }
+        Socket.limitUnsent(transport.descriptor, to: Self.outputBytesMax)
+        io.token = core.add(self, descriptor: transport.descriptor, events: Readiness.edges)
+        // Bytes that came with the preface or the end of the handshake have already left the socket.
+        io.isReadable = true
+        core.attend(io.token)
+        updateDeadline()
+    }
+
+    var isExchanging: Bool { streams.values.contains { $0.isExchanging } }
+
+    // MARK: Events
+
+    func ready(_ events: Readiness, _ core: EventLoop.Core) {
+        io.note(events)
+        serve()
+    }
+
+    func attend(_ core: EventLoop.Core) { serve() }
+
+    /// Has `serve` called at the end of this batch of events.
+    func attendSoon() { core.attend(io.token) }
+
+    func serve() {
+        if handshake != nil {
+            continueHandshake()
+            if handshake == nil { beginLateRequests() }
+        }
+        readInput()
+        flush()
+        if io.isBroken { lose(.closed) }
+        closeIfDone()
+        updateDeadline()
+    }
+
+    // MARK: Reading
+
+    /// True while the client's bytes are of use; one that does not read its responses gets no further ones.
+    var wantsInput: Bool {
+        guard isAlive, !io.isBroken else { return false }
+        if ending == .lingering { return true }
+        return io.output.count < Self.outputBytesMax && engine?.wantsRead == true
+    }
+
+    func received(_ count: Int) {}
+
+    func consume(_ bytes: Span<UInt8>) -> Int {
+        guard let engine, ending != .lingering else { return bytes.count }
+        if let error = engine.receive(bytes) {
+            fail(error)
+        } else if !budget.countUnknown(bytes.count) {
+            exceed(.controlFrames)
+        }
+        return bytes.count
+    }
+
+    func inputEnded(_ outcome: ReadOutcome) {
+        // Without a way back for window updates no response could be completed.
+        if ending == .lingering { close() } else { io.isBroken = true }
+    }
+
+    /// Begins a request whose head is complete.
+    func begin(_ stream: HTTP2Stream) {
+        stream.assemble()
+        // RFC 8470 section 3: a request that may be a replay waits for the end of the handshake if it asks for a change.
+        if handshake != nil, !stream.mayBeEarly { return lateRequests.append(stream) }
+        stream.begin(on: application)
+    }
+
+    private func beginLateRequests() {
+        var late: [HTTP2Stream] = []
+        swap(&late, &lateRequests)
+        for stream in late where stream.isExchanging { stream.begin(on: application) }
+    }
+
+    func refuse(_ refusal: Refusal, send: (ResponseHead, [UInt8]) -> Int) {
+        application.refuse(refusal, from: peer, send: send)
+    }
+
+    // MARK: Writing
+
+    /// Notes that a stream has a head to send.
+    func hasResponse(_ stream: HTTP2Stream) {
+        responding.append(stream)
+        attendSoon()
+    }
+
+    /// Notes that a stream's source waits for room.
+    func isFull(_ stream: HTTP2Stream) { full.append(stream) }
+
+    private func flush() {
+        var heads: [HTTP2Stream] = []
+        swap(&heads, &responding)
+        for stream in heads { stream.submitHead() }
+        // Other connections want their turn, so continue after them.
+        for _ in 0..<8 {
+            fill()
+            writeOutput()
+            guard io.output.isEmpty, !io.isBroken, engine?.wantsWrite == true else { break }
+        }
+        reportRoom()
+        if io.output.isEmpty, engine?.wantsWrite == true { attendSoon() }
+    }
+
+    /// Moves frames into the output until there are no more or it is full.
+    private func fill() {
+        guard let engine, isAlive else { return }
+        while io.output.count < Self.outputBytesMax {
+            guard let count = engine.send({ io.output.append($0) }) else { return io.isBroken = true }
+            guard count > 0 else { return }
+        }
+    }
+
+    private func reportRoom() {
+        guard !full.isEmpty else { return }
+        var waiting: [HTTP2Stream] = []
+        swap(&waiting, &full)
+        for stream in waiting where !stream.reportRoom() { full.append(stream) }
+    }
+
+    func wrote(_ outcome: WriteOutcome) {
+        switch outcome {
+        case .wrote: noteTaken()
+        case .wouldBlock: break
+        case .failed: io.isBroken = true
+        }
+    }
+
+    /// Adds the fields that every response of the server has.
+    func complete(_ head: inout ResponseHead) {
+        if tls != nil, let policy = settings.strictTransportSecurity,
+            !head.headers.contains(.strictTransportSecurity)
+        {
+            head.headers.append(.strictTransportSecurity, policy)
+        }
+        if !head.headers.contains(.date) { head.headers.append(.date, core.date) }
+    }
+
+    func reset(_ stream: HTTP2Stream, _ error: HTTP2Error) {
+        engine?.reset(stream: stream.id, error)
+        attendSoon()
+    }
+
+    // MARK: Ends
+
+    /// Counts the breach of a limit that concerns one stream.
+    func count(_ limit: HTTP2Limit) { counts.add(limit) }
+
+    /// Ends the connection because the client has exceeded a limit.
+    func exceed(_ limit: HTTP2Limit) {
+        guard ending != .failed else { return }
+        counts.add(limit)
+        terminate(.enhanceYourCalm)
+    }
+
+    /// Ends the connection with an error that the client is told.
+    func terminate(_ error: HTTP2Error) {
+        guard ending != .failed, ending != .lingering else { return }
+        ending = .failed
+        engine?.terminate(error)
+        attendSoon()
+    }
+
+    /// Ends the connection after an error that the engine cannot report itself.
+    private func fail(_ error: HTTP2Error) {
+        guard ending != .failed, let engine else { return }
+        if error == .enhanceYourCalm { counts.add(.controlFrames) }
+        ending = .failed
+        io.output.append(engine.goAway(error).span)
+        loseStreams(.closed)
+    }
+
+    func stop() { announceEnd() }
+
+    /// Ends the connection in two steps: the client first learns that the end will come, so that no request on its way
+    /// is lost (RFC 9113 section 6.8).
+    func announceEnd() {
+        guard ending == .none else { return }
+        ending = .announced
+        engine?.submitShutdownNotice()
+        waits.goAwayAt = core.now + HTTP2Waits.goAwayDelay
+        updateDeadline()
+        attendSoon()
+    }
+
+    /// Refuses all new requests; the connection ends once those under way have their responses.
+    func refuseRequests() {
+        guard ending == .none || ending == .announced else { return }
+        ending = .refusing
+        waits.goAwayAt = nil
+        engine?.submitGoAway()
+    }
+
+    private func closeIfDone() {
+        guard isAlive, io.output.isEmpty, ending != .lingering else { return }
+        guard let engine else { return closeWriting() }
+        if engine.wantsWrite { return }
+        if !engine.wantsRead || (ending == .refusing && streams.isEmpty) { closeWriting() }
+    }
+
+    private func closeWriting() {
+        loseStreams(.closed)
+        ending = .lingering
+        waits.lingerUntil = core.now + HTTP2Waits.lingerMilliseconds
+        io.transport?.closeWriting()
+        readInput()
+    }
+
+    private func loseStreams(_ cause: ClientLoss) {
+        engine = nil
+        let lost = Array(streams.values)
+        (streams, responding, full, lateRequests) = ([:], [], [], [])
+        for stream in lost { stream.lose(cause) }
+    }
+
+    func lose(_ cause: ClientLoss) {
+        guard isAlive else { return }
+        // Missing bytes must not look like a clean end.
+        if !streams.isEmpty || !io.output.isEmpty { io.transport?.resetOnClose() }
+        close(cause)
+    }
+
+    func close(_ cause: ClientLoss = .closed) {
+        guard isAlive else { return }
+        core.remove(io.token)
+        _ = io.takeTransport()
+        _ = io.takeUnread()
+        loseStreams(cause)
+        endHandshake(.failure(.closed))
+        onClose(self)
+    }
+}
+
+/// The numbers of a connection's streams.
+struct StreamIdentifiers: Sendable {
+    /// The newest stream of the client.
+    private(set) var last: Int32 = 0
+    /// The newest streams that this side ended before the client did, whose last frames may still come.
+    private(set) var endedEarly = RecentStreams()
+    /// The newest streams that the client ended.
+    private(set) var endedByClient = RecentStreams()
+
+    mutating func begin(_ id: Int32) { last = id }
+
+    mutating func end(_ id: Int32, byClient isByClient: Bool) {
+        if isByClient { endedByClient.insert(id) } else { endedEarly.insert(id) }
+    }
+
+    /// The newest numbers of a set, the oldest forgotten first.
+    struct RecentStreams: Sendable {
+        private var numbers: [Int32] = []
+        private var next = 0
+        private static let countMax = 128
+
+        func contains(_ number: Int32) -> Bool { numbers.contains(number) }
+
+        mutating func insert(_ number: Int32) {
+            guard numbers.count == Self.countMax else { return numbers.append(number) }
+            numbers[next] = number
+            next = (next + 1) % Self.countMax
+        }
+    }
+}

@@ -1,0 +1,363 @@
+internal import Primitives
+
+/// One request and its response on an HTTP/2 connection.
+///
+/// Confined to its connection's loop. The handler and the stream hold each other; both let go at the end of the exchange.
+final class HTTP2Stream {
+    let id: Int32
+    /// Strong, so that an exchange may ask for the peer after the connection has ended; the session lets go of streams.
+    let session: HTTP2Session
+    var assembler: RequestAssembler
+    /// The request between its assembly and its beginning.
+    private var request: Result<(RequestHead, BodyFraming), ParseError>?
+    var handler: (any RequestHandler)?
+    /// True once the application has the request, or its refusal.
+    private(set) var hasBegun = false
+    /// True once the client has sent the whole request.
+    var isRequestEnded = false
+    var isResetByClient = false
+    /// True once the request's trailers have begun.
+    var isReadingTrailers = false
+    /// True while the handler awaits the end of the request.
+    private var awaitsEnd = false
+    /// True while the receiver of the request's body is full.
+    private(set) var isPaused = false
+    /// The bytes of the request's body for which the client's window is still closed.
+    private(set) var unconsumedBytes = 0
+    /// The pace of the request's body.
+    var bodyPace = Pace()
+    /// The pace at which the client opens its window for the response.
+    var outputPace = Pace()
+    /// True while the response waits for the client's window.
+    private(set) var isOutputLate = false
+    /// The time of the last byte in either direction, for tunnels.
+    private var lastActivity: Int64
+    /// The request that became a tunnel, if it did (RFC 8441).
+    private var extended: RequestAssembler.ExtendedConnect?
+
+    /// What the client sent before the tunnel was open.
+    private var beforeTunnel: [UInt8] = []
+
+    private var response = Response.none
+    /// The head that waits for the end of the loop's turn, so that it can be withdrawn.
+    private(set) var head: ResponseHead?
+    private var hasBody = false
+    private var trailers: FieldBlock?
+    private var queue: [UInt8] = []
+    private var queueStart = 0
+    private var isFull = false
+    private(set) var bytesSent = 0
+    private(set) var isTunnel = false
+
+    /// The progress of the response.
+    private enum Response {
+        case none
+        case body
+        case complete
+        /// The stream was reset or lost.
+        case abandoned
+    }
+
+    /// The amount of waiting output at which the response's source must pause.
+    private static let highWaterBytes = 32 * 1024
+    /// The amount of waiting output at which the source may resume.
+    private static let lowWaterBytes = 16 * 1024
+
+    init(id: Int32, session: HTTP2Session) {
+        self.id = id
+        self.session = session
+        assembler = RequestAssembler(limits: session.settings.limits)
+        lastActivity = session.core.now
+    }
+
+    var queuedBytes: Int { queue.count - queueStart }
+    var isResponseEnded: Bool { response == .complete || response == .abandoned }
+    var isExchanging: Bool { response == .none || response == .body }
+
+    // MARK: The request
+
+    /// Translates the fields into a request, which `begin` hands over.
+    func assemble() {
+        do throws(ParseError) {
+            let (head, framing, extended) = try assembler.finish(hasBody: !isRequestEnded)
+            self.extended = extended
+            request = .success((head, framing))
+        } catch {
+            request = .failure(error)
+        }
+    }
+
+    /// True if the request may be served before the TLS handshake is complete.
+    var mayBeEarly: Bool {
+        guard case .success(let (head, framing))? = request else { return true }
+        return framing == .none && head.mayBeEarly
+    }
+
+    func begin(on application: any Application) {
+        guard let request = request.take() else { return }
+        hasBegun = true
+        switch request {
+        case .success(let (head, framing)):
+            awaitsEnd = framing != .none && framing != .length(0)
+            if awaitsEnd { bodyPace.restart(at: session.core.now, idleTimeout: session.settings.idleTimeout) }
+            handler = application.begin(head, framing: framing, on: self)
+            if !isExchanging { handler = nil }
+        case .failure(let error):
+            refuse(.malformed(error))
+        }
+    }
+
+    /// Responds without a request.
+    func refuse(_ refusal: Refusal) {
+        session.refuse(refusal) { head, body in
+            let before = bytesSent
+            start(head, body: .length(UInt64(body.count)))
+            write(body.span)
+            finish()
+            return bytesSent - before + body.count
+        }
+        if response == .none { session.reset(self, .refusedStream) }
+    }
+
+    func received(_ bytes: Span<UInt8>) {
+        lastActivity = session.core.now
+        bodyPace.passed(
+            bytes.count, at: session.core.now, idleTimeout: session.settings.idleTimeout,
+            bytesPerSecond: session.settings.bodyRate)
+        unconsumedBytes += bytes.count
+        // A client may not wait for the tunnel (RFC 8441 section 4); the window bounds what it sends.
+        if extended != nil, !isTunnel, handler != nil { return beforeTunnel.append(bytes) }
+        handler?.received(bytes)
+        if !isPaused || handler == nil { consume() }
+    }
+
+    func receivedEnd() {
+        isRequestEnded = true
+        guard let handler, awaitsEnd || isTunnel else { return }
+        awaitsEnd = false
+        do throws(ParseError) {
+            handler.receivedEnd(trailers: try assembler.finishTrailers())
+        } catch {
+            handler.malformed(error)
+        }
+    }
+
+    private func consume() {
+        guard unconsumedBytes > 0 else { return }
+        let count = unconsumedBytes
+        unconsumedBytes = 0
+        session.engine?.consume(count, stream: id)
+        session.attendSoon()
+    }
+
+    // MARK: The body on its way out
+
+    /// The part of the body that may go into the next frame.
+    func bodyPart(countMax: Int) -> FrameEngine.BodyPart {
+        let waiting = queuedBytes
+        let isEnd = response == .complete && waiting <= countMax
+        if waiting == 0, !isEnd { return .none }
+        guard isEnd else { return .bytes(min(waiting, countMax), isEnd: false) }
+        guard let trailers else { return .bytes(waiting, isEnd: true) }
+        self.trailers = nil
+        session.engine?.submitTrailers(trailers, stream: id)
+        return .endBeforeTrailers(waiting)
+    }
+
+    /// Moves bytes of the body into the connection's output.
+    func moveBody(_ count: Int, into output: inout [UInt8]) {
+        output.append(queue.span.extracting(queueStart..<queueStart + count))
+        queueStart += count
+        if queueStart == queue.count {
+            queue.removeAll(keepingCapacity: queue.capacity <= 4096)
+            queueStart = 0
+        } else if queueStart > 16 * 1024, queueStart > queue.count / 2 {
+            queue.removeFirst(queueStart)
+            queueStart = 0
+        }
+        lastActivity = session.core.now
+        outputPace.passed(
+            count, at: session.core.now, idleTimeout: session.settings.idleTimeout,
+            bytesPerSecond: session.settings.bodyRate)
+    }
+
+    /// Tells the response's source that there is room again; returns false while there is none.
+    func reportRoom() -> Bool {
+        guard isFull else { return true }
+        guard queuedBytes <= Self.lowWaterBytes else { return false }
+        isFull = false
+        handler?.drained()
+        return true
+    }
+
+    /// Hands the head that waits to the engine.
+    func submitHead() {
+        guard let head else { return }
+        self.head = nil
+        let fields = FieldBlock(head)
+        let isEmpty = !hasBody || (response == .complete && queuedBytes == 0 && trailers == nil)
+        if session.engine?.submit(fields, stream: id, hasBody: !isEmpty) != true {
+            session.reset(self, .internalError)
+        }
+    }
+
+    // MARK: Ends
+
+    /// Tells the handler that the client is lost, once.
+    func lose(_ cause: ClientLoss) {
+        guard isExchanging else { return }
+        response = .abandoned
+        head = nil
+        queue = []
+        queueStart = 0
+        let handler = handler
+        self.handler = nil
+        handler?.aborted(cause)
+    }
+
+    /// Returns the windows of bytes that nobody will use.
+    func giveBackWindow() {
+        guard unconsumedBytes > 0 else { return }
+        session.engine?.consumeConnection(unconsumedBytes)
+        unconsumedBytes = 0
+    }
+
+    /// The time at which the client has been waited for long enough; nil while it is not waited for.
+    var deadline: Int64? {
+        if isTunnel { return lastActivity + session.settings.tunnelTimeout }
+        if isOutputLate { return outputPace.deadline }
+        return awaitsEnd && !isPaused && handler != nil ? bodyPace.deadline : nil
+    }
+
+    /// Begins to judge the client's window, or stops.
+    func noteWindow(isClosed: Bool) {
+        if isClosed, !isOutputLate {
+            outputPace.restart(at: session.core.now, idleTimeout: session.settings.idleTimeout)
+        }
+        isOutputLate = isClosed
+    }
+}
+
+// MARK: - What the application calls
+
+extension HTTP2Stream: ResponseStream {
+    var peer: Endpoint? { session.peer }
+    var isPeerTLS: Bool? { session.isPeerTLS }
+    var tls: TLSFacts? { session.tls }
+    var isEarly: Bool { session.handshake != nil }
+    var core: EventLoop.Core { session.core }
+    var redirectPort: UInt16? { session.settings.redirectPort }
+    var clientSubjectField: HeaderName? { session.settings.clientSubjectField }
+    var attachment: AnyObject? {
+        get { session.attachment }
+        set { session.attachment = newValue }
+    }
+    var canWrite: Bool { !isFull }
+    private var isOpen: Bool { session.engine != nil && response != .abandoned }
+
+    func pauseRequest() { isPaused = true }
+
+    func resumeRequest() {
+        guard isPaused else { return }
+        isPaused = false
+        bodyPace.restart(at: core.now, idleTimeout: session.settings.idleTimeout)
+        consume()
+    }
+
+    func sendInterim(_ head: ResponseHead) {
+        // RFC 9113 section 8.6: there is no 101.
+        guard isOpen, response == .none, head.status.rawValue != 101 else { return }
+        session.engine?.submitInterim(FieldBlock(head), stream: id)
+        session.attendSoon()
+    }
+
+    func start(_ head: consuming ResponseHead, body: BodyFraming) {
+        guard isOpen, response == .none else { return }
+        var body = body
+        if extended != nil, head.status.isSuccessful {
+            // It would say that the tunnel is open (RFC 8441 section 5).
+            head = ResponseHead(status: .badGateway)
+            body = .none
+        }
+        response = .body
+        hasBody = body != .none
+        if hasBody {
+            head.headers.remove(.contentLength)
+            if case .length(let count) = body { head.headers.append(.contentLength, String(count)) }
+        }
+        head.headers.removeConnectionFields()
+        session.complete(&head)
+        bytesSent += head.headers.count * 32
+        self.head = head
+        session.hasResponse(self)
+    }
+
+    /// Accepts a protocol on the stream (RFC 8441 section 5): bytes pass both ways as DATA.
+    func switchProtocols(_ head: consuming ResponseHead) {
+        guard isOpen, response == .none, extended != nil else { return abort() }
+        if let key = extended?.webSocketKey,
+            head.headers.first(.secWebSocketAccept) != WebSocketKey.accept(key)
+        {
+            return abort()
+        }
+        isTunnel = true
+        response = .body
+        hasBody = true
+        var answer = ResponseHead(status: .ok, headers: head.headers)
+        answer.headers.removeConnectionFields()
+        answer.headers.remove(.contentLength)
+        answer.headers.remove(.secWebSocketAccept)
+        session.complete(&answer)
+        self.head = answer
+        session.hasResponse(self)
+        let bytes = beforeTunnel
+        beforeTunnel = []
+        if !bytes.isEmpty { handler?.received(bytes.span) }
+        if !isPaused { consume() }
+    }
+
+    func write(_ piece: Span<UInt8>) {
+        guard isOpen, response == .body, hasBody, !piece.isEmpty else { return }
+        let wasEmpty = queuedBytes == 0
+        queue.append(piece)
+        bytesSent += piece.count
+        if queuedBytes > Self.highWaterBytes, !isFull {
+            isFull = true
+            session.isFull(self)
+        }
+        if wasEmpty, head == nil { session.engine?.resume(stream: id) }
+        session.attendSoon()
+    }
+
+    func finish(trailers: Headers) {
+        guard isOpen, response == .body else { return }
+        response = .complete
+        handler = nil
+        if hasBody, !isTunnel {
+            let fields = FieldBlock(trailers: trailers)
+            if !fields.isEmpty { self.trailers = fields }
+        }
+        if head == nil { session.engine?.resume(stream: id) }
+        session.attendSoon()
+    }
+
+    func withdraw() -> Bool {
+        guard isOpen, response == .body, head != nil, !isTunnel else { return false }
+        head = nil
+        response = .none
+        queue = []
+        queueStart = 0
+        isFull = false
+        return true
+    }
+
+    func abort() {
+        guard isOpen else { return }
+        response = .abandoned
+        head = nil
+        handler = nil
+        queue = []
+        queueStart = 0
+        session.reset(self, .internalError)
+    }
+}

@@ -1,0 +1,193 @@
+internal import Primitives
+internal import TestSupport
+internal import Testing
+
+@testable import HTTP
+
+/// What one client may cost (floods, bombs, slow peers), and how it is told that it was too much.
+@Suite(.timeLimit(.minutes(5))) struct HTTP2LimitTests {
+    private typealias Kind = HTTP2Peer.Kind
+
+    private func settings(_ change: (inout ServerSettings) -> Void) -> ServerSettings {
+        var settings = ServerSettings()
+        change(&settings)
+        return settings
+    }
+
+    @Test func `rapid reset ends the connection after a hundred, and says why`() throws {
+        let server = try TestServer { _ in }
+        let peer = try HTTP2Peer(server)
+        for number in 0..<150 {
+            peer.request(Int32(1 + 2 * number))
+            peer.send(Kind.reset, stream: Int32(1 + 2 * number), payload: HTTP2Peer.number(8))
+        }
+        #expect(peer.ending() == .enhanceYourCalm)
+        #expect(server.journal.all.count { $0.hasPrefix("begin") } <= 101)
+        #expect(server.awaitConnections(0))
+    }
+
+    @Test func `resets that a client provokes count like its own`() throws {
+        let server = try TestServer { _ in }
+        let peer = try HTTP2Peer(server)
+        for number in 0..<150 {
+            let stream = Int32(1 + 2 * number)
+            peer.request(stream, method: "POST", endsStream: false)
+            // A window that overflows is an error of the stream.
+            peer.send(Kind.windowUpdate, stream: stream, payload: HTTP2Peer.number(0x7fff_ffff))
+        }
+        #expect(peer.ending() == .enhanceYourCalm)
+    }
+
+    @Test func `a browser that cancels half of what it asks for goes on`() throws {
+        let server = try TestServer { if $0.path == "/good" { $0.answer("well") } }
+        let peer = try HTTP2Peer(server)
+        for number in 0..<400 {
+            let stream = Int32(1 + 4 * number)
+            peer.request(stream)
+            peer.send(Kind.reset, stream: stream, payload: HTTP2Peer.number(8))
+            peer.request(stream + 2, "/good")
+            #expect(peer.response(stream + 2)?.text == "well")
+        }
+    }
+
+    @Test(arguments: ["settings", "ping", "priority", "window", "empty data", "unknown"])
+    func `floods of frames that ask for nothing end the connection`(kind: String) throws {
+        let server = try TestServer { _ in }
+        let peer = try HTTP2Peer(server)
+        peer.request(1, method: "POST", endsStream: false)
+        let frame =
+            switch kind {
+            case "settings": HTTP2Peer.frame(Kind.settings)
+            case "ping": HTTP2Peer.frame(Kind.ping, payload: [UInt8](repeating: 0, count: 8))
+            case "priority": HTTP2Peer.frame(Kind.priority, stream: 1, payload: [0, 0, 0, 3, 9])
+            case "window": HTTP2Peer.frame(Kind.windowUpdate, stream: 1, payload: HTTP2Peer.number(1))
+            case "empty data": HTTP2Peer.frame(Kind.data, stream: 1)
+            default: HTTP2Peer.frame(0xfa, stream: 1, payload: [UInt8](repeating: 1, count: 1_000))
+            }
+        // Some are refused before all are sent.
+        for _ in 0..<20 { peer.send(Array(repeatElement(frame, count: 100).joined())) }
+        #expect(peer.ending() == .enhanceYourCalm)
+        #expect(server.awaitConnections(0))
+    }
+
+    @Test func `a table entry that is repeated is counted, each crumb of a cookie too`() throws {
+        let server = try TestServer { $0.answer("") }
+        let peer = try HTTP2Peer(server)
+        // One literal that enters the table (index 62), then one byte for each repetition.
+        let pseudo = HTTP2Peer.block([
+            (":method", "GET"), (":scheme", "http"), (":authority", "api.test"), (":path", "/"),
+        ])
+        let entry: [UInt8] = [0x40, 6] + wire("cookie") + [3] + wire("a=1")
+        peer.send(
+            Kind.headers, 5, stream: 1,
+            payload: pseudo + entry + [UInt8](repeating: 0xbe, count: 4_000))
+        #expect(peer.response(1)?.status == "431")
+        #expect(server.journal.all == ["refuse malformed(HTTP.ParseError.tooManyFields)"])
+        peer.request(3)
+        #expect(peer.response(3)?.status == "200", "the compression's state is intact")
+    }
+
+    @Test func `a head above its limit is refused, one at it is not`() throws {
+        let server = try TestServer(settings { $0.limits.headBytes = 2_000 }) { $0.answer("") }
+        let peer = try HTTP2Peer(server)
+        // Each field costs its bytes and 32 more: four pseudo-fields take 172.
+        let used = 7 + 3 + 7 + 4 + 10 + 8 + 5 + 1 + 4 * 32
+        let fits = 2_000 - used - 1 - 32
+        peer.request(1, "/", [("x", String(repeating: "v", count: fits))])
+        #expect(peer.response(1)?.status == "200")
+        peer.request(3, "/", [("x", String(repeating: "v", count: fits + 1))])
+        #expect(peer.response(3)?.status == "431")
+    }
+
+    @Test func `all heads of a connection together have a limit`() throws {
+        let server = try TestServer { _ in }
+        let peer = try HTTP2Peer(server)
+        for number in 0..<20 {
+            peer.request(Int32(1 + 2 * number), "/", [("x", String(repeating: "v", count: 16_000))])
+        }
+        #expect(peer.ending() == .enhanceYourCalm)
+    }
+
+    @Test func `a header section in endless pieces ends the connection`() throws {
+        let server = try TestServer { _ in }
+        let peer = try HTTP2Peer(server)
+        peer.send(Kind.headers, 0, stream: 1, payload: HTTP2Peer.block([(":method", "GET")]))
+        for _ in 0..<1_000 { peer.send(Kind.continuation, stream: 1, payload: HTTP2Peer.block([("x", "1")])) }
+        _ = peer.ending()
+        #expect(server.journal.all == [])
+        #expect(server.awaitConnections(0))
+    }
+
+    @Test func `more streams than are allowed are refused, and the others go on`() throws {
+        let server = try TestServer { _ in }
+        let peer = try HTTP2Peer(server)
+        for number in 0..<101 { peer.request(Int32(1 + 2 * number), "/\(number)") }
+        let reset = try #require(peer.readFrame { $0.type == Kind.reset })
+        #expect(reset.stream == 201)
+        #expect(reset.error == .refusedStream)
+        #expect(server.journal.all.count == 100)
+    }
+
+    @Test func `a header section that does not come to its end in time ends the connection`() throws {
+        let server = try TestServer(settings { $0.headTimeout = 150 }) { _ in }
+        let peer = try HTTP2Peer(server)
+        peer.send(Kind.headers, 0, stream: 1, payload: HTTP2Peer.block([(":method", "GET")]))
+        #expect(peer.ending() == .protocolError)
+    }
+
+    @Test func `a connection without a request ends with a GOAWAY`() throws {
+        let server = try TestServer(settings { $0.headTimeout = 150 }) { _ in }
+        #expect(try HTTP2Peer(server).ending() == .noError)
+        #expect(server.awaitConnections(0))
+    }
+
+    @Test func `a connection that idles after a response ends with a GOAWAY`() throws {
+        let server = try TestServer(settings { $0.keepAliveTimeout = 150 }) { $0.answer("x") }
+        let peer = try HTTP2Peer(server)
+        peer.request(1)
+        #expect(peer.response(1)?.text == "x")
+        #expect(peer.ending() == .noError)
+    }
+
+    @Test func `a body that stalls resets its stream alone`() throws {
+        let server = try TestServer(settings { $0.idleTimeout = 150 }) {
+            if $0.path == "/good" { $0.answer("x") }
+        }
+        let peer = try HTTP2Peer(server)
+        peer.request(1, "/stalled", method: "POST", endsStream: false)
+        #expect(peer.response(1)?.reset == .cancel)
+        #expect(server.journal.wait(for: "aborted /stalled timedOut"))
+        peer.request(3, "/good")
+        #expect(peer.response(3)?.text == "x")
+    }
+
+    @Test func `a client that opens its window by drops is reset`() throws {
+        let server = try TestServer(settings { $0.idleTimeout = 300 }) { request in
+            request.connection.start(testHead(), body: .chunked)
+            request.connection.write(Noise.bytes(20_000, seed: 1).span)
+        }
+        // No window for any byte of a body.
+        let peer = try HTTP2Peer(server, settings: [(4, 0)])
+        peer.request(1, "/slow")
+        for _ in 0..<200 {
+            guard server.journal.all.count < 2 else { break }
+            peer.send(Kind.windowUpdate, stream: 1, payload: HTTP2Peer.number(1))
+            server.pause(milliseconds: 20)
+        }
+        #expect(server.journal.wait(for: "aborted /slow timedOut"))
+        #expect(peer.response(1)?.reset == .cancel)
+    }
+
+    @Test func `an upload waits for its receiver, within the window`() throws {
+        let server = try TestServer { $0.connection.pauseRequest() }
+        let peer = try HTTP2Peer(server)
+        peer.request(1, method: "POST", endsStream: false)
+        for _ in 0..<4 { peer.data(1, [UInt8](repeating: 1, count: 16_000)) }
+        peer.send(Kind.ping, payload: [1, 2, 3, 4, 5, 6, 7, 8])
+        _ = peer.readFrame { $0.type == Kind.ping && $0.flags == 1 }
+        #expect(!peer.frames.contains { $0.type == Kind.windowUpdate && $0.stream == 1 })
+        peer.data(1, [UInt8](repeating: 1, count: 4_000))
+        let reset = try #require(peer.readFrame { $0.type == Kind.reset || $0.type == Kind.goAway })
+        #expect(reset.error == .flowControlError, "more than the window is an error")
+    }
+}

@@ -1,0 +1,136 @@
+internal import Primitives
+internal import Testing
+
+@testable import HTTP
+
+/// The translation of a request's fields into a head that may go on as HTTP/1.1 (RFC 9113 section 8.3).
+struct RequestAssemblerTests {
+    private func assemble(
+        _ fields: [(String, String)], hasBody: Bool = false, limits: MessageLimits = MessageLimits()
+    ) throws(ParseError) -> (head: RequestHead, framing: BodyFraming) {
+        var assembler = RequestAssembler(limits: limits)
+        for (name, value) in fields {
+            assembler.append(name.utf8.span, value.utf8.span, isTrailer: false)
+        }
+        let (head, framing, _) = try assembler.finish(hasBody: hasBody) { "key" }
+        return (head, framing)
+    }
+
+    private func written(_ fields: [(String, String)], hasBody: Bool = false) throws -> String {
+        var bytes: [UInt8] = []
+        HeadWriter.write(try assemble(fields, hasBody: hasBody).head, into: &bytes)
+        return String(bytes.span)
+    }
+
+    private let get = [(":method", "GET"), (":scheme", "https"), (":authority", "a.test"), (":path", "/x?y")]
+    private let post = [(":method", "POST"), (":scheme", "https"), (":authority", "a.test"), (":path", "/")]
+
+    @Test func `:authority becomes Host, before all others`() throws {
+        #expect(
+            try written(get + [("accept", "*/*"), ("x-own", "1")])
+                == "GET /x?y HTTP/1.1\r\nHost: a.test\r\nAccept: */*\r\nx-own: 1\r\n\r\n")
+    }
+
+    @Test func `Host alone does, and one that equals the authority is one`() throws {
+        let path = [(":method", "GET"), (":scheme", "https"), (":path", "/")]
+        #expect(try written(path + [("host", "b.test")]) == "GET / HTTP/1.1\r\nHost: b.test\r\n\r\n")
+        #expect(try written(get + [("host", "A.TEST")]).contains("Host: a.test\r\n"))
+    }
+
+    @Test func `crumbs of a cookie are joined`() throws {
+        let text = try written(get + [("cookie", "a=1"), ("x-own", "1"), ("cookie", "b=2")])
+        #expect(text == "GET /x?y HTTP/1.1\r\nHost: a.test\r\nx-own: 1\r\nCookie: a=1; b=2\r\n\r\n")
+    }
+
+    @Test func `a request is framed by its length, else by chunks`() throws {
+        #expect(try assemble(get).framing == .none)
+        #expect(try assemble(post, hasBody: true).framing == .chunked)
+        #expect(try assemble(post + [("content-length", "5")], hasBody: true).framing == .length(5))
+        #expect(try assemble(post).framing == .length(0), "and says that it is empty")
+        #expect(try written(post).contains("Content-Length: 0\r\n"))
+    }
+
+    @Test(arguments: [
+        ([("host", "b.test")], ParseError.malformedHost),
+        ([("host", "a.test"), ("host", "a.test")], .repeatedHost),
+        ([("content-length", "5")], .malformedContentLength),
+        ([("content-length", "5"), ("content-length", "5")], .repeatedContentLength),
+        ([("content-length", "+0")], .malformedContentLength),
+        ([("content_length", "0")], .disguisedFramingField),
+        ([("transfer_encoding", "chunked")], .disguisedFramingField),
+        ([("x_forwarded_for", "1")], .disguisedForwardingField),
+        ([("transfer-encoding", "chunked")], .malformedContentLength),
+    ])
+    func `what HTTP/1.1 would refuse is refused`(fields: [(String, String)], error: ParseError) {
+        // nghttp2 refuses Transfer-Encoding before; without a body it is refused here too.
+        #expect(throws: error) { _ = try self.assemble(self.get + fields) }
+    }
+
+    @Test(arguments: ["a.test@evil", "a.test/", "a test", "a.test:x", "a,b", ""])
+    func `an authority that is no host is refused`(authority: String) {
+        let fields = [(":method", "GET"), (":scheme", "https"), (":authority", authority), (":path", "/")]
+        #expect(throws: ParseError.malformedHost) { _ = try self.assemble(fields) }
+    }
+
+    @Test(arguments: ["http://b.test/", "*", "x", "/a#b", "/a b", "/\u{e9}", ""])
+    func `a path that is no origin form is refused`(path: String) {
+        let fields = [(":method", "GET"), (":scheme", "https"), (":authority", "a.test"), (":path", path)]
+        #expect(throws: ParseError.malformedTarget) { _ = try self.assemble(fields) }
+    }
+
+    @Test func `CONNECT names an authority, and an extended CONNECT becomes an Upgrade`() throws {
+        let tunnel = [(":method", "CONNECT"), (":authority", "a.test:443")]
+        #expect(try assemble(tunnel, hasBody: true).head.target.form == .authority)
+        let socket = [
+            (":method", "CONNECT"), (":protocol", "websocket"), (":scheme", "https"), (":path", "/chat"),
+            (":authority", "a.test"), ("sec-websocket-version", "13"), ("origin", "https://a.test"),
+        ]
+        #expect(
+            try written(socket, hasBody: true)
+                == "GET /chat HTTP/1.1\r\nHost: a.test\r\nsec-websocket-version: 13\r\n"
+                + "Origin: https://a.test\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+                + "sec-websocket-key: key\r\n\r\n")
+    }
+
+    @Test func `the target has a limit`() throws {
+        let limits = MessageLimits(requestTargetBytes: 10)
+        var fields = get
+        fields[3].1 = "/" + String(repeating: "x", count: 9)
+        #expect(try assemble(fields, limits: limits).head.target.bytes.count == 10)
+        fields[3].1 += "x"
+        #expect(throws: ParseError.targetTooLong) { _ = try self.assemble(fields, limits: limits) }
+    }
+}
+
+/// What a connection may cost beyond its responses.
+struct HTTP2BudgetTests {
+    @Test func `a hundred resets are allowed, and each response earns another`() {
+        var budget = HTTP2Budget(now: 0)
+        let allowed = (0..<101).map { _ in budget.countReset() }
+        #expect(allowed == Array(repeating: true, count: 100) + [false])
+        var other = HTTP2Budget(now: 0)
+        let earned = (0..<10_000).map { _ in
+            other.responseCompleted()
+            return other.countReset()
+        }
+        #expect(!earned.contains(false))
+    }
+
+    @Test func `a thousand control frames are allowed, ten a second more, and those that bodies need`() {
+        var budget = HTTP2Budget(now: 0)
+        let allowed = (0..<1_001).map { _ in budget.countControlFrame(now: 999) }
+        #expect(allowed == Array(repeating: true, count: 1_000) + [false])
+        let later = (0..<10).map { _ in budget.countControlFrame(now: 1_999) }
+        #expect(later == Array(repeating: true, count: 9) + [false], "the refused one counts too")
+        let justified = (0..<100).map { _ in
+            budget.passed(3 * HTTP2Budget.bytesPerControlFrame)
+            return budget.countControlFrame(now: 1_999)
+        }
+        #expect(!justified.contains(false))
+    }
+
+    @Test func `WebSocket's key is proven as in the RFC's example`() {
+        // RFC 6455 section 1.3.
+        #expect(WebSocketKey.accept("dGhlIHNhbXBsZSBub25jZQ==") == "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=")
+    }
+}
