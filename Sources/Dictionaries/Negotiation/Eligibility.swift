@@ -37,16 +37,6 @@ extension Eligibility {
 // MARK: - Dictionaries
 
 extension RoutePolicy {
-    /// Returns the reason why the scope of the route forbids dictionaries for this response; nil if it allows them.
-    func scopeObstacle(request: RequestFacts, response: ResponseFacts) -> Reason? {
-        switch scope {
-        case .public:
-            personalUse == .off && Personal.isPersonal(request: request, response: response, policy: personal)
-                ? .personal : nil
-        case .private: request.hasWholeIdentity ? nil : .identityIncomplete
-        }
-    }
-
     /// Returns the reason why this response may neither use a dictionary nor become one, whatever the dictionary;
     /// nil if it may.
     func dictionaryObstacle(request: RequestFacts, response: ResponseFacts) -> Reason? {

@@ -34,7 +34,7 @@ struct StoreState: ~Copyable, Sendable {
     /// True if there were ever chains in probation, for which a share is then reserved.
     var hasProbation = false
     /// The order in which chains are evicted.
-    var order = EvictionOrder()
+    var order = ChainOrder()
     var retention = Retention()
     var privateOrder = PrivateOrder()
     var authorities = Authorities()

@@ -93,15 +93,15 @@ final class ClientPeer {
         return scheme
     }
 
-    /// Returns the client's address as bits, to tell clients apart: `limitedAddress`, else the peer's, else zero.
+    /// Returns the client's address as bits, to tell clients apart: `clientAddressForLimits`, else the peer's, else zero.
     func clientAddress(_ headers: borrowing Headers) -> UInt128 {
-        (limitedAddress(headers) ?? address)?.bits ?? 0
+        (clientAddressForLimits(headers) ?? address)?.bits ?? 0
     }
 
     /// Returns the address that a client's limits apply to: the peer's own, or the one that trusted peers name.
     ///
     /// Nil if a trusted peer names none.
-    func limitedAddress(_ headers: borrowing Headers) -> IPAddress? {
+    func clientAddressForLimits(_ headers: borrowing Headers) -> IPAddress? {
         isTrusted ? ForwardedClient.address(headers, trusting: networks) : address
     }
 }

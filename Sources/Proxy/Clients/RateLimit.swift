@@ -39,7 +39,7 @@ struct RateLimit: Sendable {
             }
             return UInt128(UInt64(bitPattern: Int64(hasher.finalize()))) << 64 | 1
         }
-        return peer.limitedAddress(headers)?.clientBits(ipv6Prefix: ipv6Prefix)
+        return peer.clientAddressForLimits(headers)?.clientBits(ipv6Prefix: ipv6Prefix)
     }
 }
 

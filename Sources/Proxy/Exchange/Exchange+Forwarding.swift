@@ -108,17 +108,17 @@ extension Exchange {
         case .never:
             if error == .stale { proxy.metrics.countUpstreamError(.reset) }
             return false
-        case .refresh:
+        case .reconnect:
             proxy.metrics.countRetry(.stale)
             forward(head, to: address, carriedBy: carrier, fresh: true)
             return true
-        case .elsewhere:
+        case .moveUnsent:
             guard let next = next(after: address) else { return false }
             proxy.metrics.countRetry(.connect)
             forward(head, to: next, carriedBy: carrier)
             return true
-        case .again, .another:
-            guard let next = next(after: address, orStay: verdict == .again), takeFromBudget() else {
+        case .retryAnywhere, .retryElsewhere:
+            guard let next = next(after: address, orStay: verdict == .retryAnywhere), takeFromBudget() else {
                 return false
             }
             proxy.metrics.countRetry(.noAnswer)

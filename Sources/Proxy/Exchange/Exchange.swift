@@ -296,7 +296,7 @@ extension Exchange {
     private func describeClient() {
         let connected = Self.text(of: client.peer)
         record.client = connected
-        guard peer.isTrusted, let address = peer.limitedAddress(request.headers) else { return }
+        guard peer.isTrusted, let address = peer.clientAddressForLimits(request.headers) else { return }
         record.client = Array(address.text.utf8)
         record.forwarder = connected
     }

@@ -94,7 +94,7 @@ extension ClientPeer {
     func linkClient(_ headers: borrowing Headers) -> LinkClient {
         let bits = { (address: IPAddress) in address.clientBits(ipv6Prefix: 64) }
         guard isTrusted else { return LinkClient(address: address.map(bits), isNamed: false) }
-        if let named = limitedAddress(headers) {
+        if let named = clientAddressForLimits(headers) {
             return LinkClient(address: bits(named), isNamed: true)
         }
         guard let address, address.isLoopback else { return LinkClient(address: nil, isNamed: false) }

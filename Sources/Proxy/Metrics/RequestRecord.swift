@@ -30,9 +30,11 @@ struct RequestRecord: Sendable {
     var routeIndex: Int?
     /// True if the route is private, so that the target may be personal.
     var isPrivate = false
-    /// The time from the request's head to the last byte of the response.
+    /// The time from the request's head until the last byte of the response was handed to the connection.
+    ///
+    /// `Exchange.account` measures it. Up to 96 KiB may still wait to be sent then.
     var durationMicroseconds = 0
-    /// The time from the upstream request to the head of its response.
+    /// The time from the request's head to the head of the upstream's response, retries included.
     var upstreamMicroseconds: Int?
     /// The status of the upstream's response.
     var upstreamStatus: Int?
@@ -42,7 +44,7 @@ struct RequestRecord: Sendable {
     var error: [UInt8]?
     /// The result of revalidating a stored response with the upstream.
     var revalidation: RevalidationResult?
-    /// True if the client got the complete response.
+    /// True if the complete response was handed to the connection.
     var isComplete = true
     /// The request's identifier, if any.
     var requestID: [UInt8]?

@@ -15,8 +15,8 @@ struct RetryRuleTests {
     }
 
     @Test(arguments: [
-        (UpstreamError.closedBeforeHead, RetryRule.Verdict.again), (.headTimeout, .another),
-        (.idleTimeout, .another),
+        (UpstreamError.closedBeforeHead, RetryRule.Verdict.retryAnywhere), (.headTimeout, .retryElsewhere),
+        (.idleTimeout, .retryElsewhere),
     ])
     func
         `what was sent is sent again only if it may be repeated and nothing has come, and not to who had its time`(
@@ -31,9 +31,9 @@ struct RetryRuleTests {
 
     @Test(arguments: [true, false])
     func `without a connection any request goes elsewhere`(isRepeatable: Bool) {
-        #expect(verdict(Self.refused, sent: false, repeatable: isRepeatable) == .elsewhere)
-        #expect(verdict(.connectTimeout, sent: false, repeatable: isRepeatable) == .elsewhere)
-        #expect(verdict(.handshakeFailed(.closed), sent: false, repeatable: isRepeatable) == .elsewhere)
+        #expect(verdict(Self.refused, sent: false, repeatable: isRepeatable) == .moveUnsent)
+        #expect(verdict(.connectTimeout, sent: false, repeatable: isRepeatable) == .moveUnsent)
+        #expect(verdict(.handshakeFailed(.closed), sent: false, repeatable: isRepeatable) == .moveUnsent)
         #expect(RetryRule.isFault(.handshakeFailed(.closed)))
     }
 
@@ -44,8 +44,8 @@ struct RetryRuleTests {
     }
 
     @Test func `a stale connection is replaced if the request may be repeated or has not left`() {
-        #expect(verdict(.stale) == .refresh)
-        #expect(verdict(.stale, sent: false, repeatable: false) == .refresh)
+        #expect(verdict(.stale) == .reconnect)
+        #expect(verdict(.stale, sent: false, repeatable: false) == .reconnect)
         #expect(verdict(.stale, repeatable: false) == .never)
         #expect(!RetryRule.isFault(.stale))
     }

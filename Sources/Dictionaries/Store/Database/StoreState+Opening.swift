@@ -92,7 +92,7 @@ extension StoreState {
         let versions = index.allVersions().sorted { $0.isOlder(than: $1) }
         let former = pending
         index = DictionaryIndex(inUseMax: index.inUseMax)
-        order = EvictionOrder()
+        order = ChainOrder()
         retention = Retention()
         privateOrder = PrivateOrder()
         (authorities, pins) = (Authorities(), Pins())

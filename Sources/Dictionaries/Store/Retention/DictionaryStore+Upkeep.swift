@@ -53,7 +53,7 @@ extension DictionaryStore {
         for _ in 0..<Self.silentGroupsMax {
             var found = 0
             count += memory.evict { found = $0.evictSilent(now: now, into: &$1) }
-            if found < StoreState.silentMax { break }
+            if found < StoreState.removalsPerSweepMax { break }
         }
         return count
     }

@@ -2,8 +2,8 @@
 ///
 /// Each version has a standing. Within a standing, the version goes first that was neither offered nor
 /// advertised for the longest time; there is one such order for the store and one per chain. Every step is
-/// O(1). Nodes have the places of the index, and every chain stores its own place here, so this order exists
-/// once: a copy would corrupt it.
+/// O(1). Nodes are indexed like the versions of `DictionaryIndex`, and chains store their index into this structure,
+/// so it must not be copied.
 struct Retention: ~Copyable, Sendable {
     /// The standing of a version by the clients that hold it; the first standing goes first.
     enum Standing: Int, CaseIterable, Sendable {

@@ -8,7 +8,7 @@ extension StoreState {
     /// Moves a chain to its place after a version of it was pinned or unpinned.
     mutating func reorder(_ version: Version) {
         index.recordPin(of: version)
-        if let chain = index.chain(version.chainKey) { setPlace(of: chain) }
+        if let chain = index.chain(version.chainKey) { reclassify(chain) }
     }
 
     /// Ends the probation of a version's chain; linear in the versions of the chain.
@@ -17,7 +17,7 @@ extension StoreState {
         chain.establish()
         chainsInProbation -= 1
         bytesInProbation -= index.storedBytes(of: version.chainKey)
-        setPlace(of: chain)
+        reclassify(chain)
         pending.establish(version.id)
     }
 
@@ -32,16 +32,16 @@ extension StoreState {
         // A chain read from disk and one of the same name in memory may be two objects.
         guard let chain = index.chain(version.chainKey) else { return }
         chain.prove()
-        setPlace(of: chain)
+        reclassify(chain)
     }
 
     /// Moves a chain to its place in the order of eviction; private chains have none there.
-    mutating func setPlace(of chain: Chain) {
+    mutating func reclassify(_ chain: Chain) {
         guard !chain.key.scope.isPrivate else { return }
         order.insert(chain, place(of: chain))
     }
 
-    private func place(of chain: Chain) -> EvictionOrder.Class {
+    private func place(of chain: Chain) -> ChainOrder.Class {
         if !chain.isEstablished { return .inProbation }
         guard authorities.isProven(chain.key.authority) else { return .unproven }
         return chain.isProven ? .established : .newcomer
@@ -71,7 +71,7 @@ extension StoreState {
         }
         // Private chains have a budget in bytes and take no place of others.
         if version.chainKey.scope.isPrivate { privateOrder.insert(version) }
-        if status.count == 1 || isNewlyProven { setPlace(of: status.chain) }
+        if status.count == 1 || isNewlyProven { reclassify(status.chain) }
         status.chain.want(at: version.lastWanted)
         retention.insert(version, version.standing, of: status.chain)
         if isInProbation, version.chain.isEstablished { establish(version) }
@@ -181,7 +181,7 @@ extension StoreState {
         for _ in 0..<Self.evictionsMax {
             guard let chain = order.pop(.unproven, now: now) else { return nil }
             if !authorities.isProven(chain.key.authority) { return chain }
-            setPlace(of: chain)
+            reclassify(chain)
         }
         return nil
     }

@@ -1,8 +1,8 @@
 /// The chains of an index in the order in which they are evicted.
 ///
-/// The owner of the index keeps it up to date. Every chain stores its own place in it, so this order exists
-/// once: a copy would corrupt it.
-struct EvictionOrder: ~Copyable, Sendable {
+/// The owner of the index keeps it up to date. Every chain stores its index into this structure, so it must not be
+/// copied. `StoreState.firstToGo` decides what is evicted.
+struct ChainOrder: ~Copyable, Sendable {
     /// The class of a chain; the first class goes first.
     enum Class: Int, CaseIterable, Sendable {
         /// No request has come for it since the first, and its route is the implied one.

@@ -21,24 +21,24 @@ enum RetryRule {
     enum Verdict: Equatable {
         case never
         /// Retry on a new connection to the same upstream, because it had closed the idle one. Free.
-        case refresh
+        case reconnect
         /// Retry at another upstream, because this one is unreachable. Free, because nothing was sent.
-        case elsewhere
+        case moveUnsent
         /// Retry at another upstream, or here if it is the only one. Charged, because this one may have done the work.
-        case again
+        case retryAnywhere
         /// Retry at another upstream only, because this one has used its time. Charged likewise.
-        case another
+        case retryElsewhere
     }
 
     /// Returns the verdict on an attempt that got no response head.
     static func verdict(_ attempt: Attempt) -> Verdict {
         switch attempt.error {
-        case .connectFailed(let error): error.isOurs ? .never : .elsewhere
-        case .handshakeFailed, .connectTimeout: .elsewhere
-        case .stale: !attempt.hasSent || attempt.isRepeatable ? .refresh : .never
+        case .connectFailed(let error): error.isOurs ? .never : .moveUnsent
+        case .handshakeFailed, .connectTimeout: .moveUnsent
+        case .stale: !attempt.hasSent || attempt.isRepeatable ? .reconnect : .never
         // A request that was not sent may be repeated, whatever its method.
-        case .closedBeforeHead: !attempt.hasSent || attempt.mayRepeat ? .again : .never
-        case .headTimeout, .idleTimeout: !attempt.hasSent || attempt.mayRepeat ? .another : .never
+        case .closedBeforeHead: !attempt.hasSent || attempt.mayRepeat ? .retryAnywhere : .never
+        case .headTimeout, .idleTimeout: !attempt.hasSent || attempt.mayRepeat ? .retryElsewhere : .never
         case .malformed, .truncated: .never
         }
     }

@@ -68,9 +68,12 @@ extension StoreState {
         return true
     }
 
+    /// The upper bound of removals per sweep, so that the lock is held briefly.
+    static let removalsPerSweepMax = 64
+
     /// Removes versions of some chains that seem to have no holder any more; returns their number.
     mutating func evictSilent(now: Int, into evicted: inout Evicted) -> Int {
-        let overdue = retention.overdue(now: now, in: index, chains: 1024, versions: Self.silentMax)
+        let overdue = retention.overdue(now: now, in: index, chains: 1024, versions: Self.removalsPerSweepMax)
         for (version, standing) in overdue {
             let isHeld = standing == .held || standing == .newcomer
             remove(CollectionOfOne(version), reason: isHeld ? .silent : .unheld, into: &evicted)
@@ -86,11 +89,8 @@ extension StoreState {
             earliestExpiry = min(earliestExpiry, version.expiry)
             if let chain = index.chain(version.chainKey) {
                 chain.turnBack(to: now)
-                setPlace(of: chain)
+                reclassify(chain)
             }
         }
     }
-
-    /// The upper bound of removals per call, so that the lock is held briefly.
-    static let silentMax = 64
 }

@@ -1,0 +1,30 @@
+/// The deadline for a peer that sends or takes a body, so that a slow one does not last for ever.
+///
+/// Each byte buys time at a minimum rate, but at most the idle time-out. A peer runs out of time after `idleTimeout` of
+/// silence, or once it has been below the rate long enough to use up that credit. Pure: the caller passes the clock's
+/// milliseconds.
+struct Pace: Sendable {
+    private var deadlineMicroseconds: Int64 = 0
+
+    /// The end of the wait.
+    var deadline: Int64 { deadlineMicroseconds / 1000 }
+
+    init() {}
+
+    /// Leaves a whole idle time-out from now.
+    init(at now: Int64, idleTimeout: Int64) { restart(at: now, idleTimeout: idleTimeout) }
+
+    /// Sets the deadline to a whole idle time-out from now.
+    mutating func restart(at now: Int64, idleTimeout: Int64) {
+        deadlineMicroseconds = (now + idleTimeout) * 1000
+    }
+
+    /// Extends the deadline for bytes that passed; with a rate of 0 to a whole idle time-out.
+    mutating func passed(_ bytes: Int, at now: Int64, idleTimeout: Int64, bytesPerSecond: Int) {
+        let longest = (now + idleTimeout) * 1000
+        guard bytesPerSecond > 0 else { return deadlineMicroseconds = longest }
+        // 40 bits: no product overflows, and no single call passes a TiB.
+        let bought = Int64(min(bytes, 1 << 40)) * 1_000_000 / Int64(bytesPerSecond)
+        deadlineMicroseconds = min(longest, deadlineMicroseconds + bought)
+    }
+}
