@@ -8,6 +8,8 @@ package struct WireMessage: Sendable {
     package var fields: [(name: String, value: String)] = []
     /// The body without its framing.
     package var body: [UInt8] = []
+    /// The lines of the trailer section.
+    package var trailers: [String] = []
     /// Whether the body ended as its framing says, rather than with the connection.
     package var isWhole = false
 

@@ -17,6 +17,8 @@ package final class WireSocket: @unchecked Sendable {
 
     private let descriptor: Int32
     private var unread: [UInt8] = []
+    /// The trailer section of the last chunked body.
+    private var trailers: [String] = []
     /// How the connection ended; nil as long as it is not known to have.
     package private(set) var ending: Ending?
 
@@ -175,6 +177,7 @@ package final class WireSocket: @unchecked Sendable {
                 message.body += piece
                 if piece.isEmpty {
                     message.isWhole = true
+                    message.trailers = trailers
                     return
                 }
             }
@@ -194,7 +197,8 @@ package final class WireSocket: @unchecked Sendable {
     private func receiveChunk() -> [UInt8]? {
         guard let line = receiveLine(), let size = Int(line, radix: 16) else { return nil }
         if size == 0 {
-            while let line = receiveLine(), !line.isEmpty {}
+            trailers = []
+            while let line = receiveLine(), !line.isEmpty { trailers.append(line) }
             return ending == nil ? [] : nil
         }
         while unread.count < size + 2, fill() {}

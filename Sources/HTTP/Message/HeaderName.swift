@@ -49,19 +49,21 @@ extension HeaderName {
     /// True if a trailer section must not hold this field.
     ///
     /// Such fields frame, route, authenticate or describe the content (RFC 9110 section 6.5.1), or must be
-    /// known before the body.
+    /// known before the body. A digest of the content is known only behind it (RFC 9530 section 2).
     var isForbiddenInTrailers: Bool {
-        Self.forbiddenInTrailers.contains(self) || text.lowercased().hasPrefix("content-")
+        Self.forbiddenInTrailers.contains(self)
+            || self != .contentDigest && text.lowercased().hasPrefix("content-")
     }
 
     private static let forbiddenInTrailers: Set<HeaderName> = [
-        .acceptEncoding, .age, .authorization, .availableDictionary, .cacheControl, .cdnCacheControl,
-        .connection, .cookie, .date, .dictionaryID, .etag, .expect, .expires, .forwarded, .host, .ifMatch,
-        .ifModifiedSince, .ifNoneMatch, .ifRange, .ifUnmodifiedSince, .keepAlive, .lastModified, .link,
-        .location, .maxForwards, .origin, .pragma, .proxyAuthenticate, .proxyAuthorization,
-        .proxyConnection, .range, .retryAfter, .secFetchDest, .secFetchMode, .secFetchSite, .setCookie,
-        .surrogateControl, .te, .trailer, .transferEncoding, .upgrade, .useAsDictionary, .vary, .via,
-        .wwwAuthenticate, .xForwardedFor, .xForwardedHost, .xForwardedProto, .xRealIP,
+        .acceptEncoding, .age, .altSvc, .authorization, .availableDictionary, .cacheControl, .cdnCacheControl,
+        .connection, .cookie, .date, .dictionaryID, .dictumExplain, .earlyData, .etag, .expect, .expires,
+        .forwarded, .host, .http2Settings, .ifMatch, .ifModifiedSince, .ifNoneMatch, .ifRange,
+        .ifUnmodifiedSince, .keepAlive, .lastModified, .link, .location, .maxForwards, .origin, .pragma,
+        .proxyAuthenticate, .proxyAuthorization, .proxyConnection, .range, .retryAfter, .secFetchDest,
+        .secFetchMode, .secFetchSite, .setCookie, .strictTransportSecurity, .surrogateControl, .te, .trailer,
+        .transferEncoding, .upgrade, .useAsDictionary, .vary, .via, .wwwAuthenticate, .xForwardedFor,
+        .xForwardedHost, .xForwardedPort, .xForwardedProto, .xRealIP,
     ]
 }
 
@@ -76,6 +78,7 @@ extension HeaderName {
     package static var accessControlAllowOrigin: HeaderName { HeaderName(.accessControlAllowOrigin) }
     package static var age: HeaderName { HeaderName(.age) }
     package static var allow: HeaderName { HeaderName(.allow) }
+    package static var altSvc: HeaderName { HeaderName(.altSvc) }
     package static var authorization: HeaderName { HeaderName(.authorization) }
     package static var availableDictionary: HeaderName { HeaderName(.availableDictionary) }
     package static var cdnCacheControl: HeaderName { HeaderName(.cdnCacheControl) }

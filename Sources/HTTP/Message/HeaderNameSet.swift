@@ -33,6 +33,10 @@ package struct HeaderNameSet: Sendable, ExpressibleByArrayLiteral {
         if id != 0 { numbers.insert(id) } else { insert(HeaderName(token: name)) }
     }
 
+    package func contains(_ name: HeaderName) -> Bool {
+        name.id != 0 ? numbers.contains(name.id) : others.contains(name)
+    }
+
     /// True if the set has the name of this line.
     func contains(id: UInt8, _ name: Span<UInt8>) -> Bool {
         if id != 0 { return numbers.contains(id) }

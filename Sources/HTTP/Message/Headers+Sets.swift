@@ -82,3 +82,28 @@ extension Headers {
         .host, .contentLength, .cacheControl, .earlyData,
     ]
 }
+
+// MARK: - Trailers
+
+extension Headers {
+    /// Removes names from `Trailer` whose fields will not follow: those that no trailer section may hold, and those
+    /// for which the closure is true (RFC 9110 section 6.6.2).
+    package mutating func removeTrailerNames(where picks: (HeaderName) -> Bool = { _ in false }) {
+        guard contains(.trailer) else { return }
+        var kept: [String] = []
+        var isShorter = false
+        forEachListMember(of: .trailer) { member in
+            let text = String(member)
+            if let name = HeaderName(text), !name.isForbiddenInTrailers, !picks(name) {
+                kept.append(text)
+            } else {
+                isShorter = true
+            }
+        }
+        if kept.isEmpty {
+            remove(.trailer)
+        } else if isShorter {
+            replace(.trailer, with: kept.joined(separator: ", "))
+        }
+    }
+}

@@ -260,6 +260,7 @@ extension Exchange {
         guard let whole = result.body else { return }
         var response = promise.response
         response.facts.bodyBytes = whole.count
+        if body.hasTrailers { response.headToKeep = nil }
         let candidate = Candidate(
             body: whole, etag: response.head.headers.first(.etag), isNewest: result.isNewest,
             slot: slot, isPromised: true)

@@ -44,16 +44,22 @@ extension Exchange {
 
     /// Sends the head of a draft, and uses the draft up: from here on only its body can go out.
     ///
-    /// `isPromised` says that the body is copied, so that its admission needs to know the response.
+    /// `isPromised` says that the body is copied, so that its admission needs to know the response; `hasTrailers`, that
+    /// trailers may follow the body.
     func writeHead(
-        _ draft: consuming ResponseDraft, body framing: BodyFraming, isPromised: Bool = false
+        _ draft: consuming ResponseDraft, body framing: BodyFraming, isCodingChanged: Bool = false,
+        hasTrailers: Bool = false, isPromised: Bool = false
     ) -> SentResponse {
+        if framing != .none, !hasTrailers || !takesTrailers { draft.response.head.headers.remove(.trailer) }
         var promise: SentResponse.Promise?
         if isPromised { promise = .init(response: draft.response, id: draft.promisedID) }
         let length: UInt64? = if case .length(let count) = framing { count } else { nil }
         writeHead(draft.takeHead(), body: framing)
-        return SentResponse(length: length, promise: promise)
+        return SentResponse(length: length, isCodingChanged: isCodingChanged, promise: promise)
     }
+
+    /// True if the client's version has trailers at all.
+    var takesTrailers: Bool { request.version >= .http11 }
 
     /// Sends a head, explained if that is configured.
     func writeHead(_ head: consuming ResponseHead, body: BodyFraming) {

@@ -136,5 +136,6 @@ extension Exchange {
         guard route.policy.scope == .private, let names = route.identity?.responseNames, !names.isEmpty
         else { return }
         headers.removeAll { names.contains($0) }
+        headers.removeTrailerNames { names.contains($0) }
     }
 }

@@ -61,7 +61,9 @@ extension Exchange {
         explain(decision, in: &draft, sent: nil)
         var framing = BodyFraming.chunked
         if !edits.isCodingChanged, case .length = draft.framing { framing = draft.framing }
-        return writeHead(draft, body: framing, isPromised: isCopied)
+        return writeHead(
+            draft, body: framing, isCodingChanged: edits.isCodingChanged, hasTrailers: framing == .chunked,
+            isPromised: isCopied)
     }
 
     /// Returns true if a body that is not complete yet is long enough for the store, so that it may be offered.

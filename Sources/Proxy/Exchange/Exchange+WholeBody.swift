@@ -163,6 +163,8 @@ extension Exchange {
         if edits.etag == nil, let body = result.body, isCodedResource(draft.response) {
             edits.etag = ResponseEdits.entityTag(of: body.digest)
         }
+        // Confirming the stored body later would leave its trailers out.
+        if body.hasTrailers { draft.response.headToKeep = nil }
         if let body = result.body {
             let candidate = Candidate(
                 body: body, etag: edits.etag, isNewest: result.isNewest, deltaBytes: deltaBytes)
@@ -187,7 +189,13 @@ extension Exchange {
         explain(
             decision, in: &draft, sent: (held.bytes.count, bytes.count),
             microseconds: result.nanoseconds / 1000)
-        let sent = writeHead(draft, body: .length(UInt64(bytes.count)))
+        let hasTrailers =
+            body.hasTrailers && !body.trailers(isCodingChanged: edits.isCodingChanged).isEmpty
+        // In HTTP/1.1 trailers follow only a chunked body.
+        let isChunked = hasTrailers && request.version == .http11
+        let sent = writeHead(
+            draft, body: isChunked ? .chunked : .length(UInt64(bytes.count)),
+            isCodingChanged: edits.isCodingChanged, hasTrailers: hasTrailers)
         body.send(bytes, memory: held.takeMemory(), after: sent)
         phase = .sent(sent)
     }

@@ -112,7 +112,9 @@ extension Exchange: RequestHandler {
     }
 
     func receivedEnd(trailers: Headers) {
-        attempt.connection?.finish(trailers: trailers)
+        attempt.connection?.finish(
+            trailers: UpstreamRequest.trailers(
+                trailers, without: context.clientSubjectFields, requestID: context.requestIDName))
         upload.receivedEnd()
         // A response that overtakes its request ends the connection, so Dictum's own dictionaries wait for this.
         if linked != nil { dictionarySettled() }

@@ -42,11 +42,11 @@ extension ResponseBody {
     private mutating func step(hasRoom: Bool) -> Step {
         switch takeStage() {
         case .none:
-            guard let trailers else {
+            guard trailers != nil else {
                 stage = .none
                 return .wait
             }
-            return finish(trailers)
+            return finish()
         case .held(let held): return stepHeld(held)
         case .sending(let whole): return stepSending(whole, hasRoom: hasRoom)
         case .passing:
@@ -63,9 +63,9 @@ extension ResponseBody {
         }
     }
 
-    private mutating func finish(_ trailers: Headers) -> Step {
+    private mutating func finish() -> Step {
         end()
-        return .act(.finish(trailers: trailers))
+        return .act(.finish(trailers: trailers(isCodingChanged: isCodingChanged)))
     }
 
     mutating func fail(_ failure: Failure) { self.failure = failure }
@@ -115,7 +115,7 @@ extension ResponseBody {
 
     private mutating func stepSending(_ body: consuming WholeBody, hasRoom: Bool) -> Step {
         var whole = body
-        guard whole.offset < whole.bytes.count else { return finish(Headers()) }
+        guard whole.offset < whole.bytes.count else { return finish() }
         guard hasRoom else {
             // The coded body waits, and not the body that it was made of.
             if let held = whole.memory?.bytes, whole.bytes.count < held {
@@ -205,7 +205,7 @@ extension ResponseBody {
             stage = .tail(last)
             return .again
         }
-        return finish(trailers ?? Headers())
+        return finish()
     }
 
     private func takesTurn() -> Bool { decodedInTurn < Self.turnBytes }

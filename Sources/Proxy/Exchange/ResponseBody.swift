@@ -56,6 +56,8 @@ struct ResponseBody: ~Copyable {
     var receivedBytes = 0
     /// The trailers of the upstream's body once it has ended.
     var trailers: Headers?
+    /// True if the client gets other bytes than those that the upstream sent.
+    var isCodingChanged = false
     /// The length that the client was told, if the last bytes can be told by it.
     var length: UInt64?
     var passedBytes: UInt64 = 0
@@ -120,6 +122,16 @@ struct ResponseBody: ~Copyable {
         case .some(let removal): return !removal.isBehind
         case .none: return true
         }
+    }
+
+    /// True if the upstream has sent trailers.
+    var hasTrailers: Bool { trailers?.isEmpty == false }
+
+    /// Returns the trailers for a client; digests of the upstream's bytes are wrong for any others.
+    func trailers(isCodingChanged: Bool) -> Headers {
+        var sent = trailers ?? Headers()
+        if isCodingChanged { sent.removeAll(ResponseEdits.ofTheCodedBytes) }
+        return sent
     }
 
     // MARK: Before the head
@@ -197,6 +209,7 @@ struct ResponseBody: ~Copyable {
     /// Sends a whole body.
     mutating func send(_ bytes: [UInt8], memory: consuming MemoryLoan?, after sent: borrowing SentResponse) {
         removal = nil
+        isCodingChanged = sent.isCodingChanged
         stage = .sending(WholeBody(bytes: bytes, memory: memory))
     }
 
@@ -212,6 +225,7 @@ struct ResponseBody: ~Copyable {
         outputMemory = held?.takeMemory(upTo: bytes.count)
         self.copy = copy
         length = sent.length
+        isCodingChanged = sent.isCodingChanged
         switch consume coding {
         case .none:
             stage = isDecoded ? .decoding : .passing

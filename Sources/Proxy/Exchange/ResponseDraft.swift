@@ -67,6 +67,8 @@ struct ResponseDraft: ~Copyable {
 struct SentResponse: ~Copyable {
     /// The length of the body, if the head told it.
     let length: UInt64?
+    /// True if the client gets other bytes than those that the upstream sent.
+    let isCodingChanged: Bool
     /// The facts for the admission of the body, if it is copied while it is sent.
     let promise: Promise?
 
@@ -76,8 +78,9 @@ struct SentResponse: ~Copyable {
         let id: String?
     }
 
-    init(length: UInt64?, promise: Promise? = nil) {
+    init(length: UInt64?, isCodingChanged: Bool = false, promise: Promise? = nil) {
         self.length = length
+        self.isCodingChanged = isCodingChanged
         self.promise = promise
     }
 }

@@ -87,10 +87,12 @@ struct ResponseEdits {
     /// Removes the fields that describe the upstream's bytes (RFC 9110 section 7.7, RFC 9530).
     private func recode(_ headers: inout Headers) {
         headers.removeAll(Self.ofTheCodedBytes)
+        headers.removeTrailerNames(where: Self.ofTheCodedBytes.contains)
         if coding != .identity { headers.append(.contentEncoding, coding.token) }
     }
 
-    private static let ofTheCodedBytes: HeaderNameSet = [
+    /// Fields that describe the bytes of one coding, in heads and trailers.
+    static let ofTheCodedBytes: HeaderNameSet = [
         .contentEncoding, .contentLength, .acceptRanges, .contentMD5, .contentDigest, .digest, .reprDigest,
     ]
 

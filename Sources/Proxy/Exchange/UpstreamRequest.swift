@@ -29,6 +29,7 @@ enum UpstreamRequest {
         let wantsTrailers = request.headers.containsToken(.te, "trailers")
         let protocols = Upgrade.protocols(askedBy: request, framing: framing)
         head.headers.removeConnectionFields()
+        head.headers.removeTrailerNames()
         head.version = .http11
         setHost(&head, surroundings)
         setTarget(&head)
@@ -51,6 +52,18 @@ enum UpstreamRequest {
             head.headers.replace(.maxForwards, with: String(max(0, left - 1)))
         }
         return head
+    }
+
+    /// Returns the client's trailers as the upstream gets them.
+    ///
+    /// An upstream may read trailers as if they stood in the head, so they have none of the fields that Dictum sets there.
+    static func trailers(
+        _ received: Headers, without subjectFields: [HeaderName], requestID: HeaderName?
+    ) -> Headers {
+        guard !received.isEmpty else { return received }
+        var trailers = received
+        trailers.removeAll { subjectFields.contains($0) || $0 == requestID }
+        return trailers
     }
 
     /// Returns Max-Forwards (RFC 9110 section 7.6.2), digits and nothing else; very large numbers count as a billion.
