@@ -7,7 +7,7 @@
 # make lint     check format, layers, proofs of unsafe code, paths
 # make docs     render the rules and the life of a request: .build/docs/index.html
 # make soak     run mixed traffic with faults for half an hour; MINUTES=NUMBER changes that
-# make attack   run each attack from one address beside fifty other clients for a minute; SECONDS=NUMBER changes that
+# make attack   run each attack, and each HTTP/2 flood, beside other clients for a minute; SECONDS=NUMBER changes that
 # make bench    compare with nginx and HAProxy, check instruction counts against their thresholds, simulate a day of clients
 # make release  build a program for other machines with this system, with Swift's libraries in it: .build/release/dictum
 # make deb      build a Debian package for this system: .build/deb/dictum_VERSION_ARCHITECTURE.deb
@@ -68,6 +68,7 @@ SECONDS = 60
 attack: setup build
 	@Tests/Attack/stuck || test $$? = 77
 	@Tests/Attack/run --seconds $(SECONDS)
+	@Tests/Attack/floods --seconds $(SECONDS)
 
 lint:
 	@.ci/lint

@@ -110,9 +110,10 @@ class Origin(Server):
 class NginxProxy(Server):
     """nginx as a proxy before the origin, with connections kept, in two workers; compressing with gzip if asked to.
 
-    `tls` is the file of a certificate, with its key beside it: TLS with Dictum's order of ciphers then."""
+    `tls` is the file of a certificate, with its key beside it: TLS with Dictum's order of ciphers then. `http2` takes
+    HTTP/2 too on a TLS port, and nothing else on a plain one."""
 
-    def __init__(self, directory, origin, gzip_level=None, tls=None):
+    def __init__(self, directory, origin, gzip_level=None, tls=None, http2=False):
         name = f"nginx gzip {gzip_level}" if gzip_level else "nginx"
         self.certificate = tls
         speaking, secure = "", ""
@@ -121,6 +122,8 @@ class NginxProxy(Server):
             secure = (f"ssl_certificate {tls}; ssl_certificate_key {tls.with_suffix('.key')};"
                       " ssl_protocols TLSv1.2 TLSv1.3; ssl_prefer_server_ciphers on; ssl_ecdh_curve X25519:P-256;"
                       " ssl_conf_command Ciphersuites TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384;")
+        if http2:
+            name, speaking = f"{name} http2", f"{speaking} http2"
         port = free_port()
         gzip = f"gzip on; gzip_comp_level {gzip_level}; gzip_types application/json; gzip_proxied any;"
         # The buffers hold a whole response, since nginx writes the rest of larger ones to a file.

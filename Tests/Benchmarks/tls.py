@@ -27,9 +27,9 @@ def rows(bench, origin):
     paths = {"/small": f"{len(small)} bytes of JSON", "/large.bin": f"{len(large) // 1000} KB of no text"}
     rows = []
     for kind in KEYS:
-        certificate = _certificate(bench.directory, kind)
-        nginx = bench.start(servers.NginxProxy, origin, tls=certificate)
-        dictum = bench.start(servers.Dictum, origin, bench.binary, f"dictum-{certificate.stem}", tls=certificate)
+        identity = certificate(bench.directory, kind)
+        nginx = bench.start(servers.NginxProxy, origin, tls=identity)
+        dictum = bench.start(servers.Dictum, origin, bench.binary, f"dictum-{identity.stem}", tls=identity)
         rows.append(_handshake_row(bench.loads, f"TLS 1.3, {kind}: new handshakes a core", "new", dictum, nginx))
         if kind == "ECDSA P-256":
             title = f"TLS 1.3, {kind}: resumed handshakes a core"
@@ -40,7 +40,7 @@ def rows(bench, origin):
     return rows
 
 
-def _certificate(directory, kind):
+def certificate(directory, kind):
     """A certificate for localhost that signs itself; its key lies beside it."""
     file = directory / f"{kind.split()[0].lower()}.pem"
     subprocess.run(
