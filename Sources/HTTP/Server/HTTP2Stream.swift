@@ -248,6 +248,7 @@ extension HTTP2Stream: ResponseStream {
     var core: EventLoop.Core { session.core }
     var redirectPort: UInt16? { session.settings.redirectPort }
     var clientSubjectField: HeaderName? { session.settings.clientSubjectField }
+    var alternativeServices: String? { session.settings.alternativeServices }
     var attachment: AnyObject? {
         get { session.attachment }
         set { session.attachment = newValue }

@@ -16,6 +16,8 @@ package protocol ResponseStream: AnyObject {
     var redirectPort: UInt16? { get }
     /// The request field for the subject of the client's certificate; nil for none.
     var clientSubjectField: HeaderName? { get }
+    /// The Alt-Svc field for responses that have none; nil for none.
+    var alternativeServices: String? { get }
     /// An object that the application keeps from one request of the connection to the next.
     var attachment: AnyObject? { get set }
 
@@ -52,4 +54,5 @@ extension ResponseStream {
 extension ServerConnection: ResponseStream {
     package var redirectPort: UInt16? { settings.redirectPort }
     package var clientSubjectField: HeaderName? { settings.clientSubjectField }
+    package var alternativeServices: String? { settings.alternativeServices }
 }

@@ -27,6 +27,8 @@ package struct ServerSettings: Sendable {
     package var clientSubjectField: HeaderName?
     /// The Strict-Transport-Security field of every response over TLS (RFC 6797); nil for none.
     package var strictTransportSecurity: String?
+    /// The Alt-Svc field of responses (RFC 7838); nil for none.
+    package var alternativeServices: String?
     /// The TLS port to which plain requests are redirected; nil if they are served.
     package var redirectPort: UInt16?
     package var socket = SocketOptions()

@@ -1,4 +1,5 @@
 package import HTTP
+internal import Primitives
 
 extension Configuration {
     /// A listener.
@@ -15,6 +16,8 @@ extension Configuration {
         package var redirectPort: UInt16?
         /// The Strict-Transport-Security of responses over TLS.
         package var strictTransportSecurity: String?
+        /// The Alt-Svc of responses.
+        package var alternativeServices: String?
 
         /// True if another process may listen at the same address.
         package var reusesPort = false
@@ -116,6 +119,12 @@ extension Settings {
             "hsts", \.strictTransportSecurity, .strictTransportSecurity, example: "max-age=31536000",
             """
             The Strict-Transport-Security field of responses over TLS, unless the upstream sends one (RFC 6797).
+            """),
+        .value(
+            "alt_svc", \.alternativeServices, .alternativeServices, example: #"'h3=":443"; ma=86400'"#,
+            """
+            The Alt-Svc field of responses, unless the upstream sends one (RFC 7838): where clients reach the same hosts by \
+            another protocol, such as HTTP/3.
             """),
         .value(
             "mptcp", \.isMultipath, .flag, onReload: .atNextStart,
@@ -228,4 +237,45 @@ extension SettingType where Value == String? {
             else { return nil }
             return text
         })
+    /// A value of Alt-Svc; nil without one.
+    static let alternativeServices = scalar(
+        #"a value of Alt-Svc, such as 'h3=":443"; ma=86400'"#, write: { $0?.inYAML ?? "" },
+        read: { text in
+            guard AlternativeServices.areWellFormed(text) else { return nil }
+            return text
+        })
+}
+
+/// The syntax of Alt-Svc (RFC 7838 section 3), with the two parameters that it defines.
+private enum AlternativeServices {
+    static func areWellFormed(_ text: String) -> Bool {
+        text == "clear"
+            || text.split(separator: ",", omittingEmptySubsequences: false).allSatisfy { isOne($0) }
+    }
+
+    private static func isOne(_ text: Substring) -> Bool {
+        var parts = text.split(separator: ";", omittingEmptySubsequences: false).map { part in
+            String(String(part.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed()))
+        }
+        let service = parts.removeFirst().split(separator: "=", maxSplits: 1)
+        guard service.count == 2, HeaderName(String(service[0])) != nil, isAuthority(service[1]) else {
+            return false
+        }
+        return Set(parts).count == parts.count && parts.allSatisfy(isParameter)
+    }
+
+    /// Returns true for a quoted authority: an optional host, and a port.
+    private static func isAuthority(_ text: Substring) -> Bool {
+        guard text.utf8.count > 3, text.hasPrefix("\""), text.hasSuffix("\"") else { return false }
+        let authority = text.dropFirst().dropLast()
+        let name = HostAndPort(authority.hasPrefix(":") ? "host\(authority)" : String(authority))
+        return name?.port.map { $0 > 0 } ?? false
+    }
+
+    private static func isParameter(_ text: String) -> Bool {
+        if text == "persist=1" { return true }
+        guard text.hasPrefix("ma=") else { return false }
+        let digits = text.utf8.dropFirst(3)
+        return 1...10 ~= digits.count && digits.allSatisfy(ASCII.isDigit)
+    }
 }

@@ -61,12 +61,17 @@ extension Exchange {
     /// True if the client's version has trailers at all.
     var takesTrailers: Bool { request.version >= .http11 }
 
-    /// Sends a head, explained if that is configured.
+    /// Sends a head with the fields that every response has: the listener's Alt-Svc, and an explanation if that is
+    /// configured.
     func writeHead(_ head: consuming ResponseHead, body: BodyFraming) {
         record.status = Int(head.status.rawValue)
         if context.configuration.explain, !head.headers.contains(.dictumExplain) {
             let reason = record.reason.map { ";reason=\($0.text)" } ?? ""
             head.headers.append(.dictumExplain, record.coding.token + reason)
+        }
+        // An upstream that names other services knows them, or withdraws them with `clear`.
+        if let services = client.alternativeServices, !head.headers.contains(.altSvc) {
+            head.headers.append(.altSvc, services)
         }
         client.start(head, body: body)
     }

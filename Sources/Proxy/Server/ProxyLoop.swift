@@ -157,6 +157,7 @@ extension ServerSettings {
         socket.fastOpenQueue = listener.fastOpenQueue
         clientSubjectField = listener.tls?.clientSubjectField.flatMap { HeaderName($0) }
         strictTransportSecurity = listener.strictTransportSecurity
+        alternativeServices = listener.alternativeServices
         if listener.proxyProtocol {
             acceptsProxyHeader = { [networks = configuration.trustedProxies] in networks.contains($0) }
         }

@@ -79,7 +79,7 @@ internal import Testing
         // Field names begin with a capital too; methods are all capitals.
         let others: Set = [
             "Dictionaries", "Proxy", "Age", "Authorization", "Cookie", "Date", "Expect", "Expires",
-            "Forwarded", "Host", "Link", "Pragma", "Vary", "Via",
+            "Forwarded", "Host", "Link", "Pragma", "Trailer", "Vary", "Via",
         ]
         let text = try Documentation.text("Sources/Proxy/Proxy.docc/\(article).md")
         for match in text.matches(of: /`([A-Z][A-Za-z]+)`/) {

@@ -15,17 +15,30 @@ enum Front: String, CaseIterable, CustomTestStringConvertible {
         }
     }
 
-    /// The block of the document that configures it.
-    func documentedConfiguration() throws -> String {
+    /// The reason for which tests are skipped without it.
+    var absence: String { "no \(rawValue) here: `.ci/setup test` installs it" }
+
+    /// Returns a port that is free, or was a moment ago.
+    static func freePort() throws -> UInt16 {
+        let holder = try Origin.closing { _ in nil }
+        defer { holder.stop() }
+        return holder.port
+    }
+
+    /// The block of the document that configures it, in the chapter about proxies.
+    private func documentedConfiguration() throws -> String {
         let language = self == .caddy ? "caddyfile" : rawValue
         return try Documentation.blocks(language, of: "deploy/INSTALL.md")[0]
     }
 
+    /// Settings of Caddy that only tests need, within its global options.
+    private static let caddyOptions = "    admin off\n    skip_install_trust\n    default_bind 127.0.0.1\n"
+
     /// The texts that an operator replaces in that block; each must occur in it.
-    private func replacements(port: UInt16, before dictum: UInt16, _ certificates: TestCertificates) -> [(
+    private func replacements(port: UInt16, before dictum: String, _ certificates: TestCertificates) -> [(
         String, String
     )] {
-        let address = ("127.0.0.1:8080", "127.0.0.1:\(dictum)")
+        let address = ("127.0.0.1:8080", dictum)
         let (certificate, key) = (certificates.file("server.pem"), certificates.file("server.key"))
         return switch self {
         case .nginx:
@@ -43,15 +56,14 @@ enum Front: String, CaseIterable, CustomTestStringConvertible {
         }
     }
 
-    /// Starts it at a port, before Dictum at another.
+    /// Starts it at a port, before Dictum at another; `scheme` stands before Dictum's address.
     func start(
-        port: UInt16, before dictum: UInt16, _ certificates: TestCertificates, in folder: TemporaryFolder
+        port: UInt16, before dictum: UInt16, by scheme: String = "", _ certificates: TestCertificates,
+        in folder: TemporaryFolder
     ) throws -> RunningProcess {
-        var text = try documentedConfiguration()
-        for (documented, own) in replacements(port: port, before: dictum, certificates) {
-            try #require(text.contains(documented), "the document's block has no \(documented)")
-            text = text.replacing(documented, with: own)
-        }
+        var text = try Self.replaced(
+            replacements(port: port, before: "\(scheme)127.0.0.1:\(dictum)", certificates),
+            in: documentedConfiguration())
         let both = ["server.pem", "server.key"].map {
             FileManager.default.contents(atPath: certificates.file($0)) ?? Data()
         }
@@ -71,9 +83,40 @@ enum Front: String, CaseIterable, CustomTestStringConvertible {
                 }
                 """
         case .caddy:
-            text = "{\n    admin off\n    auto_https disable_redirects\n    skip_install_trust\n}\n" + text
+            text = "{\n\(Self.caddyOptions)    auto_https disable_redirects\n}\n" + text
         case .haproxy: break
         }
+        return try start(configuredBy: text, in: folder)
+    }
+
+    /// Starts Caddy for HTTP/3 alone, as the chapter about HTTP/3 says.
+    static func startForHTTP3(
+        port: UInt16, before dictum: UInt16, _ certificates: TestCertificates, in folder: TemporaryFolder
+    ) throws -> RunningProcess {
+        let text = try Documentation.blocks("caddyfile", of: "deploy/INSTALL.md", under: "## HTTP/3")[0]
+        let own = try replaced(
+            [
+                ("{\n    auto_https", "{\n\(caddyOptions)    auto_https"),
+                ("127.0.0.1:8080", "127.0.0.1:\(dictum)"),
+                ("api.example.com:444", "localhost:\(port)"),
+                ("/etc/dictum/tls/fullchain.pem", certificates.file("server.pem")),
+                ("/etc/dictum/tls/key.pem", certificates.file("server.key")),
+            ], in: text)
+        return try Front.caddy.start(configuredBy: own, in: folder)
+    }
+
+    /// Puts a test's own texts in the place of documented ones, each of which must occur.
+    static func replaced(_ replacements: [(String, String)], in text: String) throws -> String {
+        var text = text
+        for (documented, own) in replacements {
+            try #require(text.contains(documented), "the document's block has no \(documented)")
+            text = text.replacing(documented, with: own)
+        }
+        return text
+    }
+
+    private func start(configuredBy text: String, in folder: TemporaryFolder) throws -> RunningProcess {
+        let path = folder.path
         try folder.write(Array(text.utf8), to: "front.conf")
         let file = "\(path)/front.conf"
         let arguments =

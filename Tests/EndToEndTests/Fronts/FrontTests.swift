@@ -35,10 +35,7 @@ internal import Testing
                 }
             }
             proxy = try ServedProxy(origin, in: TemporaryFolder())
-            // A port that is free, or was a moment ago.
-            let holder = try Origin.closing { _ in nil }
-            port = holder.port
-            holder.stop()
+            port = try Front.freePort()
             self.front = try front.start(port: port, before: proxy.port, certificates, in: folder)
             try waitUntil("\(front) accepts") { (try? WireSocket(port: port)) != nil }
         }
@@ -66,13 +63,9 @@ internal import Testing
         }
     }
 
-    private static func absence(of front: Front) -> Comment {
-        "no \(front.rawValue) here: `.ci/setup test` installs it"
-    }
-
     private func ifInstalled(_ front: Front, _ body: (Served) throws -> Void) throws {
         guard front.program != nil else {
-            print("skipped: \(Self.absence(of: front))")
+            print("skipped: \(front.absence)")
             return
         }
         try body(Served(front))

@@ -270,7 +270,62 @@ private let digests = ["Repr-Digest: sha-256=:x:", "Content-Digest: sha-256=:x:"
         two.stop()
     }
 
+    // MARK: HTTP/2
+
+    @Test(arguments: ["identity", "dcz"])
+    func `over HTTP 2 trailers follow a held body, which keeps its length`(coding: String) throws {
+        let proxy = try TestProxy(Origin([json(first), trailed(second, ["X-Sum: 7", digests[0]])]))
+        let offer = try proxy.fetch("/feed")
+        #expect(offer.carries(first))
+        let peer = try HTTP2Peer(port: TestProxy.port(proxy.server.endpoints.first))
+        let held = available(first).split(separator: " ", maxSplits: 1)[1]
+        peer.request(1, "/feed", [("accept-encoding", coding), ("available-dictionary", String(held))])
+        let answer = try #require(peer.response(1))
+        #expect(answer.status == "200")
+        #expect(answer["content-encoding"] == (coding == "identity" ? nil : coding))
+        #expect(answer["content-length"] == "\(answer.body.count)")
+        #expect(answer.trailers == ["x-sum: 7"] + (coding == "identity" ? ["repr-digest: sha-256=:x:"] : []))
+        let body =
+            coding == "identity"
+            ? answer.body
+            : try Codec.decode(
+                answer.body.span, .dcz, dictionary: Body(first), limits: DecoderLimits(maxBytes: 1 << 28))
+        #expect(body == second)
+    }
+
+    @Test func `over HTTP 2 a client's trailers reach the upstream, but for forbidden ones`() throws {
+        let proxy = try TestProxy(wire("HTTP/1.1 200 OK", body: []))
+        let peer = try HTTP2Peer(port: TestProxy.port(proxy.server.endpoints.first))
+        peer.request(1, "/upload", method: "POST", [("te", "trailers")], endsStream: false)
+        peer.data(1, [1, 2])
+        peer.send(
+            HTTP2Peer.Kind.headers, 5, stream: 1,
+            payload: HTTP2Peer.block([
+                ("x-sum", "7"), ("authorization", "Basic eDp5"), ("x-forwarded-for", "192.0.2.1"),
+                ("x-request-id", "mine"),
+            ]))
+        #expect(try #require(peer.response(1)).status == "200")
+        let received = try #require(proxy.origin.requests.first)
+        #expect(received.body == [1, 2])
+        #expect(received.trailers.map { $0.lowercased() } == ["x-sum: 7"])
+        #expect(received["TE"] == "trailers")
+    }
+
     // MARK: Requests
+
+    @Test(arguments: [
+        ("X Sum: 7\r\n\r\n", 400), ("X-Sum: 7\n\r\n", 400),
+        ("X-Sum: " + String(repeating: "7", count: 8_192) + "\r\n\r\n", 431),
+        (String(repeating: "X-Sum: 7\r\n", count: 65) + "\r\n", 431),
+    ])
+    func `a malformed or oversized trailer section ends the request`(section: String, status: Int) throws {
+        // It has not got the whole request, so it sends nothing.
+        let proxy = try TestProxy(Origin { _, _ in })
+        let client = try proxy.connect()
+        client.send(Self.upload + chunk([1, 2]) + Array("0\r\n\(section)".utf8))
+        #expect(try client.receive().status == status)
+        #expect(client.receiveAll().isEmpty)
+    }
 
     private static let upload = request(
         "/upload",
