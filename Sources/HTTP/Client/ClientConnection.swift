@@ -14,6 +14,7 @@ package final class ClientConnection: Connection {
     var state = ClientStateMachine()
     var request = ClientRequest()
     var handler: (any ResponseHandler)?
+    @exclusivity(unchecked)
     private var parser: HeadParser
     private var body: BodyDecoder?
     /// The start of a phase with a deadline of its own: connecting, awaiting the head, being idle.
@@ -29,7 +30,7 @@ package final class ClientConnection: Connection {
         self.core = core
         generation = pool.generation
         io = ConnectionCore(transport, now: core.now)
-        parser = HeadParser(limits: settings.limits)
+        unsafe parser = HeadParser(limits: settings.limits)
         phaseBegan = core.now
         io.token = core.add(self, descriptor: transport.descriptor, events: Readiness.edges)
     }
@@ -181,8 +182,11 @@ package final class ClientConnection: Connection {
 
     private func consumeHead(_ bytes: Span<UInt8>, from offset: Int) throws(ParseError) -> Int? {
         guard case .awaitingHead = state.phase else { return nil }
-        guard let head = try parser.parseResponse(bytes.extracting(offset..<bytes.count)) else { return nil }
-        let end = offset + parser.consumed
+        // Safe: the parser is a pure value, which calls nothing that could use it again.
+        guard let head = try unsafe parser.parseResponse(bytes.extracting(offset..<bytes.count)) else {
+            return nil
+        }
+        let end = unsafe offset + parser.consumed
         if head.status.isInformational {
             try take(interim: head)
             return end

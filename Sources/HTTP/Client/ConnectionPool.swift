@@ -42,7 +42,7 @@ package final class ConnectionPool {
     package func connection(from targetPool: TargetPool, fresh: Bool = false) throws(SystemError)
         -> ClientConnection
     {
-        if !fresh, let kept = targetPool.idle.popLast() {
+        if !fresh, let kept = targetPool.takeLast() {
             idle -= 1
             noteActive()
             return kept
@@ -119,13 +119,13 @@ package final class ConnectionPool {
             return connection.close()
         }
         active -= 1
-        targetPool.idle.append(connection)
+        targetPool.keep(connection)
         idle += 1
     }
 
     func closed(_ connection: ClientConnection) {
         if let index = connection.targetPool.idle.lastIndex(where: { $0 === connection }) {
-            connection.targetPool.idle.remove(at: index)
+            connection.targetPool.remove(at: index)
             idle -= 1
         } else {
             active -= 1
@@ -146,12 +146,29 @@ package final class ConnectionPool {
 package final class TargetPool {
     package let target: UpstreamTarget
     /// The idle connections, the most recently used at the end.
-    var idle: [ClientConnection] = []
+    private(set) var idle: [ClientConnection] = []
     /// True while connections may be kept; false once the target is gone.
     var isKept = true
 
     init(_ target: UpstreamTarget) {
         self.target = target
+    }
+
+    /// Takes out the idle connection that was used last.
+    func takeLast() -> ClientConnection? { change { $0.popLast() } }
+
+    func keep(_ connection: ClientConnection) { change { $0.append(connection) } }
+
+    func remove(at index: Int) { _ = change { $0.remove(at: index) } }
+
+    /// Changes the idle connections.
+    ///
+    /// They are moved out for the call, so that no run-time check for overlapping access is needed.
+    private func change<Result>(_ body: (inout [ClientConnection]) -> Result) -> Result {
+        var taken: [ClientConnection] = []
+        swap(&taken, &idle)
+        defer { swap(&taken, &idle) }
+        return body(&taken)
     }
 }
 

@@ -109,18 +109,15 @@ package final class EventLoop: Sendable {
         private var dateSecond: Int64 = 0
         private var dateText = ""
         private let epoll = Descriptor(owning: CLinux_epoll_create())
-        private var slots: [Slot] = []
-        /// Parallel to `slots`, and separate so that a change of a slot's numbers releases nothing.
-        private var handlers: [(any Handler)?] = []
-        private var freeSlots: [Int32] = []
-        private var wheel: DeadlineWheel
-        private var attending: [Token] = []
-        private var attended: [Token] = []
+        // Safe: one thread runs the loop, and the table is a pure value, whose methods call and release nothing that could
+        // use it again. A run-time check would cost a hundred instructions at each of some forty accesses per request.
+        @exclusivity(unchecked)
+        private var table: HandlerTable
         private var isRunning = true
 
         fileprivate init(loop: EventLoop) {
             self.loop = loop
-            wheel = DeadlineWheel(now: clock)
+            unsafe table = HandlerTable(now: clock)
         }
     }
 }
@@ -128,27 +125,9 @@ package final class EventLoop: Sendable {
 // MARK: - Handlers
 
 extension EventLoop.Core {
-    private struct Slot {
-        var generation: UInt32 = 0
-        var deadline: Int64 = .max
-        var checkAt: Int64 = .max
-        var isAttended = false
-    }
-
     /// Gives `handler` a token without a descriptor, for deadlines, attention and results of other threads.
     @discardableResult
-    package func add(_ handler: any Handler) -> Token {
-        let index: Int
-        if let free = freeSlots.popLast() {
-            index = Int(free)
-        } else {
-            index = slots.count
-            slots.append(Slot())
-            handlers.append(nil)
-        }
-        handlers[index] = handler
-        return Token(index: UInt32(truncatingIfNeeded: index), generation: slots[index].generation)
-    }
+    package func add(_ handler: any Handler) -> Token { unsafe table.add(handler) }
 
     /// Gives `handler` a token and has epoll report `events` of `descriptor` to it.
     @discardableResult
@@ -162,13 +141,7 @@ extension EventLoop.Core {
     ///
     /// Its owner closes the descriptor, which removes it from epoll.
     package func remove(_ token: Token) {
-        guard let index = index(of: token) else { return }
-        handlers[index] = nil
-        slots[index].generation &+= 1
-        slots[index].deadline = .max
-        slots[index].checkAt = .max
-        slots[index].isAttended = false
-        freeSlots.append(Int32(truncatingIfNeeded: index))
+        _ = unsafe table.remove(token)
     }
 
     /// Stops the reports for a descriptor that stays open.
@@ -178,34 +151,16 @@ extension EventLoop.Core {
 
     /// Returns the handler of `token`, nil once it is removed; for results of other threads.
     package func handler<H: Handler>(_ token: Token, as type: H.Type) -> H? {
-        index(of: token).flatMap { handlers[$0] as? H }
+        unsafe table.handler(token) as? H
     }
 
     /// Calls the handler's `attend` once, after the events of this batch.
-    package func attend(_ token: Token) {
-        guard let index = index(of: token), !slots[index].isAttended else { return }
-        slots[index].isAttended = true
-        attending.append(token)
-    }
+    package func attend(_ token: Token) { unsafe table.attend(token) }
 
     /// Calls the handler's `expired` at `deadline` (monotonic milliseconds) or a few milliseconds later.
     ///
     /// A handler has one deadline: the last call counts, and nil removes it.
-    package func setDeadline(_ token: Token, _ deadline: Int64?) {
-        guard let index = index(of: token) else { return }
-        let deadline = deadline ?? .max
-        slots[index].deadline = deadline
-        // A later deadline costs nothing: the wheel notices when the token comes up.
-        if deadline < slots[index].checkAt {
-            slots[index].checkAt = wheel.insert(token, at: deadline)
-        }
-    }
-
-    private func index(of token: Token) -> Int? {
-        let index = Int(token.index)
-        guard index < slots.count, slots[index].generation == token.generation else { return nil }
-        return index
-    }
+    package func setDeadline(_ token: Token, _ deadline: Int64?) { unsafe table.setDeadline(token, deadline) }
 }
 
 // MARK: - The loop itself
@@ -219,7 +174,7 @@ extension EventLoop.Core {
         var events = [CLinux_event](repeating: CLinux_event(), count: 256)
         var fullBatches = 0
         while isRunning {
-            let timeout = attending.isEmpty ? wheel.millisecondsToNext(now: now) : 0
+            let timeout = unsafe table.wantsAttention ? 0 : table.millisecondsToNext(now: now)
             // Safe: the callee writes at most 256 events.
             let count = Int(unsafe CLinux_epoll_wait(epoll.raw, &events, 256, timeout))
             lookAtClock()
@@ -233,8 +188,7 @@ extension EventLoop.Core {
             fullBatches = count == events.count ? fullBatches + 1 : 0
             if fullBatches % Self.fullBatchesMax == 0 { expireAll(upTo: polledAt) }
         }
-        handlers = []
-        slots = []
+        _ = unsafe table.removeAll()
     }
 
     /// The number of handlers that see the same time, so that work of earlier handlers does not count against
@@ -249,36 +203,26 @@ extension EventLoop.Core {
 
     private func dispatch(_ event: CLinux_event) {
         // A handler that was removed earlier in this batch is not found, even if its descriptor number is in use again.
-        guard let index = index(of: Token(rawValue: event.token)) else { return }
-        handlers[index]?.ready(Readiness(rawValue: event.events), self)
+        let handler = unsafe table.handler(Token(rawValue: event.token))
+        handler?.ready(Readiness(rawValue: event.events), self)
     }
 
     private func attendAll() {
-        // A request for attention during this pass waits for the next batch, so that no handler starves. Two
-        // arrays alternate, so that neither is reallocated.
-        swap(&attending, &attended)
-        for (position, token) in attended.enumerated() {
+        let count = unsafe table.beginAttention()
+        for position in 0..<count {
             if position % Self.clockInterval == 0 { lookAtClock() }
-            guard let index = index(of: token) else { continue }
-            slots[index].isAttended = false
-            handlers[index]?.attend(self)
+            let handler = unsafe table.takeAttention(position)
+            handler?.attend(self)
         }
-        attended.removeAll(keepingCapacity: true)
+        unsafe table.endAttention()
     }
 
     /// Calls the handlers whose deadline was due when the events were polled; later events may be what they
     /// wait for.
     private func expireAll(upTo moment: Int64) {
-        for token in wheel.take(upTo: moment) {
-            // The token has another, later place in the wheel; this one is out of date.
-            guard let index = index(of: token), slots[index].checkAt <= moment else { continue }
-            slots[index].checkAt = .max
-            if slots[index].deadline <= moment {
-                slots[index].deadline = .max
-                handlers[index]?.expired(self)
-            } else if slots[index].deadline != .max {
-                slots[index].checkAt = wheel.insert(token, at: slots[index].deadline)
-            }
+        for token in unsafe table.takeDue(upTo: moment) {
+            let handler = unsafe table.takeExpired(token, upTo: moment)
+            handler?.expired(self)
         }
     }
 }

@@ -77,7 +77,7 @@ extension Exchange {
     }
 
     private func fail(_ failure: ResponseBody.Failure) {
-        attempt.abort()
+        abortUpstream()
         switch failure {
         case .malformed:
             proxy.metrics.countUpstreamError(.malformed)

@@ -52,6 +52,9 @@ extension Exchange {
         }
     }
 
+    /// Gives up the upstream's connection, which reports nothing more.
+    func abortUpstream() { attempt.takeConnection()?.abort() }
+
     // MARK: Identifiers of the request in logs
 
     /// Gives the upstream's request an identifier, unless a trusted peer has given it a valid one.

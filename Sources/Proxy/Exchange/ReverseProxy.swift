@@ -78,7 +78,12 @@ final class ReverseProxy: Application, Handler {
     }
 
     /// Makes an identifier for a request that has none.
-    func makeRequestID() -> [32 of UInt8] { requestIDs.next() }
+    func makeRequestID() -> [32 of UInt8] {
+        // A copy changes, which needs no run-time check for overlapping access.
+        var generator = requestIDs
+        defer { requestIDs = generator }
+        return generator.next()
+    }
 
     /// True if there is an access log.
     var isLogging: Bool { log != nil }
@@ -98,13 +103,24 @@ final class ReverseProxy: Application, Handler {
 
     /// Has the exchange limit the time of a body that is still held at the end of this batch of events.
     func watchHeld(_ exchange: Exchange) {
-        holding.append(exchange)
+        var held = takeHolding()
+        held.append(exchange)
+        swap(&held, &holding)
         core.attend(token)
     }
 
     func attend(_ core: EventLoop.Core) {
-        for exchange in holding { exchange.limitHolding() }
-        holding.removeAll(keepingCapacity: holding.count <= 1024)
+        var held = takeHolding()
+        for exchange in held { exchange.limitHolding() }
+        held.removeAll(keepingCapacity: held.count <= 1024)
+        if holding.isEmpty { swap(&held, &holding) }
+    }
+
+    // Taken out while it changes, the list needs no run-time check for overlapping access.
+    private func takeHolding() -> [Exchange] {
+        var taken: [Exchange] = []
+        swap(&taken, &holding)
+        return taken
     }
 
     func expired(_ core: EventLoop.Core) {

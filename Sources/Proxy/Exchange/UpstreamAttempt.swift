@@ -43,6 +43,9 @@ struct UpstreamAttempt {
     /// Keeps a lost connection that still holds the request, as no other could be made.
     mutating func keepUnsent(_ lost: ClientConnection?) { unsent = lost }
 
+    /// Takes out the connection, to give it up.
+    mutating func takeConnection() -> ClientConnection? { connection.take() }
+
     /// Takes out the connection that has failed.
     mutating func takeLost() -> ClientConnection? {
         let lost = connection ?? unsent
@@ -55,15 +58,8 @@ struct UpstreamAttempt {
 
     mutating func forgiveServers() { failedServers = [] }
 
-    /// Gives up the connection; the upstream reports nothing more.
-    mutating func abort() {
-        connection?.abort()
-        connection = nil
-    }
-
-    /// Gives up everything.
+    /// Lets everything go but the connection.
     mutating func end() {
-        abort()
         unsent = nil
         leaveServer()
     }
