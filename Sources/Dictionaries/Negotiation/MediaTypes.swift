@@ -95,9 +95,7 @@ package struct MediaTypes: Sendable {
 
     /// Returns the range of type and subtype, without parameters.
     private static func essence(in text: Span<UInt8>) -> Range<Int> {
-        var end = 0
-        while end < text.count, text[end] != UInt8(ascii: ";") { end += 1 }
-        return text.trimmedRange(0..<end)
+        text.trimmedRange(0..<(text.firstIndex(of: ASCII.semicolon) ?? text.count))
     }
 
     /// It steps back to the last `*` only, so that the time is at most the product of both lengths.

@@ -60,9 +60,14 @@ struct NamePatterns: Sendable {
 /// the responses of every host become dictionaries.
 package struct AuthorityNames: Sendable {
     private let names: NamePatterns
+    /// True without any name; stored, because a look into `names` would copy its lists.
+    private let hasAll: Bool
 
     /// Takes items that `isItem` accepts.
-    package init(_ items: [String] = []) { names = NamePatterns(items) }
+    package init(_ items: [String] = []) {
+        names = NamePatterns(items)
+        hasAll = items.isEmpty
+    }
 
     /// Returns true if a text is a host, a host and a port, or either with a `*` at its ends.
     package static func isItem(_ text: String) -> Bool {
@@ -82,7 +87,7 @@ package struct AuthorityNames: Sendable {
 
     /// Returns true if responses of an authority (RFC 9110 section 4.2.3) may become dictionaries.
     package func contains(_ authority: String) -> Bool {
-        guard !names.isEmpty else { return true }
+        guard !hasAll else { return true }
         let text = Array(authority.utf8)
         return names.match(text.indices, in: text.span) || names.match(Self.host(of: text), in: text.span)
     }

@@ -26,7 +26,7 @@ struct Authority {
 
     /// True without upper case, a trailing colon, or a port that begins with a zero.
     private func isNormal(_ bytes: Span<UInt8>) -> Bool {
-        for index in host where ASCII.lowercased(bytes[index]) != bytes[index] { return false }
+        for index in host where bytes[index] &- 0x41 < 26 { return false }
         return port == nil ? host.count == bytes.count : bytes[host.count + 1] != 0x30
     }
 
@@ -34,12 +34,14 @@ struct Authority {
     // make a list of hosts.
     private static func endOfName(_ bytes: Span<UInt8>) -> Int? {
         var index = 0
-        while index < bytes.count, bytes[index] != ASCII.colon {
-            if bytes[index] == 0x25 {  // %
+        while index < bytes.count {
+            let byte = bytes[index]
+            if byte == ASCII.colon { return index }
+            if byte == 0x25 {  // %
                 guard index + 2 < bytes.count, ASCII.hexadecimal(bytes[index + 1]) != nil,
                     ASCII.hexadecimal(bytes[index + 2]) != nil
                 else { return nil }
-            } else if !isNameByte(bytes[index]) {
+            } else if !isNameByte(byte) {
                 return nil
             }
             index += 1
@@ -47,13 +49,10 @@ struct Authority {
         return index
     }
 
+    // Letters, digits and -._~!$&'()*+;= with one bit for each byte below 128.
     private static func isNameByte(_ byte: UInt8) -> Bool {
-        if ASCII.isDigit(byte) || ASCII.isLetter(byte) { return true }
-        switch byte {
-        case 0x2d, 0x2e, 0x5f, 0x7e: return true  // - . _ ~
-        case 0x21, 0x24, 0x26, 0x27, 0x28, 0x29, 0x2a, 0x2b, 0x3b, 0x3d: return true  // ! $ & ' ( ) * + ; =
-        default: return false
-        }
+        let word: UInt64 = byte < 64 ? 0x2bff_6fd2_0000_0000 : 0x47ff_fffe_87ff_fffe
+        return byte < 128 && (word >> UInt64(byte & 63)) & 1 == 1
     }
 
     // RFC 3986 3.2.2: IP-literal, but only IPv6 without a zone. The digits are not counted.

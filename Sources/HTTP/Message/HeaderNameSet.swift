@@ -37,7 +37,11 @@ package struct HeaderNameSet: Sendable, ExpressibleByArrayLiteral {
         name.id != 0 ? numbers.contains(name.id) : others.contains(name)
     }
 
+    /// False if the set surely has no name of a section with these well-known ones.
+    func mayMeet(_ seen: HeaderNumberSet) -> Bool { !others.isEmpty || numbers.meets(seen) }
+
     /// True if the set has the name of this line.
+    @inline(__always)
     func contains(id: UInt8, _ name: Span<UInt8>) -> Bool {
         if id != 0 { return numbers.contains(id) }
         for other in others where other.matches(id: id, name) { return true }
@@ -51,6 +55,11 @@ struct HeaderNumberSet: Sendable {
 
     mutating func insert(_ number: UInt8) {
         bits[Int(number >> 6)] |= 1 << UInt64(number & 63)
+    }
+
+    func meets(_ other: HeaderNumberSet) -> Bool {
+        for index in bits.indices where bits[index] & other.bits[index] != 0 { return true }
+        return false
     }
 
     @inline(__always)

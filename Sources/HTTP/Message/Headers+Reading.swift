@@ -2,7 +2,7 @@ internal import Primitives
 
 extension Headers {
     /// True if there is a line of this name.
-    package func contains(_ name: HeaderName) -> Bool { firstLine(of: name) != nil }
+    package func contains(_ name: HeaderName) -> Bool { mayContain(name) && firstLine(of: name) != nil }
 
     /// Returns the number of lines of this name.
     package func count(of name: HeaderName) -> Int {
@@ -13,7 +13,7 @@ extension Headers {
 
     /// Returns the value of the first line of this name.
     package func first(_ name: HeaderName) -> String? {
-        guard let line = firstLine(of: name) else { return nil }
+        guard mayContain(name), let line = firstLine(of: name) else { return nil }
         return String(block.span.extracting(line.value))
     }
 
@@ -27,13 +27,14 @@ extension Headers {
     /// Returns the lines of this name as one list (RFC 9110 section 5.3); not for Set-Cookie, which is not a
     /// list.
     package func joined(_ name: HeaderName) -> String? {
+        guard mayContain(name) else { return nil }
         // Nearly always there is one line, which needs no list.
-        count(of: name) <= 1 ? first(name) : values(name).joined(separator: ", ")
+        return count(of: name) <= 1 ? first(name) : values(name).joined(separator: ", ")
     }
 
     /// Compares the first value of this name with an ASCII literal in any case; false if there is none.
     package func firstEquals(_ name: HeaderName, _ lowercasedASCII: StaticString) -> Bool {
-        guard let line = firstLine(of: name) else { return false }
+        guard mayContain(name), let line = firstLine(of: name) else { return false }
         return block.span.extracting(line.value).equalsIgnoringCase(lowercasedASCII)
     }
 
@@ -64,12 +65,12 @@ extension Headers {
 
     /// True if the first value of this name begins with a zero that other bytes follow.
     func isZeroPadded(_ name: HeaderName) -> Bool {
-        guard let line = firstLine(of: name), line.value.count > 1 else { return false }
+        guard mayContain(name), let line = firstLine(of: name), line.value.count > 1 else { return false }
         return block[line.value.lowerBound] == 0x30
     }
 
+    // The caller has asked `mayContain`, which the compiler reduces to the test of a bit.
     private func firstLine(of name: HeaderName) -> Line? {
-        guard mayContain(name) else { return nil }
         let bytes = block.span
         for line in lines where name.matches(id: line.id, bytes.extracting(line.name)) { return line }
         return nil

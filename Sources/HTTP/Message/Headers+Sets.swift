@@ -16,6 +16,7 @@ extension Headers {
     }
 
     package mutating func removeAll(_ names: HeaderNameSet) {
+        guard mayContainAny(of: names) else { return }
         removeLines { line, block in names.contains(id: line.id, block.extracting(line.name)) }
     }
 
@@ -67,6 +68,7 @@ extension Headers {
             if let name = HeaderName(String(member)) { named.append(name) }
         }
         for name in named where name != kept && !Self.neverConnectionFields.contains(name) { remove(name) }
+        guard mayContainAny(of: Self.connectionFields) else { return }
         let keptID = kept?.id ?? 0
         removeLines { line, block in
             Self.connectionFields.contains(id: line.id, block.extracting(line.name)) && line.id != keptID

@@ -49,6 +49,16 @@ package struct Headers: Sendable {
         append(name, value.span)
     }
 
+    /// Appends a line with a number in decimal digits.
+    package mutating func append(_ name: HeaderName, _ number: UInt64) {
+        let start = block.count
+        name.write(into: &block)
+        let nameEnd = block.count - 2
+        block.append(decimal: number)
+        block.append("\r\n")
+        addLine(id: name.id, start: start, nameEnd: nameEnd, end: block.count)
+    }
+
     /// Appends a line; bytes that no field value may hold (RFC 9110 section 5.5) become blanks.
     package mutating func append(_ name: HeaderName, _ value: Span<UInt8>) {
         let start = block.count
@@ -104,7 +114,11 @@ package struct Headers: Sendable {
     }
 
     /// False if there is surely no line of this name.
+    @inline(__always)
     func mayContain(_ name: HeaderName) -> Bool { name.id == 0 || seen.contains(name.id) }
+
+    /// False if there is surely no line with any of these names.
+    func mayContainAny(of names: HeaderNameSet) -> Bool { names.mayMeet(seen) }
 
     package mutating func remove(_ name: HeaderName) {
         guard mayContain(name) else { return }
@@ -127,13 +141,16 @@ package struct Headers: Sendable {
         while kept < lines.count, !picks(lines[kept], block.span) { kept += 1 }
         // Mostly there is none to remove; then the table stays shared with copies of the section.
         guard kept < lines.count else { return }
-        for index in kept + 1..<lines.count {
-            let line = lines[index]
-            if picks(line, block.span) { continue }
-            lines[kept] = line
+        var rest: [Line] = []
+        swap(&rest, &lines)
+        let first = kept + 1
+        var table = rest.mutableSpan
+        for index in first..<table.count where !picks(table[index], block.span) {
+            table[kept] = table[index]
             kept += 1
         }
-        lines.removeLast(lines.count - kept)
+        rest.removeLast(rest.count - kept)
+        swap(&rest, &lines)
     }
 
     /// Appends the lines in wire format, without the empty line that ends the section.

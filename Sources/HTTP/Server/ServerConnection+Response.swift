@@ -39,7 +39,7 @@ extension ServerConnection {
         let persists = state.responseStarted(endsWithConnection: framing == .untilClose)
         head.headers.removeAll(framing == .none ? Self.connectionFields : Self.framingFields)
         switch framing {
-        case .length(let count): head.headers.append(.contentLength, String(count))
+        case .length(let count): head.headers.append(.contentLength, count)
         case .chunked: head.headers.append(.transferEncoding, "chunked")
         case .untilClose, .none: break
         }

@@ -16,6 +16,13 @@ struct FieldSectionParser: Sendable {
         position = start
     }
 
+    /// Hands the fields over without a copy.
+    mutating func takeHeaders() -> Headers {
+        var taken = Headers()
+        swap(&taken, &headers)
+        return taken
+    }
+
     /// Reads at most to `limit`; returns the index behind the section, or nil if it is incomplete.
     mutating func parse(
         _ bytes: Span<UInt8>, to limit: Int, fieldCount: Int

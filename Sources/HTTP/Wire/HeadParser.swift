@@ -26,9 +26,10 @@ package struct HeadParser: Sendable {
             requestLine = try requestLineParser.parse(bytes, limits)
             fields = FieldSectionParser(start: requestLineParser.position)
         }
-        guard let line = requestLine,
-            let headers = try parseFields(bytes, headStart: requestLineParser.start)
+        guard requestLine != nil, let headers = try parseFields(bytes, headStart: requestLineParser.start),
+            let line = requestLine.take()
         else { return nil }
+        requestLineParser = RequestLineParser()
         var head = RequestHead(
             method: line.method, target: line.target, version: line.version, headers: headers)
         try Self.settleHost(of: &head)
@@ -41,12 +42,15 @@ package struct HeadParser: Sendable {
             statusLine = try statusLineParser.parse(bytes, limits)
             fields = FieldSectionParser(start: statusLineParser.position)
         }
-        guard let line = statusLine, let headers = try parseFields(bytes, headStart: 0) else { return nil }
+        guard statusLine != nil, let headers = try parseFields(bytes, headStart: 0),
+            let line = statusLine.take()
+        else { return nil }
+        statusLineParser = StatusLineParser()
         return ResponseHead(
             status: line.status, version: line.version, reason: line.reason, headers: headers)
     }
 
-    // A whole section resets the parser for the next message.
+    // The next message begins with its start line, which resets the parser of fields.
     private mutating func parseFields(
         _ bytes: Span<UInt8>, headStart: Int
     ) throws(ParseError) -> Headers? {
@@ -56,10 +60,8 @@ package struct HeadParser: Sendable {
             guard limit < headEnd else { throw .headTooLarge }
             return nil
         }
-        let headers = fields.headers
-        reset()
         consumed = end
-        return headers
+        return fields.takeHeaders()
     }
 
     // RFC 9112 3.2: exactly one valid Host in HTTP/1.1. HTTP/1.0 may omit it.

@@ -97,11 +97,9 @@ extension Exchange {
                     authority: target.key.chainKey.authority, match: target.key.chainKey.match,
                     matchDest: target.key.chainKey.matchDest, digest: digest)
             else { return nil }
-            target.key.chainKey = chain
-            target.isProvisional = false
+            target = target.settled(in: chain)
         }
-        target.offer = target.offer?.with(id: keys.dictionaryID(of: digest, in: target.key.chainKey))
-        return target
+        return target.offering(id: keys.dictionaryID(of: digest, in: target.key.chainKey))
     }
 
     /// Returns the version that a 304 is about, with its target: what the client holds is offered again with the id that it
@@ -127,11 +125,10 @@ extension Exchange {
         guard audience != .everybody, let held = dictionary.version,
             let digest = facts.availableDictionary, let id = facts.dictionaryID,
             let target = target(for: audience, response, own: own, isOffered: { true }),
-            var settled = settled(target, digest), settled.key.chainKey == held.chainKey,
+            let settled = settled(target, digest), settled.key.chainKey == held.chainKey,
             let version = version(at: settled), version.digest == held.digest
         else { return nil }
-        settled.offer = settled.offer?.with(id: id)
-        return (settled, version)
+        return (settled.offering(id: id), version)
     }
 
     // MARK: Admission

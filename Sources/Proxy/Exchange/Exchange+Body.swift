@@ -52,7 +52,7 @@ extension Exchange {
     ) -> SentResponse {
         if framing != .none, !hasTrailers || !takesTrailers { draft.response.head.headers.remove(.trailer) }
         var promise: SentResponse.Promise?
-        if isPromised { promise = .init(response: draft.response, id: draft.promisedID) }
+        if isPromised { promise = SentResponse.Promise(draft.response, id: draft.promisedID) }
         let length: UInt64? = if case .length(let count) = framing { count } else { nil }
         writeHead(draft.takeHead(), body: framing)
         return SentResponse(length: length, isCodingChanged: isCodingChanged, promise: promise)

@@ -13,20 +13,21 @@ extension Exchange {
         takeIdentity(from: &head.headers)
         if context.configuration.explain { head.headers.remove(.dictumExplain) }
         heedSwitch()
-        let facts = ResponseFacts(head, framing: framing, types: route.policy.types)
-        let isEventStream = MediaTypes.isEventStream(facts.contentType)
+        let read = ResponseFacts(head, framing: framing, types: route.policy.types)
+        var draft = ResponseDraft(head, framing: framing, facts: read)
+        let isEventStream = MediaTypes.isEventStream(draft.response.facts.contentType)
         if isEventStream { body = ResponseBody(memory: context.compressionMemory, isEventStream: true) }
-        var draft = ResponseDraft(head, framing: framing, facts: facts)
         keepHead(of: &draft.response)
         replaceCacheControl(of: &draft.response)
         if draft.response.head.status.isBodiless || request.method == .head { return respondBodiless(draft) }
         draft.response.target = target(for: draft.response)
         draft.response.offerForm = offerForm(draft.response)
         hint(about: draft.response.facts)
-        if case .known(let coding) = facts.coding {
+        if case .known(let coding) = draft.response.facts.coding {
             return planCoded(draft, coding, isEventStream: isEventStream)
         }
-        let obstacle = Eligibility.obstacle(request: self.facts, response: facts, policy: route.policy)
+        let obstacle = Eligibility.obstacle(
+            request: facts, response: draft.response.facts, policy: route.policy)
         let isHeld = obstacle == nil || obstacle == .ineligibleSize || draft.response.target != nil
         guard isHeld, !isEventStream, canHold(framing) else { return stream(draft, nil) }
         var length: Int?
@@ -160,12 +161,13 @@ extension Exchange {
     }
 
     /// Returns true if the client holds this response already, in whichever coding.
-    func isNotModified(_ response: UpstreamResponse, etag: String?) -> Bool {
+    func isNotModified(_ response: UpstreamResponse, etag: @autoclosure () -> String?) -> Bool {
         guard request.method == .get || request.method == .head, response.facts.status == 200 else {
             return false
         }
         let tags = request.headers.values(.ifNoneMatch)
-        return !tags.isEmpty && ETagForm.isNotModified(ifNoneMatch: tags, etag: etag.flatMap(EntityTag.init))
+        return !tags.isEmpty
+            && ETagForm.isNotModified(ifNoneMatch: tags, etag: etag().flatMap(EntityTag.init))
     }
 
     /// Gives a 304 the tag that the client holds: weak, if that is how a coded response brought it.

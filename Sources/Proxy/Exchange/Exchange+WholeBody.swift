@@ -159,7 +159,10 @@ extension Exchange {
         var edits = ResponseEdits(
             coding: decision.coding,
             isCodingChanged: !isOriginal && decision.coding != .identity || body.isDecoded)
-        edits.etag = draft.response.head.headers.first(.etag)
+        // An unchanged response needs its tag for a condition or an admission only.
+        if result.body != nil || edits.isCodingChanged || request.headers.contains(.ifNoneMatch) {
+            edits.etag = draft.response.head.headers.first(.etag)
+        }
         if edits.etag == nil, let body = result.body, isCodedResource(draft.response) {
             edits.etag = ResponseEdits.entityTag(of: body.digest)
         }

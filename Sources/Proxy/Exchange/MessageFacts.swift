@@ -12,9 +12,8 @@ extension RequestFacts {
         head.headers.forEachValue(of: .cacheControl) { cacheControl.read($0) }
         var hasPersonalField = false
         if route.usesDictionaries {
-            let personal = route.policy.personal
             head.headers.forEachName(outside: route.impersonalFields) {
-                hasPersonalField = hasPersonalField || personal.matches(fieldName: $0)
+                hasPersonalField = hasPersonalField || route.policy.personal.matches(fieldName: $0)
             }
         }
         var hasCookie = false

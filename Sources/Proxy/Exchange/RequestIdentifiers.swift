@@ -77,12 +77,11 @@ struct RequestIDGenerator {
     mutating func next() -> [32 of UInt8] {
         let halves = (nextBits(), nextBits())
         let digits: [4 of UInt64] = [
-            Self.digits(halves.0 >> 32), Self.digits(halves.0 & 0xffff_ffff),
-            Self.digits(halves.1 >> 32), Self.digits(halves.1 & 0xffff_ffff),
+            Self.digits(halves.0 >> 32).bigEndian, Self.digits(halves.0 & 0xffff_ffff).bigEndian,
+            Self.digits(halves.1 >> 32).bigEndian, Self.digits(halves.1 & 0xffff_ffff).bigEndian,
         ]
-        return [32 of UInt8] { place in
-            UInt8(truncatingIfNeeded: digits[place >> 3] >> UInt64(56 - (place & 7) << 3))
-        }
+        // Safe: both are 32 bytes without gaps, and every pattern of bits is valid.
+        return unsafe unsafeBitCast(digits, to: [32 of UInt8].self)
     }
 
     /// Returns eight hexadecimal digits: the four bits of each are spread to a byte, and become its character.

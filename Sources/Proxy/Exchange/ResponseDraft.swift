@@ -23,17 +23,46 @@ struct UpstreamResponse {
 }
 
 /// The chain, URL and variant that a body belongs to, and what a response offers for it.
-struct AdmissionTarget {
+///
+/// A class, so that a response holds one reference, which is nil for most.
+final class AdmissionTarget: Sendable {
     /// The clients that may use the body as a dictionary.
     let audience: Audience
     /// The chain, URL and variant of the version.
-    var key: VersionKey
+    let key: VersionKey
     /// True if the chain stands for the one that only the whole body tells.
-    var isProvisional: Bool
+    let isProvisional: Bool
     /// The offer, with its id once that is known; nil where the upstream offers the body itself.
-    var offer: UseAsDictionary?
+    let offer: UseAsDictionary?
     /// True if the upstream named the chain itself.
     let isUpstreamMatch: Bool
+
+    init(
+        audience: Audience, key: VersionKey, isProvisional: Bool, offer: UseAsDictionary?,
+        isUpstreamMatch: Bool
+    ) {
+        self.audience = audience
+        self.key = key
+        self.isProvisional = isProvisional
+        self.offer = offer
+        self.isUpstreamMatch = isUpstreamMatch
+    }
+
+    /// Returns the same target in the chain that the body tells.
+    func settled(in chain: ChainKey) -> AdmissionTarget {
+        var key = key
+        key.chainKey = chain
+        return AdmissionTarget(
+            audience: audience, key: key, isProvisional: false, offer: offer,
+            isUpstreamMatch: isUpstreamMatch)
+    }
+
+    /// Returns the same target with an id in its offer.
+    func offering(id: String) -> AdmissionTarget {
+        AdmissionTarget(
+            audience: audience, key: key, isProvisional: isProvisional, offer: offer?.with(id: id),
+            isUpstreamMatch: isUpstreamMatch)
+    }
 }
 
 /// A response whose head has not been sent; every decision and every edit of the head takes this type.
@@ -57,9 +86,11 @@ struct ResponseDraft: ~Copyable {
 
     /// Hands the head over without a copy, and leaves an empty one.
     mutating func takeHead() -> ResponseHead {
-        var taken = ResponseHead(status: .ok, headers: Headers())
-        swap(&taken, &response.head)
-        return taken
+        var headers = Headers()
+        swap(&headers, &response.head.headers)
+        var head = response.head
+        swap(&headers, &head.headers)
+        return head
     }
 }
 
@@ -73,9 +104,16 @@ struct SentResponse: ~Copyable {
     let promise: Promise?
 
     /// A response whose head may have offered its body before that was whole.
-    struct Promise {
+    ///
+    /// A class, so that a phase holds one reference, which is nil for most responses.
+    final class Promise {
         let response: UpstreamResponse
         let id: String?
+
+        init(_ response: UpstreamResponse, id: String?) {
+            self.response = response
+            self.id = id
+        }
     }
 
     init(length: UInt64?, isCodingChanged: Bool = false, promise: Promise? = nil) {
@@ -135,10 +173,10 @@ enum ResponsePhase: ~Copyable {
 
     /// Takes the draft out, to decide about it; nil if there is none.
     mutating func takeDraft() -> ResponseDraft? {
-        var taken = ResponsePhase.awaited
-        swap(&taken, &self)
-        switch consume taken {
-        case .draft(let draft): return draft
+        switch consume self {
+        case .draft(let draft):
+            self = .awaited
+            return draft
         case let other:
             self = other
             return nil

@@ -51,7 +51,7 @@ enum UpstreamRequest {
         if request.method == .options, let left = forwardsLeft(request.headers) {
             head.headers.replace(.maxForwards, with: String(max(0, left - 1)))
         }
-        return head
+        return consume head
     }
 
     /// Returns the client's trailers as the upstream gets them.

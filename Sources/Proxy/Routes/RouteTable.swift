@@ -43,7 +43,9 @@ struct RouteTable: Sendable {
 
     /// Returns the route of a request, or a route without dictionaries.
     func route(path: String, query: String?) -> Route {
-        matches.first(path: path, query: query).map { routes[places[$0]] } ?? unmatched
+        // Without a closure, which would copy the table.
+        guard let match = matches.first(path: path, query: query) else { return unmatched }
+        return routes[places[match]]
     }
 }
 
