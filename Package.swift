@@ -48,7 +48,11 @@ let package = Package(
         // Values and functions over bytes, without I/O, that both HTTP and Dictionaries need.
         .target(name: "Primitives", swiftSettings: strict),
         .target(
-            name: "HTTP", dependencies: ["Primitives", "CLinux", "CNghttp2", "COpenSSL"],
+            name: "HTTP",
+            dependencies: [
+                "Primitives", "CLinux", "CNghttp2", "COpenSSL",
+                .product(name: "RawStructuredFieldValues", package: "swift-http-structured-headers"),
+            ],
             swiftSettings: strict),
         .target(
             name: "Dictionaries",

@@ -52,6 +52,7 @@ internal import CNghttp2
         package static let goAway: UInt8 = 7
         package static let windowUpdate: UInt8 = 8
         package static let continuation: UInt8 = 9
+        package static let priorityUpdate: UInt8 = 16
     }
 
     package static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)

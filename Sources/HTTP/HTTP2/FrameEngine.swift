@@ -1,4 +1,5 @@
 internal import CNghttp2
+internal import Primitives
 
 /// What a frame engine reports while it reads and writes.
 ///
@@ -19,6 +20,8 @@ protocol FrameEngineOwner: AnyObject {
     func requestEnded(stream: Int32)
     /// The client has reset a stream.
     func clientReset(stream: Int32)
+    /// The client has signalled the priority of a stream by a PRIORITY_UPDATE (RFC 9218 section 7.1).
+    func prioritized(stream: Int32, _ value: Span<UInt8>)
     /// A frame has been put into the output.
     func frameSent(_ frame: FrameEngine.Frame)
     /// The stream is over; nothing about it comes later.
@@ -37,7 +40,7 @@ protocol FrameEngineOwner: AnyObject {
     struct Frame {
         /// The types of frames that a connection tells apart.
         enum Kind {
-            case data, headers, priority, reset, continuation, other
+            case data, headers, priority, reset, continuation, priorityUpdate, other
         }
 
         let kind: Kind
@@ -49,6 +52,10 @@ protocol FrameEngineOwner: AnyObject {
 
         /// The bytes of a head.
         static let headBytes = 9
+        /// The bytes of a stream's number in a payload.
+        static let streamBytes = 4
+        /// RFC 9218 section 7.1.
+        static let priorityUpdateType = UInt8(NGHTTP2_PRIORITY_UPDATE.rawValue)
     }
 
     /// The outcome of writing a DATA frame.
@@ -72,6 +79,8 @@ protocol FrameEngineOwner: AnyObject {
     // Owned: made in `init`, freed in `deinit`.
     private let session: OpaquePointer
     private unowned let owner: any FrameEngineOwner
+    /// The payload of the PRIORITY_UPDATE that is being read.
+    private var priorityUpdate: [UInt8] = []
 
     /// Makes the server's side, and queues its SETTINGS; nil without memory.
     init?(owner: any FrameEngineOwner, settings: HTTP2Settings) {
@@ -102,8 +111,8 @@ protocol FrameEngineOwner: AnyObject {
         // RFC 9113 section 5.1 lets a server forget closed streams; keeping them costs memory.
         unsafe nghttp2_option_set_no_closed_streams(options, 1)
         unsafe nghttp2_option_set_max_deflate_dynamic_table_size(options, 4096)
-        unsafe nghttp2_option_set_builtin_recv_extension_type(
-            options, UInt8(NGHTTP2_PRIORITY_UPDATE.rawValue))
+        // Read here: nghttp2 1.52 itself writes to streams that it has freed if such frames had announced them.
+        unsafe nghttp2_option_set_user_recv_extension_type(options, Frame.priorityUpdateType)
         return unsafe options
     }
 
@@ -211,9 +220,11 @@ protocol FrameEngineOwner: AnyObject {
             session, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream, error.rawValue)
     }
 
-    /// Sets the priority that the upstream or the configuration gives the stream (RFC 9218 section 8).
-    func setPriority(_ priority: StreamPriority, stream: Int32) {
-        var value = nghttp2_extpri(urgency: UInt32(priority.urgency), inc: priority.isIncremental ? 1 : 0)
+    /// Sets the priority of the stream, in place of what the request's field says.
+    func setPriority(_ priority: Priority, stream: Int32) {
+        var value = nghttp2_extpri(
+            urgency: UInt32(priority.urgency ?? Priority.defaultUrgency),
+            inc: priority.isIncremental == true ? 1 : 0)
         _ = unsafe nghttp2_session_change_extpri_stream_priority(session, stream, &value, 1)
     }
 
@@ -304,6 +315,14 @@ protocol FrameEngineOwner: AnyObject {
             unsafe engine.owner.data(UnsafeBufferPointer(start: bytes, count: count).span, stream: stream)
             return 0
         }
+        unsafe nghttp2_session_callbacks_set_on_extension_chunk_recv_callback(callbacks) {
+            _, _, bytes, count, user in
+            // Safe: nghttp2 passes valid bytes for the call; PRIORITY_UPDATE is the only extension that it passes on.
+            unsafe FrameEngine.engine(user)?.collect(UnsafeBufferPointer(start: bytes, count: count).span)
+            return 0
+        }
+        // Without it nghttp2 would skip the payload.
+        unsafe nghttp2_session_callbacks_set_unpack_extension_callback(callbacks) { _, _, _, _ in 0 }
         unsafe nghttp2_session_callbacks_set_on_frame_send_callback(callbacks) { _, frame, user in
             // Safe: nghttp2 passes a valid frame for the call; its kind says which member of the union is set.
             guard let engine = unsafe FrameEngine.engine(user), let frame = unsafe frame?.pointee else {
@@ -349,8 +368,26 @@ protocol FrameEngineOwner: AnyObject {
             if head.endsStream { owner.requestEnded(stream: head.stream) }
         case .reset:
             owner.clientReset(stream: head.stream)
+        case .priorityUpdate:
+            receivedPriorityUpdate(on: head.stream)
         case .priority, .continuation, .other: break
         }
+    }
+
+    /// Keeps the bytes of a PRIORITY_UPDATE, and of one that is too long no more than show that.
+    private func collect(_ bytes: Span<UInt8>) {
+        let room = Frame.streamBytes + Priority.fieldBytesMax + 1 - priorityUpdate.count
+        priorityUpdate.append(bytes.extracting(0..<min(room, bytes.count)))
+    }
+
+    private func receivedPriorityUpdate(on carrier: Int32) {
+        var payload: [UInt8] = []
+        swap(&payload, &priorityUpdate)
+        guard carrier == 0 else { return terminate(.protocolError) }
+        guard payload.count >= Frame.streamBytes else { return terminate(.frameSizeError) }
+        // The highest bit is reserved.
+        let stream = payload[..<Frame.streamBytes].reduce(Int32(0)) { ($0 & 0x7f_ffff) << 8 | Int32($1) }
+        owner.prioritized(stream: stream, payload.span.extracting(Frame.streamBytes..<payload.count))
     }
 
     private static let readBody: nghttp2_data_source_read_callback = {
@@ -383,6 +420,7 @@ extension FrameEngine.Frame {
             case UInt8(NGHTTP2_PRIORITY.rawValue): .priority
             case UInt8(NGHTTP2_RST_STREAM.rawValue): .reset
             case UInt8(NGHTTP2_CONTINUATION.rawValue): .continuation
+            case Self.priorityUpdateType: .priorityUpdate
             default: .other
             }
         // The flag has this meaning in two types only.

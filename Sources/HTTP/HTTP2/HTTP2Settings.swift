@@ -36,16 +36,3 @@ enum HTTP2Error: UInt32, Sendable {
     case refusedStream, cancel, compressionError, connectError, enhanceYourCalm, inadequateSecurity
     case http11Required
 }
-
-/// The priority of a response (RFC 9218 section 4).
-package struct StreamPriority: Equatable, Sendable {
-    /// 0 (first) to 7 (last).
-    package var urgency: UInt8 = 3
-    /// True if the response is of use piece by piece, and shares the connection with others of its urgency.
-    package var isIncremental = false
-
-    package init(urgency: UInt8 = 3, isIncremental: Bool = false) {
-        self.urgency = min(urgency, 7)
-        self.isIncremental = isIncremental
-    }
-}

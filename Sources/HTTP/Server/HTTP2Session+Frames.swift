@@ -19,7 +19,7 @@ extension HTTP2Session: FrameEngineOwner {
         case .priority where frame.stream == 0:
             // RFC 9113 section 6.3; nghttp2 ignores all PRIORITY frames.
             terminate(.protocolError)
-        case .data, .priority, .reset, .other:
+        case .data, .priority, .reset, .priorityUpdate, .other:
             if !budget.countControlFrame(now: core.now) { exceed(.controlFrames) }
         }
     }
@@ -69,6 +69,8 @@ extension HTTP2Session: FrameEngineOwner {
         waits.headUntil = nil
         guard let stream = streams[id] else { return }
         stream.isRequestEnded = endsStream
+        stream.assemble()
+        stream.prioritize(priorities.take(forOpened: id, field: stream.requestedPriority))
         begin(stream)
         if ids.last / 2 >= settings.requestsMax { announceEnd() }
     }
@@ -88,6 +90,18 @@ extension HTTP2Session: FrameEngineOwner {
         if !budget.countReset() { exceed(.resets) }
     }
 
+    func prioritized(stream id: Int32, _ value: Span<UInt8>) {
+        // RFC 9218 section 7.1: number 0 is an error, and so is a push that was never promised.
+        guard id > 0, id % 2 == 1 else { return terminate(.protocolError) }
+        let priority = Priority(parsing: value)
+        if let stream = streams[id] {
+            priorities.note()
+            stream.prioritize(priority)
+        } else if id > ids.last, !priorities.keep(priority, forIdle: id, openCount: streams.count) {
+            terminate(.protocolError)
+        }
+    }
+
     func frameSent(_ frame: FrameEngine.Frame) {
         switch frame.kind {
         case .data, .headers:
@@ -97,7 +111,7 @@ extension HTTP2Session: FrameEngineOwner {
             if !stream.isRequestEnded { engine?.reset(stream: frame.stream, .noError) }
         case .reset where frame.error != HTTP2Error.noError.rawValue:
             if !budget.countReset() { exceed(.resets) }
-        case .reset, .continuation, .priority, .other: break
+        case .reset, .continuation, .priority, .priorityUpdate, .other: break
         }
     }
 

@@ -19,6 +19,7 @@ final class HTTP2Session: AcceptedConnection {
     var handshake: PendingHandshake?
     var budget: HTTP2Budget
     var ids = StreamIdentifiers()
+    var priorities = PrioritySignals()
     /// The bytes of the header sections of open streams.
     var fieldBytes = 0
     var waits: HTTP2Waits
@@ -137,7 +138,6 @@ final class HTTP2Session: AcceptedConnection {
 
     /// Begins a request whose head is complete.
     func begin(_ stream: HTTP2Stream) {
-        stream.assemble()
         // RFC 8470 section 3: a request that may be a replay waits for the end of the handshake if it asks for a change.
         if handshake != nil, !stream.mayBeEarly { return lateRequests.append(stream) }
         stream.begin(on: application)

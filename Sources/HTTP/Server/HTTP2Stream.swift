@@ -87,6 +87,15 @@ final class HTTP2Stream {
         }
     }
 
+    /// The priority that the request's field asks for; nil without the field.
+    var requestedPriority: Priority? {
+        guard case .success(let (head, _))? = request else { return nil }
+        return Priority(head.headers)
+    }
+
+    /// Schedules the response as the client asks.
+    func prioritize(_ priority: Priority) { session.engine?.setPriority(priority, stream: id) }
+
     /// True if the request may be served before the TLS handshake is complete.
     var mayBeEarly: Bool {
         guard case .success(let (head, framing))? = request else { return true }

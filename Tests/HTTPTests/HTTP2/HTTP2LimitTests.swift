@@ -50,7 +50,7 @@ internal import Testing
         }
     }
 
-    @Test(arguments: ["settings", "ping", "priority", "window", "empty data", "unknown"])
+    @Test(arguments: ["settings", "ping", "priority", "priority update", "window", "empty data", "unknown"])
     func `floods of frames that ask for nothing end the connection`(kind: String) throws {
         let server = try TestServer { _ in }
         let peer = try HTTP2Peer(server)
@@ -60,6 +60,8 @@ internal import Testing
             case "settings": HTTP2Peer.frame(Kind.settings)
             case "ping": HTTP2Peer.frame(Kind.ping, payload: [UInt8](repeating: 0, count: 8))
             case "priority": HTTP2Peer.frame(Kind.priority, stream: 1, payload: [0, 0, 0, 3, 9])
+            case "priority update":
+                HTTP2Peer.frame(Kind.priorityUpdate, payload: [0, 0, 0, 3] + wire("u=1"))
             case "window": HTTP2Peer.frame(Kind.windowUpdate, stream: 1, payload: HTTP2Peer.number(1))
             case "empty data": HTTP2Peer.frame(Kind.data, stream: 1)
             default: HTTP2Peer.frame(0xfa, stream: 1, payload: [UInt8](repeating: 1, count: 1_000))
