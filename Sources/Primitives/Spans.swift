@@ -59,8 +59,10 @@ extension Span<UInt8> {
         var index = 0
         while index + 8 <= count {
             // Safe: eight bytes from here on lie within both spans, and every pattern of bits is a number.
-            let word = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self)
-            guard unsafe word == other.bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self)
+            let word = unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: index, as: UInt64.self)
+            guard
+                unsafe word
+                    == other.bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: index, as: UInt64.self)
             else { return false }
             index += 8
         }
@@ -119,8 +121,9 @@ extension Span<UInt8> {
         var index = 0
         while true {
             // Safe: eight bytes from here on lie within both spans, and every pattern of bits is a number.
-            let word = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self)
-            let small = unsafe other.bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self)
+            let word = unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: index, as: UInt64.self)
+            let small = unsafe other.bytes.unsafeLoadUnaligned(
+                fromUncheckedByteOffset: index, as: UInt64.self)
             guard word | 0x2020_2020_2020_2020 == small else { return false }
             if index == count - 8 { return true }
             // The last eight may overlap bytes that were compared before.
@@ -154,7 +157,7 @@ extension Span<UInt8> {
         var index = 0
         while index + 8 <= count {
             // Safe: eight bytes from here on lie within the span, and every pattern of bits is a number.
-            let word = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self)
+            let word = unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: index, as: UInt64.self)
             let difference = UInt64(littleEndian: word) ^ pattern
             // The lowest bit that is left belongs to the first equal byte.
             let equals = (difference &- 0x0101_0101_0101_0101) & ~difference & 0x8080_8080_8080_8080
@@ -175,8 +178,8 @@ extension Span<UInt8> {
         let end = Swift.min(range.upperBound, count)
         var index = range.lowerBound
         while index + 8 <= end {
-            // Safe: eight bytes from here on lie within the span, and every pattern of bits is a number.
-            let word = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self)
+            // Safe: eight bytes from here on lie within the span, as no index is negative; every pattern of bits is a number.
+            let word = unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: index, as: UInt64.self)
             let suspect = Self.firstControl(in: UInt64(littleEndian: word))
             index += suspect
             if suspect == 8 { continue }
@@ -193,7 +196,7 @@ extension Span<UInt8> {
         var index = start
         if end >= 8, index < end {
             // Safe: eight bytes before `end` lie within the span, and every pattern of bits is a number.
-            let word = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: end - 8, as: UInt64.self)
+            let word = unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: end - 8, as: UInt64.self)
             let rest = UInt64(littleEndian: word) >> UInt64(64 - 8 * (end - index))
             index = Swift.min(index + Self.firstControl(in: rest), end)
         }

@@ -3,7 +3,11 @@ protocol AcceptedConnection: Connection {
     /// The properties of its TLS; nil without TLS.
     var tls: TLSFacts? { get }
     /// The rest of the TLS handshake, if requests came before it (RFC 8446 section 2.3); nil once it is complete.
-    var handshake: PendingHandshake? { get set }
+    var handshake: PendingHandshake? { get }
+    /// Puts another one in its place, and returns it.
+    ///
+    /// A method: if a protocol lets others change a property in place, every access to it is checked at run time.
+    func replaceHandshake(with other: PendingHandshake?) -> PendingHandshake?
     /// True while a request awaits its response.
     var isExchanging: Bool { get }
     func start()
@@ -26,8 +30,7 @@ extension AcceptedConnection {
     /// Passes the outcome of the pending handshake to `onEnd`.
     func reportHandshake(to onEnd: @escaping TLSHandshake.Ending) {
         guard let deadline = handshake?.deadline else { return }
-        var pending: PendingHandshake? = PendingHandshake(deadline: deadline, onEnd: onEnd)
-        swap(&pending, &handshake)
+        _ = replaceHandshake(with: PendingHandshake(deadline: deadline, onEnd: onEnd))
     }
 
     /// Continues the handshake while responses may be in progress.
@@ -54,7 +57,7 @@ extension AcceptedConnection {
 
     /// Reports the handshake's outcome once.
     func endHandshake(_ outcome: Result<TLSFacts, TLSFailure>) {
-        let ended = handshake.take()
+        let ended = replaceHandshake(with: nil)
         ended?.onEnd?(outcome)
     }
 }

@@ -16,7 +16,7 @@ final class HTTP2Session: AcceptedConnection {
     /// Nil once no further frame is read or written.
     private(set) var engine: FrameEngine?
     var streams: [Int32: HTTP2Stream] = [:]
-    var handshake: PendingHandshake?
+    private(set) var handshake: PendingHandshake?
     var budget: HTTP2Budget
     var ids = StreamIdentifiers()
     var priorities = PrioritySignals()
@@ -182,7 +182,8 @@ final class HTTP2Session: AcceptedConnection {
     private func fill() {
         guard let engine, isAlive else { return }
         while io.output.count < Self.outputBytesMax {
-            guard let count = engine.send({ io.output.append($0) }) else { return io.isBroken = true }
+            let count = engine.send { frames in changeOutput { $0.append(frames) } }
+            guard let count else { return io.isBroken = true }
             guard count > 0 else { return }
         }
     }
@@ -242,8 +243,15 @@ final class HTTP2Session: AcceptedConnection {
         guard ending != .failed, let engine else { return }
         if error == .enhanceYourCalm { counts.add(.controlFrames) }
         ending = .failed
-        io.output.append(engine.goAway(error).span)
+        let frame = engine.goAway(error)
+        changeOutput { $0.append(frame.span) }
         loseStreams(.closed)
+    }
+
+    func replaceHandshake(with other: PendingHandshake?) -> PendingHandshake? {
+        var taken = other
+        swap(&taken, &handshake)
+        return taken
     }
 
     func stop() { announceEnd() }

@@ -26,7 +26,7 @@ package final class ServerConnection: AcceptedConnection {
     /// The decoder of the request's body; nil if none is awaited.
     var body: BodyDecoder?
     /// The rest of the TLS handshake, if requests came before it (RFC 8446 section 2.3); nil once it is complete.
-    var handshake: PendingHandshake?
+    private(set) var handshake: PendingHandshake?
     /// The time limit for the first byte of the next head, then for its last.
     var headDeadline: Int64
     var peerClosedAt: Int64 = 0
@@ -99,6 +99,12 @@ package final class ServerConnection: AcceptedConnection {
 
     /// True while the TLS handshake is incomplete, when a request may be a replay (RFC 8446 section 8).
     package var isEarly: Bool { handshake != nil }
+
+    func replaceHandshake(with other: PendingHandshake?) -> PendingHandshake? {
+        var taken = other
+        swap(&taken, &handshake)
+        return taken
+    }
 
     var isExchanging: Bool { state.isExchanging }
 

@@ -2,14 +2,14 @@ internal import HTTP
 
 /// The member that this process adds to Via (RFC 9110 section 7.6.3), and by which it knows its requests when they return.
 ///
-/// Its pseudonym is random, so that two instances of Dictum in a row are no loop.
-struct Via: Sendable {
+/// Its pseudonym is random, so that two instances of Dictum in a row are no loop. A class, because requests hold it.
+final class Via: Sendable {
     let pseudonym: String
     private let http10: String
     private let http11: String
     private let http2: String
 
-    init() {
+    convenience init() {
         self.init(pseudonym: "dictum-" + String(UInt32.random(in: .min ... .max) | 1 << 31, radix: 16))
     }
 

@@ -90,7 +90,7 @@ struct ResponseDraft: ~Copyable {
         swap(&headers, &response.head.headers)
         var head = response.head
         swap(&headers, &head.headers)
-        return head
+        return consume head
     }
 }
 
