@@ -86,6 +86,11 @@ extension Headers {
     /// separator.
     package func forEachListMember(of name: HeaderName, _ body: (Span<UInt8>) -> Void) {
         forEachValue(of: name) { value in
+            // Most lists have one member, and no value has blanks at its ends.
+            guard value.firstIndex(of: ASCII.comma) != nil else {
+                if !value.isEmpty { body(value) }
+                return
+            }
             var members = ListMembers(0..<value.count)
             while let member = members.next(in: value) { body(value.extracting(member)) }
         }

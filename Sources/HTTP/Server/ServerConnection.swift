@@ -33,6 +33,7 @@ package final class ServerConnection: AcceptedConnection {
     var lingerUntil: Int64 = 0
     private let application: any Application
     private let onEnd: (ServerConnection, End) -> Void
+    @exclusivity(unchecked)
     private var parser: HeadParser
 
     /// The ways in which a connection ends.
@@ -55,7 +56,7 @@ package final class ServerConnection: AcceptedConnection {
         self.core = core
         self.onEnd = onEnd
         io = ConnectionCore(transport, now: core.now)
-        parser = HeadParser(limits: settings.limits)
+        unsafe parser = HeadParser(limits: settings.limits)
         headDeadline = core.now + settings.headTimeout
         if tls?.isEarly == true { handshake = PendingHandshake(deadline: headDeadline) }
     }
@@ -151,10 +152,11 @@ package final class ServerConnection: AcceptedConnection {
             headDeadline = core.now + settings.headTimeout
         }
         do {
-            guard let head = try parser.parseRequest(bytes.extracting(offset..<bytes.count)) else {
+            // Safe: the parser is a pure value, which calls nothing that could use it again.
+            guard let head = try unsafe parser.parseRequest(bytes.extracting(offset..<bytes.count)) else {
                 return nil
             }
-            let consumed = parser.consumed
+            let consumed = unsafe parser.consumed
             // A request that is not begun now is read again from its first byte once the handshake is complete.
             guard handshake == nil || head.mayBeEarly else { return nil }
             try begin(consume head)
@@ -164,7 +166,7 @@ package final class ServerConnection: AcceptedConnection {
                 switch HTTP2Preface.match(bytes.extracting(offset..<bytes.count)) {
                 case .none: break
                 case .partial:
-                    parser.reset()
+                    unsafe parser.reset()
                     return nil
                 case .whole:
                     handOver(bytes.extracting(offset..<bytes.count))
