@@ -14,7 +14,7 @@ struct DoctorCommand: ParsableCommand {
             work; 1: they will not. Chromium's rules decide what a browser keeps. With --browser, a real Chromium on this \
             machine loads a page of the same origin and fetches the URL several times, past its own cache. One row per \
             fetch shows whether a dictionary was advertised, the coding, the bytes on the wire including heads, and the \
-            size of the body. SSL_CERT_FILE names the system's certificate authorities, if it is set.
+            size of the body. Over TLS the server chooses HTTP/2 or HTTP/1.1, as for browsers. SSL_CERT_FILE names the system's certificate authorities, if it is set.
             """)
 
     @Argument(help: "The URL, such as https://api.example.com/feed.")
@@ -76,7 +76,8 @@ struct DoctorCommand: ParsableCommand {
             let target = try FetchURL(url)
             let origin = try from.map { text throws(FetchError) in try FetchURL(text) }
             let doctor = try Doctor(
-                url: target, authority: request.ca, secondsMax: maxTime, fields: try request.fields(),
+                url: target, protocols: request.protocols(for: target), authority: request.ca,
+                secondsMax: maxTime, fields: try request.fields(),
                 page: origin)
             var seen = doctor.examine()
             if browser { seen.browser = try ask(target, origin, doctor) }

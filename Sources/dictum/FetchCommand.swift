@@ -10,7 +10,8 @@ struct FetchCommand: ParsableCommand {
         discussion: """
             Keeps the dictionaries that servers offer, advertises the matching one, decodes and verifies the response, \
             and reports its cost on standard error. Bytes on the wire are those of the coded body. The certificate of an \
-            https URL must lead to an authority of the system, of the file that SSL_CERT_FILE names, or of --ca.
+            https URL must lead to an authority of the system, of the file that SSL_CERT_FILE names, or of --ca. HTTP/2 \
+            and HTTP/1.1 give the same bodies and dictionaries; -v names the version of each exchange.
             """)
 
     @Argument(help: "The URL, such as http://127.0.0.1:8080/api/feed.")
@@ -58,7 +59,8 @@ struct FetchCommand: ParsableCommand {
             let directory = try cache ?? Self.defaultCache()
             let url = try FetchURL(url)
             var fetcher = try Fetcher(
-                cache: DictionaryCache(directory: directory), from: url, authority: request.ca)
+                cache: DictionaryCache(directory: directory), from: url, authority: request.ca,
+                protocols: request.protocols(for: url))
             fetcher.fields = try request.fields()
             fetcher.accepted = accept
             fetcher.isVerbose = verbose
@@ -72,8 +74,7 @@ struct FetchCommand: ParsableCommand {
             if isFailure { throw ExitCode.failure }
         } catch let error as FetchError {
             StandardError.write("dictum: \(error)")
-            if case .notAURL = error { throw ExitCode.validationFailure }
-            throw ExitCode.failure
+            throw error.isUsage ? ExitCode.validationFailure : ExitCode.failure
         } catch let error as CommandError {
             StandardError.write("dictum: \(error)")
             throw ExitCode.failure

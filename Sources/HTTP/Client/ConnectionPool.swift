@@ -42,12 +42,20 @@ package final class ConnectionPool {
     package func connection(from targetPool: TargetPool, fresh: Bool = false) throws(SystemError)
         -> ClientConnection
     {
-        if !fresh, let kept = targetPool.takeLast() {
-            idle -= 1
-            noteActive()
-            return kept
-        }
-        let transport = try transport(to: targetPool.target)
+        if !fresh, let kept = keptConnection(from: targetPool) { return kept }
+        return connection(from: targetPool, over: try transport(to: targetPool.target))
+    }
+
+    /// Returns the most recently used idle connection; nil without one.
+    func keptConnection(from targetPool: TargetPool) -> ClientConnection? {
+        guard let kept = targetPool.takeLast() else { return nil }
+        idle -= 1
+        noteActive()
+        return kept
+    }
+
+    /// Makes a connection over a transport, which may still have to connect.
+    func connection(from targetPool: TargetPool, over transport: any Transport) -> ClientConnection {
         noteActive()
         openedCount += 1
         return ClientConnection(
@@ -77,7 +85,8 @@ package final class ConnectionPool {
         return settled == 0 ? 0 : max(settled, recentPeak.value(now: core.now) - active + 1)
     }
 
-    private func transport(to target: UpstreamTarget) throws(SystemError) -> any Transport {
+    /// Makes a transport that has begun to connect.
+    func transport(to target: UpstreamTarget) throws(SystemError) -> any Transport {
         let descriptor = try Socket.connect(to: target.endpoint)
         guard target.scheme == .https else { return PlainTransport(descriptor) }
         // An https target is never reached in clear.

@@ -1,6 +1,6 @@
 internal import Primitives
 
-/// The fields of a response as HTTP/2 sends them: names in lower case, pseudo-fields first.
+/// The fields of a message as HTTP/2 sends them: names in lower case, pseudo-fields first.
 struct FieldBlock: Sendable {
     /// The place of one field in the bytes: its name, then its value.
     struct Field: Sendable {
@@ -22,6 +22,16 @@ struct FieldBlock: Sendable {
         append(head.headers)
     }
 
+    /// The head of a request, whose Host becomes `:authority` (RFC 9113 section 8.3.1).
+    init(_ head: borrowing RequestHead, scheme: StaticString) {
+        bytes.reserveCapacity(512)
+        append(":method") { $0.append(contentsOf: head.method.text.utf8) }
+        append(":scheme") { $0.append(scheme) }
+        head.headers.forEachValue(of: .host) { host in append(":authority") { $0.append(host) } }
+        append(":path") { head.target.writePathAndQuery(into: &$0) }
+        append(head.headers, outside: Self.connectionFieldsAndHost)
+    }
+
     /// Trailers.
     init(trailers: borrowing Headers) { append(trailers) }
 
@@ -35,23 +45,34 @@ struct FieldBlock: Sendable {
         fields.append(Field(start: start, nameEnd: nameEnd, end: bytes.count, isSensitive: false))
     }
 
-    private mutating func append(_ headers: borrowing Headers) {
-        headers.forEachLine(outside: Self.connectionFields) { name, value, isCookie in
+    private mutating func append(
+        _ headers: borrowing Headers, outside names: HeaderNameSet = Self.connectionFields
+    ) {
+        headers.forEachLine(outside: names) { name, value, isSensitive in
             let start = bytes.count
             for index in name.indices { bytes.append(ASCII.lowercased(name[index])) }
             let nameEnd = bytes.count
             bytes.append(value)
-            fields.append(Field(start: start, nameEnd: nameEnd, end: bytes.count, isSensitive: isCookie))
+            fields.append(Field(start: start, nameEnd: nameEnd, end: bytes.count, isSensitive: isSensitive))
         }
     }
 
     private static let connectionFields: HeaderNameSet = [
         .connection, .keepAlive, .proxyConnection, .transferEncoding, .upgrade, .http2Settings, .te,
     ]
+    private static let connectionFieldsAndHost = {
+        var names = connectionFields
+        names.insert(.host)
+        return names
+    }()
 }
 
 extension Headers {
-    /// Calls `body` with each line whose name is not in the set, and says of each whether it is a Set-Cookie.
+    private static let sensitiveFields: [UInt8] = [
+        HeaderName.setCookie.id, HeaderName.cookie.id, HeaderName.authorization.id,
+    ]
+
+    /// Calls `body` with each line whose name is not in the set, and says of each whether it identifies a user.
     fileprivate func forEachLine(
         outside names: HeaderNameSet, _ body: (Span<UInt8>, Span<UInt8>, Bool) -> Void
     ) {
@@ -59,7 +80,7 @@ extension Headers {
         for line in lines where !names.contains(id: line.id, bytes.extracting(line.name)) {
             body(
                 bytes.extracting(line.name), bytes.extracting(line.value),
-                line.id == HeaderName.setCookie.id)
+                Self.sensitiveFields.contains(line.id))
         }
     }
 }

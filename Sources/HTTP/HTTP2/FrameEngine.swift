@@ -34,7 +34,7 @@ protocol FrameEngineOwner: AnyObject {
 
 /// The frames, streams, windows and header compression of one HTTP/2 connection, by nghttp2.
 ///
-/// Confined to its loop. The only file that calls the library.
+/// Confined to its loop. Beside `ClientFrameEngine`, the only file that calls the library.
 @safe final class FrameEngine {
     /// A frame's head (RFC 9113 section 4.1).
     struct Frame {
@@ -432,7 +432,7 @@ extension FrameEngine.Frame {
 
 extension FieldBlock {
     /// Calls `body` with the fields in nghttp2's form, which are valid during the call.
-    fileprivate func withPairs<Result>(_ body: (UnsafeBufferPointer<nghttp2_nv>) -> Result) -> Result {
+    func withPairs<Result>(_ body: (UnsafeBufferPointer<nghttp2_nv>) -> Result) -> Result {
         // Safe: nghttp2 does not write to names and values, although its type says so.
         unsafe bytes.withUnsafeBufferPointer { block in
             let start = unsafe UnsafeMutablePointer(mutating: block.baseAddress)

@@ -1,4 +1,4 @@
-/// The versions of HTTP that a listener accepts.
+/// The versions of HTTP that a listener accepts, or a client offers.
 package struct HTTPProtocols: OptionSet, Sendable {
     package let rawValue: UInt8
 
@@ -12,5 +12,11 @@ package struct HTTPProtocols: OptionSet, Sendable {
     var names: [[UInt8]] {
         (contains(.http2) ? ["h2"] : []).map { Array($0.utf8) }
             + (contains(.http1) ? ["http/1.1", "http/1.0"] : []).map { Array($0.utf8) }
+    }
+
+    /// The ALPN names that a client offers, the best first.
+    var offeredNames: [[UInt8]] {
+        let names = (contains(.http2) ? ["h2"] : []) + (contains(.http1) ? ["http/1.1"] : [])
+        return names.map { Array($0.utf8) }
     }
 }

@@ -8,6 +8,8 @@ internal import COpenSSL
     // Owned: made in `init`, freed in `deinit`.
     private let context: OpaquePointer
     private let verifies: Bool
+    /// The offered protocols by their ALPN names, each behind its length (RFC 7301 section 3.1).
+    private let protocols: [UInt8]
 
     /// Reads every file; throws the first error.
     package init(_ settings: TLSClientSettings) throws(TLSError) {
@@ -17,6 +19,7 @@ internal import COpenSSL
         }
         unsafe self.context = context
         verifies = settings.verifies
+        protocols = settings.protocols.offeredNames.flatMap { [UInt8($0.count)] + $0 }
         unsafe SSL_CTX_set_options(context, dictum_ssl_options())
         unsafe dictum_ssl_set_mode(context, TLSTransport.modes)
         unsafe dictum_ssl_set_read_ahead(context)
@@ -59,9 +62,8 @@ internal import COpenSSL
     func makeConnection(to host: String) -> OpaquePointer? {
         guard let connection = unsafe SSL_new(context) else { return nil }
         let isAddress = IPAddress(host) != nil
-        let http11 = [8] + Array("http/1.1".utf8)
         // Safe: OpenSSL copies name and list within the calls.
-        var isSet = unsafe SSL_set_alpn_protos(connection, http11, UInt32(http11.count)) == 0
+        var isSet = unsafe SSL_set_alpn_protos(connection, protocols, UInt32(protocols.count)) == 0
         // RFC 6066 section 3: addresses are not host names.
         if !isAddress { isSet = unsafe dictum_ssl_set_host_name(connection, host) == 1 && isSet }
         if verifies {
@@ -93,7 +95,7 @@ internal import COpenSSL
     }
 }
 
-/// The TLS settings for an upstream.
+/// The TLS settings for a server.
 package struct TLSClientSettings: Equatable, Sendable {
     /// The PEM file of the authorities for the upstream's certificate; nil for those of the system.
     package var authority: String?
@@ -103,6 +105,8 @@ package struct TLSClientSettings: Equatable, Sendable {
     package var privateKey: String?
     /// True if the upstream's certificate must be valid for its name.
     package var verifies = true
+    /// The versions of HTTP that the server may choose from, by ALPN.
+    package var protocols = HTTPProtocols.http1
 
     package init() {}
 }

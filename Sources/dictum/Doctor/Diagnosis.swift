@@ -4,7 +4,7 @@ internal import HTTP
 /// The conclusions from the observations, as a pure function of them.
 struct Diagnosis: Sendable {
     private let seen: DoctorObservations
-    /// The findings in this order: transport, offer, use, caches, pages, browser.
+    /// The findings in this order: transport, version, offer, use, caches, pages, browser.
     private(set) var findings: [DoctorFinding] = []
 
     /// A dictionary with a shorter lifetime is gone when the browser comes back.
@@ -13,6 +13,7 @@ struct Diagnosis: Sendable {
     init(_ seen: DoctorObservations) {
         self.seen = seen
         judgeTransport()
+        judgeVersion()
         guard judgeResponses() else { return }
         judgeOffer()
         judgeUse()
@@ -36,6 +37,15 @@ struct Diagnosis: Sendable {
         case .systemAuthority: findings.append(.systemAuthority)
         case .privateAuthority: findings.append(.privateAuthority)
         case .untrusted(let why): findings.append(.untrusted(why))
+        }
+    }
+
+    private mutating func judgeVersion() {
+        guard seen.offersHTTP2, let version = seen.probes.first?.response.head.version else { return }
+        if version == .http2 {
+            findings.append(seen.url.isTLS ? .http2 : .priorKnowledge)
+        } else {
+            findings.append(.http1Only(version.shortText))
         }
     }
 

@@ -19,32 +19,31 @@ struct Doctor: Sendable {
     /// The page that fetches the URL; nil if it is of the same origin.
     private let page: FetchURL?
 
+    /// The versions of HTTP from which servers choose.
+    private let protocols: HTTPProtocols
+
     /// Makes a doctor for one URL; it also trusts the authorities in a PEM file.
     init(
-        url: FetchURL, authority: String?, secondsMax: Int, fields: RequestFields = RequestFields(),
-        page: FetchURL? = nil
+        url: FetchURL, protocols: HTTPProtocols, authority: String?, secondsMax: Int,
+        fields: RequestFields = RequestFields(), page: FetchURL? = nil
     ) throws(TLSError) {
         self.url = url
+        self.protocols = protocols
         self.fields = fields
         self.page = page
         deadline = FetchDeadline(seconds: secondsMax)
         guard url.isTLS else {
-            (system, own) = (FetchClient(), nil)
+            (system, own) = (FetchClient(protocols), nil)
             return
         }
-        system = FetchClient(tls: try TLSClientContext(TLSClientSettings()))
-        guard let authority else {
-            own = nil
-            return
-        }
-        var settings = TLSClientSettings()
-        settings.authority = authority
-        own = FetchClient(tls: try TLSClientContext(settings))
+        system = try FetchClient(protocols, trusting: nil)
+        own = try authority.map { file throws(TLSError) in try FetchClient(protocols, trusting: file) }
     }
 
     /// Makes all requests.
     func examine() -> DoctorObservations {
         var seen = DoctorObservations(url: url, transport: transport)
+        seen.offersHTTP2 = protocols.contains(.http2)
         seen.hasCredentials = fields.fields.contains { $0.name == .authorization || $0.name == .cookie }
         if let page { seen.page = PageOrigin(of: page, fetching: url) }
         do throws(FetchError) {

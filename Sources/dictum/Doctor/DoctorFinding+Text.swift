@@ -9,6 +9,9 @@ extension DoctorFinding {
         case .insecureTransport: "insecure-transport"
         case .privateAuthority: "private-authority"
         case .untrusted: "untrusted"
+        case .http2: "http2"
+        case .http1Only: "http1-only"
+        case .priorKnowledge: "prior-knowledge"
         case .noResponse: "no-answer"
         case .status: "status"
         case .offered: "offered"
@@ -72,6 +75,13 @@ extension DoctorFinding {
         case .untrusted(let why):
             "the certificate is not trusted (\(why)), so browsers refuse the site; renew it, send the whole chain, or "
                 + "name a private authority with --ca FILE"
+        case .http2: "the server chose HTTP/2 in the TLS handshake (ALPN), as it does for browsers"
+        case .http1Only(let version):
+            "the server offers no HTTP/2 in the TLS handshake (ALPN), so browsers speak \(version) and send at most six "
+                + "requests at a time; switch HTTP/2 on in the server that terminates TLS (Dictum: h2 in `protocols`)"
+        case .priorKnowledge:
+            "the server speaks HTTP/2 without TLS, but browsers do not: over http they speak HTTP/1.1, over https the version "
+                + "that the server chooses"
         case .noResponse(let why): why
         case .status(let status, let location?):
             "the response is \(status) and redirects to \(location): examine that URL"

@@ -18,6 +18,12 @@ enum DoctorFinding: Equatable, Sendable {
     case insecureTransport
     case privateAuthority
     case untrusted(String)
+    /// The server has chosen HTTP/2 in the TLS handshake.
+    case http2
+    /// The server has chosen an older version, although HTTP/2 was offered.
+    case http1Only(String)
+    /// HTTP/2 without TLS, which no browser speaks.
+    case priorKnowledge
     case noResponse(String)
     case status(Int, location: String?)
 
@@ -72,10 +78,10 @@ enum DoctorFinding: Equatable, Sendable {
     var level: Level {
         switch self {
         case .loopback, .systemAuthority, .offered, .linked, .used, .sameSite, .browserUsed, .setsCookie,
-            .setsHarmlessCookie:
+            .setsHarmlessCookie, .http2:
             .good
         case .shortLife, .notAlwaysUsed, .changesEachTime, .ttlIgnored, .notAnnounceable, .browserUnchanged,
-            .variesWidely:
+            .variesWidely, .http1Only, .priorKnowledge:
             .warning
         default: .problem
         }

@@ -4,6 +4,8 @@ internal import HTTP
 struct DoctorObservations: Sendable {
     let url: FetchURL
     var transport: DoctorTransport
+    /// True if the requests let the server choose HTTP/2, as browsers do over TLS.
+    var offersHTTP2 = false
     /// The responses of the URL in their order.
     var probes: [DoctorProbe] = []
     /// The response that was offered as a dictionary, or should have been.

@@ -11,14 +11,14 @@ final class FetchClient: Sendable {
     private let loop = EventLoop(label: "dictum.fetch")
     private let token: Token
 
-    /// Starts the loop.
+    /// Starts the loop; servers choose from the given versions of HTTP.
     ///
     /// With `tls`, every connection uses TLS and verifies the host that the request names.
-    init(tls: TLSClientContext? = nil) {
+    init(_ protocols: HTTPProtocols, tls: TLSClientContext? = nil) {
         let made = Guarded<Token>(.none)
         let started = DispatchSemaphore(value: 0)
         loop.execute { core in
-            let token = core.add(FetchLoop(tls: tls, core: core))
+            let token = core.add(FetchLoop(protocols, tls: tls, core: core))
             made.withLock { $0 = token }
             started.signal()
         }
@@ -26,21 +26,32 @@ final class FetchClient: Sendable {
         token = made.withLock { $0 }
     }
 
+    /// Makes a client for https, which trusts the authorities in a PEM file, or without one those of the system.
+    convenience init(_ protocols: HTTPProtocols, trusting authority: String?) throws(TLSError) {
+        var settings = TLSClientSettings()
+        settings.authority = authority
+        // A server that must speak HTTP/2 may still choose, so that the user is told what it chose.
+        settings.protocols = protocols.contains(.http2) ? .all : .http1
+        self.init(protocols, tls: try TLSClientContext(settings))
+    }
+
     deinit {
-        loop.execute { [token] core in core.handler(token, as: FetchLoop.self)?.pool.closeIdle() }
+        loop.execute { [token] core in core.handler(token, as: FetchLoop.self)?.dialer.closeIdle() }
         loop.stop()
     }
 
     /// Sends a request without a body and waits for the complete response until `deadline`.
     ///
-    /// Tries the addresses in turn until one accepts the connection.
+    /// Tries the addresses in turn until one accepts the connection. Calls `onSend` on the loop, with the version of
+    /// HTTP, each time that the request is sent.
     func send(
-        _ request: RequestHead, to endpoints: [Endpoint], deadline: FetchDeadline
+        _ request: RequestHead, to endpoints: [Endpoint], deadline: FetchDeadline,
+        onSend: @escaping @Sendable (HTTPVersion) -> Void = { _ in }
     ) throws(FetchError) -> FetchResponse {
         var failure = FetchError.unknownHost(request.headers.first(.host) ?? "")
         for endpoint in endpoints {
             do throws(FetchError) {
-                return try send(request, to: endpoint, deadline: deadline)
+                return try send(request, to: endpoint, deadline: deadline, onSend: onSend)
             } catch {
                 failure = error
                 switch error {
@@ -54,15 +65,16 @@ final class FetchClient: Sendable {
     }
 
     private func send(
-        _ request: RequestHead, to endpoint: Endpoint, deadline: FetchDeadline
+        _ request: RequestHead, to endpoint: Endpoint, deadline: FetchDeadline,
+        onSend: @escaping @Sendable (HTTPVersion) -> Void
     ) throws(FetchError) -> FetchResponse {
         let outcome = Guarded<FetchExchange.Outcome?>(nil)
         let ended = DispatchSemaphore(value: 0)
         loop.execute { [token] core in
             guard let part = core.handler(token, as: FetchLoop.self) else { return }
             let exchange = FetchExchange(
-                request, in: part.targetPool(of: request, to: endpoint), bodyBytesMax: Self.bodyBytesMax,
-                pool: part.pool
+                request, to: part.target(of: request, at: endpoint), bodyBytesMax: Self.bodyBytesMax,
+                dialer: part.dialer, onSend: onSend
             ) { result in
                 outcome.withLock { $0 = result }
                 ended.signal()
@@ -82,22 +94,23 @@ final class FetchClient: Sendable {
 
 /// The fetch client's state on its loop: the connections and the current exchange.
 final class FetchLoop: Handler {
-    let pool: ConnectionPool
+    let dialer: ClientDialer
     private let scheme: UpstreamTarget.Scheme
     var exchange: FetchExchange?
 
     /// With `tls`, every connection uses TLS.
-    init(tls: TLSClientContext?, core: EventLoop.Core) {
+    init(_ protocols: HTTPProtocols, tls: TLSClientContext?, core: EventLoop.Core) {
         var settings = ClientSettings()
         settings.tls = tls
         scheme = tls == nil ? .http : .https
         settings.connectTimeout = 10_000
-        pool = ConnectionPool(settings: settings, core: core)
+        dialer = ClientDialer(settings: settings, protocols: protocols, core: core)
     }
-    /// Returns the pool of connections to one address of the host that a request names.
-    func targetPool(of request: RequestHead, to endpoint: Endpoint) -> TargetPool {
+
+    /// Returns one address of the host that a request names.
+    func target(of request: RequestHead, at endpoint: Endpoint) -> UpstreamTarget {
         let authority = request.headers.first(.host) ?? endpoint.text
-        return pool.targetPool(for: UpstreamTarget(scheme: scheme, authority: authority, endpoint: endpoint))
+        return UpstreamTarget(scheme: scheme, authority: authority, endpoint: endpoint)
     }
 }
 

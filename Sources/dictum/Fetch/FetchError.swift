@@ -7,6 +7,10 @@ enum FetchError: Error, Equatable, CustomStringConvertible {
     case tls(String)
     case unknownHost(String)
     case exchange(UpstreamError)
+    /// An error that only HTTP/2 has.
+    case http2(HTTP2Failure)
+    /// HTTP/2 is to be negotiated, but the URL has no TLS for that.
+    case http2WithoutTLS(String)
     /// The fetch did not finish within its time limit.
     case tooSlow(seconds: Int)
     /// The coded body has more bytes than this.
@@ -24,6 +28,9 @@ enum FetchError: Error, Equatable, CustomStringConvertible {
         case .tls(let why): "cannot set up TLS: \(why)"
         case .unknownHost(let host): "the host name \(host) does not resolve; check the name and DNS"
         case .exchange(let error): Self.text(of: error)
+        case .http2(let failure): Self.text(of: failure)
+        case .http2WithoutTLS(let url):
+            "--http2 negotiates HTTP/2 by TLS, but \(url) has none: give an https URL, or --http2-prior-knowledge"
         case .tooSlow(let seconds):
             "no complete response within \(seconds) s; allow more time with --max-time SECONDS"
         case .tooLarge(let limit): "the response is larger than \(limit) bytes, the limit of fetch"
@@ -32,6 +39,14 @@ enum FetchError: Error, Equatable, CustomStringConvertible {
         case .noDictionaryOffered(let coding):
             "the response is coded in \(coding.token), but no dictionary was offered; this is a fault of the server"
         case .coding(let error): "cannot decode the response: \(error); its body was discarded"
+        }
+    }
+
+    /// True if the command line is wrong.
+    var isUsage: Bool {
+        switch self {
+        case .notAURL, .http2WithoutTLS: true
+        default: false
         }
     }
 
@@ -44,6 +59,23 @@ enum FetchError: Error, Equatable, CustomStringConvertible {
         case .malformed(let cause): "the response is not valid HTTP: \(cause.text)"
         case .headTimeout, .idleTimeout: "the server sent nothing for too long"
         case .truncated: "the response was cut off; its body was discarded"
+        }
+    }
+
+    private static func text(of failure: HTTP2Failure) -> String {
+        switch failure {
+        case .notSpoken:
+            "the server does not speak HTTP/2 here; use --http1.1, or add h2 to the server's protocols"
+        case .refused:
+            "the server refused the request without processing it; try again, or with --http1.1"
+        case .reset(let code):
+            "the server reset the response (\(HTTP2Failure.name(ofCode: code))); its body was discarded; try again, or "
+                + "with --http1.1"
+        case .goAway(let code):
+            "the server ended the connection (GOAWAY, \(HTTP2Failure.name(ofCode: code))) before the end of the response; "
+                + "try again later, or with --http1.1"
+        case .violation:
+            "the response is not valid HTTP/2 (RFC 9113); its body was discarded; try --http1.1"
         }
     }
 }

@@ -8,6 +8,7 @@ struct FetchResponse: Sendable {
     let head: ResponseHead
     /// The coded body without its framing.
     let body: [UInt8]
+    var trailers = Headers()
     /// The public key of the server's certificate (SubjectPublicKeyInfo in DER); nil without TLS.
     var serverKey: [UInt8]?
     /// The time at which it was complete, in seconds since 1970.
@@ -18,45 +19,51 @@ struct FetchResponse: Sendable {
 ///
 /// Confined to its loop. Nothing is passed on before the end, since a truncated or invalid body must not be used
 /// in part.
-final class FetchExchange: ResponseHandler {
+final class FetchExchange: VersionedResponseHandler {
     typealias Outcome = Result<FetchResponse, FetchError>
 
-    private let pool: ConnectionPool
+    private let dialer: ClientDialer
     private let request: RequestHead
-    private let targetPool: TargetPool
+    private let target: UpstreamTarget
     private let bodyBytesMax: Int
+    private let onSend: (HTTPVersion) -> Void
     private var onEnd: ((Outcome) -> Void)?
-    private var connection: ClientConnection?
+    private var connection: (any RequestStream)?
     private var interim: [ResponseHead] = []
     private var head: ResponseHead?
     private var body: [UInt8] = []
     private var isSecondTry = false
 
     init(
-        _ request: RequestHead, in targetPool: TargetPool, bodyBytesMax: Int, pool: ConnectionPool,
-        onEnd: @escaping (Outcome) -> Void
+        _ request: RequestHead, to target: UpstreamTarget, bodyBytesMax: Int, dialer: ClientDialer,
+        onSend: @escaping (HTTPVersion) -> Void, onEnd: @escaping (Outcome) -> Void
     ) {
         self.request = request
-        self.targetPool = targetPool
+        self.target = target
         self.bodyBytesMax = bodyBytesMax
-        self.pool = pool
+        self.dialer = dialer
+        self.onSend = onSend
         self.onEnd = onEnd
     }
 
     /// Sends the request; calls `onEnd` once, unless the exchange is aborted.
     func start() {
-        do throws(SystemError) {
-            let connection = try pool.connection(from: targetPool, fresh: isSecondTry)
-            self.connection = connection
-            connection.begin(request, framing: .none, handler: self)
-        } catch {
-            end(.failure(.exchange(.connectFailed(error))))
+        dialer.connect(to: target, fresh: isSecondTry) { [self] result in
+            switch result {
+            case .success(let connection):
+                self.connection = connection
+                onSend(connection.version)
+                connection.begin(request, handler: self)
+            case .failure(.upstream(let error)): end(.failure(.exchange(error)))
+            case .failure(.http2(let failure)): end(.failure(.http2(failure)))
+            }
         }
     }
 
     /// Aborts the exchange without calling `onEnd`.
     func abort() {
         onEnd = nil
+        dialer.cancel()
         connection?.abort()
         connection = nil
     }
@@ -82,7 +89,8 @@ final class FetchExchange: ResponseHandler {
         end(
             .success(
                 FetchResponse(
-                    interim: interim, head: head, body: body, serverKey: connection?.peerKey,
+                    interim: interim, head: head, body: body, trailers: trailers,
+                    serverKey: connection?.peerKey,
                     receivedAt: SystemClock.unixMilliseconds / 1000)))
     }
 
@@ -96,6 +104,8 @@ final class FetchExchange: ResponseHandler {
         }
         end(.failure(.exchange(error)))
     }
+
+    func failed(_ failure: HTTP2Failure) { end(.failure(.http2(failure))) }
 
     private func refuse() {
         let onEnd = onEnd

@@ -1,9 +1,12 @@
 internal import Foundation
+internal import HTTP
 
 /// The cost of a fetch, for people and as JSON.
 struct FetchReport: Encodable, Equatable, Sendable {
     let url: String
     let status: Int
+    /// The version of HTTP in which the response came: HTTP/2, HTTP/1.1 or HTTP/1.0.
+    let version: String
     /// The coding of the body on the wire; identity if there was no coding or no body.
     let coding: String
     /// The size of the decoded body.
@@ -25,6 +28,7 @@ struct FetchReport: Encodable, Equatable, Sendable {
 
     enum CodingKeys: String, CodingKey {
         case url, status, coding, sha256, advertised, stored, revalidated, milliseconds
+        case version = "protocol"
         case bodyBytes = "body_bytes"
         case wireBytes = "wire_bytes"
         case savedPercent = "saved_percent"
@@ -45,7 +49,8 @@ struct FetchReport: Encodable, Equatable, Sendable {
 
     /// One line for people.
     var line: String {
-        let what = revalidated ? "\(status), unchanged, body from the cache" : "\(status), \(coding)"
+        let code = version == HTTPVersion.http2.shortText ? "\(status) over \(version)" : "\(status)"
+        let what = revalidated ? "\(code), unchanged, body from the cache" : "\(code), \(coding)"
         let named = dictionaryID.map { ", Dictionary-ID \(OutputFormat.plain($0)) sent back" } ?? ""
         let kept = stored ? ", kept as a dictionary" : ""
         return
@@ -64,6 +69,7 @@ struct FetchReport: Encodable, Equatable, Sendable {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(url, forKey: .url)
         try container.encode(status, forKey: .status)
+        try container.encode(version, forKey: .version)
         try container.encode(coding, forKey: .coding)
         try container.encode(bodyBytes, forKey: .bodyBytes)
         try container.encode(wireBytes, forKey: .wireBytes)

@@ -16,20 +16,21 @@ struct Fetcher: Sendable {
     /// The time limit of a fetch, including its Links.
     var secondsMax = 60
 
-    /// Makes a client for the origin of an https `url`, or for any http URL.
+    /// Makes a client for the origin of an https `url`, or for any http URL; servers choose from `protocols`.
     ///
     /// A certificate must lead to an authority in the PEM file `authority`, or without one, to an authority of
     /// the system.
-    init(cache: DictionaryCache, from url: FetchURL? = nil, authority: String? = nil) throws(FetchError) {
+    init(
+        cache: DictionaryCache, from url: FetchURL? = nil, authority: String? = nil,
+        protocols: HTTPProtocols = .http1
+    ) throws(FetchError) {
         self.cache = cache
         guard let url, url.isTLS else {
-            client = FetchClient()
+            client = FetchClient(protocols)
             return
         }
         do throws(TLSError) {
-            var settings = TLSClientSettings()
-            settings.authority = authority
-            client = FetchClient(tls: try TLSClientContext(settings))
+            client = try FetchClient(protocols, trusting: authority)
         } catch {
             throw .tls(error.text)
         }
@@ -58,12 +59,13 @@ struct Fetcher: Sendable {
         let endpoints = Endpoint.resolve(host: visit.url.host, port: visit.url.port)
         guard !endpoints.isEmpty else { throw .unknownHost(visit.url.host) }
         let request = try visit.request()
-        if isVerbose { FetchTranscript.print(request) }
-        let response = try client.send(request, to: endpoints, deadline: deadline)
-        if isVerbose {
-            for head in response.interim { FetchTranscript.print(head) }
-            FetchTranscript.print(response.head)
+        guard isVerbose else { return try client.send(request, to: endpoints, deadline: deadline) }
+        let response = try client.send(request, to: endpoints, deadline: deadline) { version in
+            FetchTranscript.print(request, version)
         }
+        for head in response.interim { FetchTranscript.print(head) }
+        FetchTranscript.print(response.head)
+        FetchTranscript.print(trailers: response.trailers)
         return response
     }
 
@@ -117,26 +119,4 @@ struct Fetched: Sendable {
     var report: FetchReport
     /// Problems that did not stop the fetch, one line each.
     var warnings: [String]
-}
-
-/// Prints the heads of an exchange on standard error, in the form of `curl -v`.
-enum FetchTranscript {
-    static func print(_ head: RequestHead) {
-        var bytes: [UInt8] = []
-        HeadWriter.write(head, into: &bytes)
-        print(bytes, prefix: "> ")
-    }
-
-    static func print(_ head: ResponseHead) {
-        var bytes: [UInt8] = []
-        HeadWriter.write(head, into: &bytes)
-        print(bytes, prefix: "< ")
-    }
-
-    /// Prints the lines of a head, including the empty one; the parser has excluded control characters.
-    private static func print(_ bytes: [UInt8], prefix: String) {
-        var lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-        lines.removeLast()
-        for line in lines { StandardError.write(prefix + String(decoding: line.dropLast(), as: UTF8.self)) }
-    }
 }

@@ -18,8 +18,23 @@ struct RequestOptions: ParsableArguments {
         help: ArgumentHelp("Also trust the certificate authorities in this file (PEM).", valueName: "file"))
     var ca: String?
 
+    @Flag var version: VersionChoice?
+
     func validate() throws {
         _ = try fields()
+    }
+
+    /// Returns the versions of HTTP from which the server of a URL may choose.
+    ///
+    /// The default is that of curl and of browsers: over TLS the server chooses, which costs nothing. Without TLS it is
+    /// HTTP/1.1, because only a server that is known to speak HTTP/2 understands its first bytes.
+    func protocols(for url: FetchURL) throws(FetchError) -> HTTPProtocols {
+        switch version {
+        case nil: url.isTLS ? .all : .http1
+        case .http11: .http1
+        case .http2 where !url.isTLS: throw .http2WithoutTLS(url.text)
+        case .http2, .http2PriorKnowledge: .http2
+        }
     }
 
     /// Returns the fields to send.
@@ -28,6 +43,28 @@ struct RequestOptions: ParsableArguments {
             return try RequestFields(header, cookie: cookie)
         } catch {
             throw ValidationError(error.text)
+        }
+    }
+}
+
+/// The version of HTTP that the user wants, as curl names it.
+enum VersionChoice: EnumerableFlag {
+    case http11, http2, http2PriorKnowledge
+
+    static func name(for value: VersionChoice) -> NameSpecification {
+        switch value {
+        case .http11: .customLong("http1.1")
+        case .http2: .customLong("http2")
+        case .http2PriorKnowledge: .customLong("http2-prior-knowledge")
+        }
+    }
+
+    static func help(for value: VersionChoice) -> ArgumentHelp? {
+        switch value {
+        case .http11:
+            "Use HTTP/1.1. Default: for https the server chooses HTTP/2 or HTTP/1.1; for http, HTTP/1.1."
+        case .http2: "Use HTTP/2, for an https URL; fail if the server does not choose it (ALPN)."
+        case .http2PriorKnowledge: "Use HTTP/2, for an http URL without asking (h2c)."
         }
     }
 }

@@ -102,7 +102,7 @@ internal import Testing
         let proxy = try ServedProxy(
             origin(), in: TemporaryFolder(), listener: certificates.settings())
         let report = try Consultation.of(proxy.url("/feed"), "--ca", certificates.file("ca.pem"))
-        #expect(report.names == ["loopback", "offered", "used"])
+        #expect(report.names == ["loopback", "http2", "offered", "used"])
         #expect(report.works)
         let stranger = try Consultation.of(proxy.url("/feed"))
         #expect(stranger.names == ["untrusted"])

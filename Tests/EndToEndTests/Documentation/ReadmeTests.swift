@@ -7,7 +7,7 @@ internal import Testing
     @Test func `the tour works, and its fifth step shows a body that has changed`() throws {
         let tour = try #require(
             try Documentation.blocks("sh", of: "README.md", under: "## A tour in five minutes").first)
-        let parts = tour.components(separatedBy: "# 6.")
+        let parts = tour.components(separatedBy: "# 7.")
         try #require(parts.count == 2)
         let folder = try TemporaryFolder()
         let demo = try RunningProcess(["demo", "--listen", "127.0.0.1:0"])
@@ -29,7 +29,8 @@ internal import Testing
         #expect(files[1] != files[0] && files[2] != files[0] && files[4] != files[3])
         let delta = try #require(folder.read("delta.dcz"))
         #expect(delta.count * 20 < files[0].count)
-        // The sixth block queries metrics, which must exist.
+        #expect(result.text.contains("HTTP/2\n") && result.errors.contains("dictum: 200 over HTTP/2, dcz: "))
+        // The last block queries metrics, which must exist.
         let origin = try Origin(wire("HTTP/1.1 200 OK", "Content-Type: application/json", body: files[0]))
         let proxy = try ServedProxy(origin, in: TemporaryFolder())
         _ = try proxy.curl("/feed")

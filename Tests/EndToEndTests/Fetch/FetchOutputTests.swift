@@ -17,13 +17,15 @@ internal import Testing
             try JSONSerialization.jsonObject(with: Data(result.output)) as? [String: Any])
         #expect(
             report.keys.sorted() == [
-                "advertised", "body_bytes", "coding", "dictionary_id", "milliseconds", "revalidated",
+                "advertised", "body_bytes", "coding", "dictionary_id", "milliseconds", "protocol",
+                "revalidated",
                 "saved_percent",
                 "sha256",
                 "status", "stored", "url", "wire_bytes",
             ])
         #expect(report["url"] as? String == "\(origin.url)/feed?x=1")
         #expect(report["status"] as? Int == 200)
+        #expect(report["protocol"] as? String == "HTTP/1.1")
         #expect(report["coding"] as? String == "gzip")
         #expect(report["body_bytes"] as? Int == feed(1).count)
         #expect(report["wire_bytes"] as? Int == coded(feed(1), .gzip).count)

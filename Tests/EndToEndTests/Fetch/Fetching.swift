@@ -7,6 +7,7 @@ struct Fetching {
     /// The output of `--json`, as far as most tests need it.
     struct Report: Decodable {
         let status: Int
+        let `protocol`: String
         let coding: String
         let body_bytes: Int
         let wire_bytes: Int
@@ -28,6 +29,11 @@ struct Fetching {
 
     /// Fetches, and returns the report and the body; any failure fails the test.
     func fetch(_ url: String, _ arguments: String...) throws -> (report: Report, body: [UInt8]) {
+        try fetch(url, arguments: arguments)
+    }
+
+    /// Fetches, and returns the report and the body; any failure fails the test.
+    func fetch(_ url: String, arguments: [String]) throws -> (report: Report, body: [UInt8]) {
         let result = try RunningProcess.run(
             ["fetch", "--cache", "\(folder.path)/cache", "--json", "-o", "\(folder.path)/body", url]
                 + arguments)

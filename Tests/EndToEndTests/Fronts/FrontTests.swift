@@ -86,6 +86,20 @@ internal import Testing
     }
 
     @Test(arguments: Front.allCases)
+    func `a front speaks HTTP/2 to clients, and Dictum's deltas pass`(front: Front) throws {
+        try ifInstalled(front) { served in
+            let cache = try TemporaryFolder()
+            for turn in 1...3 {
+                let result = try served.fetch("--cache", cache.path, "--http2", "-o", "\(cache.path)/body")
+                #expect(
+                    result.status == 0 && result.text.contains(#""protocol":"HTTP/2""#), "\(result.errors)")
+                #expect(result.text.contains(#""coding":"dcz""#) == (turn > 1), "\(result.text)")
+                #expect(cache.read("body") == Feed.bytes(version: turn, items: 100))
+            }
+        }
+    }
+
+    @Test(arguments: Front.allCases)
     func `a WebSocket passes, both ways`(front: Front) throws {
         try ifInstalled(front) { served in
             let script = """

@@ -1,0 +1,53 @@
+/// Connects one transport within its time limit: the socket, then the TLS handshake, which chooses the version of HTTP.
+///
+/// Confined to its loop. Its owner holds it until the ending is called, once.
+final class ClientHandshake: Handler {
+    typealias Ending = (Result<any Transport, UpstreamError>) -> Void
+
+    private let transport: any Transport
+    private let core: EventLoop.Core
+    private var token = Token.none
+    private var isReached = false
+    private var onEnd: Ending?
+
+    /// Waits until `deadline` at most, in milliseconds of the loop's clock.
+    init(
+        _ transport: any Transport, core: EventLoop.Core, deadline: Int64, onEnd: @escaping Ending
+    ) {
+        self.transport = transport
+        self.core = core
+        self.onEnd = onEnd
+        token = core.add(self, descriptor: transport.descriptor, events: Readiness.edges)
+        core.setDeadline(token, deadline)
+    }
+
+    func ready(_ events: Readiness, _ core: EventLoop.Core) {
+        if !isReached {
+            guard !events.isDisjoint(with: [.writable, .broken]) else { return }
+            let error = Socket.pendingError(transport.descriptor)
+            guard error == 0 else { return end(.failure(.connectFailed(SystemError(code: error)))) }
+            isReached = true
+        }
+        switch transport.establish() {
+        case .done: end(.success(transport))
+        case .wouldBlock, .early: break
+        case .failed(let failure): end(.failure(.handshakeFailed(failure)))
+        }
+    }
+
+    func expired(_ core: EventLoop.Core) { end(.failure(.connectTimeout)) }
+
+    /// Gives up without calling the ending.
+    func cancel() {
+        onEnd = nil
+        core.unwatch(transport.descriptor)
+        core.remove(token)
+    }
+
+    private func end(_ result: Result<any Transport, UpstreamError>) {
+        guard let onEnd else { return }
+        // If the connection goes on, its socket gets another token.
+        cancel()
+        onEnd(result)
+    }
+}
