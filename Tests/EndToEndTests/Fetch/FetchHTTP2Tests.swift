@@ -112,6 +112,22 @@ internal import Testing
         #expect(lines.last?.hasPrefix("dictum: 200 over http/2, identity: 5 bytes") == true)
     }
 
+    @Test func `a body of many windows arrives whole, beside a head with every kind of field`() throws {
+        let body = Noise.bytes(24_000_000, seed: 5)
+        let origin = try Origin(wire("HTTP/1.1 200 OK", "Content-Type: image/png", body: body))
+        let proxy = try ServedProxy(origin, in: TemporaryFolder())
+        let fetching = try Fetching()
+        let fetched = try fetching.fetch(
+            proxy.url("/image?x=1"), "--http2-prior-knowledge", "-H", "Authorization: Bearer a", "-H",
+            "x-two: b", "-H", "x-two: c", "--cookie", "sid=1; theme=dark")
+        #expect(fetched.body == body && fetched.report.wire_bytes == body.count)
+        let request = try #require(origin.requests.first)
+        #expect(
+            request.startLine == "GET /image?x=1 HTTP/1.1" && request["Host"] == "127.0.0.1:\(proxy.port)")
+        #expect(request["Authorization"] == "Bearer a" && request["Cookie"] == "sid=1; theme=dark")
+        #expect(request.values("x-two") == ["b", "c"] && request["User-Agent"] == "dictum-fetch")
+    }
+
     // MARK: Connections
 
     @Test(arguments: [("/page", 1), ("/last-page", 2)])
