@@ -73,7 +73,7 @@ package final class HTTP2ClientConnection: Connection, RequestStream {
 
     package func abort() {
         handler = nil
-        io.transport?.resetOnClose()
+        if phase != .idle { io.transport?.resetOnClose() }
         close()
     }
 
