@@ -38,6 +38,10 @@ final class HTTP2Stream {
     /// What the client sent before the tunnel was open.
     private var beforeTunnel: [UInt8] = []
 
+    /// The priority that the client asks for.
+    private var askedPriority = Priority()
+    /// The parameters that the response's own field has.
+    private var priorityCorrection = Priority()
     private var response = Response.none
     /// The head that waits for the end of the loop's turn, so that it can be withdrawn.
     private(set) var head: ResponseHead?
@@ -94,7 +98,22 @@ final class HTTP2Stream {
     }
 
     /// Schedules the response as the client asks.
-    func prioritize(_ priority: Priority) { session.engine?.setPriority(priority, stream: id) }
+    func prioritize(_ priority: Priority) {
+        askedPriority = priority
+        schedule()
+    }
+
+    /// Schedules the response by its own Priority field where that differs (RFC 9218 section 8).
+    private func correctPriority(by headers: borrowing Headers) {
+        let correction = Priority(headers) ?? Priority()
+        guard correction != priorityCorrection else { return }
+        priorityCorrection = correction
+        schedule()
+    }
+
+    private func schedule() {
+        session.engine?.setPriority(priorityCorrection.merged(over: askedPriority), stream: id)
+    }
 
     /// True if the request may be served before the TLS handshake is complete.
     var mayBeEarly: Bool {
@@ -297,6 +316,7 @@ extension HTTP2Stream: ResponseStream {
         }
         head.headers.removeConnectionFields()
         session.complete(&head)
+        correctPriority(by: head.headers)
         bytesSent += head.headers.count * 32
         self.head = head
         session.hasResponse(self)
@@ -318,6 +338,7 @@ extension HTTP2Stream: ResponseStream {
         answer.headers.remove(.contentLength)
         answer.headers.remove(.secWebSocketAccept)
         session.complete(&answer)
+        correctPriority(by: answer.headers)
         self.head = answer
         session.hasResponse(self)
         let bytes = beforeTunnel

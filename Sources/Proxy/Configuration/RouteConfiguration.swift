@@ -1,4 +1,5 @@
 package import Dictionaries
+package import HTTP
 
 /// A route: the requests it is for, and its use of dictionaries.
 package struct RouteConfiguration: Sendable {
@@ -8,6 +9,8 @@ package struct RouteConfiguration: Sendable {
     package var text: String { match.text }
     /// The dictionaries of other paths that its documents announce; nil for the default.
     package var announcement: Announcement?
+    /// The parameters that its responses' priorities have, whatever client and upstream say; nil for none.
+    package var priority: Priority?
     /// The use of dictionaries; nil if they are off.
     package var dictionary: DictionaryPolicy?
     /// True for the default route: it accepts any path, so its chains start on probation.
@@ -86,6 +89,13 @@ extension Settings {
             The dictionaries of other paths that documents of this route announce by Link, at most four per document. auto: \
             those of public paths that clients fetch after the document, as long as that saves bytes; nothing if dictionary is \
             off. A list: the dictionaries of these paths.
+            """),
+        .value(
+            "priority", \.priority, .optional(.priority), example: "interactive",
+            """
+            The order of this route's responses on an HTTP/2 connection, in place of what the client and the upstream say \
+            (RFC 9218). interactive is urgency 1, background 5 and bulk 7; a client's default is 3. Responses carry it as \
+            Priority, for proxies before this one.
             """),
         .sectionOrOff(
             "dictionary", \.dictionary, dictionary, fresh: DictionaryPolicy(),

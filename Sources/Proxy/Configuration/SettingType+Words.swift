@@ -1,5 +1,6 @@
 internal import Dictionaries
 internal import HTTP
+internal import Primitives
 
 extension SettingType where Value == String {
     /// The name of a request field, with an optional `*` at either end.
@@ -92,6 +93,22 @@ extension SettingType where Value == String? {
                 return .some(text)
             }, write: { _ in "" })
     }
+}
+
+extension SettingType where Value == Priority {
+    /// A word for an urgency, or parameters of the Priority field (RFC 9218 section 4).
+    static let priority = scalar(
+        "interactive, background, bulk, or parameters of Priority, such as \"u=2, i\"",
+        write: { $0.text.inYAML },
+        read: { text in
+            if let urgency = urgencies[text] { return Priority(urgency: urgency) }
+            let priority = Priority(parsing: text.utf8.span)
+            // Text that a client may send and that is ignored is a mistake here.
+            let isWhole = priority.text.filter { $0 != " " } == text.filter { $0 != " " }
+            return isWhole && priority != Priority() ? priority : nil
+        })
+
+    private static let urgencies: [String: UInt8] = ["interactive": 1, "background": 5, "bulk": 7]
 }
 
 extension Substring {

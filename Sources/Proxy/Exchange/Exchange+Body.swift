@@ -65,6 +65,7 @@ extension Exchange {
     /// configured.
     func writeHead(_ head: consuming ResponseHead, body: BodyFraming) {
         record.status = Int(head.status.rawValue)
+        if let priority = route.priority { ResponseEdits.prioritize(&head.headers, by: priority) }
         if context.configuration.explain, !head.headers.contains(.dictumExplain) {
             let reason = record.reason.map { ";reason=\($0.text)" } ?? ""
             head.headers.append(.dictumExplain, record.coding.token + reason)

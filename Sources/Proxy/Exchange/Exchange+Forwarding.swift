@@ -172,6 +172,7 @@ extension Exchange {
         proxy.metrics.countUpgrade()
         var head = head
         hideIdentity(in: &head.headers)
+        if let priority = route.priority { ResponseEdits.prioritize(&head.headers, by: priority) }
         client.switchProtocols(head)
     }
 

@@ -76,6 +76,12 @@ struct ResponseEdits {
         headers.replace(.cacheControl, with: value)
     }
 
+    /// Puts a route's priority over the upstream's (RFC 9218 section 8).
+    static func prioritize(_ headers: inout Headers, by priority: Priority) {
+        let upstreams = Priority(headers) ?? Priority()
+        headers.replace(.priority, with: priority.merged(over: upstreams).text)
+    }
+
     /// Adds the names to the upstream's Vary, as RFC 9842 section 6.2 wants it on every variant.
     static func mergeVary(_ headers: inout Headers, _ variation: Variation) {
         let names = variation.names

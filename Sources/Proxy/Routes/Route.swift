@@ -15,6 +15,8 @@ final class Route: Sendable {
     let dictionary: DictionaryPolicy?
     /// The rule for shared caches, or nil if dictionaries are off, so that responses do not vary by them.
     let sharedCaches: DictionaryPolicy.SharedCaches?
+    /// The parameters that replace those of its responses' priorities, if any.
+    let priority: Priority?
     /// The announcements of other paths' dictionaries by this route's documents.
     let announcement: Announcement
     /// The way offers are delivered, or nil if dictionaries are off.
@@ -42,6 +44,7 @@ final class Route: Sendable {
         match = route.match
         text = route.text
         dictionary = route.dictionary
+        priority = route.priority
         let policy = configuration.policy(of: route)
         self.policy = policy
         impersonalFields = .wellKnown { !policy.personal.matches(fieldName: $0) }
