@@ -65,8 +65,8 @@ internal import CNghttp2
     package private(set) var frames: [Frame] = []
 
     /// Connects, and sends preface and SETTINGS unless told otherwise.
-    package init(port: UInt16, settings: [(UInt16, UInt32)]? = []) throws {
-        socket = try WireSocket(port: port)
+    package init(port: UInt16, settings: [(UInt16, UInt32)]? = [], receiveBytes: Int32? = nil) throws {
+        socket = try WireSocket(port: port, receiveBytes: receiveBytes)
         var made: OpaquePointer?
         guard unsafe nghttp2_hd_inflate_new(&made) == 0, let made = unsafe made else {
             throw WireError.cannotConnect(12)

@@ -61,8 +61,8 @@ protocol FrameEngineOwner: AnyObject {
     /// The outcome of writing a DATA frame.
     enum DataOutcome {
         case written
-        /// The output has no room for now.
-        case full
+        /// The output has no room for another one, which is not chosen before it has.
+        case writtenAndFull
         /// The body has been given up.
         case gone
     }
@@ -166,6 +166,9 @@ protocol FrameEngineOwner: AnyObject {
 
     var wantsRead: Bool { unsafe nghttp2_session_want_read(session) != 0 }
     var wantsWrite: Bool { unsafe nghttp2_session_want_write(session) != 0 }
+
+    /// The number of frames that wait, apart from DATA.
+    var queuedFrames: Int { unsafe nghttp2_session_get_outbound_queue_size(session) }
 
     /// True if the client's window has no room for bytes of the stream.
     func isWindowClosed(stream: Int32) -> Bool {
@@ -347,7 +350,7 @@ protocol FrameEngineOwner: AnyObject {
             let bytes = unsafe UnsafeBufferPointer(start: head, count: 9).span
             switch unsafe engine.owner.writeData(head: bytes, count: count, stream: frame.hd.stream_id) {
             case .written: return 0
-            case .full: return NGHTTP2_ERR_WOULDBLOCK.rawValue
+            case .writtenAndFull: return NGHTTP2_ERR_PAUSE.rawValue
             case .gone: return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue
             }
         }

@@ -130,11 +130,10 @@ extension HTTP2Session: FrameEngineOwner {
     }
 
     func bodyReady(stream id: Int32, countMax: Int) -> FrameEngine.BodyPart {
-        streams[id]?.bodyPart(countMax: countMax) ?? .none
+        streams[id]?.bodyPart(countMax: min(countMax, dataBytesMax)) ?? .none
     }
 
     func writeData(head: Span<UInt8>, count: Int, stream id: Int32) -> FrameEngine.DataOutcome {
-        guard io.output.count < Self.outputBytesMax else { return .full }
         // A response may be given up while its frame waits for room.
         guard let stream = streams[id], stream.queuedBytes >= count else { return .gone }
         append {
@@ -144,6 +143,6 @@ extension HTTP2Session: FrameEngineOwner {
         budget.passed(count)
         waits.windowPace.passed(
             count, at: core.now, idleTimeout: settings.idleTimeout, bytesPerSecond: settings.bodyRate)
-        return .written
+        return hasRoom ? .written : .writtenAndFull
     }
 }

@@ -20,6 +20,8 @@ final class HTTP2Session: AcceptedConnection {
     var budget: HTTP2Budget
     var ids = StreamIdentifiers()
     var priorities = PrioritySignals()
+    /// The bytes that wait for the socket here at most, and as many again in the system.
+    private var quota: OutputQuota
     /// The bytes of the header sections of open streams.
     var fieldBytes = 0
     var waits: HTTP2Waits
@@ -48,8 +50,8 @@ final class HTTP2Session: AcceptedConnection {
         case lingering
     }
 
-    /// The bytes that wait for the socket at most: the part that priorities cannot reorder any more.
-    static let outputBytesMax = 64 * 1024
+    /// The smallest room that is filled; small DATA frames would cost the client as many window updates.
+    private static let frameBytesMin = 8 * 1024
 
     /// Makes a session, which begins with bytes that have been read already.
     init(
@@ -68,6 +70,7 @@ final class HTTP2Session: AcceptedConnection {
         io = ConnectionCore(transport, now: core.now)
         io.putBack(firstBytes)
         budget = HTTP2Budget(now: core.now)
+        quota = OutputQuota(now: core.now)
         waits = HTTP2Waits(idleUntil: core.now + settings.headTimeout)
         if tls?.isEarly == true { handshake = PendingHandshake(deadline: waits.idleUntil) }
     }
@@ -76,7 +79,7 @@ final class HTTP2Session: AcceptedConnection {
         guard let transport = io.transport else { return }
         engine = FrameEngine(owner: self, settings: HTTP2Settings(settings.limits))
         guard engine != nil else { return close() }
-        Socket.limitUnsent(transport.descriptor, to: Self.outputBytesMax)
+        Socket.limitUnsent(transport.descriptor, to: quota.bytes)
         io.token = core.add(self, descriptor: transport.descriptor, events: Readiness.edges)
         // Bytes that came with the preface or the end of the handshake have already left the socket.
         io.isReadable = true
@@ -112,11 +115,14 @@ final class HTTP2Session: AcceptedConnection {
 
     // MARK: Reading
 
-    /// True while the client's bytes are of use; one that does not read its responses gets no further ones.
+    /// True while the client's bytes are of use; one that does not read gets no further frames.
+    ///
+    /// Bodies that wait do not count: a more urgent request may come while they do.
     var wantsInput: Bool {
         guard isAlive, !io.isBroken else { return false }
         if ending == .lingering { return true }
-        return io.output.count < Self.outputBytesMax && engine?.wantsRead == true
+        guard let engine, engine.wantsRead else { return false }
+        return hasRoom || engine.queuedFrames < HTTP2Settings.streamsMax
     }
 
     func received(_ count: Int) {}
@@ -181,12 +187,18 @@ final class HTTP2Session: AcceptedConnection {
     /// Moves frames into the output until there are no more or it is full.
     private func fill() {
         guard let engine, isAlive else { return }
-        while io.output.count < Self.outputBytesMax {
+        while hasRoom {
             let count = engine.send { frames in changeOutput { $0.append(frames) } }
             guard let count else { return io.isBroken = true }
             guard count > 0 else { return }
         }
     }
+
+    /// The largest body of a DATA frame that the output has room for.
+    var dataBytesMax: Int { quota.bytes - io.output.count - FrameEngine.Frame.headBytes }
+
+    /// True while another frame may be moved into the output.
+    var hasRoom: Bool { dataBytesMax >= Self.frameBytesMin }
 
     private func reportRoom() {
         guard !full.isEmpty else { return }
@@ -197,10 +209,17 @@ final class HTTP2Session: AcceptedConnection {
 
     func wrote(_ outcome: WriteOutcome) {
         switch outcome {
-        case .wrote: noteTaken()
+        case .wrote(let count):
+            noteTaken()
+            adaptQuota(count)
         case .wouldBlock: break
         case .failed: io.isBroken = true
         }
+    }
+
+    private func adaptQuota(_ written: Int) {
+        guard quota.passed(written, at: core.now), let transport = io.transport else { return }
+        Socket.limitUnsent(transport.descriptor, to: quota.bytes)
     }
 
     /// Adds the fields that every response of the server has.

@@ -13,7 +13,15 @@ internal import Testing
     private let server: TestServer
 
     init() throws {
-        server = try TestServer { $0.answer(String(repeating: "x", count: Self.bodyBytes)) }
+        server = try TestServer { request in
+            let body = String(repeating: "x", count: Self.bodyBytes)
+            var head = testHead()
+            // A path such as /u=1 is the Priority of the response.
+            if request.path != "/" { head.headers.append(.priority, String(request.path.dropFirst())) }
+            request.connection.start(head, body: .length(UInt64(body.utf8.count)))
+            request.connection.write(body.utf8.span)
+            request.connection.finish()
+        }
     }
 
     /// Waits until the streams' heads have come, then opens all windows by one frame; returns the order of the bodies.
@@ -95,6 +103,67 @@ internal import Testing
         peer.request(3, "/", [("priority", "u=1")])
         peer.request(5, "/", [("priority", "u=6")])
         #expect(order(of: [1, 3, 5], peer) == [5, 3, 1])
+    }
+
+    @Test func `the response's field corrects each parameter that it names, also after an update`() throws {
+        let peer = try makePeer()
+        peer.request(1, "/u=1", [("priority", "u=5, i")])
+        peer.request(3, "/x=1", [("priority", "u=1, i")])
+        peer.request(5, "/u=6", [("priority", "u=0")])
+        peer.prioritize(5, "u=1, i")
+        #expect(order(of: [1, 3, 5], peer) == [1, 3, 1, 3, 5])
+    }
+
+    @Test func `a small response overtakes a download, but for the bytes that are under way`() throws {
+        // In turns they would be several hundred thousand, and one after the other any number. Those under way are in
+        // the buffers of the client and the system, and in the output.
+        #expect(try downloadBytes(before: 1_000_000, at: "u=1") < 400_000)
+    }
+
+    /// Returns how many bytes of a download come between a request for `count` bytes and their end.
+    private func downloadBytes(before count: Int, at priority: String) throws -> Int {
+        let chunk = [UInt8](repeating: 1, count: 10_000)
+        let server = try TestServer { request in
+            guard request.path == "/download" else {
+                return request.answer(String(repeating: "x", count: count))
+            }
+            let push: (TestRequest) -> Void = {
+                while $0.connection.canWrite { $0.connection.write(chunk.span) }
+            }
+            request.onDrained = push
+            request.connection.start(testHead(), body: .chunked)
+            push(request)
+        }
+        // Only the socket is slow: the windows are open.
+        let peer = try HTTP2Peer(server, settings: [(4, 1 << 30)], receiveBytes: 65_536)
+        peer.send(HTTP2Peer.Kind.windowUpdate, payload: HTTP2Peer.number(1 << 30))
+        peer.request(1, "/download", [("priority", "u=3, i")])
+        var downloaded = 0
+        while downloaded < 500_000 {
+            let frame = try #require(peer.readFrame { $0.type == HTTP2Peer.Kind.data })
+            downloaded += frame.payload.count
+        }
+        peer.request(3, "/page", [("priority", priority)])
+        let before = peer.frames.count
+        let page = try #require(peer.response(3))
+        #expect(page.body.count == count)
+        return peer.frames[before...].reduce(0) { $0 + ($1.stream == 1 ? $1.payload.count : 0) }
+    }
+
+    @Test func `few bytes wait for a slow socket, more for a fast one`() {
+        var quota = OutputQuota(now: 1_000)
+        let taken: [(bytes: Int, at: Int64)] = [
+            (999_999, 1_100), (600_000, 1_150), (400_000, 1_200), (1_000_000, 2_000),
+        ]
+        var changes: [Bool] = []
+        var sizes = [quota.bytes]
+        for (bytes, time) in taken {
+            changes.append(quota.passed(bytes, at: time))
+            sizes.append(quota.bytes)
+        }
+        #expect(changes == [false, false, true, true])
+        let (small, large) = (OutputQuota.small, OutputQuota.large)
+        #expect(sizes == [small, small, small, large, small])
     }
 
     @Test(arguments: ["u=9, i", "u=-1, i=?1, x=1"])

@@ -4,9 +4,11 @@ internal import TestSupport
 
 extension HTTP2Peer {
     /// Connects, and sends preface and SETTINGS unless told otherwise.
-    convenience init(_ server: TestServer, settings: [(UInt16, UInt32)]? = []) throws {
+    convenience init(_ server: TestServer, settings: [(UInt16, UInt32)]? = [], receiveBytes: Int32? = nil)
+        throws
+    {
         guard case .ip(_, let port) = server.endpoint else { throw SystemError(code: 22) }
-        try self.init(port: port, settings: settings)
+        try self.init(port: port, settings: settings, receiveBytes: receiveBytes)
     }
 
     /// Reads to the end of the connection; returns the error of the last GOAWAY.
