@@ -97,11 +97,15 @@ internal import CNghttp2
 
     /// HPACK literals without indexing (RFC 7541 section 6.2.2), none of them Huffman coded.
     package static func block(_ fields: [(String, String)]) -> [UInt8] {
-        fields.flatMap { name, value in [0] + text(name) + text(value) }
+        fields.flatMap { name, value in [0] + literal(Array(name.utf8)) + literal(Array(value.utf8)) }
     }
 
-    private static func text(_ text: String) -> [UInt8] {
-        let bytes = Array(text.utf8)
+    /// As above, for names and values of any bytes.
+    package static func block(bytes fields: [(name: [UInt8], value: [UInt8])]) -> [UInt8] {
+        fields.flatMap { name, value in [0] + literal(name) + literal(value) }
+    }
+
+    private static func literal(_ bytes: [UInt8]) -> [UInt8] {
         guard bytes.count >= 127 else { return [UInt8(bytes.count)] + bytes }
         var (length, rest) = ([UInt8(127)], bytes.count - 127)
         while rest >= 128 {

@@ -6,8 +6,6 @@ internal import Primitives
 /// All calls come from within the engine's own `receive` and `send`. The receiver may call the engine back, except for
 /// those two.
 protocol FrameEngineOwner: AnyObject {
-    /// A frame has begun.
-    func frameBegan(_ frame: FrameEngine.Frame)
     /// A header section has begun: that of a request, or its trailers.
     func fieldsBegan(stream: Int32, areTrailers: Bool)
     /// A field, its name in lower case and both checked by RFC 9113 section 8.2; valid during the call.
@@ -23,7 +21,7 @@ protocol FrameEngineOwner: AnyObject {
     /// The client has signalled the priority of a stream by a PRIORITY_UPDATE (RFC 9218 section 7.1).
     func prioritized(stream: Int32, _ value: Span<UInt8>)
     /// A frame has been put into the output.
-    func frameSent(_ frame: FrameEngine.Frame)
+    func frameSent(_ frame: HTTP2Frame)
     /// The stream is over; nothing about it comes later.
     func closed(stream: Int32, error: UInt32)
     /// How many bytes of the response's body may go out now, at most `countMax`.
@@ -36,28 +34,6 @@ protocol FrameEngineOwner: AnyObject {
 ///
 /// Confined to its loop. Beside `ClientFrameEngine`, the only file that calls the library.
 @safe final class FrameEngine {
-    /// A frame's head (RFC 9113 section 4.1).
-    struct Frame {
-        /// The types of frames that a connection tells apart.
-        enum Kind {
-            case data, headers, priority, reset, continuation, priorityUpdate, other
-        }
-
-        let kind: Kind
-        let stream: Int32
-        let length: Int
-        let endsStream: Bool
-        /// The error code of a RST_STREAM; 0 for other frames.
-        var error: UInt32 = 0
-
-        /// The bytes of a head.
-        static let headBytes = 9
-        /// The bytes of a stream's number in a payload.
-        static let streamBytes = 4
-        /// RFC 9218 section 7.1.
-        static let priorityUpdateType = UInt8(NGHTTP2_PRIORITY_UPDATE.rawValue)
-    }
-
     /// The outcome of writing a DATA frame.
     enum DataOutcome {
         case written
@@ -112,7 +88,7 @@ protocol FrameEngineOwner: AnyObject {
         unsafe nghttp2_option_set_no_closed_streams(options, 1)
         unsafe nghttp2_option_set_max_deflate_dynamic_table_size(options, 4096)
         // Read here: nghttp2 1.52 itself writes to streams that it has freed if such frames had announced them.
-        unsafe nghttp2_option_set_user_recv_extension_type(options, Frame.priorityUpdateType)
+        unsafe nghttp2_option_set_user_recv_extension_type(options, HTTP2Frame.Kind.priorityUpdate.rawValue)
         return unsafe options
     }
 
@@ -271,14 +247,6 @@ protocol FrameEngineOwner: AnyObject {
         guard unsafe nghttp2_session_callbacks_new(&made) == 0, let callbacks = unsafe made else {
             return nil
         }
-        unsafe nghttp2_session_callbacks_set_on_begin_frame_callback(callbacks) { _, head, user in
-            // Safe: nghttp2 passes a valid head for the call.
-            guard let engine = unsafe FrameEngine.engine(user), let head = unsafe head?.pointee else {
-                return 0
-            }
-            engine.owner.frameBegan(Frame(head))
-            return 0
-        }
         unsafe nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks) { _, frame, user in
             // Safe: nghttp2 passes a valid frame for the call; a HEADERS frame has a category.
             guard let engine = unsafe FrameEngine.engine(user), let frame = unsafe frame?.pointee else {
@@ -331,7 +299,7 @@ protocol FrameEngineOwner: AnyObject {
             guard let engine = unsafe FrameEngine.engine(user), let frame = unsafe frame?.pointee else {
                 return 0
             }
-            var sent = unsafe Frame(frame.hd)
+            var sent = unsafe HTTP2Frame(frame.hd)
             if sent.kind == .reset { sent.error = unsafe frame.rst_stream.error_code }
             engine.owner.frameSent(sent)
             return 0
@@ -359,7 +327,7 @@ protocol FrameEngineOwner: AnyObject {
 
     private func received(_ frame: nghttp2_frame) {
         // Safe: the kind of a frame says which member of the union is set.
-        let head = unsafe Frame(frame.hd)
+        let head = unsafe HTTP2Frame(frame.hd)
         switch head.kind {
         case .headers:
             if unsafe frame.headers.cat == NGHTTP2_HCAT_REQUEST {
@@ -379,7 +347,7 @@ protocol FrameEngineOwner: AnyObject {
 
     /// Keeps the bytes of a PRIORITY_UPDATE, and of one that is too long no more than show that.
     private func collect(_ bytes: Span<UInt8>) {
-        let room = Frame.streamBytes + Priority.fieldBytesMax + 1 - priorityUpdate.count
+        let room = HTTP2Frame.streamBytes + Priority.fieldBytesMax + 1 - priorityUpdate.count
         priorityUpdate.append(bytes.extracting(0..<min(room, bytes.count)))
     }
 
@@ -387,10 +355,10 @@ protocol FrameEngineOwner: AnyObject {
         var payload: [UInt8] = []
         swap(&payload, &priorityUpdate)
         guard carrier == 0 else { return terminate(.protocolError) }
-        guard payload.count >= Frame.streamBytes else { return terminate(.frameSizeError) }
+        guard payload.count >= HTTP2Frame.streamBytes else { return terminate(.frameSizeError) }
         // The highest bit is reserved.
-        let stream = payload[..<Frame.streamBytes].reduce(Int32(0)) { ($0 & 0x7f_ffff) << 8 | Int32($1) }
-        owner.prioritized(stream: stream, payload.span.extracting(Frame.streamBytes..<payload.count))
+        let stream = payload[..<HTTP2Frame.streamBytes].reduce(Int32(0)) { ($0 & 0x7f_ffff) << 8 | Int32($1) }
+        owner.prioritized(stream: stream, payload.span.extracting(HTTP2Frame.streamBytes..<payload.count))
     }
 
     private static let readBody: nghttp2_data_source_read_callback = {
@@ -414,22 +382,9 @@ protocol FrameEngineOwner: AnyObject {
     }
 }
 
-extension FrameEngine.Frame {
+extension HTTP2Frame {
     fileprivate init(_ head: nghttp2_frame_hd) {
-        let kind: Kind =
-            switch head.type {
-            case UInt8(NGHTTP2_DATA.rawValue): .data
-            case UInt8(NGHTTP2_HEADERS.rawValue): .headers
-            case UInt8(NGHTTP2_PRIORITY.rawValue): .priority
-            case UInt8(NGHTTP2_RST_STREAM.rawValue): .reset
-            case UInt8(NGHTTP2_CONTINUATION.rawValue): .continuation
-            case Self.priorityUpdateType: .priorityUpdate
-            default: .other
-            }
-        // The flag has this meaning in two types only.
-        let endsStream =
-            head.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0 && (kind == .data || kind == .headers)
-        self.init(kind: kind, stream: head.stream_id, length: head.length, endsStream: endsStream)
+        self.init(type: head.type, flags: head.flags, stream: head.stream_id, length: head.length)
     }
 }
 

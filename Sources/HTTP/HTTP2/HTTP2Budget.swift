@@ -10,18 +10,14 @@ struct HTTP2Budget: Sendable {
     static let controlFramesMax = 1_000
     /// The control frames that one completed response justifies: window updates above all.
     static let controlFramesPerResponse = 8
-    /// The bytes of bodies that justify one more.
-    static let bytesPerControlFrame = 4 * 1024
+    /// The bytes of bodies that justify one more: some clients open two windows for every four KiB that they read.
+    static let bytesPerControlFrame = 1024
     /// The control frames that a second justifies.
     static let controlFramesPerSecond: Int64 = 10
-
-    /// The bytes of frames of unknown types, which nghttp2 passes over.
-    static let unknownBytesMax = 1 << 20
 
     private(set) var resets = HTTP2Budget.resetsMax
     private(set) var controlFrames = HTTP2Budget.controlFramesMax
     private var bytes = 0
-    private var unknownBytes = 0
     private var refilledAt: Int64
 
     /// Begins with full budgets at a monotonic millisecond.
@@ -42,12 +38,6 @@ struct HTTP2Budget: Sendable {
         }
         controlFrames -= 1
         return controlFrames >= 0
-    }
-
-    /// Counts bytes that have come, less those of frames that are known; returns false once there were too many.
-    mutating func countUnknown(_ count: Int) -> Bool {
-        unknownBytes += count
-        return unknownBytes <= Self.unknownBytesMax
     }
 
     /// Counts a response that was completed.

@@ -7,6 +7,7 @@ enum HTTP2Preface {
         case whole
     }
 
+    static var count: Int { bytes.count }
     private static let bytes = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
 
     /// Compares the first bytes of a connection.

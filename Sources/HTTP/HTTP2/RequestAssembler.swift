@@ -39,9 +39,10 @@ struct RequestAssembler: Sendable {
 
     /// Adds a field of the request's head, or of its trailers.
     mutating func append(_ name: Span<UInt8>, _ value: Span<UInt8>, isTrailer: Bool) {
-        guard error == nil else { return }
+        // Also of a refused request: the connection pays for all that it has decoded.
         fieldCount += 1
         fieldBytes += name.count + value.count + Self.fieldOverhead
+        guard error == nil else { return }
         guard fieldCount <= min(Self.fieldCountMax, limits.fieldCount) else { return fail(.tooManyFields) }
         let bytesMax = Self.fieldBytesMax(limits) + (isTrailer ? limits.trailerBytes : 0)
         guard fieldBytes <= bytesMax else { return fail(isTrailer ? .trailersTooLarge : .headTooLarge) }

@@ -5,8 +5,8 @@ extension HTTP2Session: FrameEngineOwner {
     /// The bytes of all header sections at a time.
     private static let fieldBytesMax = 256 * 1024
 
-    func frameBegan(_ frame: FrameEngine.Frame) {
-        _ = budget.countUnknown(-frame.length - FrameEngine.Frame.headBytes)
+    /// Judges a frame before the engine processes it.
+    func frameBegan(_ frame: HTTP2Frame) {
         switch frame.kind {
         case .headers where frame.stream > ids.last:
             begin(frame.stream)
@@ -16,8 +16,8 @@ extension HTTP2Session: FrameEngineOwner {
             budget.passed(frame.length)
             checkStream(of: frame)
         case .continuation: break
-        case .priority where frame.stream == 0:
-            // RFC 9113 section 6.3; nghttp2 ignores all PRIORITY frames.
+        case .priority where frame.stream == 0 || frame.dependency == frame.stream:
+            // RFC 9113 section 6.3, RFC 7540 section 5.3.1; nghttp2 ignores all PRIORITY frames.
             terminate(.protocolError)
         case .data, .priority, .reset, .priorityUpdate, .other:
             if !budget.countControlFrame(now: core.now) { exceed(.controlFrames) }
@@ -37,7 +37,7 @@ extension HTTP2Session: FrameEngineOwner {
     /// Ends the connection if a frame names a stream that the client has ended or passed over.
     ///
     /// RFC 9113 sections 5.1 and 5.1.1; nghttp2 ignores such frames.
-    private func checkStream(of frame: FrameEngine.Frame) {
+    private func checkStream(of frame: HTTP2Frame) {
         guard frame.stream <= ids.last, frame.stream % 2 == 1, engine?.knows(stream: frame.stream) == false,
             !ids.endedEarly.contains(frame.stream)
         else { return }
@@ -72,7 +72,7 @@ extension HTTP2Session: FrameEngineOwner {
         stream.assemble()
         stream.prioritize(priorities.take(forOpened: id, field: stream.requestedPriority))
         begin(stream)
-        if ids.last / 2 >= settings.requestsMax { announceEnd() }
+        if (ids.last + 1) / 2 >= settings.requestsMax { announceEnd() }
     }
 
     func data(_ bytes: Span<UInt8>, stream id: Int32) {
@@ -102,11 +102,11 @@ extension HTTP2Session: FrameEngineOwner {
         }
     }
 
-    func frameSent(_ frame: FrameEngine.Frame) {
+    func frameSent(_ frame: HTTP2Frame) {
         switch frame.kind {
         case .data, .headers:
             guard frame.endsStream, let stream = streams[frame.stream] else { return }
-            budget.responseCompleted()
+            if !stream.isRefused { budget.responseCompleted() }
             // RFC 9113 section 8.1: the rest of the request is of no use.
             if !stream.isRequestEnded { engine?.reset(stream: frame.stream, .noError) }
         case .reset where frame.error != HTTP2Error.noError.rawValue:
@@ -124,7 +124,7 @@ extension HTTP2Session: FrameEngineOwner {
         stream.giveBackWindow()
         if !stream.hasBegun, !stream.isResetByClient, error == HTTP2Error.protocolError.rawValue {
             // The engine has refused its fields.
-            refuse(.malformed(.malformedStream)) { _, _ in 0 }
+            reportMalformed()
         }
         stream.lose(.closed)
     }

@@ -22,6 +22,7 @@ final class HTTP2Session: AcceptedConnection {
     var priorities = PrioritySignals()
     /// The bytes that wait for the socket here at most, and as many again in the system.
     private var quota: OutputQuota
+    private var scanner = FrameScanner()
     /// The bytes of the header sections of open streams.
     var fieldBytes = 0
     var waits: HTTP2Waits
@@ -128,11 +129,13 @@ final class HTTP2Session: AcceptedConnection {
     func received(_ count: Int) {}
 
     func consume(_ bytes: Span<UInt8>) -> Int {
-        guard let engine, ending != .lingering else { return bytes.count }
-        if let error = engine.receive(bytes) {
-            fail(error)
-        } else if !budget.countUnknown(bytes.count) {
-            exceed(.controlFrames)
+        var offset = 0
+        // Frame by frame, because each one may change the meaning of the next.
+        while offset < bytes.count, ending != .lingering, let engine {
+            let (end, frame) = scanner.next(bytes, from: offset)
+            if let frame { frameBegan(frame) }
+            if let error = engine.receive(bytes.extracting(offset..<end)) { fail(error) }
+            offset = end
         }
         return bytes.count
     }
@@ -155,8 +158,13 @@ final class HTTP2Session: AcceptedConnection {
         for stream in late where stream.isExchanging { stream.begin(on: application) }
     }
 
+    /// Counts a request that the engine has reset.
+    func reportMalformed() { application.refuseSilently(.malformed(.malformedStream), from: peer) }
+
+    /// Responds to a stream without a request; as in HTTP/1.1, a client has few of these.
     func refuse(_ refusal: Refusal, send: (ResponseHead, [UInt8]) -> Int) {
         application.refuse(refusal, from: peer, send: send)
+        if !budget.countReset() { exceed(.resets) }
     }
 
     // MARK: Writing
@@ -195,7 +203,7 @@ final class HTTP2Session: AcceptedConnection {
     }
 
     /// The largest body of a DATA frame that the output has room for.
-    var dataBytesMax: Int { quota.bytes - io.output.count - FrameEngine.Frame.headBytes }
+    var dataBytesMax: Int { quota.bytes - io.output.count - HTTP2Frame.headBytes }
 
     /// True while another frame may be moved into the output.
     var hasRoom: Bool { dataBytesMax >= Self.frameBytesMin }

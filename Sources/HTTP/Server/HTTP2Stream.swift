@@ -13,6 +13,8 @@ final class HTTP2Stream {
     var handler: (any RequestHandler)?
     /// True once the application has the request, or its refusal.
     private(set) var hasBegun = false
+    /// True if the request was refused before the application had it.
+    private(set) var isRefused = false
     /// True once the client has sent the whole request.
     var isRequestEnded = false
     var isResetByClient = false
@@ -137,6 +139,7 @@ final class HTTP2Stream {
 
     /// Responds without a request.
     func refuse(_ refusal: Refusal) {
+        isRefused = true
         session.refuse(refusal) { head, body in
             let before = bytesSent
             start(head, body: .length(UInt64(body.count)))
@@ -317,7 +320,8 @@ extension HTTP2Stream: ResponseStream {
         head.headers.removeConnectionFields()
         session.complete(&head)
         correctPriority(by: head.headers)
-        bytesSent += head.headers.count * 32
+        // As long as in HTTP/1.1: how much HPACK saves is known only after the exchange has been counted.
+        bytesSent += head.headers.block.count
         self.head = head
         session.hasResponse(self)
     }

@@ -43,6 +43,28 @@ private let hello = Array("hello\n".utf8)
         #expect(try client.proxy.metric("dictum_tls_handshakes_total", where: "resumed") == 1)
     }
 
+    @Test func `over HTTP/2 a safe request is forwarded early, and another waits for the handshake`() throws {
+        let client = try served(", early_data: true", "limits: {head_timeout: 1s, keep_alive_timeout: 1s}")
+        #expect(
+            try client.sClient("-tls1_3 -alpn h2 -sess_out session", input: "").contains("ALPN protocol: h2"))
+        func request(_ stream: Int32, _ method: String, _ path: String) -> [UInt8] {
+            let fields = [
+                (":method", method), (":scheme", "https"), (":authority", "api.test"), (":path", path),
+            ]
+            return HTTP2Peer.frame(
+                HTTP2Peer.Kind.headers, 5, stream: stream, payload: HTTP2Peer.block(fields))
+        }
+        let early =
+            HTTP2Peer.preface + HTTP2Peer.frame(HTTP2Peer.Kind.settings) + request(1, "GET", "/a")
+            + request(3, "DELETE", "/b")
+        try Data(early).write(to: URL(filePath: client.certificates.file("early")))
+        let result = try client.python(Self.relay + #"relay(hold=True, more=["-alpn", "h2"])"#)
+        #expect(result.status == 0, "\(result.errors)")
+        let requests = client.proxy.origin.requests
+        #expect(requests.map(\.target) == ["/a"], "the handshake is never complete")
+        #expect(requests.map { $0.values("Early-Data") } == [["1"]])
+    }
+
     @Test func `by default none is taken, and the request is answered after the handshake`() throws {
         let client = try served("")
         #expect(try begin(client).contains("Max Early Data: 0"))
@@ -94,12 +116,12 @@ private let hello = Array("hello\n".utf8)
         import socket, subprocess, sys, threading
         port = int(sys.argv[1])
 
-        def relay(hold, end=None):
+        def relay(hold, end=None, more=()):
             listener = socket.create_server(("127.0.0.1", 0))
             there = str(listener.getsockname()[1])
             asker = subprocess.Popen(
                 ["timeout", "20", "openssl", "s_client", "-connect", "127.0.0.1:" + there, "-CAfile", "ca.pem",
-                 "-ign_eof", "-tls1_3", "-sess_in", "session", "-early_data", "early"],
+                 "-ign_eof", "-tls1_3", "-sess_in", "session", "-early_data", "early", *more],
                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             near, _ = listener.accept()
             far = socket.create_connection(("127.0.0.1", port), timeout=300)

@@ -218,4 +218,39 @@ internal import Testing
         peer.send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
         #expect(peer.readHead().hasPrefix("HTTP/1.1 505 "))
     }
+
+    @Test func `a connection ends in two steps after its last request`() throws {
+        var settings = ServerSettings()
+        settings.requestsMax = 3
+        let server = try TestServer(settings) { $0.answer("x") }
+        let peer = try HTTP2Peer(server)
+        for stream: Int32 in [1, 3] {
+            peer.request(stream)
+            #expect(peer.response(stream)?.text == "x")
+        }
+        #expect(!peer.frames.contains { $0.type == HTTP2Peer.Kind.goAway })
+        peer.request(5)
+        let notice = try #require(peer.readFrame { $0.type == HTTP2Peer.Kind.goAway })
+        #expect(notice.payload.prefix(4) == [0x7f, 0xff, 0xff, 0xff])
+        peer.request(7)
+        #expect(peer.response(7)?.text == "x", "a request on its way is served")
+        #expect(peer.ending() == .noError)
+    }
+
+    @Test func `a long response shares the connection with short ones that come later`() throws {
+        let long = Noise.bytes(3_000_000, seed: 9)
+        let server = try TestServer { request in
+            if request.path == "/short" { return request.answer("short") }
+            request.connection.start(testHead(), body: .length(UInt64(long.count)))
+            request.connection.write(long.span)
+            request.connection.finish()
+        }
+        let peer = try HTTP2Peer(server, settings: [(4, 0x7fff_ffff)])
+        peer.send(HTTP2Peer.Kind.windowUpdate, stream: 0, payload: HTTP2Peer.number(0x7fff_0000 - 65_535))
+        peer.request(1, "/long")
+        for number: Int32 in 1...20 { peer.request(1 + 2 * number, "/short") }
+        for number: Int32 in 1...20 { #expect(peer.response(1 + 2 * number)?.text == "short") }
+        #expect(peer.frames.last { $0.stream == 1 }?.endsStream == false, "the long one goes on")
+        #expect(peer.response(1)?.body == long)
+    }
 }

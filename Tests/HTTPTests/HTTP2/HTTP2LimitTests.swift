@@ -192,4 +192,82 @@ internal import Testing
         let reset = try #require(peer.readFrame { $0.type == Kind.reset || $0.type == Kind.goAway })
         #expect(reset.error == .flowControlError, "more than the window is an error")
     }
+
+    @Test func `a frame on a stream that is closed ends the connection`() throws {
+        let server = try TestServer { $0.answer("x") }
+        let ended = try HTTP2Peer(server)
+        ended.request(1)
+        #expect(ended.response(1)?.text == "x")
+        ended.data(1, wire("late"))
+        #expect(ended.ending() == .streamClosed)
+        let slow = try TestServer { _ in }
+        let reset = try HTTP2Peer(slow)
+        reset.request(1, method: "POST", endsStream: false)
+        reset.send(Kind.reset, stream: 1, payload: HTTP2Peer.number(8))
+        reset.data(1, wire("late"))
+        #expect(reset.ending() == .streamClosed)
+        let passed = try HTTP2Peer(slow)
+        passed.request(5)
+        passed.request(3)
+        #expect(passed.ending() == .protocolError, "a number below the last one")
+    }
+
+    @Test func `a stream that depends on itself ends the connection`() throws {
+        let server = try TestServer { _ in }
+        let peer = try HTTP2Peer(server)
+        peer.send(Kind.priority, stream: 3, payload: [0, 0, 0, 3, 9])
+        #expect(peer.ending() == .protocolError)
+    }
+
+    @Test func `the body of a refused stream does no harm`() throws {
+        let server = try TestServer { request in request.onEnd = { $0.answer("done") } }
+        let peer = try HTTP2Peer(server)
+        for number in 0..<101 {
+            peer.request(Int32(1 + 2 * number), "/\(number)", method: "POST", endsStream: false)
+        }
+        peer.data(201, wire("late"))
+        peer.send(Kind.headers, 5, stream: 201, payload: HTTP2Peer.block([("x-sum", "4")]))
+        peer.data(1, wire("x"), endsStream: true)
+        #expect(peer.response(1)?.text == "done")
+        #expect(peer.response(201)?.reset == .refusedStream)
+    }
+
+    @Test func `a response that is given up while its frame waits for room is reset`() throws {
+        let body = Noise.bytes(2_000_000, seed: 5)
+        let server = try TestServer { request in
+            request.connection.start(testHead(), body: .length(UInt64(body.count)))
+            request.connection.write(body.span)
+            if request.path == "/bad" { request.onDrained = { $0.connection.abort() } }
+            if request.path == "/good" { request.connection.finish() }
+        }
+        // Windows for all, and a client that does not read yet.
+        let peer = try HTTP2Peer(server, settings: [(4, 0x7fff_ffff)])
+        peer.send(Kind.windowUpdate, stream: 0, payload: HTTP2Peer.number(0x7fff_0000 - 65_535))
+        peer.request(1, "/good")
+        peer.request(3, "/bad")
+        #expect(peer.response(1)?.body == body)
+        #expect(peer.response(3)?.reset == .internalError)
+    }
+
+    @Test func `a bomb of repeated fields ends the connection, though its windows are closed`() throws {
+        let server = try TestServer { $0.answer("") }
+        let peer = try HTTP2Peer(server, settings: [(4, 0)])
+        let pseudo = HTTP2Peer.block([
+            (":method", "GET"), (":scheme", "http"), (":authority", "api.test"), (":path", "/"),
+        ])
+        // A value of 3900 bytes in the table, then eight thousand times one byte that names it: 31 MB.
+        let long: [UInt8] =
+            [0x40, 1] + wire("b") + [0x7f, 0xbd, 0x1d] + [UInt8](repeating: 0x7a, count: 3_900)
+        peer.send(
+            Kind.headers, 5, stream: 1, payload: pseudo + long + [UInt8](repeating: 0xbe, count: 8_000))
+        #expect(peer.ending() == .enhanceYourCalm)
+    }
+
+    @Test func `requests that are refused again and again end the connection`() throws {
+        let server = try TestServer { $0.answer("") }
+        let peer = try HTTP2Peer(server)
+        for number in 0..<150 { peer.request(Int32(1 + 2 * number), "/", [("content_length", "1")]) }
+        #expect(peer.ending() == .enhanceYourCalm)
+        #expect(server.journal.all.count { $0.hasPrefix("refuse") } <= 102)
+    }
 }

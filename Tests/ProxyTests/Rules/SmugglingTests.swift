@@ -6,7 +6,7 @@ internal import Testing
 /// RFC 9112 section 11.2: for any client input, the upstream gets requests that all readers understand alike.
 @Suite(.timeLimit(.minutes(10))) struct SmugglingTests {
     /// Returns the ambiguity in a forwarded request, or nil if there is only one way to read it.
-    private func ambiguity(of request: WireMessage) -> String? {
+    static func ambiguity(of request: WireMessage) -> String? {
         guard request.isWhole else { return "a body that is not whole" }
         // The names as in a server that passes fields on as variables.
         let names = request.fields.map {
@@ -53,7 +53,7 @@ internal import Testing
             let taken = proxy.origin.requests.dropFirst(forwarded)
             forwarded += taken.count
             for request in taken {
-                let ambiguity = ambiguity(of: request)
+                let ambiguity = Self.ambiguity(of: request)
                 #expect(ambiguity == nil, "\(text.debugDescription): \(request)")
             }
             let good = answers.split(separator: "HTTP/1.1 ").count { $0.hasPrefix("200 ") }
