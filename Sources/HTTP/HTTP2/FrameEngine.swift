@@ -1,7 +1,7 @@
 internal import CNghttp2
 internal import Primitives
 
-/// What a frame engine reports while it reads and writes.
+/// Receives the events of a frame engine while it reads and writes.
 ///
 /// All calls come from within the engine's own `receive` and `send`. The receiver may call the engine back, except for
 /// those two.
@@ -9,7 +9,9 @@ protocol FrameEngineOwner: AnyObject {
     /// A header section has begun: that of a request, or its trailers.
     func fieldsBegan(stream: Int32, areTrailers: Bool)
     /// A field, its name in lower case and both checked by RFC 9113 section 8.2; valid during the call.
-    func field(_ name: Span<UInt8>, _ value: Span<UInt8>, stream: Int32)
+    ///
+    /// Returns false to read nothing more: `receive` fails then.
+    func field(_ name: Span<UInt8>, _ value: Span<UInt8>, stream: Int32) -> Bool
     /// The head of a request is complete, and with it the request if it `endsStream`.
     func headEnded(stream: Int32, endsStream: Bool)
     /// A piece of a request's body; valid during the call.
@@ -54,9 +56,9 @@ protocol FrameEngineOwner: AnyObject {
 
     // Owned: made in `init`, freed in `deinit`.
     private let session: OpaquePointer
-    private unowned let owner: any FrameEngineOwner
+    unowned let owner: any FrameEngineOwner
     /// The payload of the PRIORITY_UPDATE that is being read.
-    private var priorityUpdate: [UInt8] = []
+    var priorityUpdate: [UInt8] = []
 
     /// Makes the server's side, and queues its SETTINGS; nil without memory.
     init?(owner: any FrameEngineOwner, settings: HTTP2Settings) {
@@ -117,6 +119,8 @@ protocol FrameEngineOwner: AnyObject {
         case Int(NGHTTP2_ERR_FLOODED.rawValue), Int(NGHTTP2_ERR_TOO_MANY_CONTINUATIONS.rawValue):
             return .enhanceYourCalm
         case Int(NGHTTP2_ERR_BAD_CLIENT_MAGIC.rawValue): return .protocolError
+        // The owner has ended the connection by `field`.
+        case Int(NGHTTP2_ERR_CALLBACK_FAILURE.rawValue): return .enhanceYourCalm
         default: return .internalError
         }
     }
@@ -230,161 +234,6 @@ protocol FrameEngineOwner: AnyObject {
     /// Ends the connection with an error once the output is sent.
     func terminate(_ error: HTTP2Error) {
         _ = unsafe nghttp2_session_terminate_session(session, error.rawValue)
-    }
-
-    // MARK: Callbacks
-
-    /// Finds the engine of a callback.
-    ///
-    /// Safe: the session passes the pointer that `init` gave it, and ends before its engine.
-    private static func engine(_ user: UnsafeMutableRawPointer?) -> FrameEngine? {
-        guard let user = unsafe user else { return nil }
-        return unsafe Unmanaged<FrameEngine>.fromOpaque(user).takeUnretainedValue()
-    }
-
-    private static func makeCallbacks() -> OpaquePointer? {
-        var made: OpaquePointer?
-        guard unsafe nghttp2_session_callbacks_new(&made) == 0, let callbacks = unsafe made else {
-            return nil
-        }
-        unsafe nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks) { _, frame, user in
-            // Safe: nghttp2 passes a valid frame for the call; a HEADERS frame has a category.
-            guard let engine = unsafe FrameEngine.engine(user), let frame = unsafe frame?.pointee else {
-                return 0
-            }
-            unsafe engine.owner.fieldsBegan(
-                stream: frame.hd.stream_id, areTrailers: frame.headers.cat != NGHTTP2_HCAT_REQUEST)
-            return 0
-        }
-        unsafe nghttp2_session_callbacks_set_on_header_callback(callbacks) {
-            _, frame, name, nameCount, value, valueCount, _, user in
-            // Safe: nghttp2 passes valid bytes for the call.
-            guard let engine = unsafe FrameEngine.engine(user), let frame = unsafe frame?.pointee else {
-                return 0
-            }
-            let name = unsafe UnsafeBufferPointer(start: name, count: nameCount)
-            let value = unsafe UnsafeBufferPointer(start: value, count: valueCount)
-            unsafe engine.owner.field(name.span, value.span, stream: frame.hd.stream_id)
-            return 0
-        }
-        // RFC 9113 section 8.2.1: such a field makes the request malformed; nghttp2 alone would drop the field.
-        unsafe nghttp2_session_callbacks_set_on_invalid_header_callback(callbacks) { _, _, _, _, _, _, _, _ in
-            NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue
-        }
-        unsafe nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks) { _, frame, user in
-            // Safe: nghttp2 passes a valid frame for the call.
-            guard let engine = unsafe FrameEngine.engine(user), let frame = unsafe frame?.pointee else {
-                return 0
-            }
-            unsafe engine.received(frame)
-            return 0
-        }
-        unsafe nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks) {
-            _, _, stream, bytes, count, user in
-            guard let engine = unsafe FrameEngine.engine(user) else { return 0 }
-            // Safe: nghttp2 passes valid bytes for the call.
-            unsafe engine.owner.data(UnsafeBufferPointer(start: bytes, count: count).span, stream: stream)
-            return 0
-        }
-        unsafe nghttp2_session_callbacks_set_on_extension_chunk_recv_callback(callbacks) {
-            _, _, bytes, count, user in
-            // Safe: nghttp2 passes valid bytes for the call; PRIORITY_UPDATE is the only extension that it passes on.
-            unsafe FrameEngine.engine(user)?.collect(UnsafeBufferPointer(start: bytes, count: count).span)
-            return 0
-        }
-        // Without it nghttp2 would skip the payload.
-        unsafe nghttp2_session_callbacks_set_unpack_extension_callback(callbacks) { _, _, _, _ in 0 }
-        unsafe nghttp2_session_callbacks_set_on_frame_send_callback(callbacks) { _, frame, user in
-            // Safe: nghttp2 passes a valid frame for the call; its kind says which member of the union is set.
-            guard let engine = unsafe FrameEngine.engine(user), let frame = unsafe frame?.pointee else {
-                return 0
-            }
-            var sent = unsafe HTTP2Frame(frame.hd)
-            if sent.kind == .reset { sent.error = unsafe frame.rst_stream.error_code }
-            engine.owner.frameSent(sent)
-            return 0
-        }
-        unsafe nghttp2_session_callbacks_set_on_stream_close_callback(callbacks) { _, stream, error, user in
-            guard let engine = unsafe FrameEngine.engine(user) else { return 0 }
-            engine.owner.closed(stream: stream, error: error)
-            return 0
-        }
-        unsafe nghttp2_session_callbacks_set_send_data_callback(callbacks) {
-            _, frame, head, count, _, user in
-            // Safe: nghttp2 passes a valid frame, and a head of nine bytes, for the call.
-            guard let engine = unsafe FrameEngine.engine(user), let frame = unsafe frame?.pointee else {
-                return NGHTTP2_ERR_CALLBACK_FAILURE.rawValue
-            }
-            let bytes = unsafe UnsafeBufferPointer(start: head, count: 9).span
-            switch unsafe engine.owner.writeData(head: bytes, count: count, stream: frame.hd.stream_id) {
-            case .written: return 0
-            case .writtenAndFull: return NGHTTP2_ERR_PAUSE.rawValue
-            case .gone: return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue
-            }
-        }
-        return unsafe callbacks
-    }
-
-    private func received(_ frame: nghttp2_frame) {
-        // Safe: the kind of a frame says which member of the union is set.
-        let head = unsafe HTTP2Frame(frame.hd)
-        switch head.kind {
-        case .headers:
-            if unsafe frame.headers.cat == NGHTTP2_HCAT_REQUEST {
-                owner.headEnded(stream: head.stream, endsStream: head.endsStream)
-            } else if head.endsStream {
-                owner.requestEnded(stream: head.stream)
-            }
-        case .data:
-            if head.endsStream { owner.requestEnded(stream: head.stream) }
-        case .reset:
-            owner.clientReset(stream: head.stream)
-        case .priorityUpdate:
-            receivedPriorityUpdate(on: head.stream)
-        case .priority, .continuation, .other: break
-        }
-    }
-
-    /// Keeps the bytes of a PRIORITY_UPDATE, and of one that is too long no more than show that.
-    private func collect(_ bytes: Span<UInt8>) {
-        let room = HTTP2Frame.streamBytes + Priority.fieldBytesMax + 1 - priorityUpdate.count
-        priorityUpdate.append(bytes.extracting(0..<min(room, bytes.count)))
-    }
-
-    private func receivedPriorityUpdate(on carrier: Int32) {
-        var payload: [UInt8] = []
-        swap(&payload, &priorityUpdate)
-        guard carrier == 0 else { return terminate(.protocolError) }
-        guard payload.count >= HTTP2Frame.streamBytes else { return terminate(.frameSizeError) }
-        // The highest bit is reserved.
-        let stream = payload[..<HTTP2Frame.streamBytes].reduce(Int32(0)) { ($0 & 0x7f_ffff) << 8 | Int32($1) }
-        owner.prioritized(stream: stream, payload.span.extracting(HTTP2Frame.streamBytes..<payload.count))
-    }
-
-    private static let readBody: nghttp2_data_source_read_callback = {
-        _, stream, _, countMax, flags, _, user in
-        // Safe: nghttp2 passes valid flags for the call. Nothing is written to its buffer: the bytes go out through
-        // `writeData`.
-        guard let engine = unsafe FrameEngine.engine(user), let flags = unsafe flags else {
-            return Int(NGHTTP2_ERR_CALLBACK_FAILURE.rawValue)
-        }
-        unsafe flags.pointee |= UInt32(NGHTTP2_DATA_FLAG_NO_COPY.rawValue)
-        switch engine.owner.bodyReady(stream: stream, countMax: countMax) {
-        case .none: return Int(NGHTTP2_ERR_DEFERRED.rawValue)
-        case .bytes(let count, let isEnd):
-            if isEnd { unsafe flags.pointee |= UInt32(NGHTTP2_DATA_FLAG_EOF.rawValue) }
-            return count
-        case .endBeforeTrailers(let count):
-            unsafe flags.pointee |=
-                UInt32(NGHTTP2_DATA_FLAG_EOF.rawValue) | UInt32(NGHTTP2_DATA_FLAG_NO_END_STREAM.rawValue)
-            return count
-        }
-    }
-}
-
-extension HTTP2Frame {
-    fileprivate init(_ head: nghttp2_frame_hd) {
-        self.init(type: head.type, flags: head.flags, stream: head.stream_id, length: head.length)
     }
 }
 

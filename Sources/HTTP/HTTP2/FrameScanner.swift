@@ -10,6 +10,7 @@ struct HTTP2Frame: Equatable, Sendable {
         case other = 255
     }
 
+    /// The bytes of a head.
     static let headBytes = 9
     /// The bytes of a stream's number in a payload.
     static let streamBytes = 4
@@ -40,9 +41,8 @@ struct FrameScanner: Sendable {
     private var skipped = HTTP2Preface.count
     private var head = InlineArray<13, UInt8>(repeating: 0)
     private var headCount = 0
-    private var headNeeded = Self.headBytes
+    private var headNeeded = HTTP2Frame.headBytes
 
-    private static let headBytes = HTTP2Frame.headBytes
     /// The bytes behind the head of a PRIORITY frame that name a stream.
     private static let dependencyBytes = 4
 
@@ -65,7 +65,7 @@ struct FrameScanner: Sendable {
     private mutating func take(_ byte: UInt8) {
         head[headCount] = byte
         headCount += 1
-        let isPriority = headCount == Self.headBytes && head[3] == HTTP2Frame.Kind.priority.rawValue
+        let isPriority = headCount == HTTP2Frame.headBytes && head[3] == HTTP2Frame.Kind.priority.rawValue
         if isPriority, length >= Self.dependencyBytes { headNeeded += Self.dependencyBytes }
     }
 
@@ -73,10 +73,10 @@ struct FrameScanner: Sendable {
 
     private mutating func endHead() -> HTTP2Frame {
         var frame = HTTP2Frame(type: head[3], flags: head[4], stream: identifier(at: 5), length: length)
-        if headNeeded > Self.headBytes { frame.dependency = identifier(at: Self.headBytes) }
-        skipped = length - (headNeeded - Self.headBytes)
+        if headNeeded > HTTP2Frame.headBytes { frame.dependency = identifier(at: HTTP2Frame.headBytes) }
+        skipped = length - (headNeeded - HTTP2Frame.headBytes)
         headCount = 0
-        headNeeded = Self.headBytes
+        headNeeded = HTTP2Frame.headBytes
         return frame
     }
 

@@ -1,4 +1,4 @@
-/// What one HTTP/2 connection may cost beyond the responses that it gets.
+/// The cost that one HTTP/2 connection may cause beyond the responses that it gets.
 ///
 /// Pure, so that a test can drive it. Every reset counts, whoever sends it: a client that provokes resets by wrong
 /// frames (CVE-2025-8671) costs as much as one that sends them (CVE-2023-44487). Completed responses refill the

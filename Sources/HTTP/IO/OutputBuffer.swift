@@ -4,6 +4,9 @@ internal import Primitives
 struct OutputBuffer {
     private(set) var bytes: [UInt8] = []
     private var start = 0
+    /// The capacity that the buffer keeps when it is empty.
+    private var keptBytes = Self.idleBytes
+    private static let idleBytes = 4096
     /// The number of bytes ever appended.
     private(set) var totalBytes = 0
 
@@ -57,6 +60,12 @@ struct OutputBuffer {
         if case .wrote(let count) = outcome { drop(min(count, self.count)) }
     }
 
+    /// Keeps up to `count` bytes of memory between two writes; nil stands for what an idle connection keeps.
+    mutating func keepMemory(of count: Int?) {
+        keptBytes = count ?? Self.idleBytes
+        if isEmpty, bytes.capacity > keptBytes { bytes = [] }
+    }
+
     /// Removes the bytes behind the first `total`; returns false, without a change, if some of them are gone.
     mutating func withdraw(backTo total: Int) -> Bool {
         let surplus = totalBytes - total
@@ -70,7 +79,7 @@ struct OutputBuffer {
         start += written
         if start == bytes.count {
             // A large buffer is freed, so that an idle connection holds little memory.
-            bytes.removeAll(keepingCapacity: bytes.capacity <= 4096)
+            bytes.removeAll(keepingCapacity: bytes.capacity <= keptBytes)
             start = 0
         } else if start > 16 * 1024, start > bytes.count / 2 {
             // Moves only less than has gone, or a slow reader would cause many large moves.

@@ -14,7 +14,7 @@ package struct MessageLimits: Equatable, Sendable {
     /// Field lines of the trailer section.
     package var trailerCount: Int
 
-    /// Makes limits whose defaults suit a public server.
+    /// Makes limits whose defaults suit a public server; the settings `limits.request_head` and others replace them.
     package init(
         headBytes: Int = 32_768, fieldCount: Int = 200, requestTargetBytes: Int = 8_192,
         chunkExtensionBytes: Int = 1_024, chunkExtensionBytesTotal: Int = 16_384,

@@ -3,7 +3,7 @@ internal import Primitives
 /// The frames as they come and go, and what they cost.
 extension HTTP2Session: FrameEngineOwner {
     /// The bytes of all header sections at a time.
-    private static let fieldBytesMax = 256 * 1024
+    static let fieldBytesMax = 256 * 1024
 
     /// Judges a frame before the engine processes it.
     func frameBegan(_ frame: HTTP2Frame) {
@@ -52,17 +52,22 @@ extension HTTP2Session: FrameEngineOwner {
         if let stream = streams[id] {
             stream.isReadingTrailers = true
         } else if !areTrailers {
-            if streams.isEmpty { waits.streamsCheckAt = core.now + streamsCheckInterval }
+            if streams.isEmpty {
+                waits.streamsCheckAt = core.now + streamsCheckInterval
+                io.output.keepMemory(of: 3 * OutputQuota.large)
+            }
             streams[id] = HTTP2Stream(id: id, session: self)
         }
     }
 
-    func field(_ name: Span<UInt8>, _ value: Span<UInt8>, stream id: Int32) {
-        guard let stream = streams[id] else { return }
+    func field(_ name: Span<UInt8>, _ value: Span<UInt8>, stream id: Int32) -> Bool {
+        guard let stream = streams[id] else { return true }
         let before = stream.assembler.fieldBytes
         stream.assembler.append(name, value, isTrailer: stream.isReadingTrailers)
         fieldBytes += stream.assembler.fieldBytes - before
-        if fieldBytes > Self.fieldBytesMax { exceed(.heads) }
+        guard fieldBytes > Self.fieldBytesMax else { return true }
+        count(.heads)
+        return false
     }
 
     func headEnded(stream id: Int32, endsStream: Bool) {
@@ -120,7 +125,10 @@ extension HTTP2Session: FrameEngineOwner {
         guard let stream = streams.removeValue(forKey: id) else { return }
         fieldBytes -= stream.assembler.fieldBytes
         ids.end(id, byClient: stream.isRequestEnded || stream.isResetByClient)
-        if streams.isEmpty { waits.idleUntil = core.now + settings.keepAliveTimeout }
+        if streams.isEmpty {
+            waits.idleUntil = core.now + settings.keepAliveTimeout
+            io.output.keepMemory(of: nil)
+        }
         stream.giveBackWindow()
         if !stream.hasBegun, !stream.isResetByClient, error == HTTP2Error.protocolError.rawValue {
             // The engine has refused its fields.
@@ -135,7 +143,7 @@ extension HTTP2Session: FrameEngineOwner {
 
     func writeData(head: Span<UInt8>, count: Int, stream id: Int32) -> FrameEngine.DataOutcome {
         // A response may be given up while its frame waits for room.
-        guard let stream = streams[id], stream.queuedBytes >= count else { return .gone }
+        guard let stream = streams[id], stream.waitingBytes >= count else { return .gone }
         append {
             $0.append(head)
             stream.moveBody(count, into: &$0)

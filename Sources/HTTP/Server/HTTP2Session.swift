@@ -34,6 +34,10 @@ final class HTTP2Session: AcceptedConnection {
     private var responding: [HTTP2Stream] = []
     /// The streams whose response's source waits for room.
     private var full: [HTTP2Stream] = []
+    /// The requests that wait until the bytes that have come are read.
+    private var newRequests: [HTTP2Stream] = []
+    /// True while the engine reads or writes, when it can do neither again.
+    private var isInEngine = false
     /// The requests that wait for the handshake, because they may be replays (RFC 8470).
     private var lateRequests: [HTTP2Stream] = []
 
@@ -134,9 +138,17 @@ final class HTTP2Session: AcceptedConnection {
         while offset < bytes.count, ending != .lingering, let engine {
             let (end, frame) = scanner.next(bytes, from: offset)
             if let frame { frameBegan(frame) }
-            if let error = engine.receive(bytes.extracting(offset..<end)) { fail(error) }
+            isInEngine = true
+            let error = engine.receive(bytes.extracting(offset..<end))
+            isInEngine = false
+            if let error {
+                // The section of fields that broke the budget has been counted.
+                if error == .enhanceYourCalm, fieldBytes <= Self.fieldBytesMax { counts.add(.controlFrames) }
+                fail(error)
+            }
             offset = end
         }
+        beginRequests()
         return bytes.count
     }
 
@@ -149,7 +161,16 @@ final class HTTP2Session: AcceptedConnection {
     func begin(_ stream: HTTP2Stream) {
         // RFC 8470 section 3: a request that may be a replay waits for the end of the handshake if it asks for a change.
         if handshake != nil, !stream.mayBeEarly { return lateRequests.append(stream) }
-        stream.begin(on: application)
+        // A request that the client takes back with the same bytes never begins (CVE-2023-44487).
+        stream.isRequestEnded ? newRequests.append(stream) : stream.begin(on: application)
+    }
+
+    private func beginRequests() {
+        guard !newRequests.isEmpty else { return }
+        var new: [HTTP2Stream] = []
+        swap(&new, &newRequests)
+        // One of them may exceed a limit of the connection.
+        for stream in new where stream.isExchanging && ending != .failed { stream.begin(on: application) }
     }
 
     private func beginLateRequests() {
@@ -195,6 +216,8 @@ final class HTTP2Session: AcceptedConnection {
     /// Moves frames into the output until there are no more or it is full.
     private func fill() {
         guard let engine, isAlive else { return }
+        isInEngine = true
+        defer { isInEngine = false }
         while hasRoom {
             let count = engine.send { frames in changeOutput { $0.append(frames) } }
             guard let count else { return io.isBroken = true }
@@ -207,6 +230,16 @@ final class HTTP2Session: AcceptedConnection {
 
     /// True while another frame may be moved into the output.
     var hasRoom: Bool { dataBytesMax >= Self.frameBytesMin }
+
+    /// Sends as much as the socket takes at once, while a stream passes bytes that it would have to copy otherwise.
+    func sendAtOnce(_ isDone: () -> Bool) {
+        guard !isInEngine else { return }
+        while isAlive, !io.isBroken, !isDone(), hasRoom {
+            fill()
+            guard !hasRoom else { return }
+            writeOutput()
+        }
+    }
 
     private func reportRoom() {
         guard !full.isEmpty else { return }
@@ -268,7 +301,6 @@ final class HTTP2Session: AcceptedConnection {
     /// Ends the connection after an error that the engine cannot report itself.
     private func fail(_ error: HTTP2Error) {
         guard ending != .failed, let engine else { return }
-        if error == .enhanceYourCalm { counts.add(.controlFrames) }
         ending = .failed
         let frame = engine.goAway(error)
         changeOutput { $0.append(frame.span) }
@@ -320,7 +352,7 @@ final class HTTP2Session: AcceptedConnection {
     private func loseStreams(_ cause: ClientLoss) {
         engine = nil
         let lost = Array(streams.values)
-        (streams, responding, full, lateRequests) = ([:], [], [], [])
+        (streams, responding, full, newRequests, lateRequests) = ([:], [], [], [], [])
         for stream in lost { stream.lose(cause) }
     }
 
@@ -339,36 +371,5 @@ final class HTTP2Session: AcceptedConnection {
         loseStreams(cause)
         endHandshake(.failure(.closed))
         onClose(self)
-    }
-}
-
-/// The numbers of a connection's streams.
-struct StreamIdentifiers: Sendable {
-    /// The newest stream of the client.
-    private(set) var last: Int32 = 0
-    /// The newest streams that this side ended before the client did, whose last frames may still come.
-    private(set) var endedEarly = RecentStreams()
-    /// The newest streams that the client ended.
-    private(set) var endedByClient = RecentStreams()
-
-    mutating func begin(_ id: Int32) { last = id }
-
-    mutating func end(_ id: Int32, byClient isByClient: Bool) {
-        if isByClient { endedByClient.insert(id) } else { endedEarly.insert(id) }
-    }
-
-    /// The newest numbers of a set, the oldest forgotten first.
-    struct RecentStreams: Sendable {
-        private var numbers: [Int32] = []
-        private var next = 0
-        private static let countMax = 128
-
-        func contains(_ number: Int32) -> Bool { numbers.contains(number) }
-
-        mutating func insert(_ number: Int32) {
-            guard numbers.count == Self.countMax else { return numbers.append(number) }
-            numbers[next] = number
-            next = (next + 1) % Self.countMax
-        }
     }
 }

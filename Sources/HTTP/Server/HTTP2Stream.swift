@@ -37,7 +37,7 @@ final class HTTP2Stream {
     /// The request that became a tunnel, if it did (RFC 8441).
     private var extended: RequestAssembler.ExtendedConnect?
 
-    /// What the client sent before the tunnel was open.
+    /// The bytes that the client sent before the tunnel was open.
     private var beforeTunnel: [UInt8] = []
 
     /// The priority that the client asks for.
@@ -49,8 +49,7 @@ final class HTTP2Stream {
     private(set) var head: ResponseHead?
     private var hasBody = false
     private var trailers: FieldBlock?
-    private var queue: [UInt8] = []
-    private var queueStart = 0
+    private var queue = ResponseQueue()
     private var isFull = false
     private(set) var bytesSent = 0
     private(set) var isTunnel = false
@@ -66,6 +65,8 @@ final class HTTP2Stream {
 
     /// The amount of waiting output at which the response's source must pause.
     private static let highWaterBytes = 32 * 1024
+    /// The length of a piece from which on it is tried to send it without queueing it.
+    private static let passingBytesMin = 4096
     /// The amount of waiting output at which the source may resume.
     private static let lowWaterBytes = 16 * 1024
 
@@ -76,7 +77,8 @@ final class HTTP2Stream {
         lastActivity = session.core.now
     }
 
-    var queuedBytes: Int { queue.count - queueStart }
+    /// The bytes of the body that may go into frames.
+    var waitingBytes: Int { queue.count }
     var isResponseEnded: Bool { response == .complete || response == .abandoned }
     var isExchanging: Bool { response == .none || response == .body }
 
@@ -185,7 +187,7 @@ final class HTTP2Stream {
 
     /// The part of the body that may go into the next frame.
     func bodyPart(countMax: Int) -> FrameEngine.BodyPart {
-        let waiting = queuedBytes
+        let waiting = waitingBytes
         let isEnd = response == .complete && waiting <= countMax
         if waiting == 0, !isEnd { return .none }
         guard isEnd else { return .bytes(min(waiting, countMax), isEnd: false) }
@@ -197,15 +199,7 @@ final class HTTP2Stream {
 
     /// Moves bytes of the body into the connection's output.
     func moveBody(_ count: Int, into output: inout [UInt8]) {
-        output.append(queue.span.extracting(queueStart..<queueStart + count))
-        queueStart += count
-        if queueStart == queue.count {
-            queue.removeAll(keepingCapacity: queue.capacity <= 4096)
-            queueStart = 0
-        } else if queueStart > 16 * 1024, queueStart > queue.count / 2 {
-            queue.removeFirst(queueStart)
-            queueStart = 0
-        }
+        queue.move(count, into: &output)
         lastActivity = session.core.now
         outputPace.passed(
             count, at: session.core.now, idleTimeout: session.settings.idleTimeout,
@@ -215,7 +209,7 @@ final class HTTP2Stream {
     /// Tells the response's source that there is room again; returns false while there is none.
     func reportRoom() -> Bool {
         guard isFull else { return true }
-        guard queuedBytes <= Self.lowWaterBytes else { return false }
+        guard queue.count <= Self.lowWaterBytes else { return false }
         isFull = false
         handler?.drained()
         return true
@@ -226,7 +220,7 @@ final class HTTP2Stream {
         guard let head else { return }
         self.head = nil
         let fields = FieldBlock(head)
-        let isEmpty = !hasBody || (response == .complete && queuedBytes == 0 && trailers == nil)
+        let isEmpty = !hasBody || (response == .complete && queue.isEmpty && trailers == nil)
         if session.engine?.submit(fields, stream: id, hasBody: !isEmpty) != true {
             session.reset(self, .internalError)
         }
@@ -239,8 +233,7 @@ final class HTTP2Stream {
         guard isExchanging else { return }
         response = .abandoned
         head = nil
-        queue = []
-        queueStart = 0
+        queue = ResponseQueue()
         let handler = handler
         self.handler = nil
         handler?.aborted(cause)
@@ -353,15 +346,28 @@ extension HTTP2Stream: ResponseStream {
 
     func write(_ piece: Span<UInt8>) {
         guard isOpen, response == .body, hasBody, !piece.isEmpty else { return }
-        let wasEmpty = queuedBytes == 0
-        queue.append(piece)
+        let wasEmpty = queue.isEmpty
         bytesSent += piece.count
-        if queuedBytes > Self.highWaterBytes, !isFull {
+        let passed = wasEmpty && head == nil && piece.count >= Self.passingBytesMin ? pass(piece) : 0
+        guard passed < piece.count, isOpen else { return session.attendSoon() }
+        queue.append(piece.extracting(passed..<piece.count))
+        if queue.count > Self.highWaterBytes, !isFull {
             isFull = true
             session.isFull(self)
         }
         if wasEmpty, head == nil { session.engine?.resume(stream: id) }
         session.attendSoon()
+    }
+
+    /// Sends as much of a piece at once as goes, so that it is copied once; returns how many bytes went.
+    private func pass(_ piece: Span<UInt8>) -> Int {
+        session.engine?.resume(stream: id)
+        return unsafe piece.withUnsafeBufferPointer { bytes in
+            // Safe: the queue forgets the bytes before they end.
+            unsafe queue.borrow(bytes)
+            session.sendAtOnce { queue.isEmpty || isResponseEnded }
+            return bytes.count - queue.endBorrowing()
+        }
     }
 
     func finish(trailers: Headers) {
@@ -380,8 +386,7 @@ extension HTTP2Stream: ResponseStream {
         guard isOpen, response == .body, head != nil, !isTunnel else { return false }
         head = nil
         response = .none
-        queue = []
-        queueStart = 0
+        queue = ResponseQueue()
         isFull = false
         return true
     }
@@ -391,8 +396,7 @@ extension HTTP2Stream: ResponseStream {
         response = .abandoned
         head = nil
         handler = nil
-        queue = []
-        queueStart = 0
+        queue = ResponseQueue()
         session.reset(self, .internalError)
     }
 }

@@ -121,7 +121,8 @@ extension Settings {
             "head_timeout", \.headTimeout, .duration(1...10 * minute),
             "Time-out for the complete request head."),
         .value(
-            "keep_alive_timeout", \.keepAliveTimeout, .duration(1...day), "Time-out for idle connections."),
+            "keep_alive_timeout", \.keepAliveTimeout, .duration(1...day),
+            "Time-out for idle connections of clients."),
         .value(
             "body_rate", \.bodyRate, .size(0...mebibyte),
             """
