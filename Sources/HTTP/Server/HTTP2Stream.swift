@@ -36,10 +36,8 @@ final class HTTP2Stream {
     private var lastActivity: Int64
     /// The request that became a tunnel, if it did (RFC 8441).
     private var extended: RequestAssembler.ExtendedConnect?
-
     /// The bytes that the client sent before the tunnel was open.
     private var beforeTunnel: [UInt8] = []
-
     /// The priority that the client asks for.
     private var askedPriority = Priority()
     /// The parameters that the response's own field has.

@@ -50,4 +50,20 @@ internal import Testing
         #expect(result.status == 0 && result.output == feed(2))
         #expect(result.errors.contains("/d: the response has Content-Encoding: lzma"))
     }
+
+    @Test(.timeLimit(.minutes(10)))
+    func `at most four linked dictionaries of a response are fetched`() throws {
+        let links = (1...6).map { "</d\($0)>; rel=\"compression-dictionary\"" }.joined(separator: ", ")
+        let origin = try Origin.closing { head in
+            guard head.hasPrefix("GET /page ") else {
+                return Wire.ok(
+                    #"Use-As-Dictionary: match="/page*""#, "Cache-Control: max-age=60", body: feed(1))
+            }
+            return Wire.ok("Link: \(links)", body: feed(2))
+        }
+        defer { origin.stop() }
+        #expect(try Fetching().fetch("\(origin.url)/page").body == feed(2))
+        let paths = origin.heads.dropFirst().map { $0.components(separatedBy: " ")[1] }
+        #expect(paths == ["/d1", "/d2", "/d3", "/d4"])
+    }
 }
