@@ -93,7 +93,8 @@ let package = Package(
             swiftSettings: strict),
         // The parsers with rules for every input; .ci/fuzz builds the driver with libFuzzer.
         .target(
-            name: "FuzzTargets", dependencies: ["Primitives", "HTTP", "Dictionaries", "Proxy"],
+            name: "FuzzTargets",
+            dependencies: ["Primitives", "HTTP", "Dictionaries", "Proxy", "TestSupport"],
             path: "Tests/Fuzz/Targets", swiftSettings: strict),
         .executableTarget(
             name: "Fuzz", dependencies: ["FuzzTargets"], path: "Tests/Fuzz/Driver", swiftSettings: strict),

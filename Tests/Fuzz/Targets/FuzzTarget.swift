@@ -7,6 +7,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case fields
     case pattern
     case configuration
+    case http2
 
     /// Tries one input; throws the first rule that it breaks.
     package func check(_ bytes: [UInt8]) throws(BrokenRule) {
@@ -18,6 +19,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         case .fields: try FieldRules.check(bytes)
         case .pattern: try PatternRules.check(bytes)
         case .configuration: try ConfigurationRules.check(bytes)
+        case .http2: try HTTP2Rules.check(bytes)
         }
     }
 }
