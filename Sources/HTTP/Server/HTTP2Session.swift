@@ -38,6 +38,9 @@ final class HTTP2Session: AcceptedConnection {
     private var newRequests: [HTTP2Stream] = []
     /// True while the engine reads or writes, when it can do neither again.
     private var isInEngine = false
+    /// The bytes that went out in this turn of the loop without being queued.
+    private var bytesAtOnce = 0
+    private static let bytesAtOnceMax = 128 * 1024
     /// The requests that wait for the handshake, because they may be replays (RFC 8470).
     private var lateRequests: [HTTP2Stream] = []
 
@@ -107,6 +110,7 @@ final class HTTP2Session: AcceptedConnection {
     func attendSoon() { core.attend(io.token) }
 
     func serve() {
+        bytesAtOnce = 0
         if handshake != nil {
             continueHandshake()
             if handshake == nil { beginLateRequests() }
@@ -159,6 +163,8 @@ final class HTTP2Session: AcceptedConnection {
 
     /// Begins a request whose head is complete.
     func begin(_ stream: HTTP2Stream) {
+        // RFC 9113 section 8.1.1: DATA against the Content-Length makes the request malformed, so nothing is forwarded yet.
+        if stream.awaitEmptyEnd() { return }
         // RFC 8470 section 3: a request that may be a replay waits for the end of the handshake if it asks for a change.
         if handshake != nil, !stream.mayBeEarly { return lateRequests.append(stream) }
         // A request that the client takes back with the same bytes never begins (CVE-2023-44487).
@@ -232,8 +238,10 @@ final class HTTP2Session: AcceptedConnection {
     var hasRoom: Bool { dataBytesMax >= Self.frameBytesMin }
 
     /// Sends as much as the socket takes at once, while a stream passes bytes that it would have to copy otherwise.
-    func sendAtOnce(_ isDone: () -> Bool) {
-        guard !isInEngine else { return }
+    func sendAtOnce(_ count: Int, _ isDone: () -> Bool) {
+        // A source that never pauses must not keep the loop from other connections.
+        guard !isInEngine, bytesAtOnce < Self.bytesAtOnceMax else { return }
+        bytesAtOnce += count
         while isAlive, !io.isBroken, !isDone(), hasRoom {
             fill()
             guard !hasRoom else { return }

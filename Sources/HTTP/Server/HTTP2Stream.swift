@@ -20,6 +20,8 @@ final class HTTP2Stream {
     var isResetByClient = false
     /// True once the request's trailers have begun.
     var isReadingTrailers = false
+    /// True while the request waits for its end, before it begins.
+    private var awaitsEmptyEnd = false
     /// True while the handler awaits the end of the request.
     private var awaitsEnd = false
     /// True while the receiver of the request's body is full.
@@ -123,6 +125,16 @@ final class HTTP2Stream {
         return framing == .none && head.mayBeEarly
     }
 
+    /// Returns true if the request has no body but may still get one, against its Content-Length; it begins at its end.
+    func awaitEmptyEnd() -> Bool {
+        guard !isRequestEnded, case .success(let (_, framing))? = request, framing == .length(0) else {
+            return false
+        }
+        awaitsEmptyEnd = true
+        bodyPace.restart(at: session.core.now, idleTimeout: session.settings.idleTimeout)
+        return true
+    }
+
     func begin(on application: any Application) {
         guard let request = request.take() else { return }
         hasBegun = true
@@ -164,6 +176,10 @@ final class HTTP2Stream {
 
     func receivedEnd() {
         isRequestEnded = true
+        if awaitsEmptyEnd {
+            awaitsEmptyEnd = false
+            return session.begin(self)
+        }
         guard let handler, awaitsEnd || isTunnel else { return }
         awaitsEnd = false
         do throws(ParseError) {
@@ -248,7 +264,7 @@ final class HTTP2Stream {
     var deadline: Int64? {
         if isTunnel { return lastActivity + session.settings.tunnelTimeout }
         if isOutputLate { return outputPace.deadline }
-        return awaitsEnd && !isPaused && handler != nil ? bodyPace.deadline : nil
+        return awaitsEmptyEnd || (awaitsEnd && !isPaused && handler != nil) ? bodyPace.deadline : nil
     }
 
     /// Begins to judge the client's window, or stops.
@@ -363,7 +379,7 @@ extension HTTP2Stream: ResponseStream {
         return unsafe piece.withUnsafeBufferPointer { bytes in
             // Safe: the queue forgets the bytes before they end.
             unsafe queue.borrow(bytes)
-            session.sendAtOnce { queue.isEmpty || isResponseEnded }
+            session.sendAtOnce(bytes.count) { queue.isEmpty || isResponseEnded }
             return bytes.count - queue.endBorrowing()
         }
     }

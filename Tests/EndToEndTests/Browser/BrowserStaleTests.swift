@@ -44,7 +44,8 @@ struct BrowserStaleTests {
         #expect(seen == seen.sorted() && seen.first == 0)
         // Only the first was waited for.
         #expect(fetches.dropFirst().allSatisfy { $0.transferBytes == 0 }, "\(fetches)")
-        let sent = try visit.log(of: "/news")
+        // The browser may leave while the last one is on its way.
+        let sent = try visit.log(of: "/news").filter { $0.status == 200 }
         #expect(sent.first?.coding != "dcz")
         let deltas = sent.drop { $0.coding != "dcz" }
         #expect(sent.count >= 3 && !deltas.isEmpty && deltas.allSatisfy { $0.coding == "dcz" }, "\(sent)")
