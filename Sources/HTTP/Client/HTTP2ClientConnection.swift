@@ -105,7 +105,9 @@ package final class HTTP2ClientConnection: Connection, RequestStream {
     private func flush() {
         guard let engine else { return }
         repeat {
-            guard let count = engine.send({ io.output.append($0) }) else { return fail(.http2(.violation)) }
+            guard let count = engine.send({ frames in changeOutput { $0.append(frames) } }) else {
+                return fail(.http2(.violation))
+            }
             if count == 0 { break }
         } while io.output.count < ConnectionCore.highWaterBytes
         writeOutput()

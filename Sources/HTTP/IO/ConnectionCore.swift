@@ -19,6 +19,7 @@ final class ConnectionCore {
     private var readsOnceWritable = false
     var lastRead: Int64
 
+    /// Changed by `changeOutput` alone: one change in place anywhere makes every access pay for a run-time check.
     var output = OutputBuffer()
     /// True while the source of the output must pause.
     var isFull = false

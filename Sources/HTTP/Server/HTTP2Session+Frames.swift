@@ -54,7 +54,7 @@ extension HTTP2Session: FrameEngineOwner {
         } else if !areTrailers {
             if streams.isEmpty {
                 waits.streamsCheckAt = core.now + streamsCheckInterval
-                io.output.keepMemory(of: 3 * OutputQuota.large)
+                changeOutput { $0.keepMemory(of: 3 * OutputQuota.large) }
             }
             streams[id] = HTTP2Stream(id: id, session: self)
         }
@@ -127,7 +127,7 @@ extension HTTP2Session: FrameEngineOwner {
         ids.end(id, byClient: stream.isRequestEnded || stream.isResetByClient)
         if streams.isEmpty {
             waits.idleUntil = core.now + settings.keepAliveTimeout
-            io.output.keepMemory(of: nil)
+            changeOutput { $0.keepMemory(of: nil) }
         }
         stream.giveBackWindow()
         if !stream.hasBegun, !stream.isResetByClient, error == HTTP2Error.protocolError.rawValue {

@@ -4,7 +4,7 @@ import Testing
 @testable import Dictionaries
 
 /// The row of a body, which versions share as long as one of them is there.
-@Suite(.timeLimit(.minutes(10))) struct StoreBodyRowTests {
+@Suite(.timeLimit(.minutes(20))) struct StoreBodyRowTests {
     private let folder: StoreFolder
     private let store: DictionaryStore
     private let body = sampleBody(1)

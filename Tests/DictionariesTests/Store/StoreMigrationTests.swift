@@ -7,7 +7,7 @@ import Testing
 @testable import Dictionaries
 
 /// Migrations from schema to schema; the first schema is written out here, because such files exist.
-@Suite(.timeLimit(.minutes(10))) struct StoreMigrationTests {
+@Suite(.timeLimit(.minutes(20))) struct StoreMigrationTests {
     private static let first = """
         PRAGMA auto_vacuum = INCREMENTAL;
         PRAGMA journal_mode = WAL;

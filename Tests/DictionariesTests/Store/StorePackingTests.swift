@@ -5,7 +5,7 @@ import Testing
 @testable import Dictionaries
 
 /// Bodies on disk and in memory as frames over other bodies of their chain.
-@Suite(.timeLimit(.minutes(10))) struct StorePackingTests {
+@Suite(.timeLimit(.minutes(20))) struct StorePackingTests {
     private let folder: StoreFolder
 
     init() throws { folder = try StoreFolder() }

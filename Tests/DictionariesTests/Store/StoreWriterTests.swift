@@ -8,7 +8,7 @@ import Testing
 @testable import Dictionaries
 
 /// Several stores on one file, as in a process and its successor: one writes, the others wait.
-@Suite(.timeLimit(.minutes(10))) final class StoreWriterTests {
+@Suite(.timeLimit(.minutes(20))) final class StoreWriterTests {
     private let folder: StoreFolder
     private let events = StoreEvents()
     private let first: DictionaryStore

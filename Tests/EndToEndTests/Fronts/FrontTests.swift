@@ -5,7 +5,7 @@ internal import TestSupport
 internal import Testing
 
 /// nginx, Caddy and HAProxy in front of Dictum, configured as `deploy/INSTALL.md` says.
-@Suite(.serialized, .timeLimit(.minutes(10))) struct FrontTests {
+@Suite(.serialized, .timeLimit(.minutes(20))) struct FrontTests {
     /// An API behind Dictum behind a front that ends TLS.
     private final class Served {
         let certificates: TestCertificates

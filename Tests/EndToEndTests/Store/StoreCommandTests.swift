@@ -3,7 +3,7 @@ internal import Foundation
 internal import Testing
 
 /// `dictum store` on a store that no proxy uses.
-@Suite(.timeLimit(.minutes(10))) struct StoreCommandTests {
+@Suite(.timeLimit(.minutes(20))) struct StoreCommandTests {
     private struct Listing: Decodable {
         struct Chain: Decodable, Equatable {
             let authority: String

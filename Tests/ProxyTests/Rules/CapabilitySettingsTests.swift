@@ -11,7 +11,7 @@ private let ann = "Authorization: Bearer ann"
 private let bob = "Authorization: Bearer bob"
 
 /// Tests the settings about ids, and their explanations.
-@Suite(.timeLimit(.minutes(10))) struct CapabilitySettingsTests: CapabilitySuite {
+@Suite(.timeLimit(.minutes(20))) struct CapabilitySettingsTests: CapabilitySuite {
     // MARK: Settings
 
     @Test(arguments: ["personal: off", "routes: [{match: /*, dictionary: {personal: off}}]"])

@@ -16,7 +16,7 @@ private func routes(_ routes: (match: String, settings: String)...) -> String {
     return "explain: true\nroutes: [\(list.joined(separator: ", "))]"
 }
 
-@Suite(.timeLimit(.minutes(10))) struct PrivateReloadTests {
+@Suite(.timeLimit(.minutes(20))) struct PrivateReloadTests {
     @Test(arguments: [
         // The fields that clients get change.
         ("/*", "", "/*", "match_dest: [script]"), ("/*", "", "/*", "covers: url"),

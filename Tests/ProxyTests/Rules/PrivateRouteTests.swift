@@ -36,7 +36,7 @@ extension WireMessage {
     }
 }
 
-@Suite(.timeLimit(.minutes(10))) struct PrivateRouteTests {
+@Suite(.timeLimit(.minutes(20))) struct PrivateRouteTests {
     @Test(arguments: ["dcz", "dcb"])
     func `an answer is a dictionary for later ones to the same identity`(coding: String) throws {
         let proxy = try proxy()

@@ -9,7 +9,7 @@ internal import Testing
 
 private let well = wire("HTTP/1.1 200 OK", body: [UInt8]("well".utf8))
 
-@Suite(.timeLimit(.minutes(10))) struct RetryTests {
+@Suite(.timeLimit(.minutes(20))) struct RetryTests {
     // MARK: Requests without a retry
 
     @Test(
