@@ -1,6 +1,6 @@
 internal import CNghttp2
 
-/// What the client's frame engine reports while it reads; all of it concerns the current request.
+/// Receives the events of a client's frame engine while it reads; all of them concern the current request.
 ///
 /// All calls come from within `receive`. The receiver may call the engine back, except for `receive` and `send`.
 protocol ClientFrameEngineOwner: AnyObject {
