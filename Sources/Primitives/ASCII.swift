@@ -40,7 +40,6 @@
     @inlinable @inline(__always)
     package static func isBlank(_ byte: UInt8) -> Bool { byte == space || byte == tab }
 
-    /// True for a decimal digit.
     @inlinable @inline(__always)
     package static func isDigit(_ byte: UInt8) -> Bool { byte &- 0x30 < 10 }
 

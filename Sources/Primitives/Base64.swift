@@ -15,10 +15,8 @@
 
     // MARK: Encoding
 
-    /// Encodes in the standard alphabet with padding.
     package static func encode(_ bytes: [UInt8]) -> String { encode(bytes, standard, isPadded: true) }
 
-    /// Encodes in the alphabet for URLs without padding.
     package static func encodeURL(_ bytes: [UInt8]) -> String { encode(bytes, url, isPadded: false) }
 
     private static let standard = Alphabet.standard.characters

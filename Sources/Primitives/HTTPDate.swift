@@ -167,7 +167,6 @@ struct CivilDate {
     // Years begin in March, so that the leap day is the last of its year. An era is 400 years, always 146,097 days.
     // 0000-03-01 is 719,468 days before the epoch.
 
-    /// Makes the day with this number.
     init(daysSinceEpoch: Int64) {
         self.daysSinceEpoch = daysSinceEpoch
         let shifted = daysSinceEpoch + 719_468

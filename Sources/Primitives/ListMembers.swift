@@ -7,7 +7,6 @@
     @usableFromInline var end: Int
     @usableFromInline let separator: UInt8
 
-    /// Walks this range of a text.
     @inlinable
     package init(_ range: Range<Int>, separator: UInt8 = ASCII.comma) {
         start = range.lowerBound

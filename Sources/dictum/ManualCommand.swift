@@ -85,7 +85,6 @@ enum ManualPage {
         return [".TP", title, escaped(argument.abstract ?? "")]
     }
 
-    /// Escapes text for troff.
     private static func escaped(_ text: String) -> String {
         let plain = text.replacing("\\", with: "\\e").replacing("-", with: "\\-")
         // A dot or an apostrophe at the start of a line begins a request of troff.

@@ -45,7 +45,6 @@ package enum Codec {
             budget: budget)
     }
 
-    /// Decodes a whole body.
     package static func decode(
         _ coded: Span<UInt8>, _ coding: ContentCoding, dictionary: Body? = nil, limits: DecoderLimits
     ) throws(CodingError) -> [UInt8] {

@@ -4,7 +4,6 @@ internal import Primitives
 ///
 /// After an error every further call throws. The output is known to be whole only once `finish` has returned.
 package protocol Decoder: AnyObject {
-    /// The coding of the input.
     var coding: ContentCoding { get }
 
     /// Appends at most `outputBytes` decoded bytes, within the limits; returns the number of input bytes used.
@@ -82,7 +81,6 @@ struct DecoderBudget {
         max(0, min(limits.stepBytes - 1, allowedBytes(waiting: waiting) - writtenBytes)) + 1
     }
 
-    /// Counts input bytes that were used.
     mutating func read(_ count: Int) { readBytes += count }
 
     /// Counts decoded bytes; throws beyond the limits.
@@ -102,7 +100,6 @@ struct DecoderBudget {
 ///
 /// Not Sendable, one owner at a time.
 protocol DecoderEngine: AnyObject {
-    /// The coding of the input.
     var coding: ContentCoding { get }
 
     /// Decodes once, with room for `capacity` bytes behind those of `output`; returns the number of input bytes used.

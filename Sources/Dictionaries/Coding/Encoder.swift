@@ -5,7 +5,6 @@ internal import Primitives
 /// After an error, and after `.end`, every further call throws. Nothing may be sent after a failure, since browsers
 /// take a stream that ends early for a whole one.
 package protocol Encoder: AnyObject {
-    /// The coding of the output.
     var coding: ContentCoding { get }
     /// The bytes of memory that the encoder holds now, without the dictionary's own.
     var memoryBytes: Int { get }

@@ -21,7 +21,6 @@ package final class PreparedDictionary: Sendable {
         self.memoryBytes = memoryBytes
     }
 
-    /// The coding that the index is for.
     package var coding: ContentCoding {
         switch tables {
         case .zstd: .dcz

@@ -4,7 +4,6 @@ internal import CZstd
 ///
 /// A frame has its length and a checksum. It does not name its dictionary, which the store knows.
 enum ZstdFrames {
-    /// Returns the frame of a body.
     static func pack(
         _ body: Body, over dictionary: PreparedDictionary? = nil, level: Int? = nil
     ) throws(CodingError) -> [UInt8] {

@@ -35,7 +35,6 @@ struct RecencyList<Element: Sendable>: Sendable {
         return place
     }
 
-    /// Removes the element at a place.
     @discardableResult
     mutating func remove(_ place: Int) -> Element? {
         guard let slot = slots[place] else { return nil }

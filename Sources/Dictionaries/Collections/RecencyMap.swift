@@ -11,7 +11,6 @@ struct RecencyMap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     let bytesMax: Int
     /// The bytes of all values, as stated at their insertion, with `overheadBytes` for each.
     private(set) var bytes = 0
-    /// The number of values that were evicted.
     private(set) var evictions = 0
 
     private var places: [Key: Int] = [:]

@@ -67,7 +67,6 @@ package struct Digest: Hashable, Sendable {
 }
 
 extension Digest: CustomStringConvertible {
-    /// The digest in hexadecimal.
     package var description: String { hex }
 }
 
@@ -82,7 +81,6 @@ extension Digest: CustomStringConvertible {
     /// Safe: read-only and counted by OpenSSL's own atomic references; never freed.
     private nonisolated(unsafe) static let algorithm = unsafe EVP_MD_fetch(nil, "SHA256", nil)
 
-    /// Begins a digest.
     package init() {
         // Both fail only if memory is exhausted, and then Swift's own allocations trap as well.
         guard let context = unsafe EVP_MD_CTX_new(),
@@ -104,7 +102,6 @@ extension Digest: CustomStringConvertible {
         precondition(code == 1, "SHA-256 failed")
     }
 
-    /// Ends the digest.
     package consuming func finish() -> Digest {
         // Safe: SHA-256 writes exactly 32 bytes into a buffer of 32.
         let bytes = unsafe [UInt8](unsafeUninitializedCapacity: Digest.byteCount) { buffer, count in

@@ -6,7 +6,6 @@ internal import COpenSSL
 enum SealedBytes {
     private static let nonceBytes = 12
     private static let tagBytes = 16
-    /// The number of bytes that sealing adds.
     static let overheadBytes = nonceBytes + tagBytes
 
     /// The algorithm, looked up once.

@@ -6,7 +6,6 @@ internal import Synchronization
 ///
 /// Work beyond `waitingMax` jobs is refused. Safe from any thread.
 package final class BackgroundWorker: Sendable {
-    /// The maximum number of waiting jobs.
     static let waitingMax = 64
 
     // On Linux, threads of all Dispatch priorities get the same share of the processors, but one thread alone

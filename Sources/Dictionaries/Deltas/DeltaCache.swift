@@ -55,7 +55,6 @@ package final class DeltaCache: Sendable {
         }
     }
 
-    /// Returns the delta if it is in the cache.
     package func find(_ key: DeltaKey) -> DeltaHit? {
         state.withLock { $0.find(key) }
     }

@@ -195,7 +195,6 @@ package struct DeltaEncoders: DeltaEncoderFactory {
 package struct DeltaStatistics: Sendable, Equatable {
     package var prepared = PreparedStatistics()
     package var cache = DeltaCacheStatistics()
-    /// The number of deltas that were verified.
     package var checks = 0
     /// The number of verified deltas that were not exact.
     package var failures = 0

@@ -32,7 +32,6 @@ package final class PreparedDictionaries: Sendable {
         var flights: [Key: PreparedFlight] = [:]
         var statistics = PreparedStatistics()
 
-        /// Records a use by reference.
         mutating func countReference(_ key: Key, _ unindexed: Unindexed?) {
             statistics.references += 1
             if unindexed == nil { _ = self.unindexed.insert(.usedOnce, bytes: 0, for: key) }
@@ -204,7 +203,6 @@ final class PreparedFlight: Sendable {
 package struct PreparedStatistics: Sendable, Equatable {
     /// The number of uses of an existing index.
     package var hits = 0
-    /// The number of dictionaries that were indexed.
     package var indexed = 0
     /// The number of uses while another thread was indexing.
     package var shared = 0

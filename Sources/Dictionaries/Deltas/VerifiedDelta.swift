@@ -15,7 +15,6 @@ internal import Primitives
 /// Deltas that are sent only once have no proof: `Verification` draws those that are checked.
 package struct VerifiedDelta: Hashable, Sendable {
     package let key: DeltaKey
-    /// The coded bytes.
     package let bytes: [UInt8]
 
     /// Verifies coded bytes; nil unless they decode to exactly the body.

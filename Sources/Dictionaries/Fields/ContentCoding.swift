@@ -44,7 +44,6 @@ package enum ContentCoding: String, CaseIterable, Sendable {
     /// Compares the positions.
     package static func == (one: ContentCoding, other: ContentCoding) -> Bool { one.index == other.index }
 
-    /// Hashes the position.
     package func hash(into hasher: inout Hasher) { hasher.combine(index) }
 }
 

@@ -4,7 +4,6 @@ internal import Primitives
 package struct EntityTag: Hashable, Sendable {
     /// The opaque tag with its quotation marks.
     package let opaque: String
-    /// True if the tag is weak.
     package let isWeak: Bool
 
     /// Reads a field value; nil unless it is exactly one tag.
@@ -25,10 +24,8 @@ package struct EntityTag: Hashable, Sendable {
         self.isWeak = isWeak
     }
 
-    /// The tag as a field value.
     package var serialized: String { isWeak ? "W/" + opaque : opaque }
 
-    /// The weak tag of the same opaque part.
     package var weakened: EntityTag { EntityTag(opaque: opaque, isWeak: true) }
 
     /// The strong tag of the same opaque part.

@@ -5,7 +5,6 @@ package enum LinkField {
     /// The maximum number of targets; further ones are ignored.
     package static let targetsMax = 16
 
-    /// Returns the value of the field for a dictionary at this target.
     package static func dictionary(_ target: String) -> String {
         "<\(target)>; rel=\"compression-dictionary\""
     }

@@ -51,7 +51,6 @@ package enum NormalPath {
 
 /// Percent-encoding of URLs (RFC 3986 section 2.1).
 enum PercentEncoding {
-    /// Returns the value of a hexadecimal digit.
     static func digit(_ byte: UInt8) -> UInt8? {
         switch byte {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")

@@ -19,7 +19,6 @@ package struct PatternIndex: Sendable {
     /// The positions of patterns, ascending at each node.
     private let positions: [Int]
 
-    /// Makes an index of patterns in this order.
     package init(_ patterns: [URLPattern]) {
         self.patterns = patterns
         var tree = [Draft()]

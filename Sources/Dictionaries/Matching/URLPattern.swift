@@ -7,7 +7,6 @@
 /// There are no regexp groups: RFC 9842 forbids them in a `match`, and a route takes several patterns instead. The
 /// time of a match is at most the product of both sizes.
 package struct URLPattern: Sendable {
-    /// The maximum length of a pattern, in bytes.
     package static let bytesMax = 2048
 
     package let text: String

@@ -82,11 +82,8 @@ package enum UnkeptReason: String, CaseIterable, Sendable {
 
     /// The fields of a response that affect its life, besides the directives.
     package struct Fields: Sendable {
-        /// True if it has ETag.
         package var hasETag = false
-        /// True if it has Expires.
         package var hasExpires = false
-        /// True if it has Last-Modified.
         package var hasLastModified = false
         /// True if it has `Vary: *`.
         package var variesByAnything = false

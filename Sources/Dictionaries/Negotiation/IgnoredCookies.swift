@@ -54,7 +54,6 @@ package struct IgnoredCookies: Sendable {
         }
     }
 
-    /// Makes a value that ignores no cookie.
     package init() {}
 
     /// Returns true if a text is an item: a name without wildcards, or a pattern of names with a shape.

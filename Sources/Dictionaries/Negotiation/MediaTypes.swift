@@ -75,7 +75,6 @@ package struct MediaTypes: Sendable {
         return false
     }
 
-    /// Returns true if a Content-Type is text/event-stream.
     package static func isEventStream(_ contentType: String?) -> Bool {
         guard let contentType else { return false }
         let bytes = contentType.utf8

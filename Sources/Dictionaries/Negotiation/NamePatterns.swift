@@ -7,7 +7,6 @@ struct NamePatterns: Sendable {
     private var suffixes: [[UInt8]] = []
     private var infixes: [[UInt8]] = []
 
-    /// True if there is no pattern.
     var isEmpty: Bool { exact.isEmpty && prefixes.isEmpty && suffixes.isEmpty && infixes.isEmpty }
 
     init(_ patterns: [String]) {

@@ -25,7 +25,6 @@ package struct PersonalPolicy: Sendable {
         self.cookiesIgnored = cookiesIgnored
     }
 
-    /// Returns true if a field of this name is personal.
     package func matches(fieldName: String) -> Bool {
         let bytes = fieldName.utf8
         return matches(fieldName: bytes.span)

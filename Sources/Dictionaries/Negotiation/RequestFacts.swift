@@ -16,17 +16,12 @@ package struct RequestFacts: Sendable {
     package var secFetchMode: SecFetchMode?
     /// Origin, as sent.
     package var origin: String?
-    /// True if the request has Range.
     package var hasRange: Bool
-    /// True if the request has Authorization.
     package var hasAuthorization: Bool
     /// True if the request has a cookie that the setting `ignore_cookies` does not name.
     package var hasCookie: Bool
-    /// True if the client showed a certificate.
     package var hasClientCertificate: Bool
-    /// True if the request has a personal field.
     package var hasPersonalField: Bool
-    /// True if the query has a personal name.
     package var hasPersonalQuery: Bool
     /// True if the request says `no-store`.
     package var noStore: Bool
@@ -34,7 +29,6 @@ package struct RequestFacts: Sendable {
     package var noTransform: Bool
     /// True if the client's transport counts as secure under the setting `secure_transport`.
     package var isTransportSecure: Bool
-    /// True if the path is in normal form.
     package var isPathNormal: Bool
     /// True on a private route if the identity is complete and covers Cookie and Authorization.
     package var hasWholeIdentity: Bool

@@ -1,10 +1,8 @@
 /// The facts about the upstream's response that the decisions depend on.
 package struct ResponseFacts: Sendable {
-    /// The status code.
     package var status: Int
     /// Content-Type, as sent.
     package var contentType: String?
-    /// The upstream's own coding.
     package var coding: UpstreamCoding
     /// The directives of the upstream's Cache-Control.
     package var cacheControl: CacheControl
@@ -12,7 +10,6 @@ package struct ResponseFacts: Sendable {
     package var sentCacheControl: CacheControl
     /// The names in Vary, in lower case.
     package var varyNames: [String]
-    /// The names of the cookies that Set-Cookie sets.
     package var setCookieNames: [String]
     /// Access-Control-Allow-Origin, as sent.
     package var accessControlAllowOrigin: String?
@@ -22,7 +19,6 @@ package struct ResponseFacts: Sendable {
     package var bodyBytesSeen = 0
     /// True if the whole body is in memory, so that its coded form has a known length.
     package var isBodyWhole: Bool
-    /// True if the response has Content-Range.
     package var hasContentRange: Bool
     /// True if the upstream itself offers a dictionary, by Use-As-Dictionary or by Link.
     package var hasUseAsDictionary: Bool

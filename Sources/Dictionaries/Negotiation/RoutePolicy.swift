@@ -16,7 +16,6 @@ package final class RoutePolicy: Sendable {
 
     /// True if dictionaries are on at all: the setting `dictionaries`.
     package let areDictionariesOn: Bool
-    /// True if the route has dictionaries.
     package let hasDictionary: Bool
     /// The scope of the route's dictionaries.
     package let scope: Scope
@@ -28,7 +27,6 @@ package final class RoutePolicy: Sendable {
     package let bodyBytesMax: Int
     /// The settings that tell if a response is personal.
     package let personal: PersonalPolicy
-    /// The use of personal responses.
     package let personalUse: PersonalUse
     /// True if responses with `no-store` become versions: the setting `store_despite`.
     package let storesDespiteNoStore: Bool
@@ -54,9 +52,7 @@ package final class RoutePolicy: Sendable {
 
 /// The Cache-Control that a route sends instead of the upstream's: the setting `cache_control`.
 package struct CacheControlOverride: Sendable {
-    /// The value of the field.
     package let value: String
-    /// The directives of the value.
     package let directives: CacheControl
 
     /// Takes a value that `CacheControl.isWellFormed` accepts.

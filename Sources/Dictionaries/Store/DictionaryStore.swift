@@ -31,7 +31,6 @@ package final class DictionaryStore: Sendable {
         try opening.get()
     }
 
-    /// The parameters that the store was opened with.
     var configuration: StoreConfiguration { memory.configuration }
 
     /// The keys of private routes, if the store was opened with them.

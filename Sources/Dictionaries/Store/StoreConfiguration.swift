@@ -32,7 +32,6 @@ package struct StoreConfiguration: Sendable {
         case used(StoreKeys)
     }
 
-    /// The keys of private routes, if there are any.
     package var keys: StoreKeys? {
         if case .used(let keys) = privateRows { keys } else { nil }
     }

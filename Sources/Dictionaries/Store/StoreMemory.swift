@@ -13,7 +13,6 @@ final class StoreMemory: Sendable {
     let state: Guarded<StoreState>
     let hot: Guarded<HotBodies>
     let heads: HeadMemory
-    /// The bases of all packed bodies in memory.
     let bases = PackingBases()
     let budget: AdmissionBudget
     /// True once a hand-over has begun: no new body is admitted.
@@ -21,7 +20,6 @@ final class StoreMemory: Sendable {
     private let currency: Guarded<CurrencyRule>
     private let latestSecond = Atomic<Int>(0)
 
-    /// The share of memory for heads.
     private static let headShare = 16
     /// Evictions work in groups of this size, so that an admission on an event loop never waits long for the lock.
     static let groupCount = 64
@@ -42,7 +40,6 @@ final class StoreMemory: Sendable {
         state = Guarded(empty)
     }
 
-    /// The newest index.
     var index: DictionaryIndex { publisher.index }
 
     // MARK: Time
@@ -155,7 +152,6 @@ final class StoreMemory: Sendable {
         currency.withLock { $0 = CurrencyRule(isCurrent: isCurrent, number: $0.number + 1) }
     }
 
-    /// The present rule.
     var currencyRule: CurrencyRule { currency.withLock { $0 } }
 
     /// Applies the present rule to every version, unless it is the rule with this number.
@@ -200,7 +196,6 @@ final class StoreMemory: Sendable {
         }
     }
 
-    /// Reports the number of unused versions.
     func reportUnused() {
         let (count, all) = index.unusedCount()
         guard count > 0 else { return }

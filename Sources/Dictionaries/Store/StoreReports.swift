@@ -50,7 +50,6 @@ final class StoreReports: Sendable {
         log(.error(text))
     }
 
-    /// Reports that the file was replaced.
     func replaced(_ text: String) {
         log(.error(text))
     }

@@ -23,7 +23,6 @@ struct StoreState: ~Copyable, Sendable {
     var index: DictionaryIndex
     var pending = PendingWrites()
     var pins = Pins()
-    /// The memory for heads.
     let heads: HeadMemory
     /// A second before which no version expires.
     var earliestExpiry = Int.max
@@ -33,7 +32,6 @@ struct StoreState: ~Copyable, Sendable {
     var bytesInProbation = 0
     /// True if there were ever chains in probation, for which a share is then reserved.
     var hasProbation = false
-    /// The order in which chains are evicted.
     var order = ChainOrder()
     var retention = Retention()
     var privateOrder = PrivateOrder()

@@ -42,7 +42,6 @@ extension ClientConnection {
         send(piece, framed: request.framing, directly: mayWrite)
     }
 
-    /// Ends the request.
     package func finish(trailers: Headers) {
         guard state.isExchanging, !state.isRequestWhole else { return }
         if request.framing == .chunked {

@@ -75,7 +75,6 @@ package final class ClientDialer {
         handshake = nil
     }
 
-    /// Closes the idle connections.
     package func closeIdle() {
         cancel()
         pool.closeIdle()

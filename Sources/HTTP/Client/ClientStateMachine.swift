@@ -30,7 +30,6 @@ struct ClientStateMachine: Sendable {
     /// True if the connection can serve another request after this one (RFC 9112 section 9.3).
     private(set) var isPersistent = true
 
-    /// True while an exchange is in progress.
     var isExchanging: Bool {
         switch phase {
         case .connecting, .awaitingHead, .body: true
@@ -120,7 +119,6 @@ struct ClientStateMachine: Sendable {
         }
     }
 
-    /// The connection has ended.
     mutating func closed() {
         phase = .closed
     }
@@ -129,13 +127,11 @@ struct ClientStateMachine: Sendable {
 /// The facts of the current request that an upstream's connection needs.
 struct ClientRequest: Sendable {
     var method = Method.get
-    /// The framing of its body.
     var framing = BodyFraming.none
     /// True if it asks for another protocol.
     var asksUpgrade = false
     /// True if it announces the end of the connection.
     var isLast = false
-    /// The number of interim responses to it.
     var interimCount = 0
 
     init() {}

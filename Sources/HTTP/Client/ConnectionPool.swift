@@ -141,7 +141,6 @@ package final class ConnectionPool {
         }
     }
 
-    /// Closes the idle connections.
     package func closeIdle() {
         for targetPool in targetPools.values {
             for connection in targetPool.idle { connection.close() }

@@ -8,7 +8,6 @@ package protocol ResponseHandler: AnyObject {
     ///
     /// From here on the pieces of the body are the upstream's raw bytes, and writes go out unframed.
     func switchedProtocols(_ head: ResponseHead)
-    /// The head of the final response.
     func receivedHead(_ head: consuming ResponseHead, framing: BodyFraming)
     /// A piece of the response's body; `bytes` is valid during the call.
     func receivedBody(_ bytes: Span<UInt8>)

@@ -31,7 +31,6 @@ final class ConnectionCore {
 
     /// The pace of the body that is read; nil if it has none.
     var bodyPace: Pace?
-    /// The pace at which the peer takes the output.
     var outputPace = Pace()
 
     init(_ transport: any Transport, now: Int64) {
@@ -45,7 +44,6 @@ final class ConnectionCore {
 
     // MARK: Readiness
 
-    /// Records the events of the descriptor.
     func note(_ events: Readiness) {
         if !events.isDisjoint(with: [.readable, .peerClosed, .broken]) { isReadable = true }
         if !events.isDisjoint(with: [.peerClosed, .broken]) { endIsNear = true }
@@ -55,7 +53,6 @@ final class ConnectionCore {
         }
     }
 
-    /// Records the outcome of a read.
     func note(_ outcome: ReadOutcome, now: Int64) {
         switch outcome {
         case .bytes(_, let mayHaveMore):
@@ -127,7 +124,6 @@ protocol Connection: Handler {
     func received(_ count: Int)
     /// The input has ended with one of `end`, `cutOff` and `failed`.
     func inputEnded(_ outcome: ReadOutcome)
-    /// Called after each write.
     func wrote(_ outcome: WriteOutcome)
 }
 

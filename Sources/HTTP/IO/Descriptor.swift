@@ -53,7 +53,6 @@ enum Socket {
         return Descriptor(owning: raw)
     }
 
-    /// Opens a socket and begins to connect.
     static func connect(to endpoint: Endpoint) throws(SystemError) -> Descriptor {
         let address = try SocketAddress(endpoint)
         let descriptor = try open(address.family)

@@ -26,7 +26,6 @@ package struct Token: Sendable, Hashable {
     let index: UInt32
     let generation: UInt32
 
-    /// A token without a handler.
     package static let none = Token(index: .max, generation: .max)
 
     init(index: UInt32, generation: UInt32) {

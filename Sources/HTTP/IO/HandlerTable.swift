@@ -68,7 +68,6 @@ struct HandlerTable {
 
     // MARK: Attention
 
-    /// True if a handler wants attention.
     var wantsAttention: Bool { !attending.isEmpty }
 
     /// Notes that a handler wants attention; once until it gets it.
@@ -94,7 +93,6 @@ struct HandlerTable {
         return handlers[index]
     }
 
-    /// Ends the pass.
     mutating func endAttention() { attended.removeAll(keepingCapacity: true) }
 
     // MARK: Deadlines

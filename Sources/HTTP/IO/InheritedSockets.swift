@@ -13,7 +13,6 @@ package struct InheritedSockets: Sendable {
             self.socket = socket
         }
 
-        /// The socket in an error text.
         package var text: String { name.isEmpty ? socket.endpoint.text : "\(socket.endpoint.text) (\(name))" }
     }
 
@@ -30,7 +29,6 @@ package struct InheritedSockets: Sendable {
         self.mayBeLeftOver = mayBeLeftOver
     }
 
-    /// Returns the sockets for each of the addresses, and the rest.
     package func claimed(by wanted: [Endpoint]) -> (sockets: [[ListeningSocket]], rest: [Member]) {
         let places = Self.claims(of: wanted, on: members.map(\.socket.endpoint))
         let taken = Set(places.joined())

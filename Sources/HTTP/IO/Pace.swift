@@ -6,7 +6,6 @@
 struct Pace: Sendable {
     private var deadlineMicroseconds: Int64 = 0
 
-    /// The end of the wait.
     var deadline: Int64 { deadlineMicroseconds / 1000 }
 
     init() {}

@@ -15,7 +15,6 @@ package enum BodyFraming: Equatable, Sendable {
     /// Responses only.
     case untilClose
 
-    /// Returns the framing of a request.
     package static func ofRequest(_ head: borrowing RequestHead) throws(ParseError) -> BodyFraming {
         let framing = try declared(by: head.headers, version: head.version) ?? .none
         // RFC 9110 8.6 allows leading zeros, but some recipients read them as octal, and no client sends them.

@@ -15,7 +15,6 @@ package enum Endpoint: Sendable, Hashable {
         }
     }
 
-    /// The URL of the endpoint.
     package var urlText: String {
         switch self {
         case .ip: "http://\(text)"

@@ -40,7 +40,6 @@ package struct HeaderNameSet: Sendable, ExpressibleByArrayLiteral {
     /// False if the set surely has no name of a section with these well-known ones.
     func mayMeet(_ seen: HeaderNumberSet) -> Bool { !others.isEmpty || numbers.meets(seen) }
 
-    /// True if the set has the name of this line.
     @inline(__always)
     func contains(id: UInt8, _ name: Span<UInt8>) -> Bool {
         if id != 0 { return numbers.contains(id) }

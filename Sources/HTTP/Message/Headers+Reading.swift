@@ -1,10 +1,8 @@
 internal import Primitives
 
 extension Headers {
-    /// True if there is a line of this name.
     package func contains(_ name: HeaderName) -> Bool { mayContain(name) && firstLine(of: name) != nil }
 
-    /// Returns the number of lines of this name.
     package func count(of name: HeaderName) -> Int {
         var count = 0
         forEachValue(of: name) { _ in count += 1 }

@@ -27,7 +27,6 @@ package struct Headers: Sendable {
 
     package init() {}
 
-    /// The number of field lines.
     package var count: Int { lines.count }
 
     package var isEmpty: Bool { lines.isEmpty }

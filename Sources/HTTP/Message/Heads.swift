@@ -1,7 +1,6 @@
 /// The head of a request.
 package struct RequestHead: Sendable {
     package var method: Method
-    /// The request target as received.
     package var target: RequestTarget
     /// The client's version.
     package var version: HTTPVersion
@@ -62,7 +61,6 @@ package struct ResponseHead: Sendable {
 package enum HTTPVersion: Int, Comparable, CaseIterable, Sendable {
     case http10, http11, http2
 
-    /// The version as logs show it.
     package var text: StaticString {
         switch self {
         case .http10: "HTTP/1.0"

@@ -4,14 +4,12 @@
 package struct MessageLimits: Equatable, Sendable {
     /// Bytes of the start line, the fields and the empty line together.
     package var headBytes: Int
-    /// Field lines of a head.
     package var fieldCount: Int
     package var requestTargetBytes: Int
     /// Bytes after the size on the line of one chunk.
     package var chunkExtensionBytes: Int
     /// Bytes of all chunk extensions of one body.
     package var chunkExtensionBytesTotal: Int
-    /// Bytes of the trailer section.
     package var trailerBytes: Int
     /// Field lines of the trailer section.
     package var trailerCount: Int

@@ -60,7 +60,6 @@ package final class ClientConnectionCount: Sendable {
 
     package init() {}
 
-    /// The number of clients with counted connections.
     package var clientCount: Int { counts.withLock { $0.count } }
 
     /// Counts one more connection of a client; returns false if it has `limit` already.

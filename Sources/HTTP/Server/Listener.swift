@@ -27,13 +27,11 @@ package final class Listener: Handler {
     private var isStopping = false
     private var onDrained: (() -> Void)?
 
-    /// The number of connections accepted since the start.
     package private(set) var acceptedConnections = 0
     /// The outcomes of TLS handshakes since the start.
     package private(set) var handshakeCounts = TLSHandshakeCounts()
     /// How often clients have exceeded the limits of HTTP/2 since the start.
     package var http2LimitCounts: HTTP2LimitCounts { http2Counts.values }
-    /// The number of open connections.
     package var openConnections: Int { connections.count + handshakes.count }
     /// The number of connections with a request in progress; O(n).
     package var activeConnections: Int { connections.values.count { $0.isExchanging } }
@@ -49,7 +47,6 @@ package final class Listener: Handler {
         for socket in sockets { socket.apply(settings.socket) }
     }
 
-    /// Starts to accept connections.
     package func start(on core: EventLoop.Core) {
         tokens = sockets.map { core.add(self, descriptor: $0.raw, events: Readiness.level) }
     }

@@ -2,7 +2,6 @@
 ///
 /// An HTTP/1.1 connection is one: it carries one request at a time. Confined to its loop.
 package protocol ResponseStream: AnyObject {
-    /// The loop it lives on.
     var core: EventLoop.Core { get }
     /// The connected peer; nil when that is not known.
     var peer: Endpoint? { get }
@@ -36,9 +35,7 @@ package protocol ResponseStream: AnyObject {
     func start(_ head: consuming ResponseHead, body: BodyFraming)
     /// Sends a 101, from which on bytes pass both ways as they are.
     func switchProtocols(_ head: consuming ResponseHead)
-    /// Sends a piece of the body.
     func write(_ piece: Span<UInt8>)
-    /// Ends the response.
     func finish(trailers: Headers)
     /// Takes back a response before its first byte has gone to the client; returns false if it is too late.
     func withdraw() -> Bool
@@ -47,7 +44,6 @@ package protocol ResponseStream: AnyObject {
 }
 
 extension ResponseStream {
-    /// Ends the response without trailers.
     package func finish() { finish(trailers: Headers()) }
 }
 

@@ -85,7 +85,6 @@ extension ServerConnection {
         send(piece, framed: response.framing, directly: true)
     }
 
-    /// Ends the response.
     package func finish(trailers: Headers = Headers()) {
         guard isAlive, state.output == .body else { return }
         if response.framing == .chunked {
@@ -158,7 +157,6 @@ struct ResponseProgress {
     var offset = 0
     /// True if the connection could serve another request before it.
     var wasPersistent = true
-    /// The version of its request.
     var clientVersion = HTTPVersion.http11
     /// True while output has been waiting since the last event.
     var isOutputLate = false

@@ -20,7 +20,6 @@ package final class ServerConnection: AcceptedConnection {
 
     let io: ConnectionCore
     var state = ServerStateMachine()
-    /// The response in progress.
     var response = ResponseProgress()
     var handler: (any RequestHandler)?
     /// The decoder of the request's body; nil if none is awaited.

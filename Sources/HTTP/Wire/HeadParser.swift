@@ -12,7 +12,6 @@ package struct HeadParser: Sendable {
     private var statusLine: StatusLine?
     private var fields = FieldSectionParser(start: 0)
 
-    /// Makes a parser for consecutive messages.
     package init(limits: MessageLimits = MessageLimits()) { self.limits = limits }
 
     /// Forgets an incomplete message.

@@ -151,7 +151,6 @@ final class AdminLoop: Handler {
         pulse = LoopPulse(status.loops, core: core)
     }
 
-    /// The sockets at which it accepts.
     var sockets: [ListeningSocket] { listener?.sockets ?? [] }
 
     /// Replaces the listening socket, or removes it if `socket` is nil.

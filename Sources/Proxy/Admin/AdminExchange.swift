@@ -66,7 +66,6 @@ struct AdminResponse: Sendable {
     let head: ResponseHead
     let body: [UInt8]
 
-    /// Creates a response of one line of text.
     init(_ status: Status, _ line: String) {
         self.init(status, line + "\n", contentType: "text/plain; charset=utf-8")
     }

@@ -10,7 +10,6 @@ internal import Synchronization
 /// Safe from any thread except a loop of the proxy.
 final class AdminStatus: Sendable {
     private let current: Guarded<ProxyContext>
-    /// The loops of the proxy.
     let loops: [EventLoop]
     private let counters: @Sendable () -> [LoopCounters]
     private let sink: LogSink?
@@ -52,7 +51,6 @@ final class AdminStatus: Sendable {
         current.withLock { $0 = context }
     }
 
-    /// Counts a reload that was done or refused.
     func countReload(isDone: Bool) {
         if isDone {
             reloads.wrappingAdd(1, ordering: .relaxed)
@@ -61,15 +59,12 @@ final class AdminStatus: Sendable {
         }
     }
 
-    /// The bearer token, if the configuration has one.
     var token: String? { context.configuration.admin?.token }
 
     // MARK: The switch
 
-    /// True if the configuration enables dictionaries.
     var areDictionariesConfigured: Bool { context.configuration.dictionariesOn }
 
-    /// True while dictionaries are used and offered.
     var areDictionariesOn: Bool { areDictionariesConfigured && !context.dictionarySwitch.isOff }
 
     /// Turns use, offers and Links off or on, until the next reload or start.
@@ -93,7 +88,6 @@ final class AdminStatus: Sendable {
             + context.gain.samples + (sink?.samples ?? []) + process.samples
     }
 
-    /// The declarations of all metrics.
     static var metrics: [Metric] {
         LoopCounters.metrics + Operation.metrics + StoreStatistics.metrics + DeltaStatistics.metrics
             + GainSampler.metrics + LogSink.metrics + ProcessStatistics.metrics

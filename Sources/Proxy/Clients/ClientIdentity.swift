@@ -13,7 +13,6 @@ struct ClientIdentity: Sendable {
     private let ignoresOtherCookies: Bool
     /// Cookies that never matter: `ignore_cookies`.
     private let ignored: IgnoredCookies
-    /// The response fields that no client gets.
     let responseNames: [HeaderName]
 
     init(_ items: [IdentityItem], ignoresOtherCookies: Bool, ignored: IgnoredCookies = IgnoredCookies()) {

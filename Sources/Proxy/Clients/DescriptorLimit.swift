@@ -30,7 +30,6 @@ package enum DescriptorLimit {
         max(16, (descriptors - 64 - ConnectionCount.refusedMax) / 2)
     }
 
-    /// The current descriptor limit.
     static var current: Int {
         var limit = rlimit()
         // Safe: `limit` is local and outlives the call.

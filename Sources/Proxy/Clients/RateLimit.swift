@@ -8,7 +8,6 @@ struct RateLimit: Sendable {
     struct Bucket: Equatable, Sendable {
         /// The nanoseconds per token.
         let interval: Int64
-        /// The capacity.
         let burst: Int64
     }
 
@@ -50,7 +49,6 @@ struct RateLimit: Sendable {
 struct TokenBucket: Equatable, Sendable {
     private var fullAt: Int64 = .min
 
-    /// Creates a full bucket.
     init() {}
 
     /// Takes a token; returns the nanoseconds until the next token if the bucket is empty.
@@ -62,7 +60,6 @@ struct TokenBucket: Equatable, Sendable {
         return nil
     }
 
-    /// Returns true if the bucket is full.
     func isFull(at now: Int64) -> Bool { fullAt <= now }
 }
 

@@ -41,7 +41,6 @@ final class GainSampler: Sendable {
         self.report = report
     }
 
-    /// The totals of each route.
     var totals: [String: Gain] { gains.withLock { $0.mapValues(\.total) } }
 
     /// The total of one route, or nil without samples.

@@ -26,7 +26,6 @@ final class MemoryBudget: Sendable {
         return work()
     }
 
-    /// The bytes in use.
     var takenBytes: Int { taken.load(ordering: .relaxed) }
 
     /// Sets another limit; bytes taken beyond it stay in use until they are released.

@@ -8,7 +8,6 @@ internal import Primitives
 final class OpenedEncoder: @unchecked Sendable {
     /// The encoder, or nil if it failed.
     let encoder: (any Encoder)?
-    /// The failure.
     let error: CodingError?
     let output: [UInt8]
     let nanoseconds: Int

@@ -25,7 +25,6 @@ package final class ProxyContext: Sendable {
     let authorities: AuthorityNames
     /// The field that carries request identifiers, if configured.
     let requestIDName: HeaderName?
-    /// The rate limit per client, if configured.
     let rateLimit: RateLimit?
 
     /// Creates the context of a start.
@@ -42,7 +41,6 @@ package final class ProxyContext: Sendable {
         try self.init(configuration, upstreams, shared, after: nil)
     }
 
-    /// Creates the context of a reload.
     convenience init(_ configuration: Configuration, after former: ProxyContext) throws(StartError) {
         try self.init(configuration, former.upstreams, former.shared, after: former)
     }
@@ -69,7 +67,6 @@ package final class ProxyContext: Sendable {
 
     package var store: DictionaryStore { shared.store }
     var upstreams: UpstreamDirectory { upstream.directory }
-    /// The number of loops.
     var loopCount: Int { shared.loopCount }
     var dictionarySwitch: DictionarySwitch { shared.dictionarySwitch }
     /// Logs a message for the operator; safe from any thread.

@@ -8,7 +8,6 @@ internal import Synchronization
 /// Safe from any thread.
 final class SharedParts: Sendable {
     let store: DictionaryStore
-    /// The number of loops.
     let loopCount: Int
     let coding: CodingResources
     /// The ids of bodies that were offered before they were complete.
@@ -23,7 +22,6 @@ final class SharedParts: Sendable {
     let connectionCount = ConnectionCount()
     /// The keys that resume TLS sessions of clients.
     let ticketKeys = TLSTicketKeys()
-    /// The number of connections per client.
     let clientConnections = ClientConnectionCount()
     /// The recent request rates of clients.
     let clientRates = ClientRates()

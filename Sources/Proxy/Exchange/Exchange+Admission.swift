@@ -319,7 +319,6 @@ extension Exchange {
         return seconds > 0 ? Int(clamping: seconds) : nil
     }
 
-    /// Notes that the client is offered an existing version.
     func noteOffered(_ version: Dictionaries.Version, _ form: OfferForm) {
         let now = SystemClock.unixSeconds
         guard form == .inBand else { return context.store.touch(version, now: now) }

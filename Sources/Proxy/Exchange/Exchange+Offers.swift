@@ -20,7 +20,6 @@ extension Exchange {
         offerForm(response, for: audience(of: response.facts))
     }
 
-    /// Returns how a response is offered to an audience.
     func offerForm(_ response: UpstreamResponse, for audience: Audience) -> OfferForm {
         // Links never name a dictionary that needs an id.
         guard audience == .everybody else { return .inBand }

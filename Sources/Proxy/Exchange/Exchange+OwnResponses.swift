@@ -92,7 +92,6 @@ extension Exchange {
         }
     }
 
-    /// Sends a problem, and ends the exchange.
     func refuse(_ problem: ProblemResponse, _ reason: RejectionReason? = nil) {
         if let reason { proxy.metrics.countRejected(reason) }
         let (head, body) = problem.rendered(accept: request.headers.joined(.accept))

@@ -17,7 +17,6 @@ final class Exchange: Handler {
     /// The stored version that this request names by its dictionary URL.
     let linked: LinkedDictionary?
     var facts: RequestFacts
-    /// The dictionary that the client holds.
     var dictionary = DictionaryState.none
     /// The stored response that the upstream is asked about.
     var storedResponse: StoredResponse?

@@ -7,7 +7,6 @@ internal import Primitives
 /// The hold ends when the body is complete, when it is older than `millisecondsMax` (`Exchange.limitHolding` sets the
 /// deadline, `ResponseBody.deadlinePassed` ends the hold), or when `limit` finds it too large for the route or for memory.
 struct HeldBody: ~Copyable {
-    /// The longest time for which a body is held.
     static let millisecondsMax: Int64 = 25
 
     /// A body as the upstream coded it, kept while it is held decoded.

@@ -35,7 +35,6 @@ final class LinkedDictionary: Sendable {
         "public, max-age=\(max(1, min(version.pinnedUntil - now, lifeSeconds))), immutable"
     }
 
-    /// Returns the response head.
     func head(now: Int) -> ResponseHead {
         var headers = Headers()
         headers.append(.contentType, "application/octet-stream")

@@ -11,7 +11,6 @@ enum RequestIdentifiers {
         return id
     }
 
-    /// Returns true if there is such an identifier.
     static func hasRequestID(_ headers: borrowing Headers, _ name: HeaderName) -> Bool {
         var count = 0
         var isWellFormed = true
@@ -73,7 +72,6 @@ struct RequestIDGenerator {
         state = (system.next(), system.next(), system.next(), system.next() | 1)
     }
 
-    /// Returns the next identifier.
     mutating func next() -> [32 of UInt8] {
         let halves = (nextBits(), nextBits())
         let digits: [4 of UInt64] = [

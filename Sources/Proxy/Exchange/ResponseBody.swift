@@ -206,7 +206,6 @@ struct ResponseBody: ~Copyable {
 
     // MARK: After the head
 
-    /// Sends a whole body.
     mutating func send(_ bytes: [UInt8], memory: consuming MemoryLoan?, after sent: borrowing SentResponse) {
         removal = nil
         isCodingChanged = sent.isCodingChanged

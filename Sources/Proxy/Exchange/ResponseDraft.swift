@@ -9,7 +9,6 @@ struct UpstreamResponse {
     var facts: ResponseFacts
     /// The place of the body if it becomes a version; nil if it must not.
     var target: AdmissionTarget?
-    /// The form in which the body is offered, if it is.
     var offerForm = OfferForm.inBand
     /// The head to keep with the version, in wire form.
     var headToKeep: [UInt8]?
@@ -57,7 +56,6 @@ final class AdmissionTarget: Sendable {
             isUpstreamMatch: isUpstreamMatch)
     }
 
-    /// Returns the same target with an id in its offer.
     func offering(id: String) -> AdmissionTarget {
         AdmissionTarget(
             audience: audience, key: key, isProvisional: isProvisional, offer: offer?.with(id: id),

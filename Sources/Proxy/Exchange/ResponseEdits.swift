@@ -24,7 +24,6 @@ struct ResponseEdits {
         /// `isOverPublic` says that the dictionary, if there is one, is for everybody.
         case dictionary(DictionaryPolicy.SharedCaches, byID: Bool, isOverPublic: Bool)
 
-        /// The names for Vary.
         var names: String {
             switch self {
             case .encoding: "Accept-Encoding"

@@ -68,7 +68,6 @@ enum Revalidation {
         return bytes.count <= StoredHead.bytesMax ? bytes : nil
     }
 
-    /// Returns the one strong tag of a response.
     static func strongTag(_ headers: Headers) -> EntityTag? {
         guard headers.count(of: .etag) == 1, let tag = headers.first(.etag).flatMap(EntityTag.init),
             !tag.isWeak

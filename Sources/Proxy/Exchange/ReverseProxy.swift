@@ -41,7 +41,6 @@ final class ReverseProxy: Application, Handler {
         upstreams.adopt(context.upstream, connections)
     }
 
-    /// Adopts the addresses that the upstreams have now.
     func refreshUpstreams() { upstreams.adopt(context.upstream, connections) }
 
     func begin(
@@ -85,7 +84,6 @@ final class ReverseProxy: Application, Handler {
         return generator.next()
     }
 
-    /// True if there is an access log.
     var isLogging: Bool { log != nil }
 
     /// Counts a complete request, and logs it.

@@ -5,7 +5,6 @@ internal import Primitives
 struct UpstreamAttempt {
     /// The connection that the request is on; nil before, and once its response is complete.
     var connection: ClientConnection?
-    /// The request's head as the upstream gets it.
     var head: RequestHead?
     /// The address that the request is at, or was last.
     private(set) var address: LoopUpstream?
@@ -76,7 +75,6 @@ struct RequestUpload {
         isWhole = framing == .none || framing == .length(0)
     }
 
-    /// True if the request has a body at all.
     var hasBody: Bool { framing != .none && framing != .length(0) }
 
     mutating func received(_ count: Int) { bytes += count }

@@ -29,7 +29,6 @@ struct AnnouncementLedger: Sendable {
     /// Returns true if the dictionary may be announced.
     func pays(at now: Int) -> Bool { now >= restsUntil }
 
-    /// Records a download.
     mutating func recordCost(_ bytes: Int, of client: UInt128, at now: Int) {
         if let place = accounts.firstIndex(where: { $0.client == client }) {
             accounts[place].cost = max(accounts[place].cost, bytes)

@@ -13,7 +13,6 @@ struct FairTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private var values: [Key: Value] = [:]
     private var buckets: [Bucket]
 
-    /// The number of entries.
     var count: Int { values.count }
 
     init(buckets bucketCount: Int, slots slotCount: Int) {
@@ -21,7 +20,6 @@ struct FairTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         buckets = Array(repeating: Bucket(), count: max(1, bucketCount))
     }
 
-    /// Returns the value of a key.
     subscript(key: Key) -> Value? { values[key] }
 
     /// Changes the value of a key in place; adds `fresh` on behalf of `client` if the key is missing.
@@ -65,14 +63,12 @@ struct ClientSketch: Sendable {
     /// The number of set bits: somewhat less than the number of clients, and at most 256.
     var count: Int { (0..<4).reduce(0) { $0 + bits[$1].nonzeroBitCount } }
 
-    /// Adds a client.
     mutating func insert(_ client: UInt128) {
         // Swift seeds its hashes per process, so that clients cannot choose addresses by bit.
         let bit = Int(UInt(bitPattern: client.hashValue) % UInt(Self.bitCount))
         bits[bit / 64] |= 1 << UInt64(bit % 64)
     }
 
-    /// Adds the clients of another sketch.
     mutating func formUnion(_ other: ClientSketch) {
         for index in 0..<4 { bits[index] |= other.bits[index] }
     }

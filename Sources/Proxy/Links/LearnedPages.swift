@@ -34,7 +34,6 @@ struct LearnedPages: Sendable {
     private static let clientsMin = 3
     /// The number of chains counted per page.
     private static let chainsMax = 8
-    /// The number of chains that a page announces.
     static let announcedMax = 4
     private static let periodSeconds = 6 * 3600
     /// Longer patterns are not kept.
@@ -66,7 +65,6 @@ struct LearnedPages: Sendable {
         }
     }
 
-    /// Records that a client received a page.
     mutating func recordView(of page: Key, by client: UInt128, now: Int) {
         _ = pages.changeIfPresent(page) { page in
             Self.renew(&page, now: now)

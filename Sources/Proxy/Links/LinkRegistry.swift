@@ -78,7 +78,6 @@ final class LinkRegistry: Sendable {
         }
     }
 
-    /// Records a client that advertised a named version.
     func recordUser(of version: Version, client: UInt128) {
         state.withLock { $0.worths[version.id]?.recordUser(client) }
     }
@@ -94,7 +93,6 @@ final class LinkRegistry: Sendable {
         }
     }
 
-    /// Records a client that downloaded a named version.
     func recordDownload(of version: Version, sentBytes: Int, client: UInt128, now: Int) {
         state.withLock { state in
             state.worths[version.id]?.recordHolder(client)

@@ -7,7 +7,6 @@ package struct LinkTerms: Sendable {
     /// The least time between two measurements of a name.
     var sampleSeconds = 1
 
-    /// The limits in use.
     package init() {}
 }
 
@@ -70,7 +69,6 @@ package struct NamedWorth: Sendable {
     /// Records a client that advertised the dictionary.
     package mutating func recordUser(_ client: UInt128) { users.insert(client) }
 
-    /// Returns true if a measurement with this body is due.
     package func isDue(with body: Digest, at now: Int, _ terms: LinkTerms) -> Bool {
         measured != body && measuredAt.map { now - $0 >= terms.sampleSeconds } ?? true
     }

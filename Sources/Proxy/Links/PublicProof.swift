@@ -31,7 +31,6 @@ package struct PublicProof: Sendable {
 
     package init() {}
 
-    /// The number of known bodies.
     var count: Int { clients.count }
 
     /// Returns true if the body has gone to enough clients.

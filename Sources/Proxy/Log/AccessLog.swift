@@ -20,7 +20,6 @@ final class AccessLog {
         self.sink = sink
     }
 
-    /// True while no line waits to be flushed.
     var isEmpty: Bool { lines == 0 }
 
     /// Logs a request if it falls into the share.

@@ -18,7 +18,6 @@ package final class LogSink: Sendable {
         self.pendingBytesMax = pendingBytesMax
     }
 
-    /// The number of lines that were dropped.
     var linesDropped: Int { dropped.load(ordering: .relaxed) }
 
     /// Queues whole lines, from any thread; never waits.

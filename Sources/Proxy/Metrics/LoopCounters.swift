@@ -105,7 +105,6 @@ struct LoopCounters: Sendable {
         Mirror(reflecting: self).children.compactMap { $0.value as? any LoopSeries }
     }
 
-    /// The declarations of all counters.
     static var metrics: [Metric] { LoopCounters().series.map(\.metric) }
 
     /// Returns the counts as samples.
@@ -119,13 +118,11 @@ struct LoopCounters: Sendable {
 // MARK: - Counting
 
 extension LoopCounters {
-    /// Returns the row of a route in counters per route.
     private func row(_ route: Int?) -> Int {
         guard let route, route < routeCount else { return 0 }
         return route + 1
     }
 
-    /// Counts a finished request.
     mutating func count(_ record: RequestRecord) {
         let route = row(record.routeIndex)
         let reason = record.reason?.index ?? Self.reasonCount - 1
@@ -142,7 +139,6 @@ extension LoopCounters {
         }
     }
 
-    /// Counts time in an encoder.
     mutating func countCompression(_ coding: ContentCoding, nanoseconds: Int) {
         guard coding != .identity else { return }
         compressionSeconds.add(nanoseconds, at: coding.index - 1)
@@ -157,7 +153,6 @@ extension LoopCounters {
 
     mutating func countAnnounced(_ count: Int, route: Int?) { announcements.add(count, route: row(route)) }
 
-    /// Counts the connections of one side.
     mutating func add(_ side: ConnectionSide, active: Int, idle: Int, opened: Int) {
         connections.add(active, at: 2 * side.place)
         connections.add(idle, at: 2 * side.place + 1)

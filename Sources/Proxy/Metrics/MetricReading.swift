@@ -24,7 +24,6 @@ struct MetricReading<Source>: Sendable {
         }
     }
 
-    /// Declares a metric with one label.
     static func each(
         _ name: String, kind: Metric.Kind = .counter, by label: String, _ help: String,
         _ read: @escaping @Sendable (Source) -> [(String, Int)]
@@ -45,7 +44,6 @@ struct MetricReading<Source>: Sendable {
 
 /// A source of metrics.
 protocol MetricSource {
-    /// The declarations of its metrics.
     static var readings: [MetricReading<Self>] { get }
 }
 
@@ -53,7 +51,6 @@ extension MetricSource {
     /// The declarations without the reading.
     static var metrics: [Metric] { readings.map(\.metric) }
 
-    /// The current values.
     var samples: [MetricSample] {
         Self.readings.flatMap { reading in
             reading.read(self).map { MetricSample(reading.metric, $0.labels, $0.count, per: reading.divisor) }

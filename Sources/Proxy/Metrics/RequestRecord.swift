@@ -22,9 +22,7 @@ struct RequestRecord: Sendable {
     var bodyBytesBefore = 0
     /// All bytes written to the client, including heads and framing.
     var wireBytesSent = 0
-    /// The coding of the response.
     var coding = ContentCoding.identity
-    /// The reason for that coding.
     var reason: Reason?
     /// The position of the route's match in `RouteNames`, or nil if no route matched.
     var routeIndex: Int?
@@ -38,7 +36,6 @@ struct RequestRecord: Sendable {
     var upstreamMicroseconds: Int?
     /// The status of the upstream's response.
     var upstreamStatus: Int?
-    /// The upstream that was asked last.
     var upstream: [UInt8]?
     /// The reason why Dictum could not forward a complete response.
     var error: [UInt8]?

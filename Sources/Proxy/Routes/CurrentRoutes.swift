@@ -7,7 +7,6 @@ package import Dictionaries
 package struct CurrentRoutes: Sendable {
     private let routes: RouteTable
 
-    /// Creates the rules of a configuration.
     package init(_ configuration: Configuration) {
         routes = RouteTable(configuration, names: RouteNames(configuration))
     }

@@ -33,7 +33,6 @@ final class Route: Sendable {
     let impersonalFields: HeaderNameSet
     /// True after an inexact delta, until a reload creates another route.
     private let isDistrusted = Atomic<Bool>(false)
-    /// The settings for admissions.
     let admission: AdmissionPolicy
 
     private let unkeptWarnedAt = Atomic<Int>(-RouteReminders.seconds)

@@ -30,7 +30,6 @@ struct RouteTable: Sendable {
         routes.filter { $0.policy.scope == .private || $0.policy.personalUse == .capability }
     }
 
-    /// Returns the route of the URL of a version.
     func route(of version: Dictionaries.Version) -> Route {
         let (path, query) = version.pathAndQuery
         return route(path: path, query: query)

@@ -6,7 +6,6 @@ final class ProxyLoop: Handler {
     typealias Opened = (configuration: Configuration.Listener, sockets: [ListeningSocket])
 
     let proxy: ReverseProxy
-    /// The listeners by their numbers.
     private var listeners: [Int: Listener] = [:]
     /// Listeners that no longer accept but have requests in progress.
     private var leaving: [Listener] = []
@@ -123,7 +122,6 @@ final class ProxyLoop: Handler {
         health?.close()
     }
 
-    /// The sockets of this loop, by the numbers of the listeners.
     var sockets: [Int: [ListeningSocket]] { listeners.mapValues(\.sockets) }
 
     /// The counters of this loop, with the current numbers of connections.

@@ -83,7 +83,6 @@ extension ProxyServer {
 
 /// The changes to the listeners.
 private struct ListenerChange: Sendable {
-    /// All listeners, in the order of the configuration.
     let listeners: [ProxyServer.OpenListener]
     let added: [Int: ProxyServer.Opened]
     /// The listeners that stay, with their new settings.

@@ -24,7 +24,6 @@ package final class ProxyServer: Sendable {
     /// A listener whose sockets are not yet on a loop.
     struct Opened: Sendable {
         let listener: OpenListener
-        /// The sockets per loop.
         let shares: [[ListeningSocket]]
 
         /// Returns nil without a socket.
@@ -89,7 +88,6 @@ package final class ProxyServer: Sendable {
     package var context: ProxyContext { state.withLock { $0.context } }
     /// The addresses of the listeners, with the ports that the system has chosen.
     package var endpoints: [Endpoint] { state.withLock { $0.listeners.map(\.endpoint) } }
-    /// The URLs of the listeners.
     package var urls: [String] {
         state.withLock { state in
             state.listeners.map { listener in
@@ -309,7 +307,6 @@ extension ProxyServer {
 
 /// Detects upstreams that lead back to the proxy's own listeners.
 enum OwnUpstream {
-    /// Throws if an upstream has the address of a listener.
     static func check(_ servers: [UpstreamServer], _ listeners: some Sequence<Endpoint>) throws(StartError) {
         for listener in listeners {
             for server in servers where server.target.endpoint.leads(to: listener) {

@@ -33,7 +33,6 @@ struct EndpointHealth: Sendable, Equatable {
         case checkedIn
     }
 
-    /// The number of consecutive failures.
     private(set) var failures = 0
     /// The current back-off, or nil while the address is in use.
     private var backOff: Int64?
@@ -49,7 +48,6 @@ struct EndpointHealth: Sendable, Equatable {
     /// True while the address is skipped.
     var isOut: Bool { backOff != nil || isCheckedOut }
 
-    /// Returns the eligibility now.
     func standing(now: Int64) -> Standing {
         // Only another check ends this state.
         if isCheckedOut { return .out(badness: .max) }

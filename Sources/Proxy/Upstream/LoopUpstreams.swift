@@ -7,10 +7,8 @@ final class LoopUpstreams {
     private var members: [LoopUpstream] = []
     private var rule = Balancer.Rule.roundRobin
     private var balancer = Balancer()
-    /// The budget for retries.
     var budget = RetryBudget()
 
-    /// The number of addresses.
     var count: Int { members.count }
 
     /// True if the balancer counts requests in progress.
@@ -53,7 +51,6 @@ final class LoopUpstreams {
 final class LoopUpstream {
     /// The address and its health.
     let server: UpstreamServer
-    /// The connections of this loop.
     let targetPool: TargetPool
 
     init(_ server: UpstreamServer, _ targetPool: TargetPool) {

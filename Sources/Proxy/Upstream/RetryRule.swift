@@ -57,7 +57,6 @@ enum RetryRule {
 ///
 /// Without a limit an outage would double its own load. Pure; each loop has one.
 struct RetryBudget: Sendable {
-    /// The number of requests per allowed retry.
     static let requestsPerRetry = 5
     /// The number of retries per ten seconds that are always allowed.
     static let retriesMin = 10

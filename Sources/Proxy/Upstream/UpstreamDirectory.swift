@@ -13,7 +13,6 @@ final class UpstreamDirectory: Sendable {
 
     /// The result of resolving all names again.
     struct Refreshed: Sendable {
-        /// The new addresses.
         let added: [UpstreamServer]
         /// The addresses that are gone.
         let removed: [UpstreamServer]
@@ -114,7 +113,6 @@ struct NameResolver: Sendable {
     /// May block.
     let addresses: @Sendable (_ host: String, _ port: UInt16) -> [Endpoint]
 
-    /// Creates a resolver.
     init(_ addresses: @escaping @Sendable (_ host: String, _ port: UInt16) -> [Endpoint]) {
         self.addresses = addresses
     }

@@ -7,7 +7,6 @@ internal import Synchronization
 ///
 /// A request to a healthy address costs one relaxed load.
 final class UpstreamServer: Sendable {
-    /// The address.
     let target: UpstreamTarget
     /// The configured URL.
     let url: String
@@ -48,7 +47,6 @@ final class UpstreamServer: Sendable {
     /// True while health checks exclude the address.
     var isCheckedOut: Bool { health.withLock { $0.isCheckedOut } }
 
-    /// Returns the eligibility now.
     func standing(now: Int64) -> EndpointHealth.Standing {
         isHealthy ? .up : health.withLock { $0.standing(now: now) }
     }
@@ -69,7 +67,6 @@ final class UpstreamServer: Sendable {
         change { $0.failed(now: now, policy) }
     }
 
-    /// Records a health check.
     func checked(isGood: Bool) -> EndpointHealth.Change? {
         change { $0.checked(isGood: isGood) }
     }
@@ -122,7 +119,6 @@ extension OperatorEvent {
 }
 
 extension UpstreamError {
-    /// The description of the error for logs.
     var logText: String {
         switch self {
         case .connectFailed(let error): error.text.lowercased()

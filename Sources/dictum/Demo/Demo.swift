@@ -8,7 +8,6 @@ struct Demo {
     private let versions: DemoVersions
     private let origin: DemoOrigin
     private let service: ProxyService
-    /// The URL at which the proxy listens.
     let proxyURL: String
 
     /// Starts the API and the proxy.
@@ -55,7 +54,6 @@ struct Demo {
         }
     }
 
-    /// The URL of the feed through the proxy.
     var feedURL: String { proxyURL + DemoApplication.path }
 
     /// Fetches one version after another and prints the cost of each; throws if a body differs from the API's.

@@ -29,7 +29,6 @@ enum DemoVersions: Sendable {
         self = .files(Array(paths.prefix(Self.filesMax)))
     }
 
-    /// The number of versions that the table shows.
     var shownCount: Int {
         switch self {
         case .generated: 8

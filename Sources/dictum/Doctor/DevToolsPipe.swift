@@ -103,7 +103,6 @@ final class DevToolsPipe {
         return events.removeFirst()
     }
 
-    /// Drops the events that have come.
     func forgetEvents() { events = [] }
 
     private func keep(_ message: [String: Any]) {

@@ -40,7 +40,6 @@ struct Doctor: Sendable {
         own = try authority.map { file throws(TLSError) in try FetchClient(protocols, trusting: file) }
     }
 
-    /// Makes all requests.
     func examine() -> DoctorObservations {
         var seen = DoctorObservations(url: url, transport: transport)
         seen.offersHTTP2 = protocols.contains(.http2)

@@ -33,7 +33,6 @@ struct DoctorBrowser {
     /// The fetches to make.
     struct Plan {
         let url: FetchURL
-        /// The page that fetches the URL.
         let page: FetchURL
         var fetches = 5
         /// The time between two fetches.

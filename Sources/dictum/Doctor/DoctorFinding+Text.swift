@@ -54,7 +54,6 @@ extension DoctorFinding {
         }
     }
 
-    /// The finding and its remedy on one line.
     var text: String {
         transportText ?? offerText ?? useText ?? pageText ?? cacheText
     }

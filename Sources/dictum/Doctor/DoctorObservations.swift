@@ -16,11 +16,9 @@ struct DoctorObservations: Sendable {
     var isDocument = false
     /// True if the requests carry Authorization or a cookie.
     var hasCredentials = false
-    /// The origin of the page that fetches it.
     var page = PageOrigin.sameOrigin
     /// The results of a real browser; nil if none was used.
     var browser: Result<[DoctorBrowser.Fetch], DevToolsPipe.Failure>?
-    /// The error that ended the examination.
     var failure: FetchError?
 
     init(url: FetchURL, transport: DoctorTransport) {

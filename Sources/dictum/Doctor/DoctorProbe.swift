@@ -16,7 +16,6 @@ struct DoctorProbe: Sendable {
     let offer: Offer
     let url: FetchURL
     let response: FetchResponse
-    /// The decoded body, or the error.
     let body: Result<Body, FetchError>
 
     /// Decodes the response to a visit.
@@ -40,7 +39,6 @@ struct DoctorProbe: Sendable {
     /// True if the body is coded over a dictionary.
     var isDelta: Bool { coding?.usesDictionary == true }
 
-    /// The decoded body, if it could be decoded.
     var decoded: Body? { try? body.get() }
 
     /// True if a shared cache says that the response comes from it.
@@ -101,7 +99,6 @@ struct DoctorDictionary: Sendable {
         offer.flatMap { try? URLPattern($0.match, basePath: url.path, origin: url.origin) }
     }
 
-    /// Returns true if the dictionary is for the URL.
     func isFor(_ url: FetchURL) -> Bool {
         var budget = MatchBudget()
         return pattern?.matches(path: url.path, query: url.query, within: &budget) == true

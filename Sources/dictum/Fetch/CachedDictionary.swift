@@ -7,7 +7,6 @@ struct CachedDictionary: Codable, Equatable, Sendable {
     static let currentFormat = 1
 
     var format = Self.currentFormat
-    /// The URL that the dictionary came from.
     let url: String
     /// The URL Pattern of the URLs it is for, relative to `url`.
     let match: String

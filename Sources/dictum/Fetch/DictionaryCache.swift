@@ -145,7 +145,6 @@ struct HeldDictionary: Sendable {
 
 /// Writes files that are either whole or absent.
 enum DurableFile {
-    /// The extension of unfinished files.
     static let temporaryExtension = ".dictum.part"
 
     /// Writes to a temporary file beside `path`, flushes it to the disk, and renames it.

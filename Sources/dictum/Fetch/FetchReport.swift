@@ -47,7 +47,6 @@ struct FetchReport: Encodable, Equatable, Sendable {
         String(format: "%.2f %%", savedPercent(body: body, wire: wire))
     }
 
-    /// One line for people.
     var line: String {
         let code = version == HTTPVersion.http2.shortText ? "\(status) over \(version)" : "\(status)"
         let what = revalidated ? "\(code), unchanged, body from the cache" : "\(code), \(coding)"

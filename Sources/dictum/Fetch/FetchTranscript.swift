@@ -40,6 +40,5 @@ enum FetchTranscript {
 }
 
 extension HTTPVersion {
-    /// The version as curl shows it.
     var shortText: String { self == .http2 ? "HTTP/2" : "\(text)" }
 }

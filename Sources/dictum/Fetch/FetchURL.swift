@@ -41,7 +41,6 @@ struct FetchURL: Sendable, Hashable {
     /// The scheme, host and port; dictionaries are confined to them (RFC 9842 section 2.1.1).
     var origin: String { "\(isTLS ? "https" : "http")://\(authority)" }
 
-    /// The path and query as they are sent.
     var pathAndQuery: String { query.map { "\(path)?\($0)" } ?? path }
 
     var text: String { origin + pathAndQuery }

@@ -6,7 +6,6 @@ internal import Primitives
 struct FetchVisit: Sendable {
     let url: FetchURL
     let accepted: CodingList
-    /// The dictionary to offer.
     let offered: HeldDictionary?
     /// The dictionary of this URL if it has expired: it cannot be offered, but it can be revalidated.
     let expired: HeldDictionary?
@@ -116,7 +115,6 @@ struct FetchVisit: Sendable {
         return (usable, usable - freshness.ageSeconds(at: response.receivedAt))
     }
 
-    /// Returns the report about a response.
     func report(_ response: FetchResponse, _ body: Body, isStored: Bool, milliseconds: Double) -> FetchReport
     {
         let coding = response.head.status.isBodiless ? nil : try? Self.coding(of: response)

@@ -4,7 +4,6 @@ internal import Primitives
 
 /// A client that follows the rules of RFC 9842; blocking.
 struct Fetcher: Sendable {
-    /// The number of Links per response to follow.
     private static let linksMax = 4
 
     private let client: FetchClient

@@ -37,7 +37,6 @@ struct RequestOptions: ParsableArguments {
         }
     }
 
-    /// Returns the fields to send.
     func fields() throws -> RequestFields {
         do throws(RequestFields.Mistake) {
             return try RequestFields(header, cookie: cookie)

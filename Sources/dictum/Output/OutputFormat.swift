@@ -60,7 +60,6 @@ enum OutputFormat {
         }.joined(separator: "\n")
     }
 
-    /// Returns a JSON object on one line.
     static func json(_ value: some Encodable) -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

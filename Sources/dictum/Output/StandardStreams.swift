@@ -57,7 +57,6 @@ struct OutputFile: ~Copyable {
         }
     }
 
-    /// Writes all bytes to an open descriptor.
     static func write(_ bytes: [UInt8], to descriptor: Int32) throws(SystemError) {
         var offset = 0
         while offset < bytes.count {

@@ -134,7 +134,6 @@ final class ServeEvents: Sendable {
         count.signal()
     }
 
-    /// Waits for the next event.
     func next() -> Event {
         while true {
             count.wait()

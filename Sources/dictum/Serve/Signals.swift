@@ -22,7 +22,6 @@ enum Signals {
         signal(SIGPIPE, SIG_IGN)
     }
 
-    /// Waits for one of the signals.
     static func wait() -> Request {
         var set = blocked()
         var number: Int32 = 0

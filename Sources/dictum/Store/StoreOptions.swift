@@ -54,10 +54,8 @@ struct ChainOptions: ParsableArguments {
             "Only chains of this host, with its port unless that is the default.", valueName: "authority"))
     var authority: String?
 
-    /// True if a chain is named.
     var isGiven: Bool { chain != nil || authority != nil }
 
-    /// Returns true if the options select the chain.
     func includes(_ key: ChainKey) -> Bool {
         (chain == nil || key.match == chain) && (authority == nil || key.authority == authority?.lowercased())
     }

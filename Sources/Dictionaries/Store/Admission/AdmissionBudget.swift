@@ -73,7 +73,6 @@ final class AdmissionBudget: Sendable {
     /// Charges bytes to the write budget that can no longer be refused.
     func owe(_ bytes: Int) { writeBudget.withLock { $0.owe(bytes) } }
 
-    /// Returns unwritten bytes to the write budget.
     func giveBack(_ bytes: Int) { writeBudget.withLock { $0.giveBack(bytes) } }
 
     /// Ends a copy, unless another one has taken over its key.

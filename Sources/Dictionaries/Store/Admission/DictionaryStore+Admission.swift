@@ -105,7 +105,6 @@ extension DictionaryStore {
         touch(version, now: now)
     }
 
-    /// Counts an advertised dictionary that was not found.
     package func countUnknown() { memory.counters.withLock { $0.advertisedUnknown += 1 } }
 
     /// Records that a response offers an existing version to a client that came with `former`, or with none.

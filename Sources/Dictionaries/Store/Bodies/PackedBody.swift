@@ -49,7 +49,6 @@ final class PackingBases: Sendable {
 
     private let state = Guarded(State())
 
-    /// Returns the base with this row, if it is in memory.
     func base(_ row: Int64) -> PackingBase? { state.withLock { $0.references[row]?.base } }
 
     /// Registers a base and returns it, or the object that is registered for its row already.

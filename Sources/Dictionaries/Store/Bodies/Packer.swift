@@ -114,7 +114,6 @@ struct Packer: Sendable {
         return packed
     }
 
-    /// Makes a body the base of its line.
     private mutating func begin(_ name: LineName, with body: Body, of version: Version, failures: Int = 0)
         -> PackedBody?
     {

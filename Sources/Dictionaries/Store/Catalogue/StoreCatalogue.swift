@@ -30,7 +30,6 @@ package struct StoreCatalogue: Sendable {
     /// The upper bound of bytes that one transaction overwrites.
     private static let eraseBytesMax = 8 << 20
 
-    /// Opens the database of a store.
     package init(path: String) throws(StoreCatalogueError) {
         guard path != ":memory:" else { throw .inMemory }
         guard StoreFile.identity(of: path) != nil else { throw .missing(path: path) }

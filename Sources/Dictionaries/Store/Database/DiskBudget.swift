@@ -9,7 +9,6 @@ struct DiskBudget {
     static let batchBytesMax = 8 << 20
 
     let limit: Int
-    /// The size of the files now.
     var size: StoreDatabase.Size
     /// The bytes that the batch adds to the file, estimated from above: a large body begins and ends within a
     /// page.
@@ -21,7 +20,6 @@ struct DiskBudget {
         growth = batch.insertions.reduce(0) { $0 + $1.storedBytes + size.page }
     }
 
-    /// True if the batch fits into the file.
     var fits: Bool { missingBytes <= 0 }
 
     /// The bytes of versions that must be removed first.

@@ -164,7 +164,6 @@ struct PendingWrites: Sendable {
         var demand: VersionDemand?
     }
 
-    /// The existing rows that have pending changes.
     var rowsThatChange: Set<Int64> {
         established.union(removals).union(renewals.keys).union(touches.keys).union(pins.keys).union(
             noted.keys
@@ -269,7 +268,6 @@ struct PendingWrites: Sendable {
         return batch
     }
 
-    /// Records that a batch is on disk.
     mutating func written(_ batch: Batch) {
         takenCount -= batch.count
     }

@@ -60,7 +60,6 @@ extension StoreDatabase {
         return try DatabaseQueue(path: path, configuration: configuration)
     }
 
-    /// Returns the value of a PRAGMA on the connection that writes.
     static func setting(_ pragma: String, of connection: any DatabaseWriter) throws -> Int {
         try connection.writeWithoutTransaction { try Int.fetchOne($0, sql: "PRAGMA \(pragma)") ?? 0 }
     }

@@ -15,7 +15,6 @@ struct StoreDatabase: Sendable {
         let free: Int
         let page: Int
         var total: Int { file + log + index }
-        /// The used part of the file.
         var used: Int { file - free }
     }
 
@@ -84,7 +83,6 @@ struct StoreDatabase: Sendable {
         return versions
     }
 
-    /// Returns the number of public versions.
     func versionCount() throws(StoreDatabaseError) -> Int {
         try attempt { try connection.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM version") ?? 0 } }
     }
@@ -112,7 +110,6 @@ struct StoreDatabase: Sendable {
         }
     }
 
-    /// True if the row of a version exists.
     func hasRow(of version: Version) throws(StoreDatabaseError) -> Bool {
         try attempt {
             try connection.read { database in
@@ -141,7 +138,6 @@ struct StoreDatabase: Sendable {
         }
     }
 
-    /// Returns the body of a row as it is stored.
     func stored(row: Int64) throws(StoreDatabaseError) -> StoredBody? {
         try attempt { try connection.read { try StoreRows.stored(row: row, $0) } }
     }

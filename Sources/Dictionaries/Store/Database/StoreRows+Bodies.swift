@@ -16,7 +16,6 @@ extension StoreRows {
         return row.flatMap(storedBody)
     }
 
-    /// Returns the body of a row as it is stored.
     static func stored(row: Int64, _ database: Database) throws -> StoredBody? {
         try Row.fetchOne(
             database.cachedStatement(sql: "SELECT id, bytes, size, base FROM body WHERE id = ?"),

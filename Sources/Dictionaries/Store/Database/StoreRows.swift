@@ -257,7 +257,6 @@ enum StoreRows {
             ] + arguments(version.demand) + [version.id, version.rank])
     }
 
-    /// True if the row of a version exists.
     static func hasRow(_ version: Version, in table: String, _ database: Database) throws -> Bool {
         try Int.fetchOne(
             database.cachedStatement(sql: "SELECT 1 FROM \(table) WHERE id = ?"), arguments: [version.id])
@@ -278,6 +277,5 @@ enum StoreRows {
 }
 
 extension Version {
-    /// The head as the database stores it.
     fileprivate var headData: Data? { head?.bytes.map { Data($0) } }
 }

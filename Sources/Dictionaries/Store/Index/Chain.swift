@@ -54,7 +54,6 @@ final class Chain: DemandQueueElement {
         set { retained.store(Int32(clamping: newValue), ordering: .relaxed) }
     }
 
-    /// The last place in the index.
     var indexPlace: Int {
         get { Int(indexed.load(ordering: .relaxed)) }
         set { indexed.store(Int32(clamping: newValue), ordering: .relaxed) }
@@ -64,10 +63,8 @@ final class Chain: DemandQueueElement {
     var wantedUntil: Int { max(Int(wanted.load(ordering: .relaxed)), pinnedUntil) }
     /// The end of the last pin of its versions.
     var pinnedUntil: Int { Int(pinned.load(ordering: .relaxed)) }
-    /// The rank of its first version.
     var firstRank: Int64 { rank.load(ordering: .relaxed) }
 
-    /// Records that one of its versions was wanted.
     func want(at second: Int) { wanted.max(Version.seconds(second), ordering: .relaxed) }
 
     /// Forgets a time in the future.

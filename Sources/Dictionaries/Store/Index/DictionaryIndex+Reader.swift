@@ -37,7 +37,6 @@ extension DictionaryIndex {
             return ownChain().flatMap { version(chain: $0, digest: digest) }
         }
 
-        /// Returns the newest version of a key.
         package func newest(_ key: VersionKey) -> Version? {
             refresh()
             return usable(index.newest(key.named(keys)))
@@ -59,7 +58,6 @@ extension DictionaryIndex {
             return usable(index.version(key.named(keys), etag: tag))
         }
 
-        /// Returns the version of a key with this digest.
         package func version(_ key: VersionKey, digest: Digest) -> Version? {
             refresh()
             return usable(
@@ -106,7 +104,6 @@ extension DictionaryIndex {
             return usable(index.linked(path, authority: authority, now: now))
         }
 
-        /// True if the chain has any version.
         package func holds(_ chain: ChainKey) -> Bool {
             refresh()
             return index.chain(chain) != nil
@@ -139,10 +136,8 @@ final class IndexPublisher: Sendable {
         current = Guarded(index)
     }
 
-    /// The number of the newest index.
     var newestGeneration: Int { generation.load(ordering: .acquiring) }
 
-    /// The newest index.
     var index: DictionaryIndex { current.withLock { $0 } }
 
     /// Makes this the index that every reader uses from its next look-up on.

@@ -28,7 +28,6 @@ package final class DictionaryIndex: Sendable {
     /// The factors were measured as resident memory of processes that opened a million versions, in chains of
     /// ten and in chains of one.
     var memoryBytes: Int { tables.withLock { $0.memoryBytes } }
-    /// The number of versions that have an object.
     var objectCount: Int { tables.withLock { $0.objectCount } }
 
     /// Makes an empty index that keeps at most `inUseMax` unused objects.
@@ -69,16 +68,13 @@ package final class DictionaryIndex: Sendable {
         tables.withLock { tables in place(&tables).map { tables.version(at: $0) } }
     }
 
-    /// Returns the chain with this key.
     func chain(_ key: ChainKey) -> Chain? { tables.withLock { $0.chain(key) } }
 
     /// Returns the bytes of a chain's versions on disk, estimated from above.
     func storedBytes(of key: ChainKey) -> Int { tables.withLock { $0.record(of: key)?.storedBytes ?? 0 } }
 
-    /// Returns the version with this row in the store.
     func version(row: Int64) -> Version? { version { $0.place(ofRow: row) } }
 
-    /// Returns the version at a place in the tables.
     func version(at place: Int32) -> Version { tables.withLock { $0.version(at: place) } }
 
     /// Returns the time at which the version at a place was last offered or advertised.
@@ -107,7 +103,6 @@ package final class DictionaryIndex: Sendable {
         version { $0.version(chain, digest: digest) }
     }
 
-    /// Returns some versions with this digest.
     func versions(_ chain: ChainKey, digest: Digest, limit: Int) -> [Version] {
         tables.withLock { tables in
             tables.versions(chain, digest: digest, limit: limit).map { tables.version(at: $0) }
@@ -242,7 +237,6 @@ package final class DictionaryIndex: Sendable {
     /// The state of a chain after a change.
     struct ChainStatus {
         let chain: Chain
-        /// The number of its versions.
         let count: Int
     }
 

@@ -16,7 +16,6 @@ struct DigestTable: Sendable {
 
     // MARK: Look-ups
 
-    /// Returns the first version of a digest.
     func first(_ digest: Digest, in records: BlockList<VersionRecord>) -> Int32? {
         firsts.first(digest.part) { records[Int($0)].digest == digest }
     }
@@ -26,7 +25,6 @@ struct DigestTable: Sendable {
         groups[digest]?.byChain[chain]?[name]
     }
 
-    /// Returns versions of a group in a chain.
     func places(of digest: Digest, chain: Int32, limit: Int) -> [Int32] {
         groups[digest]?.byChain[chain].map { Array($0.values.prefix(limit)) } ?? []
     }
@@ -43,7 +41,6 @@ struct DigestTable: Sendable {
 
     // MARK: Changes
 
-    /// Adds the first version of a digest.
     mutating func insert(_ place: Int32, _ digest: Digest) { firsts.insert(place, digest.part) }
 
     /// Adds a version to the group of its digest.

@@ -23,7 +23,6 @@ extension IndexTables {
         return status(of: chain)
     }
 
-    /// Enters a record into the tables.
     private mutating func enter(_ place: Int32, _ key: ChainKey) {
         let record = records[Int(place)]
         rows.insert(place, UInt64(bitPattern: record.id))

@@ -15,7 +15,6 @@ extension IndexTables {
 
     func chain(_ key: ChainKey) -> Chain? { chainPlace(key).flatMap { chains[Int($0)].chain } }
 
-    /// Returns the record of the chain with this key.
     func record(of key: ChainKey) -> ChainRecord? { chainPlace(key).map { chains[Int($0)] } }
 
     func place(ofRow id: Int64) -> Int32? {
@@ -52,7 +51,6 @@ extension IndexTables {
 
     // MARK: Digests
 
-    /// Returns the first version of a digest.
     func place(of digest: Digest, _ isApart: Bool) -> Int32? {
         isApart ? digestsApart.first(digest, in: records) : digests.first(digest, in: records)
     }

@@ -67,7 +67,6 @@ struct IndexTables: ~Copyable, Sendable {
     private static let chainBytes = 290
     private static let objectBytes = 384
 
-    /// The number of versions that have an object.
     var objectCount: Int { inUse.count }
 
     /// Makes room in empty tables for so many versions.
@@ -155,7 +154,6 @@ struct IndexTables: ~Copyable, Sendable {
     /// The number of places, including free ones.
     var placeCount: Int { records.count }
 
-    /// True if there is a version at a place.
     func isTaken(_ place: Int32) -> Bool { records[Int(place)].chain >= 0 }
 
     /// Returns the second at which the version at a place expires, unless a Link names it.

@@ -87,7 +87,6 @@ final class HeadMemory: Sendable {
         self.bytesMax = bytesMax
     }
 
-    /// The bytes in use.
     var bytes: Int { taken.load(ordering: .relaxed) }
 
     /// Takes bytes, all or none.

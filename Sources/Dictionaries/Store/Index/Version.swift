@@ -80,12 +80,10 @@ package final class Version: Sendable {
         get { indexed.load(ordering: .relaxed) }
         set { indexed.store(newValue, ordering: .relaxed) }
     }
-    /// The traits that it shares with other versions.
     var traits: VersionTraits {
         VersionTraits(
             variant: variant, contentType: contentType, maxAge: maxAge, isUpstreamMatch: isUpstreamMatch)
     }
-    /// The key of its chain.
     package var chainKey: ChainKey { chain.key }
     /// The key that it shares with the other versions of its URL and variant.
     var key: VersionKey { VersionKey(chain: chainKey, url: url, variant: variant) }
@@ -156,7 +154,6 @@ package final class Version: Sendable {
         take(other.demand)
     }
 
-    /// Makes the version of a record.
     init(
         _ record: VersionRecord, rest: VersionRecord.Rest?, traits: VersionTraits, chain: Chain, place: Int32
     ) {

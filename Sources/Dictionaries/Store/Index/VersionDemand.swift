@@ -90,7 +90,6 @@ extension Version {
         get { privatePlaced.load(ordering: .relaxed) }
         set { privatePlaced.store(newValue, ordering: .relaxed) }
     }
-    /// The standing that follows from its holders.
     var standing: Retention.Standing {
         if holders > 0 { return isProven ? .held : .newcomer }
         return isShared ? .spent : .unheld

@@ -9,7 +9,6 @@ struct VersionFacts: Sendable, Equatable {
     let maxAge: Int
     var isUpstreamMatch = false
 
-    /// The key of the version in a chain.
     func key(in chain: ChainKey) -> VersionKey { VersionKey(chain: chain, url: url, variant: variant) }
 }
 
@@ -52,7 +51,6 @@ extension Version {
             && name == TextHash.name(url: facts.url, variant: facts.variant)
     }
 
-    /// True if the version is of this URL.
     package func isFrom(_ url: String) -> Bool { name == TextHash.name(url: url, variant: variant) }
 
     /// True if the response had this entity tag.
@@ -62,7 +60,6 @@ extension Version {
 /// Hashes of texts: 64 bits of SipHash with a random key of this process, so that no client can choose a
 /// collision.
 enum TextHash {
-    /// Returns the hash of URL and variant.
     static func name(url: String, variant: String) -> UInt64 {
         var hasher = Hasher()
         hasher.combine(url)

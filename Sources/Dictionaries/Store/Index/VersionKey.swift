@@ -8,7 +8,6 @@ package struct VersionKey: Hashable, Sendable {
     /// The request fields that the response varies on, as `VariantKey` writes them.
     package let variant: String
 
-    /// Makes a key.
     package init(chain: ChainKey, url: String, variant: String) {
         self.chainKey = chain
         self.url = url

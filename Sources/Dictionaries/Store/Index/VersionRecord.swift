@@ -66,7 +66,6 @@ struct VersionTraits: Sendable, Hashable {
 }
 
 extension Version {
-    /// Writes its state to a record.
     func write(to record: inout VersionRecord) {
         record.lastWanted = Self.seconds(lastWanted)
         record.wantedOnDisk = Self.seconds(wantedOnDisk.load(ordering: .relaxed))
@@ -91,7 +90,6 @@ extension Version {
 }
 
 extension VersionRecord {
-    /// Makes the record of a version in use.
     init(_ version: Version, chain: Int32, traits: Int32) {
         digest = version.digest
         id = version.id

@@ -43,7 +43,6 @@ struct PrivateOrder: ~Copyable, Sendable {
 
     private var nodes = BlockList<Node>()
     private var freePlaces: [Int32] = []
-    /// The lists of all networks, class by class.
     private var lists = [List](repeating: List(), count: Class.allCases.count * networkCount)
     private var classBytes = InlineArray<3, Int>(repeating: 0)
 

@@ -164,7 +164,6 @@ package enum StoreKeyFile {
         return folder(of: unsafe String(cString: text))
     }
 
-    /// Returns the folder of a file as its path names it.
     static func folder(of path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return "." }
         return slash == path.startIndex ? "/" : String(path[..<slash])

@@ -177,7 +177,6 @@ extension VersionFacts {
 }
 
 extension Version {
-    /// True if a body with this digest is that of the version.
     func isBody(_ digest: Digest, _ keys: StoreKeys?) -> Bool {
         guard case .personal = chainKey.scope else {
             return chainKey.scope.name(of: digest, keys) == self.digest

@@ -16,7 +16,6 @@ struct ChainOrder: ~Copyable, Sendable {
 
     private var queues = InlineArray<4, DemandQueue<Chain>> { _ in DemandQueue() }
 
-    /// The number of chains.
     var count: Int { queues.indices.reduce(0) { $0 + queues[$1].count } }
 
     /// Puts a chain into a class and takes it out of any other.

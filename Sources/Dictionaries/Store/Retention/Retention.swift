@@ -74,10 +74,8 @@ struct Retention: ~Copyable, Sendable {
     private var swept = 0
     private(set) var counts = InlineArray<4, Int>(repeating: 0)
 
-    /// The number of versions.
     var count: Int { counts[0] + counts[1] + counts[2] + counts[3] }
 
-    /// Returns the number of versions of a chain.
     func count(of chain: Chain) -> Int { place(of: chain).map { Int(chains[Int($0)].count) } ?? 0 }
 
     /// Returns the standing of a version; nil if it is not here.
