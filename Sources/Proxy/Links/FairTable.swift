@@ -13,6 +13,7 @@ struct FairTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private var values: [Key: Value] = [:]
     private var buckets: [Bucket]
 
+    /// The number of entries.
     var count: Int { values.count }
 
     init(buckets bucketCount: Int, slots slotCount: Int) {
@@ -20,6 +21,7 @@ struct FairTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         buckets = Array(repeating: Bucket(), count: max(1, bucketCount))
     }
 
+    /// Returns the value of a key.
     subscript(key: Key) -> Value? { values[key] }
 
     /// Changes the value of a key in place; adds `fresh` on behalf of `client` if the key is missing.
@@ -52,24 +54,30 @@ struct FairTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
 }
 
-/// An approximate count of distinct clients, with one bit per hashed address.
+/// A count of distinct clients: exact for the first few, then approximate, with one bit per hashed address.
 struct ClientSketch: Sendable {
     private static let bitCount = 256
 
+    /// The hashes of the first clients, because a few of them decide, and two may share a bit.
+    private var first: InlineArray<4, Int> = [0, 0, 0, 0]
+    private var firstCount = 0
     private var bits: InlineArray<4, UInt64> = [0, 0, 0, 0]
 
     init() {}
 
-    /// The number of set bits: somewhat less than the number of clients, and at most 256.
-    var count: Int { (0..<4).reduce(0) { $0 + bits[$1].nonzeroBitCount } }
+    /// The number of clients, or somewhat less if they are many, and at most 256.
+    var count: Int { max(firstCount, (0..<4).reduce(0) { $0 + bits[$1].nonzeroBitCount }) }
 
+    /// Adds a client.
     mutating func insert(_ client: UInt128) {
         // Swift seeds its hashes per process, so that clients cannot choose addresses by bit.
-        let bit = Int(UInt(bitPattern: client.hashValue) % UInt(Self.bitCount))
+        let hash = client.hashValue
+        let bit = Int(UInt(bitPattern: hash) % UInt(Self.bitCount))
         bits[bit / 64] |= 1 << UInt64(bit % 64)
-    }
-
-    mutating func formUnion(_ other: ClientSketch) {
-        for index in 0..<4 { bits[index] |= other.bits[index] }
+        guard firstCount < first.count, !(0..<firstCount).contains(where: { first[$0] == hash }) else {
+            return
+        }
+        first[firstCount] = hash
+        firstCount += 1
     }
 }

@@ -84,6 +84,20 @@ final class ServedProxy {
         }
     }
 
+    /// True if a page that a browser navigates to names a dictionary to fetch.
+    func announces(_ path: String, host: String) throws -> Bool {
+        let fields = [
+            "X-Forwarded-For: 203.0.113.1", "X-Forwarded-Proto: https", "Host: \(host):\(port)",
+            "Sec-Fetch-Dest: document", "Accept-Encoding: gzip, br, zstd, dcb, dcz",
+        ]
+        let result = try RunningProcess.run(
+            ["curl", "-sS", "--insecure", "--max-time", "300", "-D", "-", "-o", "/dev/null"]
+                + fields.flatMap { ["-H", $0] } + [url(path)],
+            of: "/usr/bin/env")
+        try #require(result.status == 0, "\(result.errors)")
+        return result.text.contains("rel=\"compression-dictionary\"")
+    }
+
     /// Fetches a path with curl, offering a file as the dictionary; OpenSSL makes its digest.
     func curl(_ path: String, _ coding: String, over name: String) throws -> CurlAnswer {
         let digest = try RunningProcess.run(

@@ -32,3 +32,25 @@ struct FairTableTests {
         #expect((1...5).filter { table[$0] != nil } == [3, 4, 5])
     }
 }
+
+/// The count of distinct clients that a page's announcement and a name's worth depend on.
+@Suite struct ClientSketchTests {
+    @Test func `three clients count as three, whatever bits their addresses hash to`() {
+        for number in 0..<4000 {
+            var sketch = ClientSketch()
+            for client in 0..<3 {
+                sketch.insert(UInt128(3 * number + client))
+                sketch.insert(UInt128(3 * number + client))
+            }
+            #expect(sketch.count == 3)
+        }
+    }
+
+    @Test func `many clients count for somewhat less, and at most 256`() {
+        var sketch = ClientSketch()
+        for client in 0..<64 { sketch.insert(UInt128(client)) }
+        #expect((40...64).contains(sketch.count))
+        for client in 64..<100_000 { sketch.insert(UInt128(client)) }
+        #expect(sketch.count == 256)
+    }
+}
