@@ -9,12 +9,13 @@
 # make soak     run mixed traffic with faults for half an hour; MINUTES=NUMBER changes that
 # make attack   run each attack, and each HTTP/2 flood, beside other clients for a minute; SECONDS=NUMBER changes that
 # make bench    compare with nginx and HAProxy, check instruction counts against their thresholds, simulate a day of clients
+# make figures  reproduce the README's table and plot from public histories: .build/figures; HISTORIES=FOLDER measures your own
 # make release  build a program for other machines with this system, with Swift's libraries in it: .build/release/dictum
 # make deb      build a Debian package for this system: .build/deb/dictum_VERSION_ARCHITECTURE.deb
 # make package  build and test that package: a fresh system installs, upgrades and removes it
 # make clean    remove everything that was built
 
-.PHONY: help setup build run release deb package test fuzz sanitize soak attack lint docs bench clean
+.PHONY: help setup build run release figures deb package test fuzz sanitize soak attack lint docs bench clean
 .NOTPARALLEL:
 
 help:
@@ -80,6 +81,11 @@ docs: setup
 bench:
 	@.ci/setup bench
 	@Tests/Benchmarks/run
+
+HISTORIES =
+
+figures: setup build
+	@Tests/Figures/run $(if $(HISTORIES),--histories "$(HISTORIES)")
 
 clean:
 	rm -rf .build

@@ -21,6 +21,12 @@ package enum SystemClock {
     /// Seconds since 1970 by the system's clock.
     package static var unixSeconds: Int { Int(unixMicroseconds / 1_000_000) }
 
+    /// The nanoseconds of processor time that the calling thread has used.
+    package static var threadNanoseconds: Int64 {
+        let time = now(CLOCK_THREAD_CPUTIME_ID)
+        return Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
+    }
+
     private static func now(_ clock: clockid_t) -> timespec {
         var time = timespec()
         // Safe: `time` is local and of the size that the call fills; it fails only for unknown clocks.

@@ -17,6 +17,7 @@ struct Dictum: ParsableCommand {
             DemoCommand.self,
             FetchCommand.self,
             DoctorCommand.self,
+            EstimateCommand.self,
             StoreCommand.self,
             ReferenceCommand.self,
             ManualCommand.self,

@@ -10,23 +10,34 @@ enum DemoVersions: Sendable {
     static let filesMax = 50
     private static let fileBytesMax = 64 << 20
 
-    /// Takes the files of a folder in natural order (2 before 10), without hidden files.
+    /// Takes the files of a folder in natural order.
     init(folder: String) throws(CommandError) {
-        let manager = FileManager.default
-        guard let names = try? manager.contentsOfDirectory(atPath: folder) else {
+        self = .files(Array(try Self.paths(in: folder).prefix(Self.filesMax)))
+    }
+
+    /// Returns the paths of a folder's files in natural order (2 before 10), without hidden files.
+    static func paths(in folder: String) throws(CommandError) -> [String] {
+        guard let entries = entries(of: folder) else {
             throw CommandError(
                 "cannot read the folder \(folder): expected a folder with one file per version")
         }
-        let paths = names.filter { !$0.hasPrefix(".") }
-            .sorted { $0.compare($1, options: .numeric) == .orderedAscending }
-            .map { "\(folder)/\($0)" }
-            .filter {
-                (try? manager.attributesOfItem(atPath: $0)[.type] as? FileAttributeType) == .typeRegular
-            }
+        let paths = entries.filter { $0.type == .typeRegular }.map(\.path)
         guard !paths.isEmpty else {
             throw CommandError("the folder \(folder) has no files: expected one file per version")
         }
-        self = .files(Array(paths.prefix(Self.filesMax)))
+        return paths
+    }
+
+    /// Returns the visible entries of a folder in natural order; nil if it cannot be read.
+    static func entries(of folder: String) -> [(path: String, type: FileAttributeType)]? {
+        let manager = FileManager.default
+        let names = try? manager.contentsOfDirectory(atPath: folder).filter { !$0.hasPrefix(".") }
+        return names?.sorted { $0.compare($1, options: .numeric) == .orderedAscending }.compactMap { name in
+            let path = "\(folder)/\(name)"
+            let attributes = try? manager.attributesOfItem(
+                atPath: URL(filePath: path).resolvingSymlinksInPath().path)
+            return (attributes?[.type] as? FileAttributeType).map { (path, $0) }
+        }
     }
 
     var shownCount: Int {
@@ -40,21 +51,31 @@ enum DemoVersions: Sendable {
     func body(_ number: Int) throws(CommandError) -> [UInt8] {
         switch self {
         case .generated: return DemoFeed.bytes(version: number)
-        case .files(let paths):
-            let path = paths[number % paths.count]
-            guard let data = FileManager.default.contents(atPath: path), data.count <= Self.fileBytesMax
-            else {
-                throw CommandError(
-                    "cannot read \(path): expected a readable file of at most \(Self.fileBytesMax) bytes")
-            }
-            return [UInt8](data)
+        case .files(let paths): return try Self.contents(of: paths[number % paths.count])
         }
+    }
+
+    /// Returns the bytes of a file of bounded size.
+    static func contents(of path: String) throws(CommandError) -> [UInt8] {
+        let handle = FileHandle(forReadingAtPath: path)
+        guard let data = try? handle?.read(upToCount: fileBytesMax + 1) ?? Data(), handle != nil,
+            data.count <= fileBytesMax
+        else {
+            throw CommandError(
+                "cannot read \(path): expected a readable file of at most \(fileBytesMax) bytes")
+        }
+        return [UInt8](data)
     }
 
     /// The media type, from the extension of the first file.
     var mediaType: String {
         guard case .files(let paths) = self, let first = paths.first else { return "application/json" }
-        return switch URL(filePath: first).pathExtension.lowercased() {
+        return Self.mediaType(ofFile: first)
+    }
+
+    /// Returns the media type by the extension of a file; JSON for unknown ones.
+    static func mediaType(ofFile path: String) -> String {
+        switch URL(filePath: path).pathExtension.lowercased() {
         case "html", "htm": "text/html"
         case "xml", "rss", "atom": "application/xml"
         case "js", "mjs": "application/javascript"

@@ -7,9 +7,6 @@ struct Diagnosis: Sendable {
     /// The findings in this order: transport, version, offer, use, caches, pages, browser.
     private(set) var findings: [DoctorFinding] = []
 
-    /// A dictionary with a shorter lifetime is gone when the browser comes back.
-    private static let shortLifeSeconds: Int64 = 60
-
     init(_ seen: DoctorObservations) {
         self.seen = seen
         judgeTransport()
@@ -99,7 +96,7 @@ struct Diagnosis: Sendable {
         case .linked(let target):
             findings.append(.linked(target: target, match: offer.match, seconds: seconds))
         }
-        if seconds < Self.shortLifeSeconds {
+        if seconds < ResponseJudgement.shortLifeSeconds {
             findings.append(.shortLife(seconds))
             judgeAnnouncement()
         }
@@ -107,19 +104,16 @@ struct Diagnosis: Sendable {
 
     /// Finds out if a page could announce a dictionary whose own lifetime is too short.
     private mutating func judgeAnnouncement() {
-        guard let first = seen.probes.first, !seen.isDocument, seen.dictionary?.source == .own else { return }
-        let headers = first.response.head.headers
-        let cacheControl = CacheControl(headers.values(.cacheControl))
-        // Otherwise more is wrong than the lifetime.
-        guard !cacheControl.noStore, !headers.containsToken(.vary, "*") else { return }
-        if !cacheControl.permitsSharing || cacheControl.isPrivate {
-            findings.append(.notAnnounceable(.notPublic))
-        } else if headers.contains(.setCookie) {
-            findings.append(.notAnnounceable(.setsCookie))
-        } else if seen.hasCredentials {
-            findings.append(.notAnnounceable(.credentials))
-        } else if changesEachTime {
-            findings.append(.notAnnounceable(.changesEachTime))
+        guard !seen.isDocument, seen.dictionary?.source == .own else { return }
+        if let finding = judgement?.announcement { findings.append(finding) }
+    }
+
+    /// The judgement of the first response; nil without one.
+    private var judgement: ResponseJudgement? {
+        seen.probes.first.map {
+            ResponseJudgement(
+                headers: $0.response.head.headers, receivedAt: $0.response.receivedAt,
+                hasCredentials: seen.hasCredentials, changesEachTime: changesEachTime)
         }
     }
 
@@ -132,11 +126,10 @@ struct Diagnosis: Sendable {
     private var missingOffer: DoctorFinding {
         let reason = held.last?.reason
         if reason == Reason.insecureTransport.text { return .forwardedAsInsecure }
-        let headers = seen.probes.first?.response.head.headers ?? Headers()
-        let cacheControl = CacheControl(headers.values(.cacheControl))
-        if cacheControl.noStore { return .notOfferable(.noStore) }
-        if headers.containsToken(.vary, "*") { return .notOfferable(.varyAny) }
-        return cacheControl.isPrivate ? .notOfferable(.isPrivate) : .notOffered(reason: reason)
+        if let obstacle = judgement?.obstacle { return .notOfferable(obstacle) }
+        let isPrivate =
+            seen.probes.first.map { CacheControl($0.response.head.headers.values(.cacheControl)).isPrivate }
+        return isPrivate == true ? .notOfferable(.isPrivate) : .notOffered(reason: reason)
     }
 
     // MARK: The use
@@ -209,20 +202,7 @@ struct Diagnosis: Sendable {
             if !missing.isEmpty { append(.varyMissing(missing.sorted())) }
         }
         if changesEachTime { append(.changesEachTime) }
-        judgeVariants()
-    }
-
-    /// Finds what makes a response personal, or one of very many variants.
-    private mutating func judgeVariants() {
-        guard let headers = seen.probes.first?.response.head.headers else { return }
-        if let field = DeltaHint.wideField(of: Vary.names(headers.values(.vary))) {
-            append(.variesWidely(field))
-        }
-        let names = headers.values(.setCookie).compactMap { $0.split(separator: "=").first.map(String.init) }
-            .filter { $0.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.".contains($0)) } }
-        let harmless = names.filter(IgnoredCookies.ofBalancers.contains)
-        if !harmless.isEmpty { append(.setsHarmlessCookie(harmless)) }
-        if harmless.count < names.count { append(.setsCookie(names.filter { !harmless.contains($0) })) }
+        findings += judgement?.variants ?? []
     }
 
     // MARK: Pages of other origins, and real browsers

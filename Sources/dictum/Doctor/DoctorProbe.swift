@@ -105,16 +105,13 @@ struct DoctorDictionary: Sendable {
     }
 
     /// The reason why Chromium does not keep it; nil if it does.
-    var unkept: UnkeptReason? {
-        if response.head.headers.containsToken(.vary, "*") { return .varyAny }
-        return freshness.obstacle
-    }
+    var unkept: UnkeptReason? { judgement.unkept }
 
     /// The seconds for which Chromium keeps it, from when it came.
-    var remainingSeconds: Int64 { freshness.remainingSeconds }
+    var remainingSeconds: Int64 { judgement.remainingSeconds }
 
-    private var freshness: ChromiumFreshness {
-        ChromiumFreshness(response.head.headers, receivedAt: response.receivedAt)
+    private var judgement: ResponseJudgement {
+        ResponseJudgement(headers: response.head.headers, receivedAt: response.receivedAt)
     }
 
     /// The dictionary in the form in which a request offers it.

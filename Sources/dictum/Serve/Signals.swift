@@ -35,6 +35,14 @@ enum Signals {
         }
     }
 
+    /// Waits for a signal to end, for at most this time; returns true if one came.
+    static func hasEnd(withinNanoseconds rest: Int64) -> Bool {
+        var set = set(of: ending)
+        var time = timespec(tv_sec: Int(rest / 1_000_000_000), tv_nsec: Int(rest % 1_000_000_000))
+        // Safe: both are local and outlive the call, which writes nothing without an information structure.
+        return unsafe sigtimedwait(&set, nil, &time) > 0
+    }
+
     /// Returns the signals that `block` has blocked.
     private static func blocked() -> sigset_t {
         var blocked = sigset_t()

@@ -1,5 +1,6 @@
 import Dictionaries
 import Dispatch
+import Foundation
 import Primitives
 
 /// Prints the results of simulated days of many clients, compared with a store that keeps everything.
@@ -23,7 +24,10 @@ enum Simulation {
         let outcomes = Guarded([Int: SimulatedDay.Outcome]())
         DispatchQueue.concurrentPerform(iterations: jobs.count) { index in
             let (scenario, rule) = jobs[index]
-            guard var day = try? SimulatedDay(scenario, sizes, rule, scale: scale),
+            let path =
+                scenario.restarts ? NSTemporaryDirectory() + "dictum-simulation-\(index).sqlite" : ":memory:"
+            defer { removeStore(at: path) }
+            guard var day = try? SimulatedDay(scenario, sizes, rule, scale: scale, path: path),
                 let outcome = try? day.run()
             else { return }
             outcomes.withLock { $0[index] = outcome }
@@ -45,6 +49,13 @@ enum Simulation {
             }
         }
         if wanted.isEmpty || arguments.contains("--pages") { try printPages(sizes, scale) }
+    }
+
+    private static func removeStore(at path: String) {
+        guard path != ":memory:" else { return }
+        for suffix in ["", "-wal", "-shm", ".lock"] {
+            try? FileManager.default.removeItem(atPath: path + suffix)
+        }
     }
 
     /// Pages whose scripts fetch a feed that is fresh for ten seconds, and may announce its dictionary.

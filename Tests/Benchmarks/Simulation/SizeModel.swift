@@ -4,7 +4,7 @@ import Dictionaries
 ///
 /// Measured with the real codecs at the start, on bodies of the feed whose ages are powers of two, and between
 /// those by a straight line.
-struct SizeModel {
+struct SizeModel: ResponseSizes {
     let bodyBytes: Int
     /// The best coding without a dictionary.
     let plainBytes: Int
@@ -13,7 +13,7 @@ struct SizeModel {
     /// The capacity of the store follows from it.
     let packedBytes: Int
     /// A dictionary of another URL.
-    private let pageBytes: Int
+    let otherURLBytes: Int
     /// A dictionary that is the body itself.
     private let sameBytes: Int
     /// A dictionary of the same deploy, and of one before; 2^index seconds old.
@@ -29,10 +29,11 @@ struct SizeModel {
             ?? body.count
         // A separate copy: Zstandard ignores a dictionary at the same address as the body.
         sameBytes = try Self.delta(from: SimulatedFeed.body(at: 2 * deploy - 60, number: 1), to: body)
-        pageBytes = try Self.delta(
+        otherURLBytes = try Self.delta(
             from: SimulatedFeed.body(at: 2 * deploy - 90, number: 2, page: 1), to: body)
         packedBytes =
-            try Self.mean([-60, -1900, -3700]) { (3 * deploy + $0 - 1800, 3 * deploy + $0) } + Self.rowBytes
+            try Self.mean([-60, -1900, -3700]) { (3 * deploy + $0 - 1800, 3 * deploy + $0) }
+            + PackedFeed.rowBytes
         within = try (0...13).map { exponent in
             try Self.mean([-60, -1900, -3700]) { end in
                 let second = 3 * deploy + end
@@ -47,17 +48,8 @@ struct SizeModel {
         }
     }
 
-    /// A row and its places in the indexes.
-    static let rowBytes = 250
-
-    /// Returns the size of a delta from the client's body to the body of `second` at a URL.
-    func deltaBytes(from held: SimulatedClients.Held, to second: Int, page: Int) -> Int {
-        let bytes = deltaBytes(from: held.second, to: second)
-        return held.page == page ? bytes : max(bytes, pageBytes)
-    }
-
     /// A delta over a dictionary from `dictionary`, for a body from `second`.
-    func deltaBytes(from dictionary: Int, to second: Int) -> Int {
+    func deltaBytes(from dictionary: Int, to second: Int, _: DeltaStage = .first) -> Int {
         let age = second - dictionary
         guard age > 0 else { return sameBytes }
         let isSame = SimulatedFeed.deploy(at: dictionary) == SimulatedFeed.deploy(at: second)

@@ -1,11 +1,7 @@
-import Dictionaries
-import Foundation
-import TestSupport
-
 /// One day of one scenario: the real store and its policy, a clock that is counted.
-struct SimulatedDay {
+package struct SimulatedDay {
     /// The policy that decides which bodies are kept and offered.
-    enum Rule: Equatable, Sendable {
+    package enum Rule: Equatable, Sendable {
         /// The store keeps every body, and every body is offered.
         case oracle
         /// Every body is offered.
@@ -15,22 +11,28 @@ struct SimulatedDay {
     }
 
     /// The counts of the day.
-    struct Outcome: Sendable {
-        var requests = 0
-        var advertised = 0
-        var found = 0
-        var sentBytes = 0
-        var plainBytes = 0
-        var admissions = 0
+    package struct Outcome: Sendable {
+        package var requests = 0
+        /// The requests of clients that have fetched before.
+        package var returns = 0
+        package var advertised = 0
+        package var found = 0
+        package var sentBytes = 0
+        /// The bytes of all deltas among those sent.
+        package var deltaBytes = 0
+        package var plainBytes = 0
+        package var admissions = 0
         /// The bytes of the admitted bodies, packed, with their rows.
-        var packed = PackedFeed()
+        package var packed = PackedFeed()
         /// Dictionaries that browsers downloaded by a Link, and versions that Links named.
-        var downloads = 0
-        var names = 0
-        var versionsMax = 0
-        var versionsEnd = 0
-        var indexBytes = 0
-        var evictions: [StoreStatistics.Eviction: Int] = [:]
+        package var downloads = 0
+        package var names = 0
+        package var versionsMax = 0
+        package var versionsEnd = 0
+        package var indexBytes = 0
+        package var evictions: [StoreStatistics.Eviction: Int] = [:]
+
+        package init() {}
     }
 
     /// One body of the feed.
@@ -42,7 +44,7 @@ struct SimulatedDay {
     }
 
     private let scenario: Scenario
-    private let sizes: SizeModel
+    private let sizes: any ResponseSizes
     private let rule: Rule
     private let path: String
     private let maxBytes: Int
@@ -52,20 +54,28 @@ struct SimulatedDay {
     private var clients: SimulatedClients
     private let publicChain = ChainKey(authority: "api.example", match: "/feed*")
     private let keys: StoreKeys?
+    /// True for each client that has fetched before.
+    private var hasFetched: [Bool]
+    private var sharing = DeltaSharing()
     private var outcome = Outcome()
 
-    /// `scale` divides clients, newcomers and `max_size` alike.
-    init(_ scenario: Scenario, _ sizes: SizeModel, _ rule: Rule, scale: Int) throws {
+    /// Prepares a day; `scale` divides clients, newcomers and `max_size` alike.
+    ///
+    /// With `restarts`, the store is a file at `path`, which the caller removes.
+    package init(
+        _ scenario: Scenario, _ sizes: any ResponseSizes, _ rule: Rule, scale: Int, path: String = ":memory:"
+    ) throws {
         self.scenario = scenario
         self.sizes = sizes
         self.rule = rule
         self.scale = scale
-        clients = SimulatedClients(scenario.clients / scale, seed: 1)
+        clients = SimulatedClients(scenario.clients / scale, of: scenario.kinds, seed: 1)
+        hasFetched = Array(repeating: false, count: clients.held.count)
         // Small bodies stand for whole ones, so the limit allows as many versions as the default size holds packed.
         let storedBytes = 64 + 768
-        maxBytes = (1 << 30) / scale / sizes.packedBytes * storedBytes
+        maxBytes = max(1 << 20, (1 << 30) / scale / sizes.packedBytes * storedBytes)
         keys = scenario.isPersonal ? StoreKeys(key: Array(repeating: 1, count: StoreKeys.byteCount)) : nil
-        path = scenario.restarts ? NSTemporaryDirectory() + "dictum-simulation-\(UUID()).sqlite" : ":memory:"
+        self.path = path
         if rule != .oracle { try open() }
     }
 
@@ -85,13 +95,13 @@ struct SimulatedDay {
     }
 
     /// Runs the day.
-    mutating func run() throws -> Outcome {
+    package mutating func run() throws -> Outcome {
         // Any day; deploys happen at multiples of their period.
         let start = 10_000 * 86_400
         var (time, second) = (0.0, start)
         var arrived = 0
         var hasRestarted = !scenario.restarts
-        while time < 86_400 {
+        while time < Double(scenario.seconds) {
             let (seconds, client) = clients.next()
             time += seconds
             let now = start + Int(time)
@@ -114,7 +124,7 @@ struct SimulatedDay {
                 // The store writes in real time.
                 if store.statistics.pendingWrites > 2_000 { store.flush(timeoutSeconds: 60) }
             }
-            if !hasRestarted, time > 43_200 {
+            if !hasRestarted, time > Double(scenario.seconds / 2) {
                 hasRestarted = true
                 note(store?.statistics)
                 store?.close()
@@ -125,11 +135,6 @@ struct SimulatedDay {
         outcome.versionsEnd = store?.statistics.versions ?? 0
         outcome.indexBytes = store?.statistics.indexBytes ?? 0
         store?.close()
-        if scenario.restarts {
-            for suffix in ["", "-wal", "-shm", ".lock"] {
-                try? FileManager.default.removeItem(atPath: path + suffix)
-            }
-        }
         return outcome
     }
 
@@ -149,15 +154,20 @@ struct SimulatedDay {
         var held = client == nil ? nil : burst
         if let known = held, time >= known.expiry { held = nil }
         let found = held.flatMap { find($0, now: now) }
-        let deltaBytes = held.flatMap { held in
-            rule == .oracle || found != nil
-                ? sizes.deltaBytes(from: held, to: current.second, page: page) : nil
+        var deltaBytes: Int?
+        if let held, rule == .oracle || found != nil {
+            deltaBytes = self.deltaBytes(over: held, for: current)
         }
-        if client != nil {
+        if let client {
             outcome.plainBytes += sizes.plainBytes
             outcome.sentBytes += deltaBytes ?? sizes.plainBytes
+            if hasFetched[client] { outcome.returns += 1 }
+            hasFetched[client] = true
             if held != nil { outcome.advertised += 1 }
-            if deltaBytes != nil { outcome.found += 1 }
+            if let deltaBytes {
+                outcome.found += 1
+                outcome.deltaBytes += deltaBytes
+            }
         }
         let isOffered = offer(
             current, to: client, over: found, deltaBytes: deltaBytes, url: client == nil ? number : page,
@@ -171,12 +181,20 @@ struct SimulatedDay {
     /// Returns the feed's current body, for all clients or for one.
     private func current(of client: Int?, number: Int, page: Int, now: Int) -> Current {
         let number =
-            number < 0 ? number : scenario.feed.periodSeconds.map { now / $0 * 1000 + page } ?? number
-        let second = scenario.feed.periodSeconds.map { now / $0 * $0 } ?? now
+            number < 0 ? number : scenario.periodSeconds.map { now / $0 * 1000 + page } ?? number
+        let second = scenario.periodSeconds.map { now / $0 * $0 } ?? now
         // The store gets a few bytes instead of the body, since the compared figures do not depend on the rest.
         let owner = scenario.isPersonal ? client.map { "\($0): " } ?? "newcomer: " : ""
         let body = Body(Array("\(owner)\(number)".utf8))
         return Current(digest: body.digest, body: body, second: second, page: page)
+    }
+
+    private mutating func deltaBytes(over held: SimulatedClients.Held, for current: Current) -> Int {
+        let stage =
+            scenario.countsSharing
+            ? sharing.stage(of: current.digest, over: held.digest, clients: scale) : .first
+        let bytes = sizes.deltaBytes(from: held.second, to: current.second, stage)
+        return held.page == current.page ? bytes : max(bytes, sizes.otherURLBytes)
     }
 
     private func find(_ held: SimulatedClients.Held, now: Int) -> Version? {

@@ -1,26 +1,29 @@
-import Dictionaries
-
 /// The bytes that the bodies of one feed take on disk, by the size model and the packer's choice of bases.
-struct PackedFeed: Sendable {
+package struct PackedFeed: Sendable {
+    /// A row and its places in the indexes.
+    package static let rowBytes = 250
+
     private struct Base: Sendable {
         let second: Int
         var choice = BaseChoice()
     }
 
     /// The bytes of all frames and rows so far.
-    private(set) var bytes = 0
+    package private(set) var bytes = 0
     private var admissions = 0
     /// The bases by their URL.
     private var bases: [Int: Base] = [:]
 
-    var meanBytes: Int { admissions == 0 ? 0 : bytes / admissions }
+    package init() {}
+
+    package var meanBytes: Int { admissions == 0 ? 0 : bytes / admissions }
 
     /// Adds the body of `second` at a URL, and `times` - 1 more like it: a simulated admission stands for so many.
-    mutating func admit(bodyOf second: Int, page: Int, _ sizes: SizeModel, times: Int) {
+    package mutating func admit(bodyOf second: Int, page: Int, _ sizes: some ResponseSizes, times: Int) {
         admissions += times
-        bytes += SizeModel.rowBytes * times
+        bytes += Self.rowBytes * times
         guard var base = bases[page] else { return begin(page, at: second, sizes) }
-        let frameBytes = sizes.deltaBytes(from: base.second, to: second)
+        let frameBytes = sizes.deltaBytes(from: base.second, to: second, .first)
         base.choice.record(frameBytes: frameBytes, times: times)
         bases[page] = base
         bytes += frameBytes * (times - 1)
@@ -32,12 +35,12 @@ struct PackedFeed: Sendable {
     }
 
     /// Adds personal bodies, which have no base and are sealed.
-    mutating func admitPersonal(_ sizes: SizeModel, times: Int) {
+    package mutating func admitPersonal(_ sizes: some ResponseSizes, times: Int) {
         admissions += times
-        bytes += (SizeModel.rowBytes + sizes.plainBytes) * times
+        bytes += (Self.rowBytes + sizes.plainBytes) * times
     }
 
-    private mutating func begin(_ page: Int, at second: Int, _ sizes: SizeModel) {
+    private mutating func begin(_ page: Int, at second: Int, _ sizes: some ResponseSizes) {
         bytes += sizes.plainBytes
         bases[page] = Base(second: second)
     }

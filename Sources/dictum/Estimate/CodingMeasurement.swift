@@ -1,0 +1,186 @@
+internal import Dictionaries
+internal import Primitives
+
+/// The average size and processor time of a coding.
+struct CodingCost: Encodable, Equatable, Sendable {
+    var bytes: Int
+    /// The processor time per response, in microseconds.
+    var cpuMicroseconds: Double
+}
+
+/// The deltas over versions of one age.
+struct DeltaCosts: Encodable, Sendable {
+    /// The number of versions between dictionary and body: 1 for the version before.
+    let versionsBack: Int
+    /// The number of measured pairs.
+    let pairs: Int
+    /// The average size of the same bodies in the best coding without a dictionary.
+    let plainBytes: Int
+    let dcz: DeltaCost
+    let dcb: DeltaCost
+}
+
+/// The average size and processor time of deltas in one coding.
+struct DeltaCost: Encodable, Sendable {
+    /// The size over an indexed dictionary; Dictum indexes one on its second use.
+    var bytes: Int
+    /// The size of the first delta over a dictionary.
+    var firstBytes: Int
+    /// The processor time of the first delta over a dictionary, in microseconds.
+    var firstCpuMicroseconds: Double
+    /// The processor time over an indexed dictionary, in microseconds.
+    var indexedCpuMicroseconds: Double
+    /// The size after the strongest pass, which Dictum makes for deltas that several clients share; nil if not made.
+    var strongestBytes: Int?
+}
+
+/// Measures codings with the functions and settings of `serve`.
+struct CodingMeasurement {
+    /// The numbers of versions between dictionary and body.
+    static let distances = [1, 3, 10, 100]
+    static let plainCodings = [ContentCoding.gzip, .br, .zstd]
+    /// The number of bodies or pairs per figure, evenly spread over the history.
+    private static let samplesMax = 16
+    private static let repetitions = 3
+
+    private let levels: CodingLevels
+    private let deltas: Deltas
+
+    /// Takes the settings of a configuration.
+    init(levels: CodingLevels = CodingLevels(), preparedBytes: Int, verify: Verification.Mode) {
+        self.levels = levels
+        deltas = Deltas(preparedBytes: preparedBytes, cacheBytes: 0, verify: verify)
+    }
+
+    /// Measures a coding without a dictionary.
+    func plain(_ versions: [Body], _ coding: ContentCoding) -> CodingCost {
+        var total = CodingCost(bytes: 0, cpuMicroseconds: 0)
+        let places = Self.spread(versions.indices)
+        for place in places {
+            let (bytes, microseconds) = Self.timed { plainBytes(versions[place], coding) }
+            total.bytes += bytes
+            total.cpuMicroseconds += microseconds
+        }
+        return total.divided(by: places.count)
+    }
+
+    private func plainBytes(_ body: Body, _ coding: ContentCoding) -> Int {
+        let options = EncoderOptions(bodyBytes: body.count, level: levels.given(for: coding))
+        let bytes = body.bytes
+        let coded = try? Codec.encode(bytes.span, coding, options: options)
+        return min(body.count, coded?.count ?? body.count)
+    }
+
+    /// Measures deltas over the versions so many before; nil if the history is shorter.
+    func deltas(_ versions: [Body], versionsBack: Int) -> DeltaCosts? {
+        let places = Self.spread(versionsBack..<max(versionsBack, versions.count))
+        guard !places.isEmpty else { return nil }
+        let pairs = places.map { (versions[$0 - versionsBack], versions[$0]) }
+        return DeltaCosts(
+            versionsBack: versionsBack, pairs: pairs.count, plainBytes: bestPlainBytes(pairs.map(\.1)),
+            dcz: cost(of: pairs, .dcz), dcb: cost(of: pairs, .dcb)
+        )
+    }
+
+    /// Returns the average size of dcz over the other bodies of each pair.
+    func averageBytes(of pairs: [(Body, Body)]) -> Int {
+        let places = Self.spread(pairs.indices)
+        guard !places.isEmpty else { return 0 }
+        return places.reduce(0) { $0 + deltaBytes(pairs[$1].1, over: pairs[$1].0, .dcz) } / places.count
+    }
+
+    /// Returns the average size in the best coding without a dictionary.
+    func bestPlainBytes(_ bodies: [Body]) -> Int {
+        let places = Self.spread(bodies.indices)
+        guard !places.isEmpty else { return 0 }
+        let sizes = places.map { place in
+            Self.plainCodings.map { plainBytes(bodies[place], $0) }.min() ?? bodies[place].count
+        }
+        return sizes.reduce(0, +) / sizes.count
+    }
+
+    private func cost(of pairs: [(Body, Body)], _ coding: ContentCoding) -> DeltaCost {
+        var total = DeltaCost(
+            bytes: 0, firstBytes: 0, firstCpuMicroseconds: 0, indexedCpuMicroseconds: 0)
+        for (dictionary, body) in pairs {
+            let first = Self.timedOnce { deltaBytes(body, over: dictionary, coding) }
+            // The second use makes the index, if the dictionary is small enough.
+            _ = deltaBytes(body, over: dictionary, coding)
+            let later = Self.timed { deltaBytes(body, over: dictionary, coding) }
+            total.bytes += later.bytes
+            total.firstBytes += first.bytes
+            total.firstCpuMicroseconds += first.microseconds
+            total.indexedCpuMicroseconds += later.microseconds
+        }
+        total.bytes /= pairs.count
+        total.firstBytes /= pairs.count
+        total.firstCpuMicroseconds =
+            (total.firstCpuMicroseconds / Double(pairs.count)).rounded(places: 1)
+        total.indexedCpuMicroseconds =
+            (total.indexedCpuMicroseconds / Double(pairs.count)).rounded(places: 1)
+        total.strongestBytes = strongestBytes(of: pairs, coding)
+        return total
+    }
+
+    /// Returns the size of a delta by the functions that a response goes through, the check included.
+    private func deltaBytes(_ body: Body, over dictionary: Body, _ coding: ContentCoding) -> Int {
+        switch deltas.make(body, over: dictionary, coding, in: .public) {
+        case .coded(let delta): delta.bytes.count
+        case .notShorter, .failed: body.count
+        }
+    }
+
+    private func strongestBytes(of pairs: [(Body, Body)], _ coding: ContentCoding) -> Int? {
+        let small = pairs.filter { max($0.0.count, $0.1.count) <= StrongestPass.bytesMax }
+        guard small.count == pairs.count else { return nil }
+        var sum = 0
+        for (dictionary, body) in small {
+            let options = EncoderOptions(
+                bodyBytes: body.count, effort: .kept, dictionary: .reference(dictionary))
+            let bytes = body.bytes
+            let coded = try? Codec.encode(bytes.span, coding, options: options)
+            sum += min(coded?.count ?? body.count, deltaBytes(body, over: dictionary, coding))
+        }
+        return sum / small.count
+    }
+
+    /// Returns at most so many indices, evenly spread, the last one included.
+    static func spread(_ range: Range<Int>) -> [Int] {
+        let count = min(range.count, samplesMax)
+        guard count > 1 else { return Array(range.suffix(1)) }
+        return (0..<count).map { range.lowerBound + $0 * (range.count - 1) / (count - 1) }
+    }
+
+    /// Returns the result of work and the least processor time of some repetitions, in microseconds.
+    private static func timed(_ work: () -> Int) -> (bytes: Int, microseconds: Double) {
+        var best = timedOnce(work)
+        // Long work needs no repetition.
+        for _ in 1..<repetitions where best.microseconds < 20_000 {
+            best.microseconds = min(best.microseconds, timedOnce(work).microseconds)
+        }
+        return best
+    }
+
+    private static func timedOnce(_ work: () -> Int) -> (bytes: Int, microseconds: Double) {
+        let begin = SystemClock.threadNanoseconds
+        let bytes = work()
+        return (bytes, Double(SystemClock.threadNanoseconds - begin) / 1000)
+    }
+}
+
+extension CodingCost {
+    fileprivate func divided(by count: Int) -> CodingCost {
+        CodingCost(
+            bytes: bytes / max(1, count),
+            cpuMicroseconds: (cpuMicroseconds / Double(max(1, count))).rounded(places: 1))
+    }
+}
+
+extension Double {
+    /// Rounds to a number of decimal places.
+    func rounded(places: Int) -> Double {
+        var factor = 1.0
+        for _ in 0..<places { factor *= 10 }
+        return (self * factor).rounded() / factor
+    }
+}

@@ -1,0 +1,264 @@
+internal import Foundation
+
+/// The report as one HTML file without outside parts and scripts, for light and dark screens and for paper.
+enum EstimatePage {
+    /// The number of resources that are shown in full; the others appear in the table at the end.
+    private static let fullMax = 24
+
+    /// Returns the page.
+    static func html(of report: EstimateReport) -> String {
+        let ordered = report.resources.sorted { worth($0) > worth($1) }
+        let shown = ordered.prefix(fullMax)
+        let rest = ordered.dropFirst(fullMax)
+        return """
+            <!doctype html>
+            <html lang="en">
+            <head>
+            <meta charset="utf-8">
+            <meta name="viewport" content="width=device-width, initial-scale=1">
+            <meta name="color-scheme" content="light dark">
+            <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+            <title>What compression dictionaries would save</title>
+            <style>\(styleSheet)</style>
+            </head>
+            <body>
+            <header>
+            <h1>What compression dictionaries would save</h1>
+            <p class="lead">\(escaped(lead(report)))</p>
+            \(tiles(report))
+            </header>
+            <main>
+            \(shown.map(section).joined(separator: "\n"))
+            \(rest.isEmpty ? "" : others(Array(rest)))
+            \(routes(report))
+            \(method(report))
+            </main>
+            </body>
+            </html>
+
+            """
+    }
+
+    // MARK: The head
+
+    /// The bytes that the resource saves per day, so that the most important ones come first.
+    private static func worth(_ resource: ResourceEstimate) -> Int {
+        resource.clients?.day.map { $0.plainBytesPerDay - $0.bytesPerDay } ?? 0
+    }
+
+    private static func lead(_ report: EstimateReport) -> String {
+        let measured = report.resources.filter { $0.savedShare != nil && $0.obstacle == nil }
+        guard let best = measured.max(by: { ($0.savedShare ?? 0) < ($1.savedShare ?? 0) }),
+            let share = best.savedShare
+        else { return "Nothing can be said about savings yet: \(EstimateText.missing(report))." }
+        return
+            "A client that returns already holds an earlier version of most responses. With dictionary compression (RFC 9842) "
+            + "it downloads only the difference: up to \(EstimateText.percent(share)) less than with the best coding of today."
+    }
+
+    private static func tiles(_ report: EstimateReport) -> String {
+        let days = report.resources.compactMap { $0.clients?.day }
+        guard let clients = report.resources.lazy.compactMap(\.clients).first, !days.isEmpty else {
+            return ""
+        }
+        let (with, without) = days.reduce((0, 0)) { ($0.0 + $1.bytesPerDay, $0.1 + $1.plainBytesPerDay) }
+        let share = days.reduce(0) { $0 + $1.holderShare } / Double(days.count)
+        let saved = without > 0 ? 1 - Double(with) / Double(without) : 0
+        let tile = { (value: String, text: String) in
+            "<div class=\"tile\"><strong>\(escaped(value))</strong><span>\(escaped(text))</span></div>"
+        }
+        return "<div class=\"tiles\">"
+            + tile("\(EstimateText.percent(max(0, saved)))", "fewer bytes of bodies")
+            + tile(
+                "\(EstimateText.size(with)) per day",
+                "instead of \(EstimateText.size(without)), for \(OutputFormat.grouped(clients.count)) clients"
+            )
+            + tile(EstimateText.percent(share), "of the requests of returning clients hold a dictionary")
+            + "</div>"
+    }
+
+    // MARK: Resources
+
+    private static func section(_ resource: ResourceEstimate) -> String {
+        var parts = [
+            "<section><h2>\(escaped(resource.name))</h2>",
+            "<p class=\"seen\">\(escaped(EstimateText.summary(of: resource)))</p>",
+        ]
+        if let obstacle = resource.obstacle {
+            parts.append("<p class=\"problem\">Dictum makes no dictionary of it: \(escaped(obstacle))</p>")
+        }
+        if resource.personal != nil {
+            parts.append("<p>The response is personal: each client has dictionaries of its own.</p>")
+        }
+        parts.append("<div class=\"plots\">\(plots(resource))\(table(EstimateText.rows(of: resource)))</div>")
+        let clients = EstimateText.clientLines(of: resource).map { "<li>\(escaped($0))</li>" }
+        let browsers = EstimateText.browserLines(of: resource).map { line in
+            let level = line.prefix { $0 != ":" }
+            let isLevel = ["good", "warning", "problem"].contains(level)
+            return "<li class=\"\(isLevel ? String(level) : "")\">\(escaped(line))</li>"
+        }
+        parts.append("<ul>\((clients + browsers).joined())</ul></section>")
+        return parts.joined(separator: "\n")
+    }
+
+    private static func plots(_ resource: ResourceEstimate) -> String {
+        let nearest = resource.nearest
+        func bar(_ title: String, _ bytes: Int, _ isDelta: Bool) -> EstimatePlots.Bar {
+            .init(title: title, value: Double(bytes), text: EstimateText.size(bytes), isDelta: isDelta)
+        }
+        var bytes = resource.plain.named.map { bar($0.name, $0.cost.bytes, false) }
+        var times = resource.plain.named.map { item in
+            EstimatePlots.Bar(
+                title: item.name, value: item.cost.cpuMicroseconds,
+                text: EstimateText.time(item.cost.cpuMicroseconds), isDelta: false)
+        }
+        for (title, cost) in nearest.map({ [("dcz", $0.dcz), ("dcb", $0.dcb)] }) ?? [] {
+            bytes.append(bar(title, cost.bytes, true))
+            times.append(
+                .init(
+                    title: title, value: cost.indexedCpuMicroseconds,
+                    text: EstimateText.time(cost.indexedCpuMicroseconds), isDelta: true))
+        }
+        var figures = [
+            figure("Bytes per response", EstimatePlots.bars(bytes, label: "Bytes per response, by coding")),
+            figure(
+                "Processor time per response", EstimatePlots.bars(times, label: "Processor time, by coding")),
+        ]
+        if resource.deltas.count > 1 {
+            let lines = EstimatePlots.lines(
+                [
+                    .init(
+                        title: "dcz", style: "dcz",
+                        points: resource.deltas.map { ($0.versionsBack, $0.dcz.bytes) }),
+                    .init(
+                        title: "dcb", style: "dcb",
+                        points: resource.deltas.map { ($0.versionsBack, $0.dcb.bytes) }),
+                ], plainBytes: resource.plain.best.cost.bytes, plainTitle: resource.plain.best.name,
+                label: "Bytes per response, by the age of the dictionary")
+            figures.append(figure("Bytes by the age of the dictionary", lines))
+        }
+        if let shares = shares(resource) {
+            figures.append(figure("Returning clients with a dictionary", shares))
+        }
+        return figures.joined()
+    }
+
+    private static func shares(_ resource: ResourceEstimate) -> String? {
+        let outcomes = [("as it is", resource.clients?.asIs), ("for a day", resource.clients?.day)]
+        let bars = outcomes.compactMap { title, outcome in
+            outcome.map { outcome in
+                EstimatePlots.Bar(
+                    title: title, value: outcome.holderShare, text: EstimateText.percent(outcome.holderShare),
+                    isDelta: true)
+            }
+        }
+        guard bars.count > 1 else { return nil }
+        return EstimatePlots.bars(
+            bars, label: "Share of requests of returning clients that hold a dictionary")
+    }
+
+    private static func figure(_ title: String, _ svg: String) -> String {
+        "<figure><figcaption>\(escaped(title))</figcaption>\(svg)</figure>"
+    }
+
+    private static func others(_ resources: [ResourceEstimate]) -> String {
+        let rows =
+            [["URL", "versions", "best other", "dcz"]]
+            + resources.map { resource in
+                [
+                    resource.name, "\(resource.versions)",
+                    OutputFormat.grouped(resource.plain.best.cost.bytes),
+                    resource.nearest.map { OutputFormat.grouped($0.dcz.bytes) } ?? "",
+                ]
+            }
+        return "<section><h2>Other URLs</h2>\(table(rows))</section>"
+    }
+
+    private static func table(_ rows: [[String]]) -> String {
+        func line(_ cells: [String], _ tag: String) -> String {
+            "<tr>\(cells.map { "<\(tag)>\(escaped($0))</\(tag)>" }.joined())</tr>"
+        }
+        let body = rows.dropFirst().map { line($0, "td") }.joined()
+        return "<div class=\"scroll\"><table><thead>\(rows.first.map { line($0, "th") } ?? "")</thead>"
+            + "<tbody>\(body)</tbody></table></div>"
+    }
+
+    // MARK: Routes and method
+
+    private static func routes(_ report: EstimateReport) -> String {
+        guard !report.suggestions.isEmpty else { return "" }
+        let blocks = report.suggestions.map { suggestion in
+            let origin = suggestion.origin.isEmpty ? "" : "<h3>\(escaped(suggestion.origin))</h3>"
+            return origin + "<pre>\(escaped(suggestion.yaml))</pre>"
+        }
+        return "<section><h2>Suggested configuration</h2>\(blocks.joined())</section>"
+    }
+
+    private static func method(_ report: EstimateReport) -> String {
+        let clients = report.resources.lazy.compactMap(\.clients).first
+        let model = clients.map { clients in
+            "\(OutputFormat.grouped(clients.count)) clients (\(clients.mix)) that return at random times are simulated against "
+                + "the store and its limits. "
+        }
+        return """
+            <section class="method"><h2>Method</h2><p>Every figure was measured with the coders and settings of \
+            <code>dictum serve</code>, on the bodies of the responses; heads are not counted. CPU is the time of one processor of \
+            this machine; that of deltas is with an indexed dictionary and includes the check that each is exact. \
+            \(escaped(model ?? ""))The bytes per day compare with the best coding without a dictionary. \
+            dcz is Zstandard and dcb is Brotli over a dictionary.</p></section>
+            """
+    }
+
+    /// Escapes text for HTML, in elements and in quoted attributes.
+    static func escaped(_ text: String) -> String {
+        OutputFormat.plain(text.replacing("\n", with: "\u{F8FF}")).replacing("\u{F8FF}", with: "\n")
+            .replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
+            .replacing("\"", with: "&quot;")
+    }
+
+    private static let styleSheet = """
+
+        :root { --ink: #16202c; --soft: #5b6878; --rule: #d9dfe6; --paper: #fff; --panel: #f5f7f9;
+                --plain: #9aa7b5; --delta: #0b7a55; --second: #2f62c9; --bad: #b3261e; --warn: #8a5a00; }
+        @media (prefers-color-scheme: dark) {
+          :root { --ink: #e6ebf0; --soft: #9aa7b5; --rule: #313b46; --paper: #12171d; --panel: #1a2129;
+                  --plain: #657383; --delta: #45c794; --second: #7fa6ff; --bad: #ff8a80; --warn: #f0b64a; }
+        }
+        * { box-sizing: border-box; }
+        body { margin: 0 auto; max-width: 1040px; padding: 32px 24px 64px; background: var(--paper); color: var(--ink);
+               font: 16px/1.5 system-ui, sans-serif; }
+        h1 { font-size: 30px; line-height: 1.2; margin: 0 0 8px; }
+        h2 { font-size: 20px; margin: 0 0 4px; overflow-wrap: anywhere; }
+        h3 { font-size: 16px; }
+        .lead { font-size: 18px; max-width: 46em; margin: 0 0 24px; }
+        .tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(220px, 1fr)); gap: 16px; }
+        .tile { background: var(--panel); border-left: 4px solid var(--delta); padding: 14px 18px; }
+        .tile strong { display: block; font-size: 27px; line-height: 1.2; }
+        .tile span, .seen, .method { color: var(--soft); }
+        section { border-top: 1px solid var(--rule); margin-top: 36px; padding-top: 24px; }
+        .seen { margin: 0 0 12px; }
+        .plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(440px, 100%), 1fr)); gap: 20px 32px; }
+        figure { margin: 0; break-inside: avoid; }
+        figcaption { font-weight: 600; margin-bottom: 4px; }
+        svg { width: 100%; height: auto; display: block; }
+        svg text { font: 13px system-ui, sans-serif; fill: var(--soft); }
+        svg text.value { fill: var(--ink); font-weight: 600; }
+        rect.plain { fill: var(--plain); } rect.delta { fill: var(--delta); }
+        line.grid { stroke: var(--rule); }
+        line.none { stroke: var(--plain); stroke-width: 2; stroke-dasharray: 5 4; }
+        polyline { fill: none; stroke-width: 2.5; }
+        polyline.dcz { stroke: var(--delta); } circle.dcz { fill: var(--delta); } svg text.of-dcz { fill: var(--delta); }
+        polyline.dcb { stroke: var(--second); } circle.dcb { fill: var(--second); } svg text.of-dcb { fill: var(--second); }
+        .scroll { overflow-x: auto; margin: 16px 0; }
+        table { border-collapse: collapse; font-size: 15px; font-variant-numeric: tabular-nums; }
+        th, td { text-align: right; padding: 4px 14px 4px 0; border-bottom: 1px solid var(--rule); white-space: nowrap; }
+        th:nth-child(-n+2), td:nth-child(-n+2) { text-align: left; }
+        th { color: var(--soft); font-weight: 600; }
+        ul { padding-left: 20px; margin: 12px 0 0; } li { margin: 4px 0; }
+        .problem::marker { color: var(--bad); } p.problem { color: var(--bad); } .warning::marker { color: var(--warn); }
+        .good::marker { color: var(--delta); }
+        pre { background: var(--panel); padding: 16px; overflow-x: auto; font-size: 14px; line-height: 1.45; }
+        @media print { body { max-width: none; padding: 0; } section { break-inside: avoid-page; } }
+
+        """
+}

@@ -1,0 +1,120 @@
+internal import Dictionaries
+internal import Foundation
+internal import HTTP
+
+/// An input of `dictum estimate`, told apart by its form.
+enum EstimateSource {
+    case url(FetchURL)
+    case folder(String)
+    case archive(String)
+    case list(String)
+
+    private static let listBytesMax = 1 << 20
+
+    /// Recognises a URL, a folder, a HAR file (`.har` or `.json`), or a text file with a URL per line.
+    init(_ text: String) throws(CommandError) {
+        if text.contains("://") {
+            do throws(FetchError) {
+                self = .url(try FetchURL(text))
+                return
+            } catch { throw CommandError("\(error)") }
+        }
+        var isFolder: ObjCBool = false
+        // Foundation writes the local variable during the call only.
+        guard unsafe FileManager.default.fileExists(atPath: text, isDirectory: &isFolder) else {
+            throw CommandError(
+                "\(text) does not exist: expected a URL with http:// or https://, a HAR file, a folder of versions, or a "
+                    + "text file with one URL per line")
+        }
+        if isFolder.boolValue {
+            self = .folder(text)
+        } else if ["har", "json"].contains(URL(filePath: text).pathExtension.lowercased()) {
+            self = .archive(text)
+        } else {
+            self = .list(text)
+        }
+    }
+
+    /// Returns the URLs of a text file, one per line; empty lines and lines that begin with # do not count.
+    static func urls(inFile path: String) throws(CommandError) -> [FetchURL] {
+        let handle = FileHandle(forReadingAtPath: path)
+        guard let data = try? handle?.read(upToCount: listBytesMax + 1) ?? Data(), handle != nil,
+            data.count <= listBytesMax, let text = String(validating: data, as: UTF8.self)
+        else {
+            throw CommandError(
+                "cannot read \(path): expected a text file of at most \(listBytesMax) bytes with one URL per line"
+            )
+        }
+        var urls: [FetchURL] = []
+        for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+            let line = line.trimmingCharacters(in: .whitespaces)
+            guard !line.isEmpty, !line.hasPrefix("#") else { continue }
+            do throws(FetchError) {
+                urls.append(try FetchURL(line))
+            } catch {
+                throw CommandError("\(path):\(number + 1): \(error)")
+            }
+        }
+        guard !urls.isEmpty else { throw CommandError("\(path) has no URLs: expected one per line") }
+        return urls
+    }
+}
+
+/// Reads versions from a folder: files, or folders of files, each folder one resource.
+enum VersionFolder {
+    /// Adds all versions; consecutive files are `seconds` apart.
+    static func read(
+        _ folder: String, secondsApart: Double, into collection: inout HistoryCollection
+    ) throws(CommandError) {
+        guard let entries = DemoVersions.entries(of: folder) else {
+            throw CommandError(
+                "cannot read the folder \(folder): expected a folder with one file per version")
+        }
+        let folders = entries.filter { $0.type == .typeDirectory }.map(\.path)
+        guard entries.allSatisfy({ $0.type != .typeRegular }) || folders.isEmpty else {
+            // A file beside folders, such as a README, is no version.
+            return try folders.forEachThrowing { path throws(CommandError) in
+                try readFiles(of: path, secondsApart, into: &collection)
+            }
+        }
+        guard !folders.isEmpty else { return try readFiles(of: folder, secondsApart, into: &collection) }
+        try folders.forEachThrowing { path throws(CommandError) in
+            try readFiles(of: path, secondsApart, into: &collection)
+        }
+    }
+
+    private static func readFiles(
+        of folder: String, _ secondsApart: Double, into collection: inout HistoryCollection
+    ) throws(CommandError) {
+        let paths = try DemoVersions.paths(in: folder)
+        let name = URL(filePath: folder).standardizedFileURL.lastPathComponent
+        let path = "/" + (name.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? "feed")
+        guard let url = try? FetchURL("http://folder.invalid\(path)") else {
+            throw CommandError("\(folder): the name of the folder is too long for a path")
+        }
+        for (number, file) in paths.enumerated() {
+            guard number < HistoryCollection.versionsMax else {
+                collection.warn("\(folder): left out files after the first \(HistoryCollection.versionsMax)")
+                break
+            }
+            let response = ResourceHistory.Response(
+                seconds: Double(number) * secondsApart, body: Body(try DemoVersions.contents(of: file)),
+                headers: nil)
+            try collection.add(response, to: folder) {
+                var history = ResourceHistory(url: url, name: name)
+                history.isReal = false
+                history.mediaType = DemoVersions.mediaType(ofFile: file)
+                return history
+            }
+        }
+    }
+}
+
+extension Array {
+    /// Calls a function with each element until it throws.
+    fileprivate func forEachThrowing<Failure: Error>(_ body: (Element) throws(Failure) -> Void)
+        throws(Failure)
+    {
+        for element in self { try body(element) }
+    }
+}

@@ -1,0 +1,142 @@
+internal import Dictionaries
+internal import Foundation
+internal import HTTP
+
+/// The file that browsers write with "Save all as HAR": the requests and responses of pages (HTTP Archive 1.2).
+struct HTTPArchive: Decodable {
+    static let bytesMax = 256 << 20
+    static let entriesMax = 20_000
+
+    struct Log: Decodable { let entries: [Entry] }
+    struct Entry: Decodable {
+        let startedDateTime: String
+        let request: Request
+        let response: Response
+    }
+    struct Request: Decodable {
+        let method: String
+        let url: String
+        let headers: [Field]?
+    }
+    struct Response: Decodable {
+        let status: Int
+        let headers: [Field]?
+        let content: Content?
+        let bodySize: Int?
+    }
+    struct Content: Decodable {
+        let text: String?
+        let encoding: String?
+        let mimeType: String?
+    }
+    struct Field: Decodable {
+        let name: String
+        let value: String
+    }
+
+    let log: Log
+
+    /// Reads a file of bounded size.
+    init(file: String) throws(CommandError) {
+        let handle = FileHandle(forReadingAtPath: file)
+        guard let data = try? handle?.read(upToCount: Self.bytesMax + 1) ?? Data(), handle != nil else {
+            throw CommandError("cannot read \(file): expected a HAR file")
+        }
+        guard data.count <= Self.bytesMax else {
+            throw CommandError(
+                "\(file) is larger than \(OutputFormat.size(Self.bytesMax)): record fewer requests, or filter by "
+                    + "Fetch/XHR before you save")
+        }
+        do {
+            self = try JSONDecoder().decode(HTTPArchive.self, from: data)
+        } catch {
+            throw CommandError(
+                "\(file) is not a HAR file (\(Self.place(of: error))): in the browser's developer tools, choose Network, "
+                    + "then \"Save all as HAR with content\"")
+        }
+        guard log.entries.count <= Self.entriesMax else {
+            throw CommandError(
+                "\(file) has \(log.entries.count) entries, the limit is \(Self.entriesMax): filter by Fetch/XHR before you save"
+            )
+        }
+    }
+
+    private static func place(of error: any Error) -> String {
+        switch error as? DecodingError {
+        case .keyNotFound(let key, _)?: "it has no \"\(key.stringValue)\""
+        case .typeMismatch(_, let context)?, .valueNotFound(_, let context)?:
+            "unexpected value at \(context.codingPath.map(\.stringValue).joined(separator: "."))"
+        default: "it is not JSON"
+        }
+    }
+
+    /// Adds the responses to GET in the order of their time.
+    func read(into collection: inout HistoryCollection) throws(CommandError) {
+        let dated = log.entries.compactMap { entry in Self.seconds(entry.startedDateTime).map { ($0, entry) }
+        }
+        .sorted { $0.0 < $1.0 }
+        let start = dated.first?.0 ?? 0
+        var hasBodies = false
+        for (seconds, entry) in dated where entry.request.method == "GET" {
+            guard let url = try? FetchURL(entry.request.url) else { continue }
+            guard let response = Self.response(entry, seconds, since: start) else { continue }
+            hasBodies = true
+            try collection.add(response, to: url.text) {
+                var history = ResourceHistory(url: url, name: url.text)
+                history.mediaType = entry.response.content?.mimeType
+                history.hasCredentials = Self.hasCredentials(entry.request)
+                return history
+            }
+        }
+        guard hasBodies else {
+            throw CommandError(
+                "the HAR file has no bodies of GET responses with status 200: save it \"with content\"; Firefox drops large "
+                    + "bodies above devtools.netmonitor.responseBodyLimit")
+        }
+    }
+
+    private static func response(
+        _ entry: Entry, _ seconds: Double, since start: Double
+    ) -> ResourceHistory.Response? {
+        guard entry.response.status == 200, let body = entry.response.content.flatMap(bytes), !body.isEmpty
+        else { return nil }
+        let sent = entry.response.bodySize ?? -1
+        return ResourceHistory.Response(
+            seconds: seconds - start, body: Body(body), headers: headers(entry.response.headers ?? []),
+            receivedAt: Int64(seconds), sentBytes: sent > 0 ? sent : nil)
+    }
+
+    private static func bytes(_ content: Content) -> [UInt8]? {
+        guard let text = content.text else { return nil }
+        guard content.encoding?.lowercased() == "base64" else { return Array(text.utf8) }
+        return Data(base64Encoded: text, options: .ignoreUnknownCharacters).map { [UInt8]($0) }
+    }
+
+    private static func headers(_ fields: [Field]) -> Headers {
+        var headers = Headers()
+        for field in fields.prefix(200) {
+            // Chromium writes the lines of a repeated field as one value with line feeds.
+            for value in field.value.split(separator: "\n") where !field.name.hasPrefix(":") {
+                if let name = HeaderName(field.name) { headers.append(name, String(value)) }
+            }
+        }
+        return headers
+    }
+
+    private static func hasCredentials(_ request: Request) -> Bool {
+        let ignored = IgnoredCookies(IgnoredCookies.defaults) ?? IgnoredCookies()
+        return (request.headers ?? []).contains { field in
+            switch field.name.lowercased() {
+            case "authorization": true
+            case "cookie": ignored.counts(field.value.utf8.span)
+            default: false
+            }
+        }
+    }
+
+    private static func seconds(_ text: String) -> Double? {
+        let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+        return ((try? style.parse(text)) ?? (try? Date.ISO8601FormatStyle().parse(text)))?
+            .timeIntervalSince1970
+    }
+}

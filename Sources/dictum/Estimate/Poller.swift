@@ -1,0 +1,135 @@
+internal import Dictionaries
+internal import Foundation
+internal import Glibc
+internal import HTTP
+internal import Primitives
+
+/// Fetches URLs again and again, as a browser without its cache would.
+struct Poller {
+    /// The URLs and the times.
+    struct Plan {
+        let urls: [FetchURL]
+        let everySeconds: Int
+        let forSeconds: Int
+        var fields = RequestFields()
+
+        var rounds: Int { forSeconds / max(1, everySeconds) + 1 }
+    }
+
+    /// The codings of a browser that holds no dictionary.
+    private static let accepted = CodingList(codings: [.gzip, .br, .zstd])
+    private static let requestSecondsMax = 30
+
+    private let plan: Plan
+    private let plain: FetchClient?
+    private let secure: FetchClient?
+    private var progress: ProgressBar
+    private var failures: [String: (count: Int, last: FetchError)] = [:]
+
+    init(_ plan: Plan, request: RequestOptions, progress: ProgressBar) throws {
+        self.plan = plan
+        self.progress = progress
+        let first = plan.urls.first { $0.isTLS }
+        secure = try first.map { try FetchClient(request.protocols(for: $0), trusting: request.ca) }
+        let other = plan.urls.first { !$0.isTLS }
+        plain = try other.map { FetchClient(try request.protocols(for: $0)) }
+    }
+
+    /// Polls until the time is over or a signal ends it early; blocks.
+    mutating func run(into collection: inout HistoryCollection) throws(CommandError) {
+        let start = SystemClock.monotonicNanoseconds
+        for round in 0..<plan.rounds {
+            for url in plan.urls {
+                try fetch(url, since: start, into: &collection)
+                // Twice at once: bodies that differ even then change with every response.
+                if round == 0 { try fetch(url, since: start, into: &collection) }
+            }
+            progress.show(
+                round + 1, of: plan.rounds,
+                "\(OutputFormat.count(collection.histories.reduce(0) { $0 + $1.versions.count }, "version"))")
+            let due = start + Int64(round + 1) * Int64(plan.everySeconds) * 1_000_000_000
+            if round + 1 < plan.rounds, isInterrupted(until: due) { break }
+        }
+        progress.end()
+        report(&collection)
+        guard !collection.histories.isEmpty else {
+            throw CommandError(failures.values.first.map { "\($0.last)" } ?? "there were no responses")
+        }
+    }
+
+    private mutating func fetch(
+        _ url: FetchURL, since start: Int64, into collection: inout HistoryCollection
+    ) throws(CommandError) {
+        let response: FetchResponse
+        let body: Body
+        do throws(FetchError) {
+            let visit = FetchVisit(url: url, accepted: Self.accepted, offering: nil, fields: plan.fields)
+            let endpoints = Endpoint.resolve(host: url.host, port: url.port)
+            guard !endpoints.isEmpty else { throw .unknownHost(url.host) }
+            guard let client = url.isTLS ? secure : plain else { throw .notAURL(url.text) }
+            var request = try visit.request()
+            request.headers.append(.secFetchSite, "same-origin")
+            request.headers.append(.secFetchMode, "cors")
+            request.headers.append(.secFetchDest, "empty")
+            response = try client.send(
+                request, to: endpoints, deadline: FetchDeadline(seconds: Self.requestSecondsMax))
+            body = try visit.body(of: response)
+        } catch {
+            failures[url.text] = ((failures[url.text]?.count ?? 0) + 1, error)
+            return
+        }
+        guard response.head.status == .ok else {
+            return collection.warn(
+                "\(url.text): a response had status \(response.head.status.rawValue), but only 200 can be a dictionary; "
+                    + "credentials go with -H or --cookie")
+        }
+        let seconds = Double(SystemClock.monotonicNanoseconds - start) / 1e9
+        let seen = ResourceHistory.Response(
+            seconds: seconds, body: body, headers: response.head.headers, receivedAt: response.receivedAt,
+            sentBytes: response.body.count)
+        let hasCredentials = plan.fields.fields.contains { $0.name == .authorization || $0.name == .cookie }
+        try collection.add(seen, to: url.text) {
+            var history = ResourceHistory(url: url, name: url.text)
+            history.mediaType = response.head.headers.first(.contentType)
+            history.hasCredentials = hasCredentials
+            return history
+        }
+    }
+
+    /// Waits until a monotonic time; returns true at once if SIGINT or SIGTERM comes, which `Signals` blocks.
+    private func isInterrupted(until due: Int64) -> Bool {
+        while true {
+            let rest = due - SystemClock.monotonicNanoseconds
+            guard rest > 0 else { return false }
+            if Signals.hasEnd(withinNanoseconds: rest) { return true }
+        }
+    }
+
+    private func report(_ collection: inout HistoryCollection) {
+        for (url, failure) in failures.sorted(by: { $0.key < $1.key }) {
+            collection.warn("\(url): \(OutputFormat.count(failure.count, "request")) failed: \(failure.last)")
+        }
+    }
+}
+
+/// A progress bar on standard error, if that is a terminal.
+struct ProgressBar {
+    private static let width = 24
+    private let isShown: Bool
+
+    init(isWanted: Bool) { isShown = isWanted && isatty(STDERR_FILENO) == 1 }
+
+    /// Replaces the line.
+    func show(_ done: Int, of total: Int, _ text: String) {
+        guard isShown else { return }
+        let filled = total > 0 ? done * Self.width / total : Self.width
+        let bar =
+            String(repeating: "#", count: filled) + String(repeating: ".", count: Self.width - filled)
+        write("\r[\(bar)] \(done)/\(total), \(OutputFormat.plain(text))\u{1B}[K")
+    }
+
+    /// Removes the line.
+    func end() { if isShown { write("\r\u{1B}[K") } }
+
+    private func write(_ text: String) { try? OutputFile.write(Array(text.utf8), to: STDERR_FILENO) }
+}

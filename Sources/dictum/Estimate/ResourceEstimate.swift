@@ -1,0 +1,184 @@
+internal import Dictionaries
+internal import HTTP
+internal import Proxy
+
+/// The estimate for one URL.
+struct ResourceEstimate: Encodable, Sendable {
+    /// The codings without a dictionary.
+    struct Plain: Encodable, Sendable {
+        let gzip: CodingCost
+        let br: CodingCost
+        let zstd: CodingCost
+
+        var named: [(name: String, cost: CodingCost)] { [("gzip", gzip), ("br", br), ("zstd", zstd)] }
+        var best: (name: String, cost: CodingCost) {
+            named.min { $0.cost.bytes < $1.cost.bytes } ?? ("gzip", gzip)
+        }
+    }
+
+    /// The behaviour of browsers at the response as it is.
+    struct Browser: Encodable, Sendable {
+        struct Finding: Encodable, Sendable {
+            let finding: String
+            let level: String
+            let text: String
+        }
+
+        /// The seconds for which Chromium keeps the response as a dictionary.
+        let keepsSeconds: Int
+        let findings: [Finding]
+    }
+
+    /// The clients by the model.
+    struct Clients: Encodable, Sendable {
+        let count: Int
+        let mix: String
+        /// With the life that the response has; nil if it is not known, or if nobody keeps it.
+        var asIs: ClientOutcome?
+        /// With dictionaries that live for a day: by `announce` or `cache_control`.
+        var day: ClientOutcome?
+    }
+
+    let name: String
+    /// The URL; nil for a folder.
+    let url: String?
+    let responses: Int
+    let versions: Int
+    let seconds: Double
+    let unchangedShare: Double?
+    /// The average seconds between versions; nil if the body changes with each response, or never changed.
+    let periodSeconds: Double?
+    let changesEachTime: Bool
+    let bodyBytes: Int
+    /// The average bytes of the body as the server sends it; nil if unknown.
+    let sentBytes: Int?
+    let plain: Plain
+    let deltas: [DeltaCosts]
+    /// The reason why Dictum makes no dictionary of the response, from its closed list.
+    let obstacle: String?
+    /// The cause that makes the response personal, from Dictum's closed list.
+    let personal: String?
+    let browser: Browser?
+    var clients: Clients?
+
+    /// The deltas over the version before.
+    var nearest: DeltaCosts? { deltas.first { $0.versionsBack == 1 } }
+
+    /// The share of bytes that a delta over the version before saves against the best other coding.
+    var savedShare: Double? {
+        nearest.map { 1 - Double(min($0.dcz.bytes, $0.plainBytes)) / Double(max(1, $0.plainBytes)) }
+    }
+}
+
+/// Makes estimates of histories.
+struct Estimator {
+    private static let daySeconds = 86_400
+
+    let plan: ClientPlan
+    let configuration: Configuration
+    let measurement: CodingMeasurement
+    private let policy: RoutePolicy
+
+    /// Uses the defaults of `serve`.
+    init(plan: ClientPlan) {
+        self.plan = plan
+        let configuration = Configuration()
+        self.configuration = configuration
+        let compression = configuration.compression
+        measurement = CodingMeasurement(
+            levels: compression.levels, preparedBytes: compression.preparedMemory,
+            verify: compression.verify)
+        policy = RoutePolicy(
+            types: MediaTypes(compression.typeNames), bodyBytesMin: compression.minSize,
+            bodyBytesMax: DictionaryPolicy().maxBody)
+    }
+
+    /// Measures a history and simulates its clients.
+    func estimate(_ history: ResourceHistory) -> ResourceEstimate {
+        let versions = history.versions
+        let plain = ResourceEstimate.Plain(
+            gzip: measurement.plain(versions, .gzip), br: measurement.plain(versions, .br),
+            zstd: measurement.plain(versions, .zstd))
+        let deltas = CodingMeasurement.distances.compactMap {
+            measurement.deltas(versions, versionsBack: $0)
+        }
+        let sent = history.responses.compactMap(\.sentBytes)
+        let (request, response) = facts(of: history)
+        let judgement = judgement(of: history)
+        var estimate = ResourceEstimate(
+            name: history.name, url: history.isReal ? history.url.text : nil,
+            responses: history.responses.count, versions: versions.count,
+            seconds: history.seconds.rounded(places: 1),
+            unchangedShare: history.unchangedShare?.rounded(places: 4),
+            periodSeconds: history.periodSeconds?.rounded(places: 2),
+            changesEachTime: history.changesEachTime,
+            bodyBytes: versions.reduce(0) { $0 + $1.count } / max(1, versions.count),
+            sentBytes: sent.isEmpty ? nil : sent.reduce(0, +) / sent.count, plain: plain, deltas: deltas,
+            obstacle: Admission.obstacle(request: request, response: response, policy: policy)?.text,
+            personal: Personal.cause(request: request, response: response, policy: policy.personal)?.rawValue,
+            browser: judgement.map(Self.browser))
+        estimate.clients = clients(estimate, history)
+        return estimate
+    }
+
+    // MARK: Judgement
+
+    private func facts(of history: ResourceHistory) -> (RequestFacts, ResponseFacts) {
+        let headers = history.lastHead?.headers ?? Headers()
+        var request = RequestFacts(
+            hasPersonalQuery: policy.personal.hasPersonalQuery(history.url.query),
+            isPathNormal: NormalPath.isNormal(history.url.path))
+        // A HAR file does not tell which credentials exactly; both have the same effect.
+        request.hasCookie = history.hasCredentials
+        let names = headers.values(.setCookie).map { String($0.prefix { $0 != "=" && $0 != ";" }) }
+        let type = history.mediaType?.prefix { $0 != ";" }.lowercased()
+        return (
+            request,
+            ResponseFacts(
+                contentType: headers.first(.contentType) ?? type,
+                cacheControl: CacheControl(headers.values(.cacheControl)),
+                varyNames: Vary.names(headers.values(.vary)), setCookieNames: names,
+                bodyBytes: history.versions.last?.count)
+        )
+    }
+
+    private func judgement(of history: ResourceHistory) -> ResponseJudgement? {
+        history.lastHead.map {
+            ResponseJudgement(
+                headers: $0.headers, receivedAt: $0.receivedAt, hasCredentials: history.hasCredentials,
+                changesEachTime: history.changesEachTime)
+        }
+    }
+
+    private static func browser(_ judgement: ResponseJudgement) -> ResourceEstimate.Browser {
+        ResourceEstimate.Browser(
+            keepsSeconds: judgement.unkept == nil ? Int(max(0, judgement.remainingSeconds)) : 0,
+            findings: judgement.findings.map {
+                .init(finding: $0.name, level: $0.level.rawValue, text: OutputFormat.plain($0.text))
+            })
+    }
+
+    // MARK: Clients
+
+    private func clients(
+        _ estimate: ResourceEstimate, _ history: ResourceHistory
+    ) -> ResourceEstimate.Clients? {
+        guard estimate.obstacle == nil, let last = history.versions.last,
+            let sizes = MeasuredSizes(
+                estimate.deltas, bodyBytes: estimate.bodyBytes, plainBytes: estimate.plain.best.cost.bytes,
+                // A copy, since a body is no dictionary at its own address.
+                sameBytes: measurement.averageBytes(of: [(Body(last.bytes.map { $0 }), last)]),
+                secondsPerVersion: estimate.periodSeconds
+                    ?? history.seconds / Double(max(1, history.versions.count - 1)))
+        else { return nil }
+        func outcome(_ life: Int) -> ClientOutcome? {
+            ClientOutcome(
+                sizes, plan: plan, periodSeconds: estimate.periodSeconds, lifeSeconds: life,
+                isPersonal: estimate.personal != nil)
+        }
+        var clients = ResourceEstimate.Clients(count: plan.clients, mix: plan.mix.name)
+        clients.asIs = estimate.browser.flatMap { outcome($0.keepsSeconds) }
+        clients.day = outcome(Self.daySeconds)
+        return clients
+    }
+}

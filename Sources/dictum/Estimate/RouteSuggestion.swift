@@ -1,0 +1,190 @@
+internal import Dictionaries
+
+/// A route that the estimate suggests, with its reasons.
+struct RouteSuggestion: Encodable, Sendable {
+    /// The use of dictionaries.
+    enum Use: String, Encodable, Sendable {
+        case path, url, pattern
+        /// Deltas are hardly smaller, so the route has none.
+        case off
+    }
+
+    let origin: String
+    let match: String
+    let use: Use
+    /// The number of URLs that were seen.
+    let urls: Int
+    let reasons: [String]
+    /// Settings to consider, which the operator must decide on; they are comments in the YAML.
+    let considered: [String]
+
+    /// The share of bytes that a delta must save against the best other coding.
+    static let leastSaved = 0.1
+    /// A dictionary of another URL is as good as one of the same if its deltas are at most so many times larger.
+    private static let othersMost = 1.5
+    private static let othersSavedLeast = 0.25
+
+    /// Suggests routes for all URLs, the more exact patterns first, as `serve` reads them.
+    static func all(
+        of estimates: [(history: ResourceHistory, estimate: ResourceEstimate)],
+        _ measurement: CodingMeasurement
+    ) -> [RouteSuggestion] {
+        struct Key: Hashable {
+            let origin: String
+            let match: String
+        }
+        var groups: [Key: [(history: ResourceHistory, estimate: ResourceEstimate)]] = [:]
+        for item in estimates {
+            let key = Key(
+                origin: item.history.isReal ? item.history.url.origin : "",
+                match: PathShape.pattern(of: item.history.url.path))
+            groups[key, default: []].append(item)
+        }
+        return groups.sorted {
+            ($0.key.origin, $0.value[0].history.name) < ($1.key.origin, $1.value[0].history.name)
+        }
+        .compactMap { key, items in
+            RouteSuggestion(origin: key.origin, match: key.match, items, measurement)
+        }
+        .sorted { first, second in
+            let (one, other) = (first.match.contains("/:"), second.match.contains("/:"))
+            return first.origin == second.origin && one != other && other
+        }
+    }
+
+    /// Judges the URLs of one pattern; nil if none can be a dictionary, or if too little was seen.
+    private init?(
+        origin: String, match: String,
+        _ items: [(history: ResourceHistory, estimate: ResourceEstimate)], _ measurement: CodingMeasurement
+    ) {
+        let usable = items.filter { $0.estimate.obstacle == nil }
+        guard !usable.isEmpty else { return nil }
+        let own = Sizes(usable.compactMap { $0.estimate.nearest.map { Sizes($0.dcz.bytes, $0.plainBytes) } })
+        let others = Self.sizesAcross(usable.map(\.history), measurement)
+        guard own != nil || others != nil else { return nil }
+        let isOnePath = Set(usable.map(\.history.url.path)).count == 1
+        self.origin = origin
+        self.match = match
+        urls = items.count
+        (use, reasons) = Self.use(own: own, others: others, isOnePath: isOnePath)
+        considered = use == .off ? [] : Self.considered(usable.map(\.estimate), match: match)
+    }
+
+    /// The average sizes of deltas, and of the same bodies in the best other coding.
+    private struct Sizes {
+        let delta: Int
+        let plain: Int
+
+        init(_ delta: Int, _ plain: Int) { (self.delta, self.plain) = (delta, plain) }
+
+        init?(_ all: [Sizes]) {
+            guard !all.isEmpty else { return nil }
+            delta = all.reduce(0) { $0 + $1.delta } / all.count
+            plain = all.reduce(0) { $0 + $1.plain } / all.count
+        }
+
+        var saved: Double { 1 - Double(delta) / Double(max(1, plain)) }
+
+        var text: String {
+            "\(OutputFormat.grouped(delta)) bytes (dcz) instead of \(OutputFormat.grouped(plain)) in the best other coding, "
+                + EstimateText.percent(max(0, saved)) + " less"
+        }
+    }
+
+    /// Returns the sizes of deltas over the body of another URL; nil for a single URL.
+    private static func sizesAcross(_ histories: [ResourceHistory], _ measurement: CodingMeasurement)
+        -> Sizes?
+    {
+        let bodies = histories.compactMap(\.versions.last)
+        let pairs = zip(bodies, bodies.dropFirst()).filter { $0.digest != $1.digest }
+        guard !pairs.isEmpty else { return nil }
+        return Sizes(measurement.averageBytes(of: pairs), measurement.bestPlainBytes(pairs.map(\.1)))
+    }
+
+    private static func use(own: Sizes?, others: Sizes?, isOnePath: Bool) -> (Use, [String]) {
+        var reasons: [String] = []
+        if let own { reasons.append("over the version before: \(own.text)") }
+        if let others { reasons.append("over the body of another URL: \(others.text)") }
+        let best = max(own?.saved ?? 0, others?.saved ?? 0)
+        guard best >= leastSaved else {
+            return (.off, reasons + ["deltas save too little here, so the responses are only compressed"])
+        }
+        guard let others else { return (.path, reasons) }
+        let areOthersAsGood =
+            own.map { Double(others.delta) <= othersMost * Double($0.delta) }
+            ?? (others.saved >= othersSavedLeast)
+        switch (areOthersAsGood, isOnePath) {
+        case (true, true):
+            return (.path, reasons + ["one dictionary serves all queries"])
+        case (true, false):
+            return (.pattern, reasons + ["one dictionary serves all URLs of the pattern"])
+        case (false, true):
+            return (.url, reasons + ["each query keeps its own dictionary, which is better than another's"])
+        case (false, false):
+            return (.path, reasons + ["each path keeps its own dictionary, which is better than another's"])
+        }
+    }
+
+    /// Returns the settings that make browsers keep the dictionary.
+    private static func considered(_ estimates: [ResourceEstimate], match: String) -> [String] {
+        let lives = estimates.compactMap { $0.browser?.keepsSeconds }
+        let findings = Set(estimates.flatMap { $0.browser?.findings.map(\.finding) ?? [] })
+        guard let life = lives.min(), life < Int(ResponseJudgement.shortLifeSeconds) else { return [] }
+        var lines = ["Browsers keep this dictionary for \(life) s, so pages get few deltas."]
+        if findings.contains("not-announceable") {
+            lines.append(
+                "If everybody gets the same responses, and pages call fetch(url, {cache: \"no-cache\"}):")
+            lines.append("cache_control: \"public, max-age=86400\"")
+        } else if !match.contains("/:") {
+            lines.append("Announce it on the route of the page that fetches it:")
+            lines.append("announce: [\(EstimateText.quoted(match))]")
+        } else {
+            lines.append("If pages call fetch(url, {cache: \"no-cache\"}):")
+            lines.append("cache_control: \"max-age=86400\"")
+        }
+        return lines
+    }
+
+    /// Returns the routes of one origin as YAML; every reason is a comment.
+    static func yaml(_ routes: [RouteSuggestion]) -> String {
+        guard !routes.isEmpty else { return "" }
+        var lines = ["routes:"]
+        for route in routes {
+            let seen = route.urls > 1 ? ["\(route.urls) URLs"] : []
+            lines += (seen + route.reasons).map { "  # \(OutputFormat.plain($0))" }
+            lines.append("  - match: \(EstimateText.quoted(route.match))")
+            if route.use == .off {
+                lines.append("    dictionary: off")
+                continue
+            }
+            lines += ["    dictionary:", "      covers: \(route.use.rawValue)"]
+            lines += route.considered.map { "      # \(OutputFormat.plain($0))" }
+        }
+        return lines.joined(separator: "\n") + "\n"
+    }
+}
+
+/// The recognition of segments that name one of many resources.
+enum PathShape {
+    /// Returns a URL Pattern for a path: numbers, UUIDs and other identifiers become groups, all else stays literal.
+    static func pattern(of path: String) -> String {
+        var groups = 0
+        let segments = path.split(separator: "/", omittingEmptySubsequences: false).map { segment -> String in
+            guard isIdentifier(segment) else { return URLPattern.escaped(segment) }
+            groups += 1
+            return groups == 1 ? ":id" : ":id\(groups)"
+        }
+        return segments.joined(separator: "/")
+    }
+
+    private static func isIdentifier(_ segment: Substring) -> Bool {
+        let bytes = segment.utf8
+        let digits = bytes.count { 0x30...0x39 ~= $0 }
+        guard digits > 0, bytes.allSatisfy({ $0 < 0x80 }) else { return false }
+        if digits == bytes.count { return true }
+        let isHexadecimal = segment.allSatisfy { $0.isHexDigit || $0 == "-" }
+        if isHexadecimal, bytes.count >= 8, digits >= 2 { return true }
+        let isToken = segment.allSatisfy { $0.isLetter || $0.isNumber || $0 == "-" || $0 == "_" }
+        return isToken && bytes.count >= 16 && digits * 5 >= bytes.count
+    }
+}

@@ -1,0 +1,122 @@
+internal import ArgumentParser
+internal import Foundation
+internal import Glibc
+internal import HTTP
+internal import Proxy
+
+/// `dictum estimate`: measures what dictionaries would save on an API, before anything is deployed.
+struct EstimateCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "estimate",
+        abstract: "Measures what dictionaries would save on an API, before anything is deployed.",
+        discussion: """
+            A source is a URL, which is polled; a text file with one URL per line; a HAR file of a browser's developer \
+            tools (saved with content); or a folder with one file per version, or with one such folder per resource. Codes \
+            every version with the coders and settings of serve: without a dictionary, and over the versions before. \
+            Judges what browsers do with the response as it is, as doctor does. Simulates clients that return at random \
+            times against the real store, and suggests routes. Interrupt it (Ctrl-C) to report on what was fetched so far.
+            """)
+
+    @Argument(help: ArgumentHelp("A URL, a list of URLs, a HAR file or a folder.", valueName: "source"))
+    var sources: [String]
+
+    @Option(
+        help: ArgumentHelp(
+            "The interval of polling; for folders, the time between two versions.", valueName: "duration"))
+    var every = "30s"
+
+    @Option(name: .customLong("for"), help: ArgumentHelp("The time of polling.", valueName: "duration"))
+    var time = "10m"
+
+    @Option(help: ArgumentHelp("The number of clients in the simulation.", valueName: "count"))
+    var clients = 10_000
+
+    @Option(
+        help: ArgumentHelp(
+            "How often clients return: apps (10 s to 4 h), browsers (3 min to 3 days), or a list such as 1m:20%,1h:80%.",
+            valueName: "mix"))
+    var returns = ClientMix.apps
+
+    @Option(help: ArgumentHelp("The time to simulate.", valueName: "duration"))
+    var simulate = "1d"
+
+    @OptionGroup var request: RequestOptions
+
+    @Option(help: ArgumentHelp("Also write a report as one HTML file.", valueName: "file"))
+    var html: String?
+
+    @Flag(help: "Print the estimate as JSON.")
+    var json = false
+
+    func validate() throws {
+        guard sources.count <= 100 else {
+            throw ValidationError("expected at most 100 sources; give a list of URLs")
+        }
+        guard let every = DurationText.seconds(every), 1...86_400 ~= every else {
+            throw ValidationError("--every: expected a duration from 1s to 1d, such as 30s")
+        }
+        guard let time = DurationText.seconds(time), 0...7 * 86_400 ~= time else {
+            throw ValidationError("--for: expected a duration up to 7d, such as 10m")
+        }
+        guard time / every < HistoryCollection.versionsMax else {
+            throw ValidationError(
+                "--for: expected at most \(HistoryCollection.versionsMax) times --every; poll less often")
+        }
+        guard 1...10_000_000 ~= clients else {
+            throw ValidationError("--clients: expected a number from 1 to 10000000")
+        }
+        guard let simulate = DurationText.seconds(simulate), 10...7 * 86_400 ~= simulate else {
+            throw ValidationError("--simulate: expected a duration from 10s to 7d, such as 1d")
+        }
+    }
+
+    func run() throws {
+        Signals.block()
+        do {
+            let progress = ProgressBar(isWanted: !json)
+            let collection = try read(progress)
+            let plan = ClientPlan(
+                clients: clients, mix: returns, seconds: DurationText.seconds(simulate) ?? 86_400)
+            let report = EstimateReport(collection, Estimator(plan: plan), progress: progress)
+            for warning in report.warnings { StandardError.write("dictum: \(warning)") }
+            if let html { try OutputFile.write(Array(EstimatePage.html(of: report).utf8), toFile: html) }
+            print(json ? report.json : EstimateText.text(of: report), terminator: json ? "\n" : "")
+        } catch let error as CommandError {
+            StandardError.write("dictum: \(OutputFormat.plain(error.description))")
+            throw ExitCode.failure
+        } catch let error as FetchError {
+            StandardError.write("dictum: \(error)")
+            throw error.isUsage ? ExitCode.validationFailure : ExitCode.failure
+        } catch let error as TLSError {
+            StandardError.write("dictum: \(error.text)")
+            throw ExitCode.failure
+        }
+    }
+
+    /// Reads files first, so that their errors come before a long poll.
+    private func read(_ progress: ProgressBar) throws -> HistoryCollection {
+        var collection = HistoryCollection()
+        let seconds = DurationText.seconds(every) ?? 30
+        var urls: [FetchURL] = []
+        for source in sources {
+            switch try EstimateSource(source) {
+            case .url(let url): urls.append(url)
+            case .list(let path): urls += try EstimateSource.urls(inFile: path)
+            case .folder(let path):
+                try VersionFolder.read(path, secondsApart: Double(seconds), into: &collection)
+            case .archive(let path): try HTTPArchive(file: path).read(into: &collection)
+            }
+        }
+        guard urls.count <= HistoryCollection.resourcesMax else {
+            throw CommandError(
+                "there are \(urls.count) URLs: expected at most \(HistoryCollection.resourcesMax)")
+        }
+        guard !urls.isEmpty else { return collection }
+        var plan = Poller.Plan(
+            urls: urls, everySeconds: seconds, forSeconds: DurationText.seconds(time) ?? 600)
+        plan.fields = try request.fields()
+        var poller = try Poller(plan, request: request, progress: progress)
+        try poller.run(into: &collection)
+        return collection
+    }
+}

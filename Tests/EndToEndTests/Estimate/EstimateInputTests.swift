@@ -1,0 +1,228 @@
+internal import Foundation
+internal import Primitives
+internal import TestSupport
+internal import Testing
+
+/// The inputs of `dictum estimate`: URLs, HAR files, lists, and what it refuses.
+@Suite(.timeLimit(.minutes(20))) struct EstimateInputTests {
+    /// Returns an origin whose feed changes with every second response.
+    private static func origin() throws -> Origin {
+        let count = Guarded(0)
+        return try Origin { request, connection in
+            guard request.target.hasPrefix("/feed") else {
+                connection.send(wire("HTTP/1.1 404 Not Found", body: Array("no".utf8)))
+                return
+            }
+            let number = count.withLock { count in
+                defer { count += 1 }
+                return count / 2
+            }
+            connection.send(
+                wire(
+                    "HTTP/1.1 200 OK", "Content-Type: application/json", "Cache-Control: public, max-age=10",
+                    body: Feed.bytes(version: number, items: 40)))
+        }
+    }
+
+    // MARK: Polling
+
+    @Test func `a URL is polled, and its changes are counted`() throws {
+        let origin = try Self.origin()
+        let estimate = try Estimating.of("\(origin.url)/feed", "--every", "1s", "--for", "5s")
+        let resource = try #require(estimate.resources.first)
+        // Six rounds; the first one fetches twice.
+        #expect(resource.responses == 7 && resource.versions == 4 && !resource.changesEachTime)
+        #expect(resource.unchangedShare == 0.5)
+        #expect(resource.url == "\(origin.url)/feed" && resource.sentBytes == resource.bodyBytes)
+        #expect(resource.browser?.keepsSeconds == 10)
+        #expect(resource.findingNames == ["short-life"])
+        #expect(estimate.suggestions.first?.origin == origin.url)
+        let yaml = try #require(estimate.suggestions.first?.yaml)
+        #expect(yaml.contains("  - match: \"/feed\"\n") && yaml.contains("# announce: [\"/feed\"]"))
+        try Estimating.check(yaml)
+        let head = try #require(origin.heads.first)
+        #expect(head.contains("Accept-Encoding: gzip, br, zstd\r\n") && head.contains("Sec-Fetch-Mode: cors"))
+    }
+
+    @Test func `a body that differs in two requests at once changes with every response`() throws {
+        let count = Guarded(0)
+        let origin = try Origin { _, connection in
+            let number = count.withLock { count in
+                defer { count += 1 }
+                return count
+            }
+            connection.send(
+                wire(
+                    "HTTP/1.1 200 OK", "Content-Type: application/json",
+                    body: Feed.bytes(version: number, items: 30)))
+        }
+        let resource = try Estimating.of("\(origin.url)/feed", "--every", "1s", "--for", "3s").resources[0]
+        #expect(resource.changesEachTime && resource.periodSeconds == nil && resource.unchangedShare == 0)
+        #expect(resource.findingNames.contains("changes-each-time"))
+    }
+
+    @Test func `SIGINT ends the polling early, and the report follows`() throws {
+        let origin = try Self.origin()
+        let process = try RunningProcess(
+            ["estimate", "\(origin.url)/feed", "--every", "1s", "--for", "15m"] + Estimating.quick)
+        defer { process.stop() }
+        try waitUntil("five requests") { origin.heads.count >= 5 }
+        process.signal(SIGINT)
+        let result = try process.result()
+        #expect(result.status == 0 && result.text.contains("\nroutes:\n"), "\(result.errors)\(result.text)")
+    }
+
+    @Test func `a list of URLs is polled, and a URL that fails is a warning`() throws {
+        let origin = try Self.origin()
+        let folder = try TemporaryFolder()
+        let list = "# feeds\n\n\(origin.url)/feed\n\(origin.url)/other\n"
+        try folder.write(Array(list.utf8), to: "urls.txt")
+        let estimate = try Estimating.of("urls.txt", "--every", "1s", "--for", "3s", in: folder.path)
+        #expect(estimate.resources.map(\.url) == ["\(origin.url)/feed"])
+        #expect(estimate.warnings.contains { $0.contains("/other: a response had status 404") })
+    }
+
+    // MARK: HAR files
+
+    @Test func `a HAR file gives the history of each URL in the order of time`() throws {
+        let folder = try TemporaryFolder()
+        let body = { (number: Int) in Feed.bytes(version: number, items: 40) }
+        var entries = [3, 1, 2, 0].map { ArchiveEntry(second: $0 * 60, body: body($0)) }
+        entries.append(ArchiveEntry(second: 200, body: body(3)))
+        // None of these is the body of a response to GET.
+        entries.append(ArchiveEntry(second: 210, status: 304))
+        entries.append(ArchiveEntry(second: 220, method: "POST", body: body(9)))
+        entries.append(ArchiveEntry(url: "data:text/plain,x", second: 230, body: body(9)))
+        try ArchiveEntry.write(entries, to: folder)
+        let resource = try #require(try Estimating.of("\(folder.path)/session.har").resources.first)
+        #expect(resource.responses == 5 && resource.versions == 4 && resource.unchangedShare == 0.25)
+        #expect(resource.deltas.map(\.versionsBack) == [1, 3])
+        #expect(resource.browser?.keepsSeconds == 600 && resource.findingNames.isEmpty)
+        // In order, a version has two more items than the one before.
+        #expect(try #require(resource.deltas.first).dcz.bytes * 4 < resource.plain.br.bytes)
+    }
+
+    /// The fields of a response, and what follows from them.
+    struct Judgement: Sendable {
+        let fields: [String: String]
+        var obstacle: String?
+        var personal: String?
+        var findings: [String] = []
+    }
+
+    private static let judgements = [
+        Judgement(fields: ["Cache-Control": "no-store"], obstacle: "no-store", findings: ["not-offerable"]),
+        Judgement(
+            fields: ["Cache-Control": "max-age=600", "Vary": "*"], obstacle: "vary-any",
+            findings: ["not-offerable"]),
+        Judgement(fields: ["Cache-Control": "private, max-age=600"], personal: "private"),
+        Judgement(
+            fields: ["Cache-Control": "max-age=600", "Set-Cookie": "sid=1"], personal: "set-cookie",
+            findings: ["sets-cookie"]),
+        Judgement(
+            fields: ["Cache-Control": "max-age=600", "Vary": "User-Agent"], findings: ["varies-widely"]),
+        Judgement(fields: ["Cache-Control": "public, no-cache"], findings: ["unkept"]),
+        Judgement(fields: ["ETag": "1"], findings: ["unkept", "not-announceable"]),
+    ]
+
+    @Test(arguments: judgements)
+    func `the judgement of browsers is that of doctor`(of judgement: Judgement) throws {
+        let folder = try TemporaryFolder()
+        let entries = (0..<2).map {
+            ArchiveEntry(
+                second: $0 * 60, fields: judgement.fields, body: Feed.bytes(version: $0, items: 20))
+        }
+        try ArchiveEntry.write(entries, to: folder)
+        let estimate = try Estimating.of("\(folder.path)/session.har")
+        let resource = try #require(estimate.resources.first)
+        #expect(resource.findingNames == judgement.findings)
+        #expect(resource.obstacle == judgement.obstacle && resource.personal == judgement.personal)
+        #expect(estimate.suggestions.isEmpty == (judgement.obstacle != nil))
+    }
+
+    @Test func `a request with credentials makes a response personal, unless only analytics set the cookie`()
+        throws
+    {
+        let folder = try TemporaryFolder()
+        let cases: [(String, String, String?)] = [
+            ("Cookie", "sid=1", "cookie"), ("Authorization", "Bearer x", "cookie"),
+            ("Cookie", "_ga=GA1.1", nil),
+        ]
+        for (field, value, personal) in cases {
+            let entries = (0..<2).map {
+                ArchiveEntry(
+                    second: $0 * 60, requestFields: [field: value], fields: ["Cache-Control": "max-age=600"],
+                    body: Feed.bytes(version: $0, items: 20))
+            }
+            try ArchiveEntry.write(entries, to: folder)
+            let resource = try #require(try Estimating.of("\(folder.path)/session.har").resources.first)
+            #expect(resource.personal == personal, "\(field): \(value)")
+        }
+    }
+
+    // MARK: Refusals
+
+    @Test func `an input that cannot be read is an error of one line that says what is expected`() throws {
+        let folder = try TemporaryFolder()
+        try folder.write(Array("{}".utf8), to: "empty.har")
+        try folder.write(Array("nothing".utf8), to: "text.har")
+        try folder.write(Array(#"{"log":{"entries":[]}}"#.utf8), to: "none.har")
+        try folder.write(Array("# nothing\n".utf8), to: "none.txt")
+        try folder.write(Array("https://api.test/a\nhttp://\n".utf8), to: "wrong.txt")
+        try FileManager.default.createDirectory(
+            atPath: "\(folder.path)/none", withIntermediateDirectories: true)
+        let closed = try Origin.closing { _ in nil }
+        let port = closed.port
+        closed.stop()
+        let cases: [(String, String)] = [
+            ("missing", "missing does not exist: expected a URL with http:// or https://"),
+            ("empty.har", "empty.har is not a HAR file (it has no \"log\")"),
+            ("text.har", "text.har is not a HAR file (it is not JSON)"),
+            ("none.har", "has no bodies of GET responses"),
+            ("none.txt", "none.txt has no URLs"), ("wrong.txt", "wrong.txt:2: invalid URL http://"),
+            ("none", "the folder none has no files"), ("http://", "invalid URL http://"),
+            ("http://127.0.0.1:\(port)/", "check that the server is running"),
+        ]
+        for (source, text) in cases {
+            let result = try RunningProcess.run(["estimate", source, "--for", "0s"], in: folder.path)
+            #expect(result.status == 1 && result.errorLines.count == 1, "\(source): \(result.errors)")
+            #expect(result.errors.hasPrefix("dictum: ") && result.errors.contains(text), "\(result.errors)")
+            #expect(result.output.isEmpty)
+        }
+    }
+
+    @Test func `every input has a limit`() throws {
+        let folder = try TemporaryFolder()
+        for (name, bytes, text) in [
+            ("large.har", (256 << 20) + 1, "large.har is larger than 256.0 MiB"),
+            ("large.txt", (1 << 20) + 1, "expected a text file of at most 1048576 bytes"),
+        ] {
+            try folder.write([], to: name)
+            let handle = try #require(FileHandle(forWritingAtPath: "\(folder.path)/\(name)"))
+            try handle.truncate(atOffset: UInt64(bytes))
+            let result = try RunningProcess.run(["estimate", name], in: folder.path)
+            #expect(result.status == 1 && result.errors.contains(text), "\(result.errors)")
+        }
+        for number in 0..<1001 { try folder.write(Array("[\(number)]".utf8), to: "\(number).json") }
+        try FileManager.default.createDirectory(
+            atPath: "\(folder.path)/many", withIntermediateDirectories: true)
+        for number in 0..<1001 {
+            try FileManager.default.moveItem(
+                atPath: "\(folder.path)/\(number).json", toPath: "\(folder.path)/many/\(number).json")
+        }
+        let many = try Estimating.of("\(folder.path)/many")
+        #expect(many.resources.first?.versions == 1000)
+        #expect(many.warnings == ["\(folder.path)/many: left out files after the first 1000"])
+    }
+
+    @Test(arguments: [
+        ["--every", "0s"], ["--every", "2d"], ["--every", "10"], ["--for", "8d"],
+        ["--for", "1h", "--every", "1s"],
+        ["--clients", "0"], ["--clients", "10000001"], ["--returns", "some"], ["--simulate", "1s"],
+        ["-H", "x"],
+    ])
+    func `options out of bounds are wrong usage`(options: [String]) throws {
+        let result = try RunningProcess.run(["estimate", "http://127.0.0.1:9/"] + options)
+        #expect(result.status == 64, "\(result.errors)")
+    }
+}

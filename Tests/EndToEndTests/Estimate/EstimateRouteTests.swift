@@ -1,0 +1,92 @@
+internal import Foundation
+internal import TestSupport
+internal import Testing
+
+@testable internal import dictum
+
+/// The routes that `dictum estimate` suggests.
+@Suite(.timeLimit(.minutes(20))) struct EstimateRouteTests {
+    /// Returns the suggestions for a HAR file; the configuration of each origin must be valid.
+    private func suggestions(_ entries: [ArchiveEntry]) throws -> [Estimating.Routes] {
+        let folder = try TemporaryFolder()
+        try ArchiveEntry.write(entries, to: folder)
+        let suggestions = try Estimating.of("\(folder.path)/session.har").suggestions
+        for suggestion in suggestions { try Estimating.check(suggestion.yaml) }
+        return suggestions
+    }
+
+    /// Returns bodies without anything in common.
+    private func noise(_ number: Int) -> [UInt8] {
+        var random = SplitMix(seed: UInt64(number))
+        return Array("\"\((0..<400).map { _ in String(random.next(), radix: 36) }.joined())\"".utf8)
+    }
+
+    @Test func `URLs that differ in an identifier become one route that covers its pattern`() throws {
+        let entries = [17, 18, 19, 20].map { number in
+            ArchiveEntry(
+                url: "https://api.test/v1/products/\(number)", second: number % 60,
+                body: Feed.bytes(version: number, items: 20))
+        }
+        let route = try #require(try suggestions(entries).first?.routes.first)
+        #expect(route.match == "/v1/products/:id" && route.use == "pattern" && route.urls == 4)
+    }
+
+    @Test func `queries share a dictionary if another's is as good, and otherwise have their own`() throws {
+        let alike = (0..<6).map { number in
+            ArchiveEntry(
+                url: "https://api.test/feed?user=\(number % 2)", second: number * 60,
+                body: Feed.bytes(version: number, items: 40))
+        }
+        #expect(try suggestions(alike).first?.routes.map(\.use) == ["path"])
+        let different = (0..<6).map { number in
+            // The version of a page changes little, but the pages have nothing in common.
+            ArchiveEntry(
+                url: "https://api.test/feed?page=\(number % 2)", second: number * 60,
+                body: noise(number % 2) + Array("\(number)".utf8))
+        }
+        #expect(try suggestions(different).first?.routes.map(\.use) == ["url"])
+    }
+
+    @Test func `a route whose deltas save little has no dictionaries`() throws {
+        let entries = (0..<4).map { ArchiveEntry(second: $0 * 60, body: noise($0)) }
+        let suggestion = try #require(try suggestions(entries).first)
+        #expect(suggestion.routes.map(\.use) == ["off"])
+        #expect(suggestion.yaml.hasSuffix("    dictionary: off\n"))
+    }
+
+    @Test func `each origin has routes of its own, literal paths before patterns`() throws {
+        let paths = [
+            "https://b.test/items/1", "https://b.test/items/2", "https://b.test/items/all",
+            "https://a.test/x",
+        ]
+        let entries = paths.flatMap { url in
+            (0..<2).map {
+                ArchiveEntry(url: url, second: $0 * 60, body: Feed.bytes(version: $0, items: 20))
+            }
+        }
+        let found = try suggestions(entries)
+        #expect(found.map(\.origin) == ["https://a.test", "https://b.test"])
+        #expect(found.last?.routes.map(\.match) == ["/items/all", "/items/:id"])
+    }
+
+    @Test func `paths with the syntax of patterns and of YAML stay literal`() throws {
+        let entries = (0..<2).map {
+            ArchiveEntry(
+                url: "https://api.test/a:b/(c)*+/{d}/%22e", second: $0 * 60,
+                body: Feed.bytes(version: $0, items: 20))
+        }
+        let routes = try suggestions(entries).flatMap(\.routes)
+        #expect(routes.map(\.match) == [#"/a{\:}b/\(c\)\*\+/\{d\}/%22e"#])
+    }
+
+    @Test(arguments: [
+        ("/", "/"), ("/api/feed", "/api/feed"), ("/api/v2/feed", "/api/v2/feed"), ("/users/42", "/users/:id"),
+        ("/users/42/posts/7/", "/users/:id/posts/:id2/"),
+        ("/o/123e4567-e89b-12d3-a456-426614174000", "/o/:id"), ("/c/deadbeef01", "/c/:id"),
+        ("/c/deadbeef", "/c/deadbeef"), ("/t/01HZX3N8Q4V9W2K7", "/t/:id"), ("/2fast", "/2fast"),
+        ("/articles/how-to-bake-bread-2", "/articles/how-to-bake-bread-2"),
+    ])
+    func `identifiers in a path are recognised by their form`(path: String, pattern: String) {
+        #expect(PathShape.pattern(of: path) == pattern)
+    }
+}
