@@ -1,7 +1,8 @@
-"""An API whose body changes with every request; prints its port."""
+"""An API whose body changes with every request, at the port that the argument names."""
 
 import http.server
 import json
+import sys
 
 versions = iter(range(1_000_000))
 
@@ -23,6 +24,4 @@ class Feed(http.server.BaseHTTPRequestHandler):
         pass
 
 
-server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Feed)
-print(server.server_address[1], flush=True)
-server.serve_forever()
+http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Feed).serve_forever()

@@ -32,6 +32,9 @@ package struct SystemError: Error, Equatable, Sendable {
     /// True if this machine lacks a resource, so that other peers cannot be reached either.
     package var isOurs: Bool { [EMFILE, ENFILE, ENOBUFS, ENOMEM, EADDRNOTAVAIL].contains(code) }
 
+    /// True if this process lacks a right.
+    package var isForbidden: Bool { code == EACCES || code == EPERM }
+
     /// The system's text, such as `Address already in use`.
     package var text: String {
         // Safe: strerror's text is static or thread local here, and copied at once.

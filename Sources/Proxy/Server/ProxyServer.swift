@@ -150,7 +150,11 @@ package final class ProxyServer: Sendable {
             return try ListeningSocket.open(
                 endpoint, count: count, isReplacing: isShared, isMultipath: isMultipath)
         } catch {
-            throw .cannotListen(address.description, error.text)
+            var why = error.text
+            if error.isForbidden, case .tcp(_, 1..<1024) = address {
+                why += " (ports below 1024 need CAP_NET_BIND_SERVICE, which low-ports.conf gives)"
+            }
+            throw .cannotListen(address.description, why)
         }
     }
 

@@ -24,7 +24,12 @@ internal import Testing
     @Test(arguments: ["README.md", "CONTRIBUTING.md", "deploy/CONFIGURE.md", "deploy/BROWSERS.md"])
     func `every configuration is valid`(document: String) throws {
         guard try Documentation.text(document).contains("\n```yaml\n") else { return }
-        for block in try Documentation.blocks("yaml", of: document) {
+        let certificates = try TestCertificates()
+        for documented in try Documentation.blocks("yaml", of: document) {
+            let block = documented.replacing(
+                "/etc/dictum/tls/fullchain.pem", with: certificates.file("server.pem")
+            )
+            .replacing("/etc/dictum/tls/privkey.pem", with: certificates.file("server.key"))
             let upstream = block.contains("upstream:") ? "" : "upstream: {urls: [\"http://127.0.0.1:9\"]}\n"
             let folder = try TemporaryFolder()
             try folder.write(Array((upstream + block).utf8), to: "dictum.yaml")
@@ -86,6 +91,32 @@ internal import Testing
             let name = String(match.output.1)
             guard !others.contains(name), name != name.uppercased() else { continue }
             #expect(declared.contains(name), "\(article): \(name)")
+        }
+    }
+
+    @Test func `NOTICE names every package and library that Package.swift links`() throws {
+        let (package, notice) = (try Documentation.text("Package.swift"), try Documentation.text("NOTICE"))
+        let packages = package.matches(of: /package: "([A-Za-z.-]+)"/).map { String($0.output.1) }
+        // The names that pkg-config has are not those that people use.
+        let names = [
+            "libzstd": "Zstandard", "libbrotlienc": "brotli", "openssl": "OpenSSL", "libnghttp2": "nghttp2",
+        ]
+        let libraries = package.matches(of: /pkgConfig: "([a-z0-9]+)"/).map { String($0.output.1) }
+        #expect(packages.count >= 8 && libraries.count == 6)
+        for name in packages + libraries.map({ names[$0] ?? $0 }) {
+            #expect(notice.contains(name), "\(name)")
+        }
+    }
+
+    @Test func `the Containerfile copies only files that git has and .dockerignore leaves in`() throws {
+        let copies = try Documentation.text("deploy/Containerfile").matches(of: /\nCOPY ([^-\n].*)[ ]/)
+        let paths = copies.flatMap { $0.output.1.split(separator: " ") }.map(String.init)
+        #expect(paths.count >= 8)
+        let ignored = Set(
+            try [".dockerignore", ".gitignore"].flatMap { try Documentation.text($0).split(separator: "\n") })
+        for path in paths {
+            #expect(Documentation.exists(path), "\(path)")
+            #expect(ignored.allSatisfy { !path.hasPrefix($0.hasSuffix("/") ? $0.dropLast() : $0) }, "\(path)")
         }
     }
 

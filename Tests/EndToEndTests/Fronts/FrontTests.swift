@@ -4,7 +4,7 @@ internal import Primitives
 internal import TestSupport
 internal import Testing
 
-/// nginx, Caddy and HAProxy in front of Dictum, configured as `deploy/INSTALL.md` says.
+/// Proxies and caches in front of Dictum, configured as `deploy/FRONTS.md` says.
 @Suite(.serialized, .timeLimit(.minutes(20))) struct FrontTests {
     /// An API behind Dictum behind a front that ends TLS.
     private final class Served {
@@ -12,9 +12,10 @@ internal import Testing
         let proxy: ServedProxy
         let port: UInt16
         private let folder: TemporaryFolder
-        private let front: RunningProcess
+        private let front: Front
+        private let process: RunningProcess
 
-        init(_ front: Front) throws {
+        init(_ front: Front, change: (String) throws -> String = { $0 }) throws {
             certificates = try TestCertificates()
             folder = try TemporaryFolder()
             let version = Guarded(0)
@@ -30,18 +31,27 @@ internal import Testing
                     }
                     connection.send(
                         wire(
-                            "HTTP/1.1 200 OK", "Content-Type: application/json", "Cache-Control: max-age=600",
+                            "HTTP/1.1 200 OK", "Content-Type: application/json",
+                            "Cache-Control: public, max-age=600",
                             body: Feed.bytes(version: number, items: 100)))
                 }
             }
             proxy = try ServedProxy(origin, in: TemporaryFolder())
             port = try Front.freePort()
-            self.front = try front.start(port: port, before: proxy.port, certificates, in: folder)
-            try waitUntil("\(front) accepts") { (try? WireSocket(port: port)) != nil }
+            self.front = front
+            process = try front.start(
+                port: port, before: proxy.port, certificates, in: folder, change: change)
+            // Some accept before they know their routes.
+            let arguments = ["-sf", "--max-time", "60", "--cacert", certificates.file("ca.pem")]
+            try waitUntil("\(front) knows its route") {
+                let probe = try? RunningProcess.run(
+                    ["curl"] + arguments + ["https://localhost:\(port)/upload"], of: "/usr/bin/env")
+                return probe?.status == 0
+            }
         }
 
         deinit {
-            _ = try? front.terminate()
+            front.end(process)
         }
 
         /// A WebSocket's handshake, and then its bytes back.
@@ -64,10 +74,7 @@ internal import Testing
     }
 
     private func ifInstalled(_ front: Front, _ body: (Served) throws -> Void) throws {
-        guard front.program != nil else {
-            print("skipped: \(front.absence)")
-            return
-        }
+        guard try front.program() != nil else { return }
         try body(Served(front))
     }
 
@@ -94,7 +101,8 @@ internal import Testing
                 #expect(
                     result.status == 0 && result.text.contains(#""protocol":"HTTP/2""#), "\(result.errors)")
                 #expect(result.text.contains(#""coding":"dcz""#) == (turn > 1), "\(result.text)")
-                #expect(cache.read("body") == Feed.bytes(version: turn, items: 100))
+                let isWhole = cache.read("body") == Feed.bytes(version: turn, items: 100)
+                #expect(isWhole, "version \(turn)")
             }
         }
     }
@@ -145,5 +153,87 @@ internal import Testing
                 ], of: "/usr/bin/env", in: folder.path)
             #expect(result.text == "\(count)", "\(result.text.prefix(300)) \(result.errors)")
         }
+    }
+
+    // MARK: - Caches
+
+    /// Returns the version that a client gets with these arguments, after the decoder and the digest have agreed on it.
+    private func version(_ served: Served, _ arguments: [String]) throws -> (number: Int, coding: String) {
+        let folder = try TemporaryFolder()
+        let result = try RunningProcess.run(
+            [
+                "fetch", "https://localhost:\(served.port)/feed", "--ca", served.certificates.file("ca.pem"),
+                "--json",
+            ]
+                + arguments + ["-o", "\(folder.path)/body"])
+        try #require(result.status == 0, "\(result.errors)")
+        let body = try #require(folder.read("body"))
+        let number = try #require(
+            (1...99).first { Feed.bytes(version: $0, items: 100) == body }, "no version of the feed")
+        let coding = try #require(result.text.firstMatch(of: /"coding":"?([a-z]+)/)).output.1
+        return (number, String(coding))
+    }
+
+    /// Lets clients with and without dictionaries share a cache, and returns what they got.
+    ///
+    /// The first holds version 1.
+    private func share(_ served: Served) throws -> [String] {
+        let holder = try TemporaryFolder()
+        var seen: [String] = []
+        func visit(_ name: String, _ arguments: [String]) throws {
+            let folder = try TemporaryFolder()
+            let cache = arguments.isEmpty ? ["--cache", holder.path] : ["--cache", folder.path] + arguments
+            let (number, coding) = try version(served, cache)
+            seen.append("\(name) \(number) \(coding)")
+        }
+        for _ in 1...3 { try visit("holder", []) }
+        for coding in ["gzip", "br", "identity"] {
+            for _ in 1...2 { try visit("other", ["--accept", coding]) }
+        }
+        try visit("holder", [])
+        return seen
+    }
+
+    @Test func `the cache of nginx mixes no variants, and sends deltas to those that have the dictionary`()
+        throws
+    {
+        guard try Front.nginx.program() != nil else { return }
+        let blocks = try Documentation.blocks("nginx", of: "deploy/FRONTS.md", under: "## Caches")
+        try #require(blocks.count == 2)
+        for keepsDeltas in [true, false] {
+            let folder = try TemporaryFolder()
+            let served = try Served(.nginx) { text in
+                try Front.replaced(
+                    [
+                        ("proxy_buffering off;", "proxy_buffering on; "),
+                        ("/var/cache/nginx/dictum", "\(folder.path)/cache"),
+                    ],
+                    in: blocks[0] + (keepsDeltas ? "" : blocks[1]) + text)
+            }
+            let seen = try share(served)
+            let deltas = keepsDeltas ? ["holder 2 dcz", "holder 2 dcz"] : ["holder 2 dcz", "holder 3 dcz"]
+            #expect(Array(seen[..<3]) == ["holder 1 gzip"] + deltas, "\(seen)")
+            #expect(
+                seen[3] == seen[4] && seen[5] == seen[6] && seen[7] == seen[8], "nothing was cached: \(seen)")
+            #expect(seen[3...8].allSatisfy { !$0.contains("dc") } && seen[9].hasSuffix("dcz"), "\(seen)")
+        }
+    }
+
+    @Test func `the cache of HAProxy keeps no response that depends on a dictionary`() throws {
+        guard try Front.haproxy.program() != nil else { return }
+        let block = try Documentation.blocks("haproxy", of: "deploy/FRONTS.md", under: "## Caches")[0]
+        let served = try Served(.haproxy) { text in
+            try block
+                + Front.replaced(
+                    [
+                        (
+                            "    default_backend",
+                            "    http-request cache-use small\n    http-response cache-store small\n    default_backend"
+                        )
+                    ],
+                    in: text)
+        }
+        let seen = try share(served)
+        #expect(seen.map { $0.split(separator: " ")[1] } == (1...10).map { "\($0)" }, "\(seen)")
     }
 }

@@ -3,7 +3,7 @@ internal import Primitives
 internal import TestSupport
 internal import Testing
 
-/// Caddy speaks HTTP/3 before Dictum, as `deploy/INSTALL.md` says, to a client that is not ours.
+/// Caddy speaks HTTP/3 before Dictum, as `deploy/FRONTS.md` says, to a client that is not ours.
 @Suite(.serialized, .timeLimit(.minutes(20))) struct HTTP3Tests {
     /// An API that has a new version for every request.
     private static func feed() throws -> Origin {
@@ -24,10 +24,7 @@ internal import Testing
 
     /// Returns a client for these certificates; nil, with a word about it, if this machine has no Caddy or no aioquic.
     private static func client(trusting certificates: TestCertificates) throws -> HTTP3Client? {
-        guard Front.caddy.program != nil else {
-            print("skipped: \(Front.caddy.absence)")
-            return nil
-        }
+        guard try Front.caddy.program() != nil else { return nil }
         let client = try HTTP3Client(trusting: certificates)
         if client == nil { print("skipped: PyPI is out of reach, so there is no client of HTTP/3") }
         return client
@@ -99,7 +96,7 @@ internal import Testing
         guard let client = try Self.client(trusting: certificates) else { return }
         let (origin, folder) = (try Self.feed(), try TemporaryFolder())
         let (secure, plain, quic) = (try Front.freePort(), try Front.freePort(), try Front.freePort())
-        let documented = try Documentation.blocks("yaml", of: "deploy/INSTALL.md", under: "## HTTP/3")[0]
+        let documented = try Documentation.blocks("yaml", of: "deploy/FRONTS.md", under: "## HTTP/3")[0]
         let settings = try Front.replaced(
             [
                 ("0.0.0.0:443", "127.0.0.1:\(secure)"), ("127.0.0.1:8080", "127.0.0.1:\(plain)"),

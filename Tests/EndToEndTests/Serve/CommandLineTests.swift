@@ -102,4 +102,23 @@ internal import Testing
             result.errors.contains(
                 "dictum.yaml:4:9: warning: store.path: \(folder.path)/none does not exist"))
     }
+
+    @Test func `a port that needs a capability is refused with its name`() throws {
+        let first = try String(
+            contentsOfFile: "/proc/sys/net/ipv4/ip_unprivileged_port_start", encoding: .utf8)
+        guard first.hasPrefix("1024") else { return print("skipped: every process may use every port here") }
+        // Root has all capabilities of the bounding set.
+        let launcher =
+            geteuid() == 0 ? ["/usr/bin/setpriv", "--bounding-set=-net_bind_service"] : ["/usr/bin/env"]
+        let serve = [
+            RunningProcess.dictum, "serve", "--upstream", "http://127.0.0.1:9", "--store", ":memory:",
+        ]
+        let result = try RunningProcess.run(
+            launcher.dropFirst() + serve + ["--listen", "127.0.0.1:1"], of: launcher[0])
+        #expect(result.status == 1)
+        #expect(
+            result.errors.hasPrefix(
+                "dictum: cannot listen on 127.0.0.1:1: Permission denied (ports below 1024 need CAP_NET_"),
+            "\(result.errors)")
+    }
 }
