@@ -126,10 +126,10 @@ internal import CNghttp2
     /// Sends a request's HEADERS.
     package func request(
         _ stream: Int32, _ path: String = "/", method: String = "GET", _ fields: [(String, String)] = [],
-        endsStream: Bool = true
+        authority: String = "api.test", endsStream: Bool = true
     ) {
         let pseudo = [
-            (":method", method), (":scheme", "http"), (":authority", "api.test"), (":path", path),
+            (":method", method), (":scheme", "http"), (":authority", authority), (":path", path),
         ]
         send(
             Kind.headers, endsStream ? 5 : 4, stream: stream, payload: Self.block(pseudo + fields))

@@ -39,7 +39,11 @@ package struct PatternIndex: Sendable {
     }
 
     /// Returns the position of the first pattern that matches a URL of the origin; the query has no question mark.
-    package func first(path: String, query: String?) -> Int? {
+    ///
+    /// - Parameter counts: returns false for positions to pass over.
+    package func first(
+        path: String, query: String?, where counts: (Int) -> Bool = { _ in true }
+    ) -> Int? {
         let bytes = path.utf8
         let text = bytes.span
         var best: Int?
@@ -50,7 +54,7 @@ package struct PatternIndex: Sendable {
             for position in node.positions {
                 let candidate = positions[position]
                 if let best, candidate > best { break }
-                if patterns[candidate].matches(text, query: query, within: &budget) {
+                if counts(candidate), patterns[candidate].matches(text, query: query, within: &budget) {
                     best = candidate
                     break
                 }

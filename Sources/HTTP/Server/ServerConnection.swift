@@ -30,6 +30,7 @@ package final class ServerConnection: AcceptedConnection {
     var headDeadline: Int64
     var peerClosedAt: Int64 = 0
     var lingerUntil: Int64 = 0
+    private var requestCount: Int32 = 0
     private let application: any Application
     private let onEnd: (ServerConnection, End) -> Void
     @exclusivity(unchecked)
@@ -199,7 +200,8 @@ package final class ServerConnection: AcceptedConnection {
         response.clientVersion = head.version
         io.isFull = false
         if body != nil { restartBodyPace() }
-        state.begin(hasBody: body != nil, keepsAlive: head.keepsAlive)
+        requestCount &+= 1
+        state.begin(hasBody: body != nil, keepsAlive: head.keepsAlive && requestCount < settings.requestsMax)
         handler = application.begin(head, framing: framing, on: self)
         if !isAlive || !state.isExchanging { handler = nil }
     }

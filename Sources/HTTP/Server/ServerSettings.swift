@@ -19,7 +19,7 @@ package struct ServerSettings: Sendable {
     package var acceptsProxyHeader: (@Sendable (Endpoint?) -> Bool)?
     /// The versions of HTTP that clients may choose; over TLS, by ALPN.
     package var protocols = HTTPProtocols.all
-    /// The number of requests of one HTTP/2 connection before it ends in order.
+    /// The number of requests of one connection before it ends in order.
     package var requestsMax: Int32 = 1_000_000
     /// The TLS of the listener; nil for plain connections.
     package var tls: TLSServer?

@@ -34,8 +34,9 @@ final class AdminStatus: Sendable {
         if draining.load(ordering: .relaxed) { return "draining" }
         // Only health checks count here. If failed requests counted, no request would arrive to find the upstream
         // recovered.
-        let servers = context.upstreams.servers
-        return servers.allSatisfy(\.isCheckedOut) ? "no upstream passes its health check" : nil
+        // As long as one upstream works, its routes want their requests.
+        return context.upstreams.servers.allSatisfy(\.isCheckedOut)
+            ? "no upstream passes its health check" : nil
     }
 
     func startDraining() {
@@ -114,9 +115,9 @@ private struct Operation: MetricSource {
     static var readings: [MetricReading<Operation>] {
         [
             .each(
-                "dictum_upstream_healthy", kind: .gauge, by: ("upstream", "address"),
+                "dictum_upstream_healthy", kind: .gauge, by: ["upstream", "address", "name"],
                 "1 while this address of an upstream gets requests; 0 while others are preferred."
-            ) { $0.upstreams.map { ($0.url, $0.target.endpoint.text, $0.isHealthy ? 1 : 0) } },
+            ) { $0.upstreams.map { ([$0.url, $0.target.endpoint.text, $0.name], $0.isHealthy ? 1 : 0) } },
             .one(
                 "dictum_dictionaries_on", kind: .gauge,
                 "1 while dictionaries are used and offered; 0 if the configuration or the switch turns them off."

@@ -2,7 +2,7 @@ internal import Dictionaries
 internal import HTTP
 internal import Primitives
 
-/// The rate limit per client, and the rule that tells clients apart.
+/// A rate limit per client, and the rule that tells clients apart.
 struct RateLimit: Sendable {
     /// The shape of a client's bucket.
     struct Bucket: Equatable, Sendable {
@@ -16,14 +16,33 @@ struct RateLimit: Sendable {
     let field: HeaderName?
     /// The length of the IPv6 prefix that identifies a client.
     let ipv6Prefix: Int
+    /// Tells the buckets of one limit from those of the others.
+    private let salt: UInt128
 
     /// Returns nil if nothing is limited.
     init?(_ settings: Configuration.ClientLimits) {
         guard let rate = settings.rate else { return nil }
-        // Within the bounds of the settings, an hour per token and a million tokens do not overflow.
-        bucket = Bucket(interval: rate.interval, burst: Int64(settings.burst ?? rate.countPerSecond))
+        bucket = Bucket(rate, burst: settings.burst)
+        salt = 0
         if case .header(let name) = settings.by { field = HeaderName(name) } else { field = nil }
         ipv6Prefix = settings.ipv6Prefix
+    }
+
+    /// Creates the limit of a route, by address; nil if nothing is limited.
+    init?(_ settings: RouteConfiguration.Limits, of route: String, ipv6Prefix: Int) {
+        guard let rate = settings.rate else { return nil }
+        bucket = Bucket(rate, burst: settings.burst)
+        field = nil
+        self.ipv6Prefix = ipv6Prefix
+        // The hash has a seed per process, so that no client can choose an address that shares another's bucket.
+        salt = UInt128(Self.hash(route, 0)) << 64 | UInt128(Self.hash(route, 1))
+    }
+
+    private static func hash(_ text: String, _ number: Int) -> UInt64 {
+        var hasher = Hasher()
+        hasher.combine(text)
+        hasher.combine(number)
+        return UInt64(bitPattern: Int64(hasher.finalize()))
     }
 
     /// Returns a number that identifies the client, or nil if no limit applies.
@@ -38,7 +57,14 @@ struct RateLimit: Sendable {
             }
             return UInt128(UInt64(bitPattern: Int64(hasher.finalize()))) << 64 | 1
         }
-        return peer.clientAddressForLimits(headers)?.clientBits(ipv6Prefix: ipv6Prefix)
+        return peer.clientAddressForLimits(headers).map { $0.clientBits(ipv6Prefix: ipv6Prefix) ^ salt }
+    }
+}
+
+extension RateLimit.Bucket {
+    init(_ rate: Configuration.Rate, burst: Int?) {
+        // Within the bounds of the settings, an hour per token and a million tokens do not overflow.
+        self.init(interval: rate.interval, burst: Int64(burst ?? rate.countPerSecond))
     }
 }
 
@@ -63,7 +89,7 @@ struct TokenBucket: Equatable, Sendable {
     func isFull(at now: Int64) -> Bool { fullAt <= now }
 }
 
-/// The token buckets of recent clients, shared by all loops.
+/// The token buckets of recent clients, shared by all loops and all limits.
 ///
 /// The number of clients is bounded. Clients that were idle longest are forgotten first, since their buckets are
 /// mostly full again. The table has parts with a lock each, so that loops seldom contend.

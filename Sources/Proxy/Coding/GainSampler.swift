@@ -106,11 +106,11 @@ extension GainSampler: MetricSource {
                 "Deltas that were compared with the best coding that their client accepts without a dictionary."
             ) { $0.sortedTotals.map { ($0.key, $0.value.samples) } },
             .each(
-                "dictum_gain_bytes_total", by: ("route", "stage"),
+                "dictum_gain_bytes_total", by: ["route", "stage"],
                 "Bytes of the compared deltas, and of the same bodies in the best other coding."
             ) {
                 $0.sortedTotals.flatMap {
-                    [($0.key, "delta", $0.value.deltaBytes), ($0.key, "plain", $0.value.plainBytes)]
+                    [([$0.key, "delta"], $0.value.deltaBytes), ([$0.key, "plain"], $0.value.plainBytes)]
                 }
             },
         ]

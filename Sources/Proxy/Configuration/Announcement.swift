@@ -69,7 +69,7 @@ extension Configuration {
                 let list = reader.node(of: "routes[\(place)].announce"), case .list(let nodes) = list.content
             else { continue }
             for (index, (target, node)) in zip(targets, nodes).enumerated() {
-                guard let obstacle = obstacle(to: target) else { continue }
+                guard let obstacle = obstacle(to: target, from: route) else { continue }
                 warn(
                     "routes[\(place)].announce[\(index)] is \(node.kind), which is never announced: \(obstacle)",
                     at: node.position)
@@ -77,8 +77,11 @@ extension Configuration {
         }
     }
 
-    private func obstacle(to target: Announcement.Target) -> String? {
-        let route = routes.first { $0.match.first(path: target.path, query: target.query) != nil }
+    private func obstacle(to target: Announcement.Target, from page: RouteConfiguration) -> String? {
+        let route = routes.first { route in
+            route.match.first(path: target.path, query: target.query) != nil
+                && (page.hosts.flatMap { hosts in route.hosts.map(hosts.meets) } ?? true)
+        }
         guard let route else { return "no route matches it" }
         guard let dictionary = route.dictionary else { return "dictionaries are off on route \(route.text)" }
         return dictionary.scope == .public ? nil : "route \(route.text) is private"

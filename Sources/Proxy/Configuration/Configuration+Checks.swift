@@ -21,27 +21,6 @@ extension Configuration {
                 at: (node ?? reader.node(of: taker + ".address"))?.position ?? .init(line: 1, column: 1))
         }
     }
-
-    /// Checks the upstream's TLS files after all settings have been read.
-    func checkUpstreamTLS(_ reader: inout SettingsReader) {
-        let tls = upstream.tls
-        guard tls != UpstreamTLS(), let section = reader.node(of: "upstream.tls") else { return }
-        guard (tls.certificate == nil) == (tls.privateKey == nil) else {
-            return reader.report(
-                "upstream.tls has only one of certificate and private_key: expected both or neither",
-                at: section.position)
-        }
-        do throws(TLSError) {
-            _ = try TLSClientContext(tls)
-        } catch {
-            let keys = [
-                ("ca", tls.authority), ("certificate", tls.certificate), ("private_key", tls.privateKey),
-            ]
-            let key = keys.first { $0.1 == error.file }?.0
-            let node = key.flatMap { reader.node(of: "upstream.tls.\($0)") } ?? section
-            reader.report("upstream.tls: \(error.text): expected a valid file", at: node.position)
-        }
-    }
 }
 
 extension Configuration.Listener {
@@ -105,6 +84,7 @@ extension Configuration {
     /// Warns about settings that are valid but probably a mistake, after all have been read.
     mutating func findWarnings(_ reader: SettingsReader) {
         warnOfAnnouncements(reader)
+        warnOfUnusedUpstreams(reader)
         for (place, route) in routes.enumerated() {
             guard let node = reader.node(of: "routes[\(place)].match") else { continue }
             if route.match.patterns.contains(where: \.text.readsLikeRegularExpression) {
@@ -115,7 +95,7 @@ extension Configuration {
                     """, at: node.position)
             }
             guard
-                let former = routes[..<place].firstIndex(where: { $0.match.covers(route.match) }),
+                let former = routes[..<place].firstIndex(where: { $0.covers(route) }),
                 let formerNode = reader.node(of: "routes[\(former)].match")
             else { continue }
             warn(

@@ -11,6 +11,8 @@ extension Configuration {
         package var headTimeout = 10_000
         /// The time to keep an idle connection.
         package var keepAliveTimeout = 75_000
+        /// The maximum number of requests per client connection.
+        package var keepAliveRequests = 1_000_000
         /// The body rate, in bytes per second, below which the idle time-out runs.
         package var bodyRate = 240
         /// The maximum silence of an upgraded connection.
@@ -123,6 +125,12 @@ extension Settings {
         .value(
             "keep_alive_timeout", \.keepAliveTimeout, .duration(1...day),
             "Time-out for idle connections of clients."),
+        .value(
+            "keepalive_requests", \.keepAliveRequests, .count(1...1_000_000_000),
+            """
+            The number of requests after which a client's connection ends in order: over HTTP/1.1 with Connection: close, over \
+            HTTP/2 with GOAWAY, in two steps so that no request is lost.
+            """),
         .value(
             "body_rate", \.bodyRate, .size(0...mebibyte),
             """

@@ -32,6 +32,7 @@ extension Configuration {
         var configuration = Configuration()
         if let root = document.parse(text) {
             reader.read(root, by: Settings.all, into: &configuration)
+            configuration.checkUpstreamNames(&reader, root: root)
             configuration.checkUpstreamTLS(&reader)
             configuration.checkAddresses(&reader)
             if looksAround { configuration.checkSurroundings(&reader) }

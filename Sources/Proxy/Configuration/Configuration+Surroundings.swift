@@ -14,7 +14,12 @@ extension Configuration {
     }
 
     private mutating func checkUpstreams(_ reader: inout SettingsReader) {
-        let node = reader.node(of: "upstream.urls")
+        for upstream in allUpstreams { checkAddresses(of: upstream, &reader) }
+    }
+
+    private mutating func checkAddresses(of upstream: Upstream, _ reader: inout SettingsReader) {
+        let key = "\(upstream.key).urls"
+        let node = reader.node(of: key)
         let items = if case .list(let nodes) = node?.content { nodes } else { [ConfigurationNode]() }
         let own = listeners.flatMap { Self.endpoints(of: $0.address) }
         for (place, url) in upstream.urls.enumerated() {
@@ -22,12 +27,12 @@ extension Configuration {
             let found = Self.endpoints(of: url)
             if found.isEmpty {
                 warn(
-                    "upstream.urls[\(place)]: the host name of \(url) does not resolve here: serve would not start",
+                    "\(key)[\(place)]: the host name of \(url) does not resolve here: serve would not start",
                     at: position)
             }
             for endpoint in found where own.contains(where: { endpoint.leads(to: $0) }) {
                 reader.report(
-                    "upstream.urls[\(place)]: \(url) is a listener of this proxy: expected the address of the upstream",
+                    "\(key)[\(place)]: \(url) is a listener of this proxy: expected the address of the upstream",
                     at: position)
                 break
             }

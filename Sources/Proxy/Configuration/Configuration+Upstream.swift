@@ -1,8 +1,10 @@
 package import HTTP
 
 extension Configuration {
-    /// The upstreams and how to reach them.
+    /// Servers that requests are spread over, and how to reach them.
     package struct Upstream: Sendable, Equatable {
+        /// The name below `upstreams`; empty for the setting `upstream`.
+        package var name = ""
         /// The upstreams; at least one in a configuration that was read.
         package var urls: [UpstreamURL] = []
         /// The TLS settings for https URLs.
@@ -58,8 +60,16 @@ extension Configuration {
         }
     }
 
+    /// All upstreams: the one for routes that name none, if there is one, and the named ones.
+    var allUpstreams: [Upstream] { (upstream.urls.isEmpty ? [] : [upstream]) + upstreams }
+
     /// The TLS settings for upstreams.
     package typealias UpstreamTLS = TLSClientSettings
+}
+
+extension Configuration.Upstream {
+    /// The key of the setting.
+    var key: String { name.isEmpty ? "upstream" : "upstreams.\(name)" }
 }
 
 extension Settings {

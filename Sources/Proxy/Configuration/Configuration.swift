@@ -11,8 +11,10 @@ package struct Configuration: Sendable {
     package var trustedProxies: [TrustedNetwork] = [.loopback, .unix]
     /// The rule that decides if the client's transport is secure (RFC 9842 section 8).
     package var secureTransport = SecureTransport.auto
-    /// The upstreams and how to reach them.
+    /// The upstream of routes that name none, and of requests without a route; without URLs if there is none.
     package var upstream = Upstream()
+    /// The named upstreams.
+    package var upstreams: [Upstream] = []
     /// The store of dictionaries.
     package var store = Store()
     /// The rules of compression.

@@ -6,6 +6,8 @@ package struct ConfigurationCheck: Sendable, Encodable {
     struct Route: Sendable, Encodable {
         let match: String
         let covers: String
+        var upstream: String?
+        var stripPrefix: String?
         var delivery: String?
         var scope: String?
         var life: String?
@@ -43,7 +45,9 @@ package struct ConfigurationCheck: Sendable, Encodable {
         warnings = configuration.warnings.map(Problem.init)
         routes = configuration.routes.map { route in
             guard let policy = route.dictionary else {
-                return Route(match: route.text, covers: "off", examples: [])
+                return Route(
+                    match: route.text, covers: "off", upstream: route.upstream,
+                    stripPrefix: route.stripPrefix?.text, examples: [])
             }
             var examples: [Example] = []
             if case .template(let template) = policy.covers {
@@ -51,7 +55,8 @@ package struct ConfigurationCheck: Sendable, Encodable {
             }
             let outlook = RouteOutlook(policy)
             return Route(
-                match: route.text, covers: policy.coversText, delivery: outlook.delivery,
+                match: route.text, covers: policy.coversText, upstream: route.upstream,
+                stripPrefix: route.stripPrefix?.text, delivery: outlook.delivery,
                 scope: outlook.scope, life: outlook.life, browsers: outlook.browsers, examples: examples)
         }
     }
@@ -80,6 +85,7 @@ package struct ConfigurationCheck: Sendable, Encodable {
                 let none = ["  no example; try URLs of your own"]
                 let examples = route.examples.map { "  \($0.url) joins \($0.chain)" }
                 let outlook = [
+                    ("upstream", route.upstream), ("strip_prefix", route.stripPrefix),
                     ("delivery", route.delivery), ("scope", route.scope), ("life", route.life),
                     ("browsers", route.browsers),
                 ].compactMap { name, text in text.map { "  \(name): \($0)" } }

@@ -6,6 +6,7 @@ extension RouteConfiguration {
         readCovers(&reader)
         checkScope(&reader)
         checkCacheControl(&reader)
+        checkForwarding(&reader)
     }
 
     private func checkCacheControl(_ reader: inout SettingsReader) {

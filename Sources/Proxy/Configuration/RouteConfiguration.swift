@@ -5,8 +5,18 @@ package import HTTP
 package struct RouteConfiguration: Sendable {
     /// The requests it is for; without patterns until it has been read.
     package var match: RouteMatch
-    /// The name of the route in metrics, logs and reports.
-    package var text: String { match.text }
+    /// The hosts that it is for; nil for every host.
+    package var hosts: HostPatterns?
+    /// The name of its upstream; nil for the setting `upstream`.
+    package var upstream: String?
+    /// The start of the path that the upstream does not get.
+    package var stripPrefix: PathPrefix?
+    /// The changes to the fields of its messages.
+    package var headers = HeaderSettings()
+    /// Its limits.
+    package var limits = Limits()
+    /// The name of the route in metrics, logs and reports: its hosts and its match.
+    package var text: String { (hosts?.text ?? "") + match.text }
     /// The dictionaries of other paths that its documents announce; nil for the default.
     package var announcement: Announcement?
     /// The parameters that its responses' priorities have, whatever client and upstream say; nil for none.
@@ -34,6 +44,13 @@ package struct RouteConfiguration: Sendable {
 
     /// The starting point of a configured route.
     static let fresh = RouteConfiguration(match: RouteMatch([]), dictionary: DictionaryPolicy())
+
+    /// Returns true if the route is certainly for every request that another one is for.
+    func covers(_ other: RouteConfiguration) -> Bool {
+        guard match.covers(other.match) else { return false }
+        guard let hosts else { return true }
+        return other.hosts.map(hosts.covers) ?? false
+    }
 
     private static let everything: URLPattern = {
         do {
@@ -83,6 +100,29 @@ extension Settings {
             part it matches any query. Or a list of patterns, such as ["/v1/*", "/v2/*"], any of which may match. Regular \
             expressions are not allowed.
             """),
+        .value(
+            "host", \.hosts, .hosts, example: "api.example.com",
+            """
+            The host of the requests, without its port and in any case, or a list of hosts. *.example.com stands for all names \
+            below example.com. The order of the routes counts, not how exact their hosts are. Without it, the route is for \
+            every host.
+            """),
+        .value(
+            "upstream", \.upstream, .upstreamName, example: "shop",
+            "The upstream, by its name in upstreams. Without it, the setting upstream."),
+        .value(
+            "strip_prefix", \.stripPrefix, .pathPrefix, example: "/api",
+            """
+            The start of the path that the upstream does not get: with /api, it gets /api/feed as /feed, and X-Forwarded-Prefix. \
+            Dictionaries, logs and limits go by the client's path.
+            """),
+        .section(
+            "headers", \.headers, routeHeaders,
+            """
+            Fields to set and remove. Fields of one connection, those that frame or describe a body, and those that Dictum sets \
+            itself are refused. Values may contain ${NAME}.
+            """),
+        .section("limits", \.limits, routeLimits, "Limits of this route."),
         .value(
             "announce", \.announcement, .announcement, example: "[/api/feed]",
             """

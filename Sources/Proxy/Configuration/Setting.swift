@@ -143,6 +143,61 @@ struct Setting<Target>: Sendable {
     }
 }
 
+extension Setting {
+    /// Makes a mapping from names to sections, which stand in a list.
+    ///
+    /// - Parameters:
+    ///   - name: The name of an item.
+    ///   - example: The mapping in the reference, where it is commented out.
+    static func named<Item: Sendable>(
+        _ key: String, _ path: any WritableKeyPath<Target, [Item]> & Sendable,
+        _ name: any WritableKeyPath<Item, String> & Sendable, _ settings: [Setting<Item>], fresh: Item,
+        countMax: Int, example: String, _ prose: String
+    ) -> Setting {
+        let expectation =
+            "a mapping of 1 to \(countMax) names, each with a mapping of " + settings.map(\.key).listed
+        return Setting(
+            key: key, prose: prose, expectation: "a mapping of 1 to \(countMax) names", isRequired: false,
+            keys: { settings.keys($0, below: key) },
+            changes: { effect, former, new in
+                let changes = new[keyPath: path].flatMap { item in
+                    former[keyPath: path].filter { $0[keyPath: name] == item[keyPath: name] }.flatMap {
+                        settings.changes(effect, $0, item, below: key)
+                    }
+                }
+                return settings.keys(effect, below: key).filter(changes.contains)
+            },
+            read: { entry, reader, target in
+                guard case .mapping(let entries) = entry.value.content, 1...countMax ~= entries.count else {
+                    reader.reportUnexpected(entry.value, expected: expectation)
+                    return
+                }
+                target[keyPath: path] = entries.map { entry in
+                    var item = fresh
+                    item[keyPath: name] = entry.key
+                    if !entry.key.isSectionName {
+                        reader.report(
+                            "\(key) has the name \"\(entry.key.shortened)\": expected 1 to 64 letters, digits, - or _",
+                            at: entry.position)
+                    }
+                    reader.descend(entry.key) { $0.read(entry.value, by: settings, into: &item) }
+                    return item
+                }
+            },
+            sample: { _ in .value(example, isGiven: false) })
+    }
+}
+
+extension String {
+    /// True for names that stand in dotted keys, logs and labels as they are.
+    fileprivate var isSectionName: Bool {
+        1...64 ~= utf8.count
+            && unicodeScalars.allSatisfy {
+                $0 == "-" || $0 == "_" || $0.isASCII && ($0.properties.isAlphabetic || "0"..."9" ~= $0)
+            }
+    }
+}
+
 /// The effect of a changed setting when a running proxy reads its configuration again.
 enum ReloadEffect: String, Sendable, CaseIterable {
     /// The change applies to the next request or connection.

@@ -95,6 +95,12 @@ extension SettingType where Value == String? {
     }
 }
 
+extension SettingType where Value == String? {
+    /// The name of an upstream, which is looked up once all settings have been read.
+    static let upstreamName = scalar(
+        "a name that upstreams has", write: { $0 ?? "" }, read: { $0.isEmpty ? nil : .some($0) })
+}
+
 extension SettingType where Value == Priority {
     /// A word for an urgency, or parameters of the Priority field (RFC 9218 section 4).
     static let priority = scalar(

@@ -27,7 +27,16 @@ enum Settings {
             Dictionaries are used only if the client's transport is secure (RFC 9842 section 8). auto: TLS to Dictum, https \
             reported by a trusted peer, or a loopback peer that forwards for nobody; assume: always; never.
             """),
-        .section("upstream", \.upstream, upstream, required: true, "The servers behind the proxy."),
+        .section(
+            "upstream", \.upstream, upstream,
+            """
+            The servers behind the proxy, for routes that name no upstream and for requests that match no route. Without it, \
+            every route names one of upstreams, and requests that match no route get a 404.
+            """),
+        .named(
+            "upstreams", \.upstreams, \.name, upstream, fresh: Configuration.Upstream(), countMax: 256,
+            example: "{shop: {urls: [\"http://127.0.0.1:9001\"]}}",
+            "Further upstreams by name, each with the settings of upstream. Routes choose one by its name."),
         .section("store", \.store, store, "The store of dictionaries."),
         .section(
             "compression", \.compression, compression,

@@ -5,7 +5,7 @@ package enum StartError: Error, Equatable, CustomStringConvertible {
     /// The TLS settings of a listener are unusable.
     case tls(String, String)
     /// The TLS settings for the upstream are unusable.
-    case upstreamTLS(String)
+    case upstreamTLS(String, setting: String)
     /// No listener has the addresses of these inherited sockets.
     case unclaimedSockets([String])
     /// An inherited descriptor is not a listening socket.
@@ -38,8 +38,8 @@ package enum StartError: Error, Equatable, CustomStringConvertible {
                 + "or stop the process using it"
         case .tls(let address, let why):
             "cannot speak TLS on \(address): \(why); check `tls` of this listener"
-        case .upstreamTLS(let why):
-            "cannot speak TLS to the upstream: \(why); check `upstream.tls`"
+        case .upstreamTLS(let why, let setting):
+            "cannot speak TLS to the upstream: \(why); check `\(setting).tls`"
         case .unclaimedSockets(let sockets):
             "started with sockets that are in no listener: \(sockets.joined(separator: ", ")); add their addresses to "
                 + "`listeners`, as the socket unit has them, or take them out of that"

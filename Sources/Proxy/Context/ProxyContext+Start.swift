@@ -17,7 +17,7 @@ extension ProxyContext {
         _ configuration: Configuration, log: @escaping @Sendable (OperatorEvent) -> Void, loopCount: Int,
         resolver: NameResolver = .system, links: LinkTerms
     ) throws(StartError) -> ProxyContext {
-        let upstreams = try UpstreamDirectory(configuration.upstream.urls, resolver)
+        let upstreams = try ResolvedUpstreams(configuration, resolver)
         let settings = configuration.store
         var storeConfiguration = StoreConfiguration(
             path: settings.path, maxBytes: settings.maxSize, maxChains: settings.maxChains,

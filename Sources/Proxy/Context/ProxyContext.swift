@@ -15,9 +15,7 @@ package final class ProxyContext: Sendable {
     let routes: RouteTable
     /// The matches that label counters and log lines, including those of former configurations.
     let routeNames: RouteNames
-    /// The upstream's Host for requests that name none.
-    let upstreamAuthority: String
-    let upstream: UpstreamGroup
+    let upstreams: UpstreamGroups
     /// The fields that carry the subject of a client's certificate, which clients may not send themselves.
     let clientSubjectFields: [HeaderName]
     let tls: TLSServers
@@ -31,42 +29,46 @@ package final class ProxyContext: Sendable {
     ///
     /// `links` is for tests.
     convenience init(
-        configuration: Configuration, store: DictionaryStore, loopCount: Int, upstreams: UpstreamDirectory,
+        configuration: Configuration, store: DictionaryStore, loopCount: Int, upstreams: ResolvedUpstreams,
         compressionPool: CompressionPool, report: @escaping @Sendable (OperatorEvent) -> Void = { _ in },
         links: LinkTerms = .init()
     ) throws(StartError) {
         let shared = SharedParts(
             store: store, loopCount: loopCount, compressionPool: compressionPool,
-            compression: configuration.compression, report: report, links: links)
+            compression: configuration.compression, resolver: upstreams.resolver, report: report, links: links
+        )
         try self.init(configuration, upstreams, shared, after: nil)
+        upstreams.adopt()
     }
 
-    convenience init(_ configuration: Configuration, after former: ProxyContext) throws(StartError) {
-        try self.init(configuration, former.upstreams, former.shared, after: former)
+    /// Creates the context of a reload; `upstreams` are adopted later.
+    convenience init(
+        _ configuration: Configuration, _ upstreams: ResolvedUpstreams, after former: ProxyContext
+    ) throws(StartError) {
+        try self.init(configuration, upstreams, former.shared, after: former)
     }
 
     private init(
-        _ configuration: Configuration, _ upstreams: UpstreamDirectory, _ shared: SharedParts,
+        _ configuration: Configuration, _ resolved: ResolvedUpstreams, _ shared: SharedParts,
         after former: ProxyContext?
     ) throws(StartError) {
-        upstream = try UpstreamGroup(
-            configuration.upstream, upstreams, after: former?.upstream, report: shared.report)
+        upstreams = try UpstreamGroups(
+            resolved, .init(bodyRate: configuration.limits.bodyRate, loopCount: shared.loopCount),
+            after: former?.upstreams, report: shared.report)
         tls = try TLSServers(configuration.listeners, ticketKeys: shared.ticketKeys)
         self.shared = shared
         generation = former.map { $0.generation + 1 } ?? 0
         clientSubjectFields =
             configuration.listeners.compactMap { $0.tls?.clientSubjectField }.compactMap { HeaderName($0) }
         self.configuration = configuration
-        upstreamAuthority = configuration.upstream.urls.first?.authority ?? ""
         authorities = AuthorityNames(configuration.authorities)
         requestIDName = configuration.requestID.flatMap(HeaderName.init)
         rateLimit = RateLimit(configuration.limits.client)
         routeNames = RouteNames(configuration, after: former?.routeNames)
-        routes = RouteTable(configuration, names: routeNames)
+        routes = RouteTable(configuration, names: routeNames, upstreams: upstreams)
     }
 
     package var store: DictionaryStore { shared.store }
-    var upstreams: UpstreamDirectory { upstream.directory }
     var loopCount: Int { shared.loopCount }
     var dictionarySwitch: DictionarySwitch { shared.dictionarySwitch }
     /// Logs a message for the operator; safe from any thread.

@@ -9,6 +9,7 @@ internal import Synchronization
 final class SharedParts: Sendable {
     let store: DictionaryStore
     let loopCount: Int
+    let resolver: NameResolver
     let coding: CodingResources
     /// The ids of bodies that were offered before they were complete.
     let promisedIDs = PromisedIDs()
@@ -38,11 +39,13 @@ final class SharedParts: Sendable {
 
     init(
         store: DictionaryStore, loopCount: Int, compressionPool: CompressionPool,
-        compression: Configuration.Compression, report: @escaping @Sendable (OperatorEvent) -> Void,
+        compression: Configuration.Compression, resolver: NameResolver,
+        report: @escaping @Sendable (OperatorEvent) -> Void,
         links: LinkTerms
     ) {
         self.store = store
         self.loopCount = max(1, loopCount)
+        self.resolver = resolver
         self.report = report
         let worker = BackgroundWorker()
         let deltas = Deltas(

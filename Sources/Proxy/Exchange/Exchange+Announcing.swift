@@ -100,7 +100,8 @@ extension Exchange {
             let referer = request.headers.first(.referer).flatMap(Referer.init),
             referer.authority == authority.lowercased()
         else { return nil }
-        let route = context.routes.route(path: referer.path, query: referer.query)
+        let route = context.routes.route(
+            authority: authority, path: referer.path, query: referer.query)
         guard route.announcement == .auto else { return nil }
         let match = route.pageMatch(path: referer.path, query: referer.query)
         return (LearnedPages.Key(authority: authority, match: match), client)
@@ -141,7 +142,7 @@ extension Exchange {
     }
 
     private func chain(of target: Announcement.Target, authority: String) -> ChainKey? {
-        let route = context.routes.route(path: target.path, query: target.query)
+        let route = context.routes.route(authority: authority, path: target.path, query: target.query)
         guard let dictionary = route.dictionary,
             let match = route.matchValue(path: target.path, query: target.query)
         else { return nil }

@@ -7,9 +7,9 @@ internal import Primitives
 extension Exchange {
     /// Makes the request that the upstream gets, and sends it.
     func forward() {
+        guard let group = route.upstream else { return refuse(.noRoute) }
         var surroundings = UpstreamRequest.Surroundings(
-            peer: peer, route: route, acceptEncoding: context.configuration.upstream.acceptEncoding,
-            via: context.shared.via, upstreamAuthority: context.upstreamAuthority, isTLS: peer.isTLS ?? false)
+            peer: peer, route: route, upstream: group, via: context.shared.via, isTLS: peer.isTLS ?? false)
         surroundings.isEarly = client.isEarly
         surroundings.subjectFields = context.clientSubjectFields
         surroundings.subjectField = client.clientSubjectField
@@ -22,24 +22,24 @@ extension Exchange {
 
     /// Sends a request's head to the next upstream; the client's body follows.
     func forward(_ head: RequestHead) {
-        proxy.upstreams.budget.count(now: core.now)
-        guard let address = proxy.upstreams.choose(now: core.now) else {
+        upstream?.budget.count(now: core.now)
+        guard let upstream, let address = upstream.choose(now: core.now) else {
             record.error = Array("no upstream to ask".utf8)
             return refuse(.noUpstream)
         }
-        forward(head, to: address)
+        forward(head, to: address, of: upstream)
     }
 
     /// Sends the request to one address: by its head, or as `lost` still holds all of it.
     ///
     /// `fresh` asks for a new connection, because one that was kept has proved stale.
     private func forward(
-        _ head: RequestHead, to address: LoopUpstream, carriedBy lost: ClientConnection? = nil,
-        fresh: Bool = false
+        _ head: RequestHead, to address: LoopAddress, of upstream: LoopUpstream,
+        carriedBy lost: ClientConnection? = nil, fresh: Bool = false
     ) {
-        attempt.enter(address, countsLoad: proxy.upstreams.countsLoad)
+        attempt.enter(address, countsLoad: upstream.countsLoad)
         do throws(SystemError) {
-            let connection = try proxy.connections.connection(from: address.targetPool, fresh: fresh)
+            let connection = try upstream.connections.connection(from: address.targetPool, fresh: fresh)
             attempt.begin(on: connection)
             if let lost {
                 connection.begin(takenFrom: lost, handler: self)
@@ -88,11 +88,13 @@ extension Exchange {
     func noteFailure(_ error: UpstreamError) {
         // A connection that was closed while it lay idle is no failure, as long as the request can go on.
         if error != .stale { proxy.metrics.countUpstreamError(UpstreamErrorKind(error)) }
-        guard phase.isAwaited, RetryRule.isFault(error), let server = attempt.server else { return }
-        let policy = EndpointHealth.Policy(context.configuration.upstream)
+        guard phase.isAwaited, RetryRule.isFault(error), let server = attempt.server, let upstream,
+            let group = route.upstream
+        else { return }
+        let policy = EndpointHealth.Policy(group.settings)
         guard let change = server.failed(now: core.now, policy) else { return }
         context.report(
-            .change(change, of: server, isOnlyOne: proxy.upstreams.count == 1, because: error))
+            .change(change, of: server, isOnlyOne: upstream.count == 1, because: error))
     }
 
     /// Sends the request once more, if the upstream cannot have acted upon it, or acting twice does no harm
@@ -100,7 +102,9 @@ extension Exchange {
     ///
     /// `lost` is the connection that failed.
     func retry(_ error: UpstreamError, _ lost: ClientConnection?) -> Bool {
-        guard phase.isAwaited, let head = attempt.head, let address = attempt.address else { return false }
+        guard phase.isAwaited, let head = attempt.head, let address = attempt.address, let upstream else {
+            return false
+        }
         let facts = RetryRule.Attempt(
             error: error, hasSent: lost?.hasSent ?? false, hasReceived: lost?.hasReceived ?? false,
             isRepeatable: request.method.isIdempotent && !upload.hasBody)
@@ -113,28 +117,30 @@ extension Exchange {
             return false
         case .reconnect:
             proxy.metrics.countRetry(.stale)
-            forward(head, to: address, carriedBy: carrier, fresh: true)
+            forward(head, to: address, of: upstream, carriedBy: carrier, fresh: true)
             return true
         case .moveUnsent:
             guard let next = next(after: address) else { return false }
             proxy.metrics.countRetry(.connect)
-            forward(head, to: next, carriedBy: carrier)
+            forward(head, to: next, of: upstream, carriedBy: carrier)
             return true
         case .retryAnywhere, .retryElsewhere:
             guard let next = next(after: address, orStay: verdict == .retryAnywhere), takeFromBudget() else {
                 return false
             }
             proxy.metrics.countRetry(.noAnswer)
-            forward(head, to: next, carriedBy: carrier)
+            forward(head, to: next, of: upstream, carriedBy: carrier)
             return true
         }
     }
 
     /// Returns the address that the request goes to next; nil if it may not go on.
-    private func next(after address: LoopUpstream, orStay: Bool = false) -> LoopUpstream? {
-        guard attempt.failedServers.count < context.configuration.upstream.retries else { return nil }
+    private func next(after address: LoopAddress, orStay: Bool = false) -> LoopAddress? {
+        guard let upstream, attempt.failedServers.count < route.upstream?.settings.retries ?? 0 else {
+            return nil
+        }
         attempt.noteFailed(address.server)
-        if let other = proxy.upstreams.choose(excluding: attempt.failedServers, now: core.now) {
+        if let other = upstream.choose(excluding: attempt.failedServers, now: core.now) {
             return other
         }
         // Each upstream is tried once. If there is only one, it is retried.
@@ -142,7 +148,7 @@ extension Exchange {
     }
 
     private func takeFromBudget() -> Bool {
-        if proxy.upstreams.budget.take(now: core.now) { return true }
+        if upstream?.budget.take(now: core.now) == true { return true }
         proxy.metrics.countRetryOverBudget()
         return false
     }
@@ -172,6 +178,7 @@ extension Exchange {
         proxy.metrics.countUpgrade()
         var head = head
         hideIdentity(in: &head.headers)
+        route.responseEdits?.apply(to: &head.headers)
         if let priority = route.priority { ResponseEdits.prioritize(&head.headers, by: priority) }
         client.switchProtocols(head)
     }

@@ -18,6 +18,7 @@ extension Exchange {
         let isEventStream = MediaTypes.isEventStream(draft.response.facts.contentType)
         if isEventStream { body = ResponseBody(memory: context.compressionMemory, isEventStream: true) }
         keepHead(of: &draft.response)
+        editFields(of: &draft.response)
         replaceCacheControl(of: &draft.response)
         if draft.response.head.status.isBodiless || request.method == .head { return respondBodiless(draft) }
         draft.response.target = target(for: draft.response)
@@ -180,6 +181,19 @@ extension Exchange {
     }
 
     // MARK: Every head
+
+    /// Sets and removes the fields that the route says.
+    ///
+    /// The facts stay what the upstream said, since a removed Set-Cookie still made the body for one client; only fields
+    /// that decide who may read the body, and in which coding, are read again.
+    func editFields(of response: inout UpstreamResponse) {
+        guard let edits = route.responseEdits else { return }
+        edits.apply(to: &response.head.headers)
+        guard edits.hides(.contentType) || edits.hides(.accessControlAllowOrigin) else { return }
+        let shown = ResponseFacts(response.head, framing: .none, types: route.policy.types)
+        response.facts.contentType = shown.contentType
+        response.facts.accessControlAllowOrigin = shown.accessControlAllowOrigin
+    }
 
     /// Returns the decision for a response, by what is known of it now.
     func decide(_ response: UpstreamResponse) -> Decision {

@@ -16,7 +16,10 @@ enum OwnResponse {
 extension Exchange {
     /// Returns the response that Dictum has to give instead of the upstream; charges the client's rate.
     func findOwnResponse() -> OwnResponse? {
-        if let problem = chargeClientRate() { return .problem(problem, .clientRate) }
+        if let limit = context.rateLimit, let problem = charge(limit) {
+            return .problem(problem, .clientRate)
+        }
+        if let limit = route.rateLimit, let problem = charge(limit) { return .problem(problem, .routeRate) }
         if context.shared.via.isLoop(request.headers) {
             context.reportLoop(now: core.now)
             return .problem(.loop, .loop)
@@ -26,7 +29,7 @@ extension Exchange {
             return .problem(.noSuchDictionary, .reservedPath)
         }
         if case .length(let count) = upload.framing,
-            count > UInt64(context.configuration.limits.requestBody)
+            count > UInt64(route.requestBodyMax)
         {
             return .problem(.bodyTooLarge, .bodyTooLarge)
         }
@@ -37,7 +40,9 @@ extension Exchange {
             return location.map { .redirect(location: $0) } ?? .problem(.noHost, .malformed)
         }
         let isLastHop = request.method == .options && UpstreamRequest.forwardsLeft(request.headers) == 0
-        return isLastHop ? .options : nil
+        if isLastHop { return .options }
+        guard linked == nil, route.upstream == nil else { return nil }
+        return request.target.form == .asterisk ? .options : .problem(.noRoute, .noRoute)
     }
 
     private func unsupportedRequest() -> OwnResponse? {
@@ -51,9 +56,9 @@ extension Exchange {
         return .problem(ProblemResponse(Refusal.malformed(.unsupportedExpectation)), .unsupported)
     }
 
-    /// Counts the request against the client's rate; returns the response to a client that asks too often.
-    private func chargeClientRate() -> ProblemResponse? {
-        guard let limit = context.rateLimit, let client = limit.client(request.headers, peer),
+    /// Counts the request against a rate of its client; returns the response to a client that asks too often.
+    private func charge(_ limit: RateLimit) -> ProblemResponse? {
+        guard let client = limit.client(request.headers, peer),
             let wait = context.shared.clientRates.take(
                 client, limit.bucket, now: SystemClock.monotonicNanoseconds)
         else { return nil }

@@ -19,6 +19,7 @@ extension Exchange {
             if newest?.isOlder(than: version) ?? true { newest = version }
         }
         guard let version = newest, let kept = version.head?.reading(KeptHead.init),
+            kept.source == route.source,
             isOrdinary(for: kept.head, varyingBy: Vary.names(kept.head.headers.values(.vary)))
         else { return }
         storedResponse = StoredResponse(version: version, kept: kept)
@@ -95,6 +96,7 @@ extension Exchange {
         let facts = ResponseFacts(head, framing: framing, types: route.policy.types)
         var draft = ResponseDraft(head, framing: framing, facts: facts, stored: body)
         if !isKept { keepHead(of: &draft.response) }
+        editFields(of: &draft.response)
         replaceCacheControl(of: &draft.response)
         draft.response.target = target(for: draft.response)
         // The 304 has changed the head: the response may no longer be stored, or it varies by other fields now.
@@ -115,6 +117,6 @@ extension Exchange {
         response.headToKeep = Revalidation.kept(
             response.head, response.facts, for: facts,
             isOrdinary: isOrdinary(for: response.head, varyingBy: response.facts.varyNames),
-            acceptEncoding: context.configuration.upstream.acceptEncoding)
+            acceptEncoding: route.upstream?.settings.acceptEncoding ?? .identity, source: route.source)
     }
 }

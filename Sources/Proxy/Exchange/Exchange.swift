@@ -14,6 +14,8 @@ final class Exchange: Handler {
     let peer: ClientPeer
     let request: RequestHead
     let route: Route
+    /// The route's upstream on this loop; nil where the request has none.
+    let upstream: LoopUpstream?
     /// The stored version that this request names by its dictionary URL.
     let linked: LinkedDictionary?
     var facts: RequestFacts
@@ -87,8 +89,10 @@ final class Exchange: Handler {
         linked =
             DictionaryPath.isReserved(path) && !context.dictionarySwitch.isOff
             ? LinkedDictionary.find(head, of: proxy) : nil
-        route = linked?.route ?? context.routes.route(path: path, query: query)
-        unsafe ownResource = RequestedResource(head, path: path, query: query, route: route)
+        let authority = head.authority
+        route = linked?.route ?? context.routes.route(authority: authority, path: path, query: query)
+        upstream = route.upstream.map { proxy.upstreams[$0] }
+        unsafe ownResource = RequestedResource(authority: authority, path: path, query: query, route: route)
         facts = RequestFacts(
             head, path: path, query: query, peer: peer, route: route,
             secureTransport: context.configuration.secureTransport)
@@ -130,7 +134,7 @@ final class Exchange: Handler {
 extension Exchange: RequestHandler {
     func received(_ bytes: Span<UInt8>) {
         upload.received(bytes.count)
-        guard phase.isTunnel || upload.bytes <= context.configuration.limits.requestBody else {
+        guard phase.isTunnel || upload.bytes <= route.requestBodyMax else {
             return refuseUpload(.bodyTooLarge, .bodyTooLarge)
         }
         guard let upstream = attempt.connection else { return }
@@ -141,7 +145,8 @@ extension Exchange: RequestHandler {
     func receivedEnd(trailers: Headers) {
         attempt.connection?.finish(
             trailers: UpstreamRequest.trailers(
-                trailers, without: context.clientSubjectFields, requestID: context.requestIDName))
+                trailers, without: context.clientSubjectFields, requestID: context.requestIDName,
+                edits: route.requestEdits))
         upload.receivedEnd()
         // A response that overtakes its request ends the connection, so Dictum's own dictionaries wait for this.
         if linked != nil { dictionarySettled() }
@@ -184,6 +189,7 @@ extension Exchange: ResponseHandler {
         interim.headers.removeConnectionFields()
         // RFC 9110 section 8.6: a 1xx has no body, so a length could only mislead.
         interim.headers.remove(.contentLength)
+        route.responseEdits?.remove(from: &interim.headers)
         hideIdentity(in: &interim.headers)
         client.sendInterim(interim)
     }
@@ -217,6 +223,7 @@ extension Exchange: ResponseHandler {
         if phase.isTunnel { return complete() }
         var trailers = trailers
         hideIdentity(in: &trailers)
+        route.responseEdits?.remove(from: &trailers)
         body.receivedEnd(trailers: trailers)
         advance()
     }
@@ -321,6 +328,7 @@ extension Exchange {
         record.method = Array(request.method.text.utf8)
         record.target = request.target.bytes
         record.upstream = attempt.server?.logText
+        record.upstreamName = attempt.server?.logName
         describeIdentifiers()
     }
 

@@ -16,6 +16,8 @@ extension RequestFacts {
                 hasPersonalField = hasPersonalField || route.policy.personal.matches(fieldName: $0)
             }
         }
+        // A credential that the upstream does not get cannot make its response personal.
+        let hides = { (name: HeaderName) in route.requestEdits?.hides(name) == true }
         var hasCookie = false
         head.headers.forEachValue(of: .cookie) {
             hasCookie = hasCookie || route.policy.personal.ignoredCookies.counts($0)
@@ -35,8 +37,8 @@ extension RequestFacts {
             secFetchSite: head.headers.joined(.secFetchSite),
             secFetchMode: head.headers.joined(.secFetchMode),
             origin: head.headers.first(.origin), hasRange: head.headers.contains(.range),
-            hasAuthorization: head.headers.contains(.authorization),
-            hasCookie: hasCookie,
+            hasAuthorization: head.headers.contains(.authorization) && !hides(.authorization),
+            hasCookie: hasCookie && !hides(.cookie),
             hasClientCertificate: peer.tls?.clientSubject != nil,
             hasPersonalField: hasPersonalField,
             hasPersonalQuery: query != nil && route.policy.personal.hasPersonalQuery(query),

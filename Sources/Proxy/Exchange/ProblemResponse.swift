@@ -50,6 +50,8 @@ extension ProblemResponse {
         status: .contentTooLarge, detail: "The request's body is too large.")
     static let noSuchDictionary = ProblemResponse(
         status: .notFound, detail: "There is no such dictionary.")
+    static let noRoute = ProblemResponse(
+        status: .notFound, detail: "Nothing is served at this host and path.")
     static let noUpstream = ProblemResponse(
         status: .serviceUnavailable, detail: "There is no upstream to ask; try again later.")
     static let undecodable = ProblemResponse(

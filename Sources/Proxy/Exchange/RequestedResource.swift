@@ -22,8 +22,8 @@ struct RequestedResource {
     /// The chain of the same offer for clients that send its id.
     private(set) lazy var holdersChain = makeChain(.unlisted)
 
-    init(_ request: RequestHead, path: String, query: String?, route: Route) {
-        authority = request.authority
+    init(authority: String?, path: String, query: String?, route: Route) {
+        self.authority = authority
         self.path = path
         self.query = query
         self.route = route

@@ -53,7 +53,7 @@ enum Revalidation {
     /// a request that brings everybody the same: `isOrdinary`.
     static func kept(
         _ head: ResponseHead, _ response: ResponseFacts, for request: RequestFacts, isOrdinary: Bool,
-        acceptEncoding: Configuration.Upstream.AcceptEncodingMode
+        acceptEncoding: Configuration.Upstream.AcceptEncodingMode, source: String
     ) -> [UInt8]? {
         guard response.status == 200, response.coding == .none,
             strongTag(head.headers) != nil, !head.headers.contains(.trailer),
@@ -64,9 +64,16 @@ enum Revalidation {
         var bytes: [UInt8] = []
         var kept = ResponseHead(status: .ok, headers: head.headers)
         kept.headers.removeAll(ofOneResponse)
+        if let name = sourceName {
+            kept.headers.remove(name)
+            if !source.isEmpty { kept.headers.append(name, source) }
+        }
         HeadWriter.write(kept, into: &bytes)
         return bytes.count <= StoredHead.bytesMax ? bytes : nil
     }
+
+    /// The field of kept heads for `Route.source`; it never leaves the store.
+    fileprivate static let sourceName = HeaderName("dictum-source")
 
     static func strongTag(_ headers: Headers) -> EntityTag? {
         guard headers.count(of: .etag) == 1, let tag = headers.first(.etag).flatMap(EntityTag.init),
@@ -143,12 +150,16 @@ enum Revalidation {
 final class KeptHead: Sendable {
     let head: ResponseHead
     let tag: EntityTag
+    /// The `Route.source` of the route that brought it.
+    let source: String
 
     /// Reads what `Revalidation.kept` wrote; nil for bytes that are no such head.
     init?(_ bytes: [UInt8]) {
         var parser = HeadParser(limits: MessageLimits(headBytes: StoredHead.bytesMax + 1))
-        guard let head = try? parser.parseResponse(bytes.span), let tag = Revalidation.strongTag(head.headers)
+        guard var head = try? parser.parseResponse(bytes.span), let tag = Revalidation.strongTag(head.headers)
         else { return nil }
+        source = Revalidation.sourceName.flatMap { head.headers.first($0) } ?? ""
+        if let name = Revalidation.sourceName { head.headers.remove(name) }
         (self.head, self.tag) = (head, tag)
     }
 }

@@ -9,7 +9,6 @@ final class ReverseProxy: Application, Handler {
     /// The configuration that new requests begin with; a reload replaces it.
     private(set) var context: ProxyContext
     let core: EventLoop.Core
-    let connections: ConnectionPool
     let index: DictionaryIndex.Reader
     let metrics: LoopMetrics
     private var log: AccessLog?
@@ -24,24 +23,22 @@ final class ReverseProxy: Application, Handler {
         self.context = context
         self.log = log
         self.core = core
-        connections = ConnectionPool(settings: ClientSettings(context), core: core)
         index = context.store.reader()
         metrics = LoopMetrics(routes: context.routeNames.texts.count)
         token = core.add(self)
-        upstreams.adopt(context.upstream, connections)
+        upstreams.adopt(context.upstreams, core: core)
     }
 
     /// Adopts a configuration for new requests; requests under way keep their own.
     func adopt(_ context: ProxyContext, log: AccessLog?) {
         self.log?.flush()
         self.log = log
-        connections.adopt(ClientSettings(context))
         metrics.grow(routes: context.routeNames.texts.count)
         self.context = context
-        upstreams.adopt(context.upstream, connections)
+        upstreams.adopt(context.upstreams, core: core)
     }
 
-    func refreshUpstreams() { upstreams.adopt(context.upstream, connections) }
+    func refreshUpstreams() { upstreams.refresh(context.upstreams) }
 
     func begin(
         _ head: consuming RequestHead, framing: BodyFraming, on stream: any ResponseStream
@@ -128,20 +125,6 @@ final class ReverseProxy: Application, Handler {
     /// Flushes the log, and closes idle connections.
     func close() {
         log?.flush()
-        connections.closeIdle()
-    }
-}
-
-extension ClientSettings {
-    init(_ context: ProxyContext) {
-        self.init()
-        let upstream = context.configuration.upstream
-        tls = context.upstream.tls
-        connectTimeout = Int64(upstream.connectTimeout)
-        responseTimeout = Int64(upstream.responseTimeout)
-        idleTimeout = Int64(upstream.idleTimeout)
-        bodyRate = context.configuration.limits.bodyRate
-        // The setting counts the connections of all loops.
-        keepAliveMax = (upstream.keepAlive + context.loopCount - 1) / context.loopCount
+        upstreams.closeIdle()
     }
 }

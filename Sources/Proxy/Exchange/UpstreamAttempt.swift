@@ -7,7 +7,7 @@ struct UpstreamAttempt {
     var connection: ClientConnection?
     var head: RequestHead?
     /// The address that the request is at, or was last.
-    private(set) var address: LoopUpstream?
+    private(set) var address: LoopAddress?
     /// The servers that have failed the request; each is asked once if there is another.
     private(set) var failedServers: [UpstreamServer] = []
     /// A lost connection that holds the whole request, because it sent none of it.
@@ -19,7 +19,7 @@ struct UpstreamAttempt {
     var server: UpstreamServer? { address?.server }
 
     /// Notes the address that the request goes to now; `countsLoad` says that the server counts it.
-    mutating func enter(_ address: LoopUpstream, countsLoad: Bool) {
+    mutating func enter(_ address: LoopAddress, countsLoad: Bool) {
         leaveServer()
         self.address = address
         guard countsLoad else { return }

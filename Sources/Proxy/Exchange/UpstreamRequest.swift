@@ -8,11 +8,9 @@ enum UpstreamRequest {
     struct Surroundings {
         let peer: ClientPeer
         let route: Route
-        let acceptEncoding: Configuration.Upstream.AcceptEncodingMode
+        let upstream: UpstreamGroup
         /// Dictum's own member of Via.
         let via: Via
-        /// The upstream's own authority, for a client that names none (HTTP/1.0).
-        let upstreamAuthority: String
         let isTLS: Bool
         /// True while the client's TLS handshake is not complete.
         var isEarly = false
@@ -32,7 +30,8 @@ enum UpstreamRequest {
         head.headers.removeTrailerNames()
         head.version = .http11
         setHost(&head, surroundings)
-        setTarget(&head)
+        setTarget(&head, without: surroundings.route.prefix)
+        surroundings.route.requestEdits?.apply(to: &head.headers)
         setFraming(&head, framing, wantsTrailers: wantsTrailers)
         if let protocols {
             head.headers.append(.upgrade, protocols)
@@ -44,7 +43,7 @@ enum UpstreamRequest {
         // RFC 8470 section 5.1: an Early-Data of a proxy before Dictum stays.
         if surroundings.isEarly, !head.headers.contains(.earlyData) { head.headers.append(.earlyData, "1") }
         if surroundings.route.policy.hasDictionary {
-            setDictionaryFields(&head.headers, acceptEncoding: surroundings.acceptEncoding)
+            setDictionaryFields(&head.headers, acceptEncoding: surroundings.upstream.settings.acceptEncoding)
         }
         strengthenIfMatch(&head.headers)
         if request.version < .http11 { head.headers.remove(.expect) }
@@ -58,10 +57,11 @@ enum UpstreamRequest {
     ///
     /// An upstream may read trailers as if they stood in the head, so they have none of the fields that Dictum sets there.
     static func trailers(
-        _ received: Headers, without subjectFields: [HeaderName], requestID: HeaderName?
+        _ received: Headers, without subjectFields: [HeaderName], requestID: HeaderName?, edits: FieldEdits?
     ) -> Headers {
         guard !received.isEmpty else { return received }
         var trailers = received
+        edits?.remove(from: &trailers)
         trailers.removeAll { subjectFields.contains($0) || $0 == requestID }
         return trailers
     }
@@ -79,17 +79,24 @@ enum UpstreamRequest {
         if let authority = head.target.authority {
             head.headers.replace(.host, with: authority)
         } else if !head.headers.contains(.host) {
-            head.headers.append(.host, surroundings.upstreamAuthority)
+            head.headers.append(.host, surroundings.upstream.authority)
         }
     }
 
-    /// Makes an OPTIONS target without a path `*`, which stands for the whole server (RFC 9112 section 3.2.4).
-    private static func setTarget(_ head: inout RequestHead) {
-        guard head.method == .options, head.target.isBareAuthority,
+    /// Makes an OPTIONS target without a path `*`, which stands for the whole server (RFC 9112 section 3.2.4), and removes
+    /// the route's prefix from other targets.
+    private static func setTarget(_ head: inout RequestHead, without prefix: PathPrefix?) {
+        if head.method == .options, head.target.isBareAuthority,
             let whole = try? RequestTarget("*", method: .options)
-        else { return }
-        head.target = whole
+        {
+            head.target = whole
+        }
+        guard let prefix, let target = prefix.removed(from: head.target) else { return }
+        head.target = target
+        if let name = forwardedPrefix { head.headers.replace(name, with: prefix.text) }
     }
+
+    private static let forwardedPrefix = HeaderName("X-Forwarded-Prefix")
 
     private static func setFraming(_ head: inout RequestHead, _ framing: BodyFraming, wantsTrailers: Bool) {
         // A server that expects no body with such a method may take it for the next request, so there must be none.

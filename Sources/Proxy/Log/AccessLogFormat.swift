@@ -89,6 +89,11 @@ struct AccessLogFormat: Sendable {
             buffer.append(escaping: upstream, asJSON: true)
             buffer.append(#"""#)
         }
+        if let name = record.upstreamName {
+            buffer.append(#","upstream_name":""#)
+            buffer.append(contentsOf: name)
+            buffer.append(#"""#)
+        }
         if let error = record.error {
             buffer.append(#","error":""#)
             buffer.append(escaping: error, asJSON: true)
@@ -166,6 +171,10 @@ struct AccessLogFormat: Sendable {
         }
         if let upstream = record.upstream {
             buffer.append(" to=\"")
+            if let name = record.upstreamName {
+                buffer.append(contentsOf: name)
+                buffer.append(" at ")
+            }
             buffer.append(escaping: upstream, asJSON: true)
             buffer.append("\"")
         }

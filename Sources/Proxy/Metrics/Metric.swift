@@ -87,7 +87,10 @@ extension MetricSample {
 
     private var line: String {
         let names = metric.labels + (suffix == "_bucket" ? ["le"] : [])
-        let pairs = zip(names, labels).map { "\($0)=\"\(Self.escaped($1, quote: true))\"" }
+        // An empty label is the same as none.
+        let pairs = zip(names, labels).filter { !$1.isEmpty }.map {
+            "\($0)=\"\(Self.escaped($1, quote: true))\""
+        }
         let labels = pairs.isEmpty ? "" : "{\(pairs.joined(separator: ","))}"
         // Whole numbers have no fraction and no exponent, as long as they are exact.
         let number = Int(exactly: value).map(String.init) ?? String(value)

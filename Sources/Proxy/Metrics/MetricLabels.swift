@@ -20,8 +20,11 @@ enum RejectionReason: String, CaseIterable, Sendable {
     case tooManyConnections = "too-many-connections"
     case badProxyHeader = "bad-proxy-header"
     case clientRate = "client-rate"
+    case routeRate = "route-rate"
     case clientConnections = "client-connections"
     case reservedPath = "reserved-path"
+    /// No route with an upstream is for the request.
+    case noRoute = "no-route"
     /// The request came back from an upstream that leads here.
     case loop
 

@@ -31,14 +31,12 @@ struct MetricReading<Source>: Sendable {
         MetricReading(name, kind, [label], help) { source in read(source).map { ([$0.0], $0.1) } }
     }
 
-    /// Declares a metric with two labels.
+    /// Declares a metric with several labels.
     static func each(
-        _ name: String, kind: Metric.Kind = .counter, by labels: (String, String), _ help: String,
-        _ read: @escaping @Sendable (Source) -> [(String, String, Int)]
+        _ name: String, kind: Metric.Kind = .counter, by labels: [String], _ help: String,
+        _ read: @escaping @Sendable (Source) -> [([String], Int)]
     ) -> MetricReading {
-        MetricReading(name, kind, [labels.0, labels.1], help) { source in
-            read(source).map { ([$0.0, $0.1], $0.2) }
-        }
+        MetricReading(name, kind, labels, help) { source in read(source).map { ($0.0, $0.1) } }
     }
 }
 

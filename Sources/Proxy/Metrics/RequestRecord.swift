@@ -36,7 +36,10 @@ struct RequestRecord: Sendable {
     var upstreamMicroseconds: Int?
     /// The status of the upstream's response.
     var upstreamStatus: Int?
+    /// The address that was asked last.
     var upstream: [UInt8]?
+    /// The name of its upstream, if it has one.
+    var upstreamName: [UInt8]?
     /// The reason why Dictum could not forward a complete response.
     var error: [UInt8]?
     /// The result of revalidating a stored response with the upstream.

@@ -26,7 +26,7 @@ package struct CurrentRoutes: Sendable {
     /// Returns the dictionary settings of the route that would make a public version, or nil.
     package func policy(for version: Version) -> DictionaryPolicy? {
         let (path, query) = version.pathAndQuery
-        let route = routes.route(path: path, query: query)
+        let route = routes.route(authority: version.chainKey.authority, path: path, query: query)
         guard !version.chainKey.scope.isPrivate, let dictionary = route.dictionary,
             route.policy.scope == .public, route.policy.admits(version),
             isChain(version.chainKey, of: version, path: path, query: query, dictionary, route)

@@ -11,6 +11,20 @@ final class Route: Sendable {
     let match: RouteMatch
     /// The match as configured.
     let text: String
+    /// The upstream, or nil if there is none for the route.
+    let upstream: UpstreamGroup?
+    /// The start of the path that the upstream does not get, or nil.
+    let prefix: PathPrefix?
+    /// The changes to the fields of requests, or nil.
+    let requestEdits: FieldEdits?
+    /// The changes to the fields of responses, or nil.
+    let responseEdits: FieldEdits?
+    /// The settings that decide which resource of the upstream a URL stands for; empty if there are none.
+    let source: String
+    /// The maximum size of a request body.
+    let requestBodyMax: Int
+    /// The request rate per client, or nil.
+    let rateLimit: RateLimit?
     /// The dictionary settings, or nil if dictionaries are off.
     let dictionary: DictionaryPolicy?
     /// The rule for shared caches, or nil if dictionaries are off, so that responses do not vary by them.
@@ -38,15 +52,29 @@ final class Route: Sendable {
     private let unkeptWarnedAt = Atomic<Int>(-RouteReminders.seconds)
     private let hintedAt = Atomic<Int>(-RouteReminders.seconds)
 
-    init(index: Int?, _ route: RouteConfiguration, in configuration: Configuration) {
+    init(
+        index: Int?, _ route: RouteConfiguration, in configuration: Configuration,
+        upstream: UpstreamGroup? = nil
+    ) {
         self.index = index
+        self.upstream = upstream
         match = route.match
         text = route.text
+        prefix = route.stripPrefix
+        requestEdits = FieldEdits(route.headers.request)
+        responseEdits = FieldEdits(route.headers.response)
+        source = route.source
+        requestBodyMax = route.limits.requestBody ?? configuration.limits.requestBody
+        rateLimit = RateLimit(
+            route.limits, of: route.text, ipv6Prefix: configuration.limits.client.ipv6Prefix)
         dictionary = route.dictionary
         priority = route.priority
         let policy = configuration.policy(of: route)
         self.policy = policy
-        impersonalFields = .wellKnown { !policy.personal.matches(fieldName: $0) }
+        var impersonal = HeaderNameSet.wellKnown { !policy.personal.matches(fieldName: $0) }
+        // The upstream does not get these as the client sent them, so they cannot make its response personal.
+        for name in requestEdits?.names ?? [] { impersonal.insert(name) }
+        impersonalFields = impersonal
         delivery = route.dictionary?.delivery
         announcement = route.announcementInUse
         cacheControl = route.dictionary?.cacheControl.map(CacheControlOverride.init)

@@ -4,16 +4,20 @@ internal import Dictionaries
 struct RouteTable: Sendable {
     private let routes: [Route]
     private let matches: PatternIndex
+    /// The routes by host; nil if all routes are for every host.
+    private let hosts: HostIndex?
     /// The route's position for each pattern.
     private let places: [Int]
     private let unmatched: Route
     /// True if any route announces dictionaries.
     let announces: Bool
 
-    init(_ configuration: Configuration, names: RouteNames) {
+    /// - Parameter upstreams: the upstreams of the routes; nil where nothing is forwarded.
+    init(_ configuration: Configuration, names: RouteNames, upstreams: UpstreamGroups? = nil) {
         routes = configuration.routes.map {
-            Route(index: names.place(of: $0.text), $0, in: configuration)
+            Route(index: names.place(of: $0.text), $0, in: configuration, upstream: upstreams?[$0.upstream])
         }
+        hosts = HostIndex(configuration.routes.map(\.hosts))
         matches = PatternIndex(routes.flatMap(\.match.patterns))
         places = routes.enumerated().flatMap { place, route in
             Array(repeating: place, count: route.match.patterns.count)
@@ -21,7 +25,7 @@ struct RouteTable: Sendable {
         var none = RouteConfiguration.implied
         none.dictionary = nil
         none.announcement = .off
-        unmatched = Route(index: nil, none, in: configuration)
+        unmatched = Route(index: nil, none, in: configuration, upstream: upstreams?[nil])
         announces = routes.contains { $0.announcement != .off }
     }
 
@@ -32,7 +36,7 @@ struct RouteTable: Sendable {
 
     func route(of version: Dictionaries.Version) -> Route {
         let (path, query) = version.pathAndQuery
-        return route(path: path, query: query)
+        return route(authority: version.chainKey.authority, path: path, query: query)
     }
 
     /// Returns true if bodies of the route may have URLs of their own.
@@ -41,9 +45,17 @@ struct RouteTable: Sendable {
     }
 
     /// Returns the route of a request, or a route without dictionaries.
-    func route(path: String, query: String?) -> Route {
-        // Without a closure, which would copy the table.
-        guard let match = matches.first(path: path, query: query) else { return unmatched }
+    ///
+    /// The authority is in normal form; its port does not count.
+    func route(authority: String?, path: String, query: String?) -> Route {
+        // Without a closure over the table, which would copy it.
+        guard let hosts else {
+            guard let match = matches.first(path: path, query: query) else { return unmatched }
+            return routes[places[match]]
+        }
+        let (members, places) = (hosts.routes(for: authority), places)
+        let match = matches.first(path: path, query: query) { members.contains(places[$0]) }
+        guard let match else { return unmatched }
         return routes[places[match]]
     }
 }

@@ -19,7 +19,7 @@ final class ProxyLoop: Handler {
     /// True if this loop does the periodic work of the whole proxy.
     private let maintains: Bool
     /// Health checks for all loops, run by one of them.
-    private let health: HealthChecker?
+    private let health: HealthChecks?
     private var token: Token?
 
     init(context: ProxyContext, accessLog: AccessLogOutput?, maintains: Bool, core: EventLoop.Core) {
@@ -28,7 +28,7 @@ final class ProxyLoop: Handler {
         proxy = ReverseProxy(
             context: context, log: accessLog?.log(for: context.configuration, routes: context.routeNames),
             core: core)
-        health = maintains ? HealthChecker(core: core, report: context.report) : nil
+        health = maintains ? HealthChecks(core: core, report: context.report) : nil
     }
 
     /// Starts to accept; returns its registration on the loop.
@@ -36,7 +36,7 @@ final class ProxyLoop: Handler {
         open(sockets, core)
         let token = core.add(self)
         self.token = token
-        health?.adopt(proxy.context.upstream)
+        health?.adopt(proxy.context.upstreams)
         expired(core)
         return token
     }
@@ -67,7 +67,7 @@ final class ProxyLoop: Handler {
         _ core: EventLoop.Core
     ) {
         proxy.adopt(context, log: accessLog?.log(for: context.configuration, routes: context.routeNames))
-        health?.adopt(context.upstream)
+        health?.adopt(context.upstreams)
         for (number, listener) in listeners {
             if let configuration = kept[number] {
                 listener.adopt(ServerSettings(configuration, in: context))
@@ -82,7 +82,7 @@ final class ProxyLoop: Handler {
     /// Adopts the current addresses of the upstreams.
     func refreshUpstreams() {
         proxy.refreshUpstreams()
-        health?.adopt(proxy.context.upstream)
+        health?.adopt(proxy.context.upstreams)
     }
 
     private func leave(_ listener: Listener, _ core: EventLoop.Core) {
@@ -138,8 +138,8 @@ final class ProxyLoop: Handler {
                 .client, active: active, idle: listener.openConnections - active,
                 opened: listener.acceptedConnections)
         }
-        let pool = proxy.connections
-        counters.add(.upstream, active: pool.activeCount, idle: pool.idleCount, opened: pool.openedCount)
+        let upstream = proxy.upstreams.connectionCounts
+        counters.add(.upstream, active: upstream.active, idle: upstream.idle, opened: upstream.opened)
         return counters
     }
 }
@@ -163,7 +163,8 @@ extension ServerSettings {
         self.limits = MessageLimits(headBytes: limits.requestHead)
         headTimeout = Int64(limits.headTimeout)
         keepAliveTimeout = Int64(limits.keepAliveTimeout)
-        idleTimeout = Int64(configuration.upstream.idleTimeout)
+        requestsMax = Int32(clamping: limits.keepAliveRequests)
+        idleTimeout = Int64(configuration.allUpstreams.map(\.idleTimeout).max() ?? 0)
         bodyRate = limits.bodyRate
         tunnelTimeout = Int64(limits.tunnelTimeout)
         connectionsMax = min(

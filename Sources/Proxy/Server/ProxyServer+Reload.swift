@@ -30,13 +30,14 @@ extension ProxyServer {
         let former = state.withLock { $0 }
         let refused = Settings.all.changes(.refused, from: former.context.configuration, to: configuration)
         guard refused.isEmpty else { throw .needsRestart(refused) }
-        let servers = try former.context.upstreams.servers(of: configuration.upstream.urls)
-        let context = try ProxyContext(configuration, after: former.context)
+        let upstreams = try ResolvedUpstreams(
+            configuration, former.context.shared.resolver, after: former.context.upstreams)
+        let context = try ProxyContext(configuration, upstreams, after: former.context)
         // Open every new socket first, so that an error changes nothing.
         let change = try ListenerChange(from: former, to: configuration)
         let admin = try AdminChange(from: former, to: configuration)
-        try OwnUpstream.check(servers, change.listeners.map(\.endpoint))
-        context.upstreams.adopt(configuration.upstream.urls, servers)
+        try OwnUpstream.check(upstreams.servers, change.listeners.map(\.endpoint))
+        upstreams.adopt()
         context.compressionMemory.resize(to: configuration.compression.memory)
         state.withLock { state in
             state.context = context
@@ -49,7 +50,7 @@ extension ProxyServer {
         // Before the loops adopt it, hide the versions that no route makes any more.
         context.store.restrict(to: CurrentRoutes(context.routes).makes)
         hand(context, change)
-        names.adopt(context.upstream)
+        names.adopt(context.upstreams)
         if case .moved(let socket) = admin { moveAdmin(to: socket) }
         return Self.changesAtNextStart(
             from: former.context.configuration, to: configuration, hasKey: context.store.keys != nil)

@@ -49,7 +49,7 @@ package final class ProxyServer: Sendable {
     let parts: [LoopPart]
     let status: AdminStatus
     /// Resolves the names of the upstreams again.
-    let names: NameWatch
+    let names: NameWatches
     /// The admin listener's own loop, which responds while other loops are stuck or drain.
     private let adminLoop = EventLoop(label: "dictum.admin")
     /// The registration of the admin listener there.
@@ -74,7 +74,7 @@ package final class ProxyServer: Sendable {
         status = AdminStatus(
             context: context, loops: parts.map(\.loop), sink: accessLog?.sink,
             counters: { [parts] in Self.counters(of: parts) })
-        names = NameWatch(context.upstream) { [parts] in
+        names = NameWatches(context.upstreams) { [parts] in
             for part in parts {
                 part.loop.execute { core in
                     core.handler(part.token, as: ProxyLoop.self)?.refreshUpstreams()

@@ -1,7 +1,39 @@
 internal import Dictionaries
 internal import HTTP
 
-/// Checks the health of every upstream address at intervals, on behalf of all loops.
+/// The health checks of all upstreams, on behalf of all loops.
+///
+/// Confined to one loop.
+final class HealthChecks {
+    private let core: EventLoop.Core
+    private let report: @Sendable (OperatorEvent) -> Void
+    private var checkers: [String: HealthChecker] = [:]
+
+    init(core: EventLoop.Core, report: @escaping @Sendable (OperatorEvent) -> Void) {
+        (self.core, self.report) = (core, report)
+    }
+
+    /// Adopts the upstreams of a configuration; checks of upstreams that are gone end.
+    func adopt(_ groups: UpstreamGroups) {
+        let names = Set(groups.all.map(\.name))
+        for (name, checker) in checkers where !names.contains(name) {
+            checker.end()
+            checkers[name] = nil
+        }
+        for group in groups.all {
+            let checker = checkers[group.name] ?? HealthChecker(core: core, report: report)
+            checkers[group.name] = checker
+            checker.adopt(group)
+        }
+    }
+
+    /// Cancels the probes in progress.
+    func close() {
+        for checker in checkers.values { checker.close() }
+    }
+}
+
+/// Checks the health of every address of an upstream at intervals.
 ///
 /// Confined to one loop.
 final class HealthChecker: Handler {
@@ -56,6 +88,12 @@ final class HealthChecker: Handler {
     func close() {
         for probe in probes.values { probe.cancel() }
         probes = [:]
+    }
+
+    /// Ends all checks for good.
+    func end() {
+        close()
+        core.remove(token)
     }
 
     func expired(_ core: EventLoop.Core) {

@@ -1,31 +1,46 @@
 internal import HTTP
 
-/// The upstreams as one loop sees them: the balancer, the retry budget, and the connections.
+/// One upstream as a loop sees it: the balancer, the retry budget, and the connections.
 ///
 /// Confined to its loop.
-final class LoopUpstreams {
-    private var members: [LoopUpstream] = []
+final class LoopUpstream {
+    /// The connections, which have the settings of this upstream.
+    let connections: ConnectionPool
+    private var members: [LoopAddress] = []
     private var rule = Balancer.Rule.roundRobin
     private var balancer = Balancer()
     var budget = RetryBudget()
+
+    init(core: EventLoop.Core) {
+        connections = ConnectionPool(settings: ClientSettings(), core: core)
+    }
 
     var count: Int { members.count }
 
     /// True if the balancer counts requests in progress.
     var countsLoad: Bool { rule == .leastConnections && members.count > 1 }
 
-    /// Adopts the upstreams of a configuration; connections to others are closed when they end.
-    ///
-    /// Does nothing if the directory already has the upstreams of a newer configuration.
-    func adopt(_ group: UpstreamGroup, _ pool: ConnectionPool) {
-        guard let servers = group.servers else { return }
-        members = servers.map { LoopUpstream($0, pool.targetPool(for: $0.target)) }
-        rule = group.settings.balance == .roundRobin ? .roundRobin : .leastConnections
-        pool.keep(servers.lazy.map(\.target))
+    /// Adopts the settings and addresses of a configuration; connections to others are closed when they end.
+    func adopt(_ group: UpstreamGroup) {
+        connections.adopt(group.connections)
+        refresh(group)
     }
 
+    /// Adopts the current addresses.
+    ///
+    /// Does nothing if the directory already has those of a newer configuration.
+    func refresh(_ group: UpstreamGroup) {
+        guard let servers = group.servers else { return }
+        members = servers.map { LoopAddress($0, connections.targetPool(for: $0.target)) }
+        rule = group.settings.balance == .roundRobin ? .roundRobin : .leastConnections
+        connections.keep(servers.lazy.map(\.target))
+    }
+
+    /// Closes each connection as soon as it is idle; requests in progress go on.
+    func leave() { connections.keep([]) }
+
     /// Returns the address for the next request, or nil if all have been tried.
-    func choose(excluding tried: [UpstreamServer] = [], now: Int64) -> LoopUpstream? {
+    func choose(excluding tried: [UpstreamServer] = [], now: Int64) -> LoopAddress? {
         if members.count == 1 { return tried.isEmpty ? members[0] : nil }
         // If another loop takes the trial first, choose again.
         for _ in 0...members.count {
@@ -47,8 +62,8 @@ final class LoopUpstreams {
     }
 }
 
-/// An upstream address with this loop's connections to it.
-final class LoopUpstream {
+/// An address of an upstream with this loop's connections to it.
+final class LoopAddress {
     /// The address and its health.
     let server: UpstreamServer
     let targetPool: TargetPool
@@ -56,5 +71,66 @@ final class LoopUpstream {
     init(_ server: UpstreamServer, _ targetPool: TargetPool) {
         self.server = server
         self.targetPool = targetPool
+    }
+}
+
+/// The upstreams of a loop, in the order of the current configuration.
+///
+/// Confined to its loop.
+final class LoopUpstreams {
+    private var names: [String] = []
+    private var upstreams: [LoopUpstream] = []
+    /// Upstreams that reloads have removed, as long as requests may use them.
+    private var leaving: [LoopUpstream] = []
+    /// The number of connections that forgotten upstreams have opened.
+    private var formerOpened = 0
+
+    /// Returns the upstream of a group of the current configuration.
+    subscript(group: UpstreamGroup) -> LoopUpstream { upstreams[group.place] }
+
+    /// Adopts the upstreams of a configuration; those whose name is gone end with their last request.
+    func adopt(_ groups: UpstreamGroups, core: EventLoop.Core) {
+        var former = Dictionary(zip(names, upstreams)) { first, _ in first }
+        names = groups.all.map(\.name)
+        upstreams = names.map { former.removeValue(forKey: $0) ?? LoopUpstream(core: core) }
+        for upstream in former.values {
+            upstream.leave()
+            leaving.append(upstream)
+        }
+        former = [:]
+        for group in groups.all { self[group].adopt(group) }
+        forgetUnused()
+    }
+
+    /// Adopts the current addresses of all upstreams.
+    func refresh(_ groups: UpstreamGroups) {
+        for group in groups.all { self[group].refresh(group) }
+    }
+
+    /// Forgets removed upstreams that no request and no connection refers to.
+    private func forgetUnused() {
+        for place in leaving.indices.reversed() {
+            let pool = leaving[place].connections
+            guard isKnownUniquelyReferenced(&leaving[place]), pool.activeCount == 0, pool.idleCount == 0
+            else { continue }
+            formerOpened += pool.openedCount
+            leaving.remove(at: place)
+        }
+    }
+
+    /// Closes idle connections.
+    func closeIdle() {
+        for upstream in upstreams + leaving { upstream.connections.closeIdle() }
+    }
+
+    /// The numbers of connections in use, of idle ones, and of those opened since the start.
+    var connectionCounts: (active: Int, idle: Int, opened: Int) {
+        var counts = (active: 0, idle: 0, opened: formerOpened)
+        for upstream in upstreams + leaving {
+            counts.active += upstream.connections.activeCount
+            counts.idle += upstream.connections.idleCount
+            counts.opened += upstream.connections.openedCount
+        }
+        return counts
     }
 }

@@ -4,7 +4,38 @@ internal import HTTP
 internal import Primitives
 internal import Synchronization
 
-/// Resolves the names of the upstreams at intervals, on its own queue, because that blocks.
+/// Resolves the names of all upstreams at intervals.
+///
+/// Safe from any thread.
+final class NameWatches: Sendable {
+    private let watches = Guarded<[String: NameWatch]>([:])
+    private let onChange: @Sendable () -> Void
+
+    /// - Parameter onChange: called on a queue after addresses have changed.
+    init(_ groups: UpstreamGroups, onChange: @escaping @Sendable () -> Void) {
+        self.onChange = onChange
+        adopt(groups)
+    }
+
+    /// Adopts the upstreams of a configuration; names of upstreams that are gone are not resolved any more.
+    func adopt(_ groups: UpstreamGroups) {
+        watches.withLock { watches in
+            let former = watches
+            watches = [:]
+            for group in groups.all {
+                let watch = former[group.name]
+                watch?.adopt(group)
+                watches[group.name] = watch ?? NameWatch(group, onChange: onChange)
+            }
+            for (name, watch) in former where watches[name] == nil { watch.stop() }
+        }
+    }
+
+    /// Stops resolving; rounds in progress may still end.
+    func stop() { watches.withLock { $0.values.forEach { $0.stop() } } }
+}
+
+/// Resolves the names of an upstream at intervals, on its own queue, because that blocks.
 ///
 /// Safe from any thread.
 final class NameWatch: Sendable {

@@ -2,7 +2,7 @@ internal import Dictionaries
 internal import HTTP
 internal import Primitives
 
-/// The current addresses of all upstreams; it outlives reloads.
+/// The current addresses of one upstream; it outlives reloads.
 ///
 /// Safe from any thread, but resolving blocks and may not run on a loop.
 final class UpstreamDirectory: Sendable {
@@ -20,26 +20,26 @@ final class UpstreamDirectory: Sendable {
         let failed: [String]
     }
 
+    /// The name of the upstream; empty without one.
+    private let name: String
     private let resolver: NameResolver
     private let state = Guarded(State(urls: [], servers: []))
 
-    init(_ urls: [UpstreamURL], _ resolver: NameResolver) throws(StartError) {
-        self.resolver = resolver
-        let servers = try self.servers(of: urls)
-        adopt(urls, servers)
+    init(_ name: String, _ resolver: NameResolver) {
+        (self.name, self.resolver) = (name, resolver)
     }
 
-    /// All addresses of all upstreams, in the order of the configuration.
+    /// All addresses, in the order of the configuration.
     var servers: [UpstreamServer] { state.withLock { $0.servers } }
 
-    /// Returns all addresses of these upstreams, or nil once a reload has replaced them.
+    /// Returns all addresses of these URLs, or nil once a reload has replaced them.
     ///
     /// A loop that has not seen the reload may lack the TLS settings for the new addresses.
     func servers(standingFor urls: [UpstreamURL]) -> [UpstreamServer]? {
         state.withLock { $0.urls == urls ? $0.servers : nil }
     }
 
-    /// Resolves the upstreams of a new configuration; blocks, and changes nothing.
+    /// Resolves the URLs of a new configuration; blocks, and changes nothing.
     ///
     /// Unchanged addresses keep their objects and so their health. A known name that has no address now keeps its
     /// former ones. An unknown name without an address is an error, because it is probably misspelt.
@@ -49,12 +49,12 @@ final class UpstreamDirectory: Sendable {
         throw .unknownUpstream(host)
     }
 
-    /// Adopts the resolved upstreams.
+    /// Adopts resolved URLs.
     func adopt(_ urls: [UpstreamURL], _ servers: [UpstreamServer]) {
         state.withLock { $0 = State(urls: urls, servers: servers) }
     }
 
-    /// Resolves all names again; returns nil if the upstreams have been replaced meanwhile.
+    /// Resolves all names again; returns nil if the URLs have been replaced meanwhile.
     ///
     /// Blocks.
     func refresh() -> Refreshed? {
@@ -90,7 +90,7 @@ final class UpstreamDirectory: Sendable {
             }
             for target in targets where !found.servers.contains(where: { $0.target == target }) {
                 let server = known.first { $0.target == target }
-                found.servers.append(server ?? UpstreamServer(target, url: url.description))
+                found.servers.append(server ?? UpstreamServer(target, url: url.description, of: name))
             }
         }
         return found

@@ -1,41 +1,134 @@
 internal import Dictionaries
 internal import HTTP
+internal import Primitives
 
-/// The upstreams of one configuration: their settings, their TLS, and the directory of their addresses.
-struct UpstreamGroup: Sendable {
+/// One upstream of a configuration: its settings, its TLS, and the directory of its addresses.
+///
+/// Safe from any thread. A class, so that a route holds one reference.
+final class UpstreamGroup: Sendable {
+    /// The position among the upstreams of its configuration.
+    let place: Int
     let settings: Configuration.Upstream
-    /// The TLS settings, or nil if no upstream uses TLS.
+    /// The TLS settings, or nil if no URL uses TLS.
     let tls: TLSClientContext?
     let directory: UpstreamDirectory
+    /// The settings of each loop's connections.
+    let connections: ClientSettings
+    /// The Host of requests that name none.
+    let authority: String
     /// Logs a message for the operator; safe from any thread.
     let report: @Sendable (OperatorEvent) -> Void
 
-    /// Creates the group of a configuration.
-    ///
-    /// - Parameter former: the group before a reload.
+    /// - Parameters:
+    ///   - shared: the settings of connections that all upstreams have in common.
+    ///   - former: the group of the same name before a reload.
     init(
-        _ settings: Configuration.Upstream, _ directory: UpstreamDirectory,
-        after former: UpstreamGroup? = nil,
+        _ settings: Configuration.Upstream, at place: Int, _ directory: UpstreamDirectory,
+        _ shared: UpstreamGroups.Shared, after former: UpstreamGroup?,
         report: @escaping @Sendable (OperatorEvent) -> Void
     ) throws(StartError) {
+        self.place = place
         self.settings = settings
         self.directory = directory
         self.report = report
-        guard settings.urls.contains(where: { $0.scheme == .https }) else {
-            // Requests in progress may retry at the former upstreams.
-            tls = former?.tls
-            return
-        }
+        authority = settings.urls.first?.authority ?? ""
+        // Without TLS of its own: requests in progress may retry at the former addresses.
+        tls = try Self.tls(settings, report: report) ?? former?.tls
+        var connections = ClientSettings()
+        connections.tls = tls
+        connections.connectTimeout = Int64(settings.connectTimeout)
+        connections.responseTimeout = Int64(settings.responseTimeout)
+        connections.idleTimeout = Int64(settings.idleTimeout)
+        connections.bodyRate = shared.bodyRate
+        // The setting counts the connections of all loops.
+        connections.keepAliveMax = (settings.keepAlive + shared.loopCount - 1) / shared.loopCount
+        self.connections = connections
+    }
+
+    private static func tls(
+        _ settings: Configuration.Upstream, report: (OperatorEvent) -> Void
+    ) throws(StartError) -> TLSClientContext? {
+        guard settings.urls.contains(where: { $0.scheme == .https }) else { return nil }
         if !settings.tls.verifies {
-            report(.warning("upstream.tls.verify is off: anybody on the way to the upstream can be it"))
+            report(
+                .warning("\(settings.key).tls.verify is off: anybody on the way to the upstream can be it"))
         }
         do throws(TLSError) {
-            tls = try TLSClientContext(settings.tls)
+            return try TLSClientContext(settings.tls)
         } catch {
-            throw .upstreamTLS(error.text)
+            throw .upstreamTLS(error.text, setting: settings.key)
         }
     }
 
-    /// The current addresses, or nil once a reload has replaced the upstreams.
+    var name: String { settings.name }
+
+    /// The current addresses, or nil once a reload has replaced the upstream.
     var servers: [UpstreamServer]? { directory.servers(standingFor: settings.urls) }
+}
+
+/// All upstreams of one configuration; the one without a name comes first if there is one.
+struct UpstreamGroups: Sendable {
+    let all: [UpstreamGroup]
+
+    /// The settings of connections that all upstreams have in common.
+    struct Shared: Sendable {
+        let bodyRate: Int
+        let loopCount: Int
+    }
+
+    /// - Parameter former: the groups before a reload.
+    init(
+        _ resolved: ResolvedUpstreams, _ shared: Shared, after former: UpstreamGroups? = nil,
+        report: @escaping @Sendable (OperatorEvent) -> Void
+    ) throws(StartError) {
+        var all: [UpstreamGroup] = []
+        for part in resolved.parts {
+            all.append(
+                try UpstreamGroup(
+                    part.settings, at: all.count, part.directory, shared, after: former?[part.settings.name],
+                    report: report))
+        }
+        self.all = all
+    }
+
+    /// Returns the upstream of this name; nil and the empty name stand for the one without a name.
+    subscript(name: String?) -> UpstreamGroup? { all.first { $0.name == name ?? "" } }
+
+    /// The current addresses of all upstreams.
+    var servers: [UpstreamServer] { all.flatMap(\.directory.servers) }
+}
+
+/// The upstreams of a configuration with their addresses, before any request goes there.
+struct ResolvedUpstreams: Sendable {
+    fileprivate struct Part: Sendable {
+        let settings: Configuration.Upstream
+        let directory: UpstreamDirectory
+        let servers: [UpstreamServer]
+    }
+
+    let resolver: NameResolver
+    fileprivate let parts: [Part]
+
+    /// Resolves all names; blocks, and changes nothing.
+    ///
+    /// - Parameter former: the groups before a reload; names that stay keep their directories.
+    init(
+        _ configuration: Configuration, _ resolver: NameResolver, after former: UpstreamGroups? = nil
+    ) throws(StartError) {
+        var parts: [Part] = []
+        for settings in configuration.allUpstreams {
+            let directory = former?[settings.name]?.directory ?? UpstreamDirectory(settings.name, resolver)
+            let servers = try directory.servers(of: settings.urls)
+            parts.append(Part(settings: settings, directory: directory, servers: servers))
+        }
+        (self.resolver, self.parts) = (resolver, parts)
+    }
+
+    /// The addresses of all upstreams.
+    var servers: [UpstreamServer] { parts.flatMap(\.servers) }
+
+    /// Has the directories use these addresses.
+    func adopt() {
+        for part in parts { part.directory.adopt(part.settings.urls, part.servers) }
+    }
 }

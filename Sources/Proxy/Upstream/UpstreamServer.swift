@@ -10,10 +10,14 @@ final class UpstreamServer: Sendable {
     let target: UpstreamTarget
     /// The configured URL.
     let url: String
+    /// The name of its upstream; empty without one.
+    let name: String
     /// The upstream as logs name it.
     let text: String
-    /// The bytes of `text`, for the access log.
+    /// The URL and the address, for the access log.
     let logText: [UInt8]
+    /// The bytes of `name`, for the access log; nil without a name.
+    let logName: [UInt8]?
     private let health = Guarded(EndpointHealth())
     /// A summary of `health`: 0 without failures, 1 after failures, 2 while skipped.
     private let summary = Atomic<Int>(0)
@@ -21,12 +25,15 @@ final class UpstreamServer: Sendable {
     /// Limits warnings about failed requests.
     let failureReminder = Reminder()
 
-    init(_ target: UpstreamTarget, url: String) {
+    init(_ target: UpstreamTarget, url: String, of name: String = "") {
         self.target = target
         self.url = url
+        self.name = name
         let address = target.endpoint.text
-        text = url.hasSuffix(address) ? url : "\(url) (\(address))"
-        logText = Array(text.utf8)
+        let place = url.hasSuffix(address) ? url : "\(url) (\(address))"
+        text = name.isEmpty ? place : "\(name) at \(place)"
+        logText = Array(place.utf8)
+        logName = name.isEmpty ? nil : Array(name.utf8)
     }
 
     // MARK: Load
@@ -83,6 +90,26 @@ final class UpstreamServer: Sendable {
             summary.store(health.isOut ? 2 : health.isSpotless ? 0 : 1, ordering: .relaxed)
             return result
         }
+    }
+}
+
+/// Limits how often a message is logged: at once the first time, then once a minute.
+///
+/// Safe from any thread.
+final class Reminder: Sendable {
+    private static let milliseconds: Int64 = 60_000
+
+    /// The time from which the message may be logged again.
+    private let next = Atomic<Int64>(.min)
+
+    /// Returns true, and starts the next minute, if the message is due.
+    ///
+    /// - Parameter now: milliseconds of a monotonic clock.
+    func take(now: Int64) -> Bool {
+        let due = next.load(ordering: .relaxed)
+        guard now >= due else { return false }
+        let later = now + Self.milliseconds
+        return next.compareExchange(expected: due, desired: later, ordering: .relaxed).exchanged
     }
 }
 

@@ -356,7 +356,7 @@ private let digests = ["Repr-Digest: sha-256=:x:", "Content-Digest: sha-256=:x:"
         let subject = try #require(HeaderName("X-Client-Subject"))
         trailers.append(subject, "CN=root")
         trailers.append(.serverTiming, "a")
-        let sent = UpstreamRequest.trailers(trailers, without: [subject], requestID: nil)
+        let sent = UpstreamRequest.trailers(trailers, without: [subject], requestID: nil, edits: nil)
         #expect(!sent.contains(subject))
         #expect(sent.contains(.serverTiming))
     }

@@ -18,9 +18,9 @@ internal import Testing
                 path: ":memory:", maxBytes: 1 << 24, maxChains: 10, memoryBytes: 1 << 24, log: { _ in }))
         let loopback = try #require(IPAddress("127.0.0.1"))
         let both = [refusing, origin.port].map { Endpoint.ip(loopback, port: $0) }
-        let directory = try UpstreamDirectory(configuration.upstream.urls, NameResolver { _, _ in both })
+        let upstreams = try ResolvedUpstreams(configuration, NameResolver { _, _ in both })
         let context = try ProxyContext(
-            configuration: configuration, store: store, loopCount: 1, upstreams: directory,
+            configuration: configuration, store: store, loopCount: 1, upstreams: upstreams,
             compressionPool: CompressionPool(width: 1))
         return try ProxyServer(context: context, accessLog: nil)
     }
@@ -53,7 +53,8 @@ internal import Testing
         let resolver = NameResolver { _, port in [Endpoint.ip(loopback, port: port)] }
         let former = [try UpstreamURL("http://one.test:1")]
         let next = [try UpstreamURL("https://two.test:2")]
-        let directory = try UpstreamDirectory(former, resolver)
+        let directory = UpstreamDirectory("", resolver)
+        directory.adopt(former, try directory.servers(of: former))
         #expect(directory.servers(standingFor: former)?.count == 1)
         directory.adopt(next, try directory.servers(of: next))
         // A loop with the former configuration may lack a TLS context.

@@ -1,0 +1,69 @@
+internal import Testing
+
+@testable import Proxy
+
+/// The hosts of routes: pure rules.
+@Suite struct HostPatternTests {
+    @Test(arguments: [
+        ("api.example.com", "api.example.com", true), ("API.example.com", "api.example.com", true),
+        ("api.example.com", "api.example.com:8443", true), ("api.example.com", "api.example.com.", true),
+        ("api.example.com", "api.example.com.:80", true), ("api.example.com", "xapi.example.com", false),
+        ("api.example.com", "api.example.com.evil.test", false), ("api.example.com", "example.com", false),
+        ("*.example.com", "a.example.com", true), ("*.example.com", "a.b.example.com:1", true),
+        ("*.example.com", "example.com", false), ("*.example.com", "xexample.com", false),
+        ("*.example.com", ".example.com", false), ("*.example.com", "a.example.com.evil.test", false),
+        ("[::1]", "[::1]", true), ("[::1]", "[::1]:8080", true), ("[::1]", "[::2]", false),
+        ("127.0.0.1", "127.0.0.1:80", true), ("localhost", "localhost", true),
+    ])
+    func `a host matches by its whole name, a star by whole labels`(
+        pattern: String, authority: String, expected: Bool
+    ) throws {
+        let patterns = HostPatterns([pattern])
+        #expect(patterns.contains(host: HostPatterns.host(of: authority)) == expected)
+        let index = try #require(HostIndex([patterns, nil]))
+        let members = index.routes(for: authority)
+        #expect(members.contains(0) == expected)
+        #expect(members.contains(1), "a route without a host is for every host")
+    }
+
+    @Test func `the index says what the patterns of each route say`() throws {
+        let routes: [HostPatterns?] = [
+            HostPatterns(["*.com"]), HostPatterns(["*.example.com", "other.test"]), nil,
+            HostPatterns(["a.example.com"]), HostPatterns(["*.a.example.com"]), HostPatterns(["example.com"]),
+        ]
+        let index = try #require(HostIndex(routes))
+        for authority in [
+            "example.com", "a.example.com", "b.example.com", "x.a.example.com", "y.x.a.example.com:1",
+            "z.com", "com",
+            "other.test", "x.other.test", "", ".", "..com", "a..com",
+        ] {
+            let host = HostPatterns.host(of: authority)
+            let members = index.routes(for: authority)
+            for (place, patterns) in routes.enumerated() {
+                #expect(
+                    members.contains(place) == (patterns?.contains(host: host) ?? true),
+                    "\(authority), route \(place)")
+            }
+        }
+        #expect((0..<routes.count).filter { index.routes(for: nil).contains($0) } == [2])
+        #expect(HostIndex([nil, nil]) == nil)
+    }
+
+    @Test(arguments: [
+        "", "*", "*.", "a:80", "*.*.com", "a.*.com", "a b", "example.com.", ".example.com", "http://a",
+        "*.[::1]", "a/b",
+        "a_b\u{0}", "[::1]:80", "*.a:80", "ü.de",
+    ])
+    func `other texts are no hosts`(text: String) {
+        #expect(!HostPatterns.isItem(text))
+    }
+
+    @Test func `patterns cover what is below them`() {
+        let wide = HostPatterns(["*.example.com", "b.test"])
+        #expect(wide.covers(HostPatterns(["a.example.com", "*.a.example.com", "b.test"])))
+        #expect(!wide.covers(HostPatterns(["example.com"])))
+        #expect(!HostPatterns(["a.example.com"]).covers(wide))
+        #expect(HostPatterns(["a.example.com"]).meets(wide) && wide.meets(HostPatterns(["a.example.com"])))
+        #expect(!HostPatterns(["c.test"]).meets(wide))
+    }
+}
