@@ -18,21 +18,26 @@ enum BrowserFeed {
         await report({fetches});
         """)
 
-    /// Returns the origin's response to a request target.
-    static func answer(_ target: String) -> [UInt8]? {
+    /// Returns the origin's response to a request target; a chunked body comes in several pieces.
+    static func answer(_ target: String, isChunked: Bool = false) -> [UInt8]? {
         if target == "/" { return BrowserPage.answer(page) }
         guard let match = target.wholeMatch(of: /\/feed\?v=([0-9]+)/), let version = Int(match.output.1)
         else {
             return nil
         }
-        return wire(
-            "HTTP/1.1 200 OK", "Content-Type: application/json", "Cache-Control: max-age=600",
-            body: bytes(version))
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nCache-Control: max-age=600"
+        guard isChunked else { return wire(head, body: bytes(version)) }
+        let pieces = stride(from: 0, to: bytes(version).count, by: 5000).map { start in
+            chunk(Array(bytes(version).dropFirst(start).prefix(5000)))
+        }
+        return wire(head, "Transfer-Encoding: chunked", body: pieces.joined() + chunk([]))
     }
 
     /// Dictum before it, with one coding over dictionaries.
-    static func visit(isTLS: Bool, coding: String) throws -> BrowserVisit {
-        try BrowserVisit(isTLS: isTLS, "compression: {codings: [\(coding), gzip]}", answer)
+    static func visit(isTLS: Bool, coding: String, isChunked: Bool = false) throws -> BrowserVisit {
+        try BrowserVisit(isTLS: isTLS, "compression: {codings: [\(coding), gzip]}") {
+            answer($0, isChunked: isChunked)
+        }
     }
 
     /// Expects deltas, the origin's bodies, and equal sizes in the browser's report and in the access log.

@@ -11,6 +11,14 @@ struct BrowserFeedTests {
         let visit = try BrowserFeed.visit(isTLS: isTLS, coding: coding)
         try visit.open("/")
         try BrowserFeed.expectDeltas(coding, by: visit)
+        #expect(try visit.log(of: "/feed").allSatisfy { $0.httpVersion == (isTLS ? "HTTP/2.0" : "HTTP/1.1") })
+    }
+
+    @Test(arguments: [false, true], ["dcz", "dcb"])
+    func `bodies that the upstream sends in chunks come as deltas too`(isTLS: Bool, coding: String) throws {
+        let visit = try BrowserFeed.visit(isTLS: isTLS, coding: coding, isChunked: true)
+        try visit.open("/")
+        try BrowserFeed.expectDeltas(coding, by: visit)
     }
 
     /// Confirms the warning about certificates in the documentation and in `dictum doctor`.
@@ -18,7 +26,7 @@ struct BrowserFeedTests {
     func `away from localhost a certificate of a private authority leaves a browser without dictionaries`()
         throws
     {
-        let visit = try BrowserVisit(isTLS: true, "", BrowserFeed.answer)
+        let visit = try BrowserVisit(isTLS: true, "") { BrowserFeed.answer($0) }
         try visit.open("/", at: "api.test")
         let fetches = try #require(try visit.reports().first).fetches
         #expect(fetches.count == 40 && fetches.allSatisfy { !$0.coding.hasPrefix("dc") }, "\(fetches)")
