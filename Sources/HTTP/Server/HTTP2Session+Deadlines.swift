@@ -31,7 +31,8 @@ extension HTTP2Session {
         waits.armed = .max
         if let handshake, core.now >= handshake.deadline { return giveUpHandshake() }
         if let lingerUntil = waits.lingerUntil, core.now >= lingerUntil { return close() }
-        if !io.output.isEmpty {
+        // Output that came in this turn of the loop has not been offered to the client yet.
+        if waits.isOutputLate, !io.output.isEmpty {
             // No event reports that the system's large buffer drains, so ask before the client is blamed.
             noteTaken()
             if core.now >= io.outputPace.deadline { return lose(.timedOut) }

@@ -180,6 +180,18 @@ internal import Testing
         #expect(peer.response(1)?.reset == .cancel)
     }
 
+    @Test func `a response that outlives the idle time-out is not cut while the client takes it`() throws {
+        let server = try TestServer(settings { $0.idleTimeout = 1_000 }) { request in
+            request.connection.start(testHead(), body: .chunked)
+            Dripper(request.connection, milliseconds: 1_600).start()
+        }
+        let peer = try HTTP2Peer(server, settings: [(4, 1 << 30)])
+        peer.send(Kind.windowUpdate, payload: HTTP2Peer.number(1 << 30))
+        peer.request(1)
+        let response = try #require(peer.response(1))
+        #expect(response.reset == nil && response.body.last == Dripper.end)
+    }
+
     @Test func `an upload waits for its receiver, within the window`() throws {
         let server = try TestServer { $0.connection.pauseRequest() }
         let peer = try HTTP2Peer(server)
@@ -269,5 +281,41 @@ internal import Testing
         for number in 0..<150 { peer.request(Int32(1 + 2 * number), "/", [("content_length", "1")]) }
         #expect(peer.ending() == .enhanceYourCalm)
         #expect(server.journal.all.count { $0.hasPrefix("refuse") } <= 102)
+    }
+}
+
+/// Writes a piece of a response in every millisecond, always after the session has been served.
+private final class Dripper: Handler {
+    /// The last byte of the response.
+    static let end: UInt8 = 9
+    /// Large enough to be put into frames at once.
+    private static let piece = [UInt8](repeating: 1, count: 4 * 1024)
+
+    private let stream: any ResponseStream
+    private let milliseconds: Int64
+    private var token = Token.none
+    private var begunAt: Int64 = 0
+    private var lastAt: Int64 = 0
+
+    init(_ stream: any ResponseStream, milliseconds: Int64) {
+        self.stream = stream
+        self.milliseconds = milliseconds
+    }
+
+    func start() {
+        token = stream.core.add(self)
+        (begunAt, lastAt) = (stream.core.now, stream.core.now)
+        stream.core.attend(token)
+    }
+
+    func attend(_ core: EventLoop.Core) {
+        if core.now > lastAt {
+            lastAt = core.now
+            stream.write(Self.piece.span)
+        }
+        guard core.now - begunAt >= milliseconds else { return core.attend(token) }
+        stream.write([Self.end].span)
+        stream.finish()
+        core.remove(token)
     }
 }
