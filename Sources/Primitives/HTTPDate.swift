@@ -155,11 +155,11 @@ extension HTTPDate {
 // MARK: - The calendar
 
 /// A day of the Gregorian calendar with its number since 1970-01-01.
-struct CivilDate {
-    let year: Int
-    let month: Int
-    let day: Int
-    let daysSinceEpoch: Int64
+package struct CivilDate {
+    package let year: Int
+    package let month: Int
+    package let day: Int
+    package let daysSinceEpoch: Int64
 
     /// The day of the week, 0 for Sunday.
     var weekday: Int { Int((daysSinceEpoch % 7 + 11) % 7) }
@@ -167,7 +167,7 @@ struct CivilDate {
     // Years begin in March, so that the leap day is the last of its year. An era is 400 years, always 146,097 days.
     // 0000-03-01 is 719,468 days before the epoch.
 
-    init(daysSinceEpoch: Int64) {
+    package init(daysSinceEpoch: Int64) {
         self.daysSinceEpoch = daysSinceEpoch
         let shifted = daysSinceEpoch + 719_468
         let era = floorDivide(shifted, 146_097)
@@ -196,6 +196,6 @@ struct CivilDate {
 }
 
 /// Divides and rounds towards minus infinity.
-private func floorDivide(_ number: Int64, _ divisor: Int64) -> Int64 {
+package func floorDivide(_ number: Int64, _ divisor: Int64) -> Int64 {
     number / divisor - (number % divisor < 0 ? 1 : 0)
 }

@@ -99,13 +99,13 @@ struct DoctorCommand: ParsableCommand {
                 .init(text: "there is no Chromium in PATH; install one, such as Debian's package chromium"))
         }
         let root = try FetchURL(origin?.origin ?? url.origin)
-        let place = try page.map { text throws(FetchError) in try FetchURL(text) } ?? origin ?? root
-        var plan = DoctorBrowser.Plan(url: url, page: place)
+        let pageURL = try page.map { text throws(FetchError) in try FetchURL(text) } ?? origin ?? root
+        var plan = DoctorBrowser.Plan(url: url, page: pageURL)
         plan.fetches = fetches
         plan.fields = try request.fields()
         do throws(FetchError) {
-            for place in [url, place] {
-                guard let key = try doctor.serverKey(of: place) else { continue }
+            for examined in [url, pageURL] {
+                guard let key = try doctor.serverKey(of: examined) else { continue }
                 plan.trustedKeys.append(Body(key).digest)
             }
         } catch {

@@ -29,9 +29,6 @@ final class ContextPool<Context: CompressionContext>: Sendable {
         self.contextBytesMax = contextBytesMax
     }
 
-    /// The bytes of memory that pooled contexts hold.
-    var memoryBytes: Int { state.withLock { $0.bytes } }
-
     /// Takes the context that was used last, since its memory is in the cache; returns nil if the pool is empty.
     func take() -> Context? {
         state.withLock { state in

@@ -4,8 +4,6 @@ internal import Primitives
 ///
 /// After an error every further call throws. The output is known to be whole only once `finish` has returned.
 package protocol Decoder: AnyObject {
-    var coding: ContentCoding { get }
-
     /// Appends at most `outputBytes` decoded bytes, within the limits; returns the number of input bytes used.
     ///
     /// The next call continues with the rest of the input. While `hasMore`, call again even without any input.
@@ -132,7 +130,7 @@ final class CheckedDecoder: Decoder {
         self.budget = budget
     }
 
-    var coding: ContentCoding { engine.coding }
+    private var coding: ContentCoding { engine.coding }
     var hasMore: Bool { engine.hasMore }
     var memoryBytes: Int { engine.memoryBytes }
     var memoryBytesMax: Int { engine.memoryBytesMax }

@@ -1,5 +1,3 @@
-internal import Primitives
-
 /// A content coding that Dictum implements (RFC 9110 section 8.4.1, RFC 9842 sections 4 and 5).
 package enum ContentCoding: String, CaseIterable, Sendable {
     /// The body without any coding.

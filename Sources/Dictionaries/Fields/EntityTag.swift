@@ -116,14 +116,6 @@ package enum EntityTagList: Equatable, Sendable {
         case .tags(let tags): tags.contains { $0.weakMatches(tag) }
         }
     }
-
-    /// Returns true if the list contains the tag by the strong comparison, which If-Match requires.
-    package func strongMatches(_ tag: EntityTag) -> Bool {
-        switch self {
-        case .any: true
-        case .tags(let tags): tags.contains { $0.strongMatches(tag) }
-        }
-    }
 }
 
 /// The rewriting of entity tags between client and upstream (RFC 9110 section 8.8.3; see the article Rules).

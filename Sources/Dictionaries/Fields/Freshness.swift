@@ -37,10 +37,9 @@ package struct Freshness: Equatable, Sendable {
     /// Returns the age of the response at the given time (RFC 9111 section 4.2.3).
     package func ageSeconds(at now: Int64) -> Int64 { initialAgeSeconds + max(0, now - receivedAt) }
 
-    /// Returns true if the response is fresh, or stale but usable, at the given time; a dictionary counts as long.
-    package func isUsable(at now: Int64) -> Bool { remainingSeconds(at: now) > 0 }
-
     /// Returns the seconds for which the response remains fresh, or stale but usable; 0 or less if it is neither.
+    ///
+    /// A dictionary counts as long.
     package func remainingSeconds(at now: Int64) -> Int64 {
         lifetimeSeconds + staleWhileRevalidateSeconds - ageSeconds(at: now)
     }

@@ -13,8 +13,6 @@ package struct UseAsDictionary: Equatable, Sendable {
     package let id: String
     /// The life of the dictionary in seconds, an experimental member.
     package let ttl: Int?
-    /// The format of the dictionary, always `raw`.
-    package var type: String { "raw" }
 
     /// Makes a field; nil if a member is too long or cannot be written as a structured-field String.
     package init?(match: String, matchDest: [String] = [], id: String = "", ttl: Int? = nil) {

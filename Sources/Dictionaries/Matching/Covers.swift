@@ -29,9 +29,9 @@ package enum Covers: Sendable {
     /// `route`, the pattern of the route that matches the URL, is evaluated only for `pattern` and for templates.
     /// `captures` are needed only for templates, and are computed if they are nil.
     package func matchValue(
-        forPath path: String, query: String?, route: @autoclosure () -> URLPattern?,
-        captures: [String: Substring]? = nil
+        for url: PathAndQuery, route: @autoclosure () -> URLPattern?, captures: [String: Substring]? = nil
     ) -> String? {
+        let path = url.path
         // A client would resolve a path that is not in normal form, and the match would be for another path.
         guard NormalPath.isNormal(path) else { return nil }
         switch self {
@@ -39,7 +39,7 @@ package enum Covers: Sendable {
             guard Self.isExpressible(path[...], isPath: true) else { return nil }
             return Self.bounded(URLPattern.escaped(path))
         case .url:
-            let query = query ?? ""
+            let query = url.query ?? ""
             guard Self.isExpressible(path[...], isPath: true), Self.isExpressible(query[...], isPath: false)
             else {
                 return nil
@@ -49,7 +49,7 @@ package enum Covers: Sendable {
             return Self.bounded(URLPattern.escaped(path) + separator + URLPattern.escaped(query))
         case .pattern: return route()?.text
         case .template(let template):
-            return (captures ?? route()?.captures(path: path, query: query)).flatMap(template.filled)
+            return (captures ?? route()?.captures(path: path, query: url.query)).flatMap(template.filled)
         }
     }
 
@@ -59,16 +59,13 @@ package enum Covers: Sendable {
     package func mayMake(_ match: String, route: URLPattern) -> Bool {
         switch self {
         case .path:
-            let path = URLPattern.unescaped(match)
-            return matchValue(forPath: path, query: nil, route: route) == match && route.matches(path: path)
+            let url = PathAndQuery(path: URLPattern.unescaped(match))
+            return matchValue(for: url, route: route) == match && route.matches(path: url.path)
         case .url:
             // No path contains a question mark, escaped or not.
-            let parts = URLPattern.unescaped(match).split(
-                separator: "?", maxSplits: 1, omittingEmptySubsequences: false
-            ).map(String.init)
-            guard parts.count == 2 else { return false }
-            return matchValue(forPath: parts[0], query: parts[1], route: route) == match
-                && route.matches(path: parts[0], query: parts[1])
+            let url = PathAndQuery(URLPattern.unescaped(match))
+            return url.query != nil && matchValue(for: url, route: route) == match
+                && route.matches(path: url.path, query: url.query)
         case .pattern: return match == route.text
         case .template(let template): return template.mayFill(match)
         }

@@ -200,7 +200,7 @@ package struct SimulatedDay {
     private func find(_ held: SimulatedClients.Held, now: Int) -> Version? {
         let found =
             keys == nil
-            ? reader?.find(digest: held.digest, authority: "api.example", path: "/feed", query: nil)
+            ? reader?.find(digest: held.digest, authority: "api.example", url: PathAndQuery(path: "/feed"))
             : chain(of: held.digest).flatMap { reader?.version(chain: $0, digest: held.digest) }
         if let found { store?.advertised(found, now: now) }
         return found

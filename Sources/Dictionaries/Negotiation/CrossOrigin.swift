@@ -27,42 +27,25 @@ package enum CrossOrigin {
 }
 
 /// The Sec-Fetch-Site request field, with the values that the cross-origin rules distinguish.
-package enum SecFetchSite: Equatable, Sendable {
-    /// `same-origin`.
-    case sameOrigin
-    /// `none`: the user made the request, not a page.
+package enum SecFetchSite: String, Sendable {
+    case sameOrigin = "same-origin"
+    /// The user made the request, not a page.
     case none
     /// `same-site`, `cross-site`, and any other value.
     case other
 
     /// Reads the value of the field, which is case-sensitive.
-    package init(_ value: String) {
-        switch value {
-        case "same-origin": self = .sameOrigin
-        case "none": self = .none
-        default: self = .other
-        }
-    }
+    package init(_ value: String) { self = Self(rawValue: value) ?? .other }
 }
 
 /// The Sec-Fetch-Mode request field, with the values that the cross-origin rule distinguishes.
-package enum SecFetchMode: Equatable, Sendable {
-    /// `navigate`.
+package enum SecFetchMode: String, Sendable {
     case navigate
-    /// `same-origin`.
-    case sameOrigin
-    /// `cors`.
+    case sameOrigin = "same-origin"
     case cors
     /// `no-cors`, and any other value.
     case other
 
     /// Reads the value of the field, which is case-sensitive.
-    package init(_ value: String) {
-        switch value {
-        case "navigate": self = .navigate
-        case "same-origin": self = .sameOrigin
-        case "cors": self = .cors
-        default: self = .other
-        }
-    }
+    package init(_ value: String) { self = Self(rawValue: value) ?? .other }
 }

@@ -25,15 +25,6 @@ package enum Eligibility {
     }
 }
 
-extension Eligibility {
-    /// Returns true if a response for this audience may be coded over a dictionary, which is for everybody or not.
-    ///
-    /// A response for everybody is coded only over a dictionary that is for everybody.
-    package static func mayUse(dictionaryForEverybody: Bool, audience: Audience) -> Bool {
-        dictionaryForEverybody || audience != .everybody
-    }
-}
-
 // MARK: - Dictionaries
 
 extension RoutePolicy {
@@ -50,6 +41,7 @@ extension RoutePolicy {
         if let reason = scopeObstacle(request: request, response: response) { return reason }
         // This is the last check, since it nearly always passes.
         return CrossOrigin.allowsPrivateDictionary(request: request)
-            || Audience.of(request: request, response: response, policy: self) != .person ? nil : .crossOrigin
+            || Audience.of(request: request, response: response, policy: self) != .personal
+            ? nil : .crossOrigin
     }
 }

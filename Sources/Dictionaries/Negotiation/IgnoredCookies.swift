@@ -92,20 +92,6 @@ package struct IgnoredCookies: Sendable {
         return pairs == 0
     }
 
-    /// Returns the cookies of a line that are not ignored, as they were sent, separated by `; `.
-    package func kept(of line: Span<UInt8>) -> [UInt8] {
-        var kept: [UInt8] = []
-        var start = 0
-        while start < line.count {
-            let pair = Self.pair(from: start, in: line)
-            start = pair.end + 1
-            if pair.range.isEmpty || ignores(pair.range, in: line) { continue }
-            if !kept.isEmpty { kept += [UInt8(ascii: ";"), UInt8(ascii: " ")] }
-            for index in pair.range { kept.append(line[index]) }
-        }
-        return kept
-    }
-
     /// Returns the pair that begins at an offset, without white space, and the offset of the semicolon behind it.
     private static func pair(from start: Int, in line: Span<UInt8>) -> (range: Range<Int>, end: Int) {
         var end = start
@@ -137,19 +123,19 @@ package struct IgnoredCookies: Sendable {
     ///
     /// It steps back to the last `*` only, so that the time is at most the product of both lengths.
     private static func matches(_ shape: [UInt8], _ range: Range<Int>, in text: Span<UInt8>) -> Bool {
-        var place = 0
+        var position = 0
         var index = range.lowerBound
-        var star: (place: Int, text: Int)?
-        while place < shape.count || index < range.upperBound {
-            if place < shape.count, shape[place] == UInt8(ascii: "*") {
-                star = (place, index)
-                place += 1
-            } else if let next = next(after: index, of: shape, place, range.upperBound, in: text) {
-                place += 1
+        var star: (position: Int, text: Int)?
+        while position < shape.count || index < range.upperBound {
+            if position < shape.count, shape[position] == UInt8(ascii: "*") {
+                star = (position, index)
+                position += 1
+            } else if let next = next(after: index, of: shape, position, range.upperBound, in: text) {
+                position += 1
                 index = next
             } else if let last = star, last.text < range.upperBound {
-                star = (last.place, last.text + 1)
-                place = last.place + 1
+                star = (last.position, last.text + 1)
+                position = last.position + 1
                 index = last.text + 1
             } else {
                 return false
@@ -161,10 +147,12 @@ package struct IgnoredCookies: Sendable {
     /// Returns the offset behind one character of the shape: all digits that follow, or the character itself; nil
     /// if it differs.
     private static func next(
-        after index: Int, of shape: [UInt8], _ place: Int, _ end: Int, in text: Span<UInt8>
+        after index: Int, of shape: [UInt8], _ position: Int, _ end: Int, in text: Span<UInt8>
     ) -> Int? {
-        guard place < shape.count, index < end else { return nil }
-        guard shape[place] == UInt8(ascii: "#") else { return shape[place] == text[index] ? index + 1 : nil }
+        guard position < shape.count, index < end else { return nil }
+        guard shape[position] == UInt8(ascii: "#") else {
+            return shape[position] == text[index] ? index + 1 : nil
+        }
         var next = index
         while next < end, UInt8(ascii: "0")...UInt8(ascii: "9") ~= text[next] { next += 1 }
         return next > index ? next : nil

@@ -62,26 +62,29 @@ package enum Personal {
 }
 
 /// The clients that may use a response as a dictionary.
+///
+/// It decides on the `ChainKey.Scope` of the version: one of the same name, or on a private route that of the client's
+/// identity.
 package enum Audience: Equatable, Sendable {
     /// All clients: the response, or the route's own `cache_control`, says `public` or `s-maxage`.
-    case everybody
+    case `public`
     /// Clients that were given it, by its id; the response may or may not be personal.
-    case holders
+    case unlisted
     /// Clients that were given it, by its id; the response is personal, which bounds its storage and its use.
-    case person
+    case personal
 
     /// Returns the audience of a response.
     package static func of(
         request: RequestFacts, response: ResponseFacts, policy: RoutePolicy
     ) -> Audience {
         // A body that should not be stored is kept as carefully as a personal one, if it is kept at all.
-        if policy.scope == .private || response.cacheControl.noStore { return .person }
+        if policy.scope == .private || response.cacheControl.noStore { return .personal }
         if Personal.isPersonal(request: request, response: response, policy: policy.personal) {
-            return .person
+            return .personal
         }
         let sent = response.sentCacheControl
         let isShared = sent.permitsSharing || response.cacheControl.permitsSharing
-        return isShared && !sent.isPrivate ? .everybody : .holders
+        return isShared && !sent.isPrivate ? .public : .unlisted
     }
 }
 

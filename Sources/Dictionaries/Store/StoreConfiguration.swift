@@ -4,19 +4,19 @@ package struct StoreConfiguration: Sendable {
     package var path: String
     /// The upper bound of database, log and log index on disk.
     package var maxBytes: Int
-    package var maxChains: Int
+    package var maxChains = 100_000
     /// The upper bound of bodies and copies in memory.
-    package var memoryBytes: Int
+    package var memoryBytes = 256 << 20
     /// The treatment of private versions.
-    package var privateRows: PrivateRows
+    package var privateRows = PrivateRows.untouched
     /// The share of `maxBytes` for private versions.
     package var privateBytesMax: Int
     /// The average rate of bytes that admissions write.
-    package var writeBytesPerSecond: Int
+    package var writeBytesPerSecond = 16 << 20
     /// The seconds between two attempts to write to a failing disk.
-    package var retrySeconds: Double
+    package var retrySeconds = 5.0
     /// Returns true if a present route would make the version; other versions are kept, but not used.
-    package var isCurrent: @Sendable (Version) -> Bool
+    package var isCurrent: @Sendable (Version) -> Bool = { _ in true }
     /// The number of unused version objects that are kept.
     var versionsInUseMax = DictionaryIndex.inUseDefault
     /// Receives events for the operator, on any thread; must not call the store.
@@ -38,21 +38,11 @@ package struct StoreConfiguration: Sendable {
 
     /// Makes a configuration with the documented defaults.
     package init(
-        path: String, maxBytes: Int = 1 << 30, maxChains: Int = 100_000, memoryBytes: Int = 256 << 20,
-        writeBytesPerSecond: Int = 16 << 20, privateRows: PrivateRows = .untouched,
-        privateBytesMax: Int? = nil, retrySeconds: Double = 5,
-        isCurrent: @escaping @Sendable (Version) -> Bool = { _ in true },
-        log: @escaping @Sendable (OperatorEvent) -> Void = { _ in }
+        path: String, maxBytes: Int = 1 << 30, log: @escaping @Sendable (OperatorEvent) -> Void = { _ in }
     ) {
         self.path = path
         self.maxBytes = maxBytes
-        self.maxChains = maxChains
-        self.memoryBytes = memoryBytes
-        self.privateRows = privateRows
-        self.privateBytesMax = min(privateBytesMax ?? maxBytes / 4, maxBytes)
-        self.writeBytesPerSecond = writeBytesPerSecond
-        self.retrySeconds = retrySeconds
-        self.isCurrent = isCurrent
+        privateBytesMax = maxBytes / 4
         self.log = log
     }
 }

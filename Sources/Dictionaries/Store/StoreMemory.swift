@@ -199,9 +199,10 @@ final class StoreMemory: Sendable {
     func reportUnused() {
         let (count, all) = index.unusedCount()
         guard count > 0 else { return }
-        reports.unused(
-            "\(count) of \(all) versions in \(configuration.path) belong to no present route: they are "
-                + "not used, and are removed when their max_age ends or space is needed")
+        reports.log(
+            .info(
+                "\(count) of \(all) versions in \(configuration.path) belong to no present route: they are "
+                    + "not used, and are removed when their max_age ends or space is needed"))
     }
 }
 

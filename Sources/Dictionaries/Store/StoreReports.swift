@@ -14,7 +14,7 @@ final class StoreReports: Sendable {
         case unwritable, unreadable, throttled, waiting
     }
 
-    private let log: @Sendable (OperatorEvent) -> Void
+    let log: @Sendable (OperatorEvent) -> Void
     /// The time of each topic's last report, in nanoseconds of uptime.
     private let reported = Guarded<[Topic: UInt64]>([:])
 
@@ -45,15 +45,6 @@ final class StoreReports: Sendable {
         }
     }
 
-    /// Reports that the file was set aside.
-    func damaged(_ text: String) {
-        log(.error(text))
-    }
-
-    func replaced(_ text: String) {
-        log(.error(text))
-    }
-
     /// Reports once that another process writes the store.
     func waiting(_ text: String) {
         let isFirst = reported.withLock { $0.updateValue(.max, forKey: .waiting) == nil }
@@ -64,11 +55,6 @@ final class StoreReports: Sendable {
     func tookOver(_ text: String) {
         let was = reported.withLock { $0.removeValue(forKey: .waiting) }
         if was != nil { log(.info(text)) }
-    }
-
-    /// Reports versions that no route makes.
-    func unused(_ text: String) {
-        log(.info(text))
     }
 
     /// Reports that the disk can be written again; the next trouble is reported at once.

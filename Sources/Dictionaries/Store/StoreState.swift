@@ -69,10 +69,11 @@ struct StoreState: ~Copyable, Sendable {
         } else {
             newest?.head?.clear()
             let rank = nextRank(clock)
-            version = Version(
-                facts, id: Version.row(rank), rank: rank, chain: chain, admittedAt: now,
-                lastWanted: now, head: head.flatMap { StoredHead($0, memory: heads, now: now) },
+            let state = Version.State(
+                admittedAt: now, lastWanted: now,
+                head: head.flatMap { StoredHead($0, memory: heads, now: now) },
                 demand: VersionDemand.none, network: policy.network)
+            version = Version(facts, id: Version.row(rank), rank: rank, chain: chain, state)
             insert(version)
             pending.insert(version, body: body)
             isNew = true
@@ -104,12 +105,11 @@ struct StoreState: ~Copyable, Sendable {
             return known
         }
         if newest?.id != known.id { newest?.head?.clear() }
-        let version = Version(
-            facts, id: known.id, rank: nextRank(clock), chain: known.chain, admittedAt: known.admittedAt,
-            lastWanted: max(known.lastWanted, now), pinnedUntil: known.pinnedUntil,
-            head: self.head(of: known, facts: facts, head, now: now), demand: known.demand,
-            network: known.network)
-        version.sealedBytes = known.sealedBytes
+        var state = known.state
+        state.lastWanted = max(known.lastWanted, now)
+        state.head = self.head(of: known, facts: facts, head, now: now)
+        state.isCurrent = true
+        let version = Version(facts, id: known.id, rank: nextRank(clock), chain: known.chain, state)
         replace(known, by: version)
         pending.renew(version)
         return version

@@ -1,5 +1,4 @@
 internal import Glibc
-internal import Primitives
 
 /// The connections of one loop to its upstreams: the busy ones, and the idle ones for later requests.
 ///
@@ -60,14 +59,6 @@ package final class ConnectionPool {
         openedCount += 1
         return ClientConnection(
             targetPool: targetPool, transport: transport, settings: settings, pool: self, core: core)
-    }
-
-    /// Returns a connection to an address that is its own authority.
-    package func connection(to endpoint: Endpoint, fresh: Bool = false) throws(SystemError)
-        -> ClientConnection
-    {
-        let target = UpstreamTarget(scheme: .http, authority: endpoint.text, endpoint: endpoint)
-        return try connection(from: targetPool(for: target), fresh: fresh)
     }
 
     private func noteActive() {

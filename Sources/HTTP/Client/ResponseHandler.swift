@@ -43,19 +43,4 @@ package enum UpstreamError: Error, Equatable, Sendable {
     case truncated
     /// Nothing came, or nothing was taken, for too long.
     case idleTimeout
-
-    /// A short name for logs and metrics.
-    package var label: String {
-        switch self {
-        case .connectFailed: "connect"
-        case .handshakeFailed: "tls"
-        case .connectTimeout: "connect-timeout"
-        case .stale: "stale"
-        case .closedBeforeHead: "closed"
-        case .malformed: "malformed"
-        case .headTimeout: "response-timeout"
-        case .truncated: "truncated"
-        case .idleTimeout: "idle-timeout"
-        }
-    }
 }

@@ -1,5 +1,3 @@
-internal import Primitives
-
 /// The deadlines of one loop, in a wheel of 4-millisecond buckets.
 ///
 /// Setting and moving a deadline are O(1). A deadline beyond the wheel's 8 seconds is checked once per turn.

@@ -1,6 +1,5 @@
 internal import CLinux
 internal import Glibc
-internal import Primitives
 
 /// An open file descriptor with a single owner, which closes it at its end.
 package struct Descriptor: ~Copyable, Sendable {

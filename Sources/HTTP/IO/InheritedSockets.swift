@@ -30,10 +30,10 @@ package struct InheritedSockets: Sendable {
     }
 
     package func claimed(by wanted: [Endpoint]) -> (sockets: [[ListeningSocket]], rest: [Member]) {
-        let places = Self.claims(of: wanted, on: members.map(\.socket.endpoint))
-        let taken = Set(places.joined())
+        let claims = Self.claims(of: wanted, on: members.map(\.socket.endpoint))
+        let taken = Set(claims.joined())
         return (
-            places.map { $0.map { members[$0].socket } },
+            claims.map { $0.map { members[$0].socket } },
             members.indices.filter { !taken.contains($0) }.map { members[$0] }
         )
     }
@@ -45,15 +45,15 @@ package struct InheritedSockets: Sendable {
     static func claims(of wanted: [Endpoint], on offered: [Endpoint]) -> [[Int]] {
         var free = offered.indices.map { $0 }
         var claims = wanted.map { _ in [Int]() }
-        func take(_ place: Int, _ endpoint: Endpoint) {
-            claims[place] = free.filter { offered[$0] == endpoint }
+        func take(_ index: Int, _ endpoint: Endpoint) {
+            claims[index] = free.filter { offered[$0] == endpoint }
             free.removeAll { offered[$0] == endpoint }
         }
-        for (place, endpoint) in wanted.enumerated() { take(place, endpoint) }
-        for (place, endpoint) in wanted.enumerated() {
+        for (index, endpoint) in wanted.enumerated() { take(index, endpoint) }
+        for (index, endpoint) in wanted.enumerated() {
             guard case .ip(let address, port: 0) = endpoint else { continue }
             let first = free.first { if case .ip(address, _) = offered[$0] { true } else { false } }
-            if let first { take(place, offered[first]) }
+            if let first { take(index, offered[first]) }
         }
         return claims
     }

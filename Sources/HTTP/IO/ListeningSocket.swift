@@ -1,5 +1,4 @@
 internal import Glibc
-internal import Primitives
 
 /// A listening socket, closed with its last reference.
 package final class ListeningSocket: Sendable {

@@ -106,8 +106,6 @@ package final class ReadBuffer {
         unsafe memory.deallocate()
     }
 
-    var capacity: Int { unsafe memory.count }
-
     /// Fills the buffer by one read.
     func fill(_ transport: any Transport) -> ReadOutcome {
         unsafe transport.read(into: memory)

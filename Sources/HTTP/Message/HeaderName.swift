@@ -89,7 +89,6 @@ extension HeaderName {
     package static var contentEncoding: HeaderName { HeaderName(.contentEncoding) }
     package static var contentLanguage: HeaderName { HeaderName(.contentLanguage) }
     package static var contentLength: HeaderName { HeaderName(.contentLength) }
-    package static var contentLocation: HeaderName { HeaderName(.contentLocation) }
     package static var contentMD5: HeaderName { HeaderName(.contentMD5) }
     package static var contentRange: HeaderName { HeaderName(.contentRange) }
     package static var contentSecurityPolicy: HeaderName { HeaderName(.contentSecurityPolicy) }
@@ -136,7 +135,6 @@ extension HeaderName {
     package static var secFetchMode: HeaderName { HeaderName(.secFetchMode) }
     package static var secFetchSite: HeaderName { HeaderName(.secFetchSite) }
     package static var secFetchUser: HeaderName { HeaderName(.secFetchUser) }
-    package static var server: HeaderName { HeaderName(.server) }
     package static var serverTiming: HeaderName { HeaderName(.serverTiming) }
     package static var setCookie: HeaderName { HeaderName(.setCookie) }
     package static var surrogateControl: HeaderName { HeaderName(.surrogateControl) }

@@ -1,5 +1,3 @@
-internal import Primitives
-
 /// A set of field names that is compared with all lines of a section in one pass.
 package struct HeaderNameSet: Sendable, ExpressibleByArrayLiteral {
     private var numbers = HeaderNumberSet()

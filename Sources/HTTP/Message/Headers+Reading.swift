@@ -45,14 +45,6 @@ extension Headers {
         }
     }
 
-    /// Calls `body` with each line in wire order; a name that is not well known costs a String.
-    package func forEach(_ body: (HeaderName, Span<UInt8>) -> Void) {
-        let bytes = block.span
-        for line in lines {
-            body(HeaderName(token: bytes.extracting(line.name)), bytes.extracting(line.value))
-        }
-    }
-
     /// Calls `body` with each name that is not in the set, as received and in wire order.
     package func forEachName(outside names: HeaderNameSet, _ body: (Span<UInt8>) -> Void) {
         let bytes = block.span

@@ -33,9 +33,6 @@ package enum ParseError: String, Error, Equatable, Sendable, CaseIterable {
     case unexpectedInterim = "interim"
     case malformedStream = "http2-request"
 
-    /// A short name for logs and metrics.
-    package var label: String { rawValue }
-
     /// The status of the response to a request with this fault; a response with any fault becomes a 502.
     package var status: Status {
         switch self {

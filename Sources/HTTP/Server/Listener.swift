@@ -3,7 +3,7 @@ internal import Glibc
 /// One loop's share of a listening address: accepts connections and keeps them.
 package final class Listener: Handler {
     /// A connection's count among those of its client.
-    private typealias ClientPlace = (client: UInt128, count: ClientConnectionCount)
+    private typealias CountedClient = (client: UInt128, count: ClientConnectionCount)
 
     /// The sockets; none once the listener stops, so that they are closed and new clients notice at once.
     ///
@@ -18,7 +18,7 @@ package final class Listener: Handler {
     /// The connections beyond the limit, which count towards no other limit.
     private var refused: Set<ObjectIdentifier> = []
     /// The clients of connections that count towards their client's limit.
-    private var clients: [ObjectIdentifier: ClientPlace] = [:]
+    private var clients: [ObjectIdentifier: CountedClient] = [:]
     /// The connections whose PROXY protocol header is still awaited.
     private var waiting: [ObjectIdentifier: ProxyHeaderReader] = [:]
     /// The connections whose TLS handshake is not complete.
@@ -77,7 +77,7 @@ package final class Listener: Handler {
             let raw = Socket.accept(from: socket.raw, &peer)
             guard raw >= 0 else {
                 if errno == ECONNABORTED || errno == EINTR { continue }
-                if errno != EAGAIN { rest(core) }
+                if errno != EAGAIN { pause(core) }
                 return
             }
             admit(Descriptor(owning: raw), from: peer.endpoint, core)
@@ -85,7 +85,7 @@ package final class Listener: Handler {
     }
 
     /// Stops accepting for a moment after a lack of descriptors or memory, instead of spinning.
-    private func rest(_ core: EventLoop.Core) {
+    private func pause(_ core: EventLoop.Core) {
         unwatch(core)
         if let token = tokens.first { core.setDeadline(token, core.now + 100) }
     }
@@ -120,7 +120,7 @@ package final class Listener: Handler {
         _ descriptor: consuming Descriptor, from peer: Endpoint?, isPeerTLS: Bool? = nil,
         _ core: EventLoop.Core
     ) {
-        var place: ClientPlace?
+        var counted: CountedClient?
         if let limit = settings.clientLimit, let client = limit.client(peer) {
             guard limit.count.enter(client, limit: limit.countMax) else {
                 count.leave()
@@ -129,19 +129,19 @@ package final class Listener: Handler {
                 return refuse(
                     open(PlainTransport(descriptor), peer: peer, core), .tooManyConnectionsOfClient)
             }
-            place = (client, limit.count)
+            counted = (client, limit.count)
         }
-        if let tls = settings.tls { return shakeHands(descriptor, tls, peer: peer, place, core) }
+        if let tls = settings.tls { return shakeHands(descriptor, tls, peer: peer, counted, core) }
         let transport = PlainTransport(descriptor)
         let connection: any AcceptedConnection =
             settings.protocols.contains(.http1)
             ? open(transport, peer: peer, isPeerTLS: isPeerTLS, core)
             : openSession(transport, peer: peer, isPeerTLS: isPeerTLS, core)
-        begin(connection, place)
+        begin(connection, counted)
     }
 
-    private func begin(_ connection: any AcceptedConnection, _ place: ClientPlace?) {
-        if let place { clients[ObjectIdentifier(connection)] = place }
+    private func begin(_ connection: any AcceptedConnection, _ counted: CountedClient?) {
+        if let counted { clients[ObjectIdentifier(connection)] = counted }
         connection.start()
         if isStopping { connection.stop() }
     }
@@ -222,10 +222,10 @@ package final class Listener: Handler {
     // MARK: TLS
 
     private func shakeHands(
-        _ descriptor: consuming Descriptor, _ tls: TLSServer, peer: Endpoint?, _ place: ClientPlace?,
+        _ descriptor: consuming Descriptor, _ tls: TLSServer, peer: Endpoint?, _ counted: CountedClient?,
         _ core: EventLoop.Core
     ) {
-        guard let transport = TLSTransport(descriptor, serving: tls.current) else { return leave(place) }
+        guard let transport = TLSTransport(descriptor, serving: tls.current) else { return leave(counted) }
         let handshake = TLSHandshake(transport, core: core, deadline: core.now + settings.headTimeout)
         let name = ObjectIdentifier(handshake)
         handshakes[name] = handshake
@@ -233,7 +233,7 @@ package final class Listener: Handler {
             handshakes[name] = nil
             guard case .success(let facts) = outcome else {
                 handshakeCounts.count(outcome)
-                return leave(place)
+                return leave(counted)
             }
             let connection: any AcceptedConnection =
                 facts.isHTTP2 || !settings.protocols.contains(.http1)
@@ -245,15 +245,15 @@ package final class Listener: Handler {
             } else {
                 handshakeCounts.count(outcome)
             }
-            begin(connection, place)
+            begin(connection, counted)
         }
         if isStopping { handshake.hurry(core) }
     }
 
     /// Releases the counts of a connection that has ended.
-    private func leave(_ place: ClientPlace?) {
+    private func leave(_ counted: CountedClient?) {
         count.leave()
-        if let (client, count) = place { count.leave(client) }
+        if let (client, count) = counted { count.leave(client) }
         finishStopping()
     }
 

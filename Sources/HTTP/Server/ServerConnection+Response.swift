@@ -1,5 +1,3 @@
-internal import Primitives
-
 /// The writing side: handlers call it to respond.
 extension ServerConnection {
     /// True while there is room for more of the response.

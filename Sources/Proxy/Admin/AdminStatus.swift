@@ -1,6 +1,5 @@
 internal import CVersion
 internal import Dictionaries
-internal import Dispatch
 internal import HTTP
 internal import Primitives
 internal import Synchronization

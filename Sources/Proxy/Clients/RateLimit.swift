@@ -1,4 +1,3 @@
-internal import Dictionaries
 internal import HTTP
 internal import Primitives
 
@@ -74,8 +73,6 @@ extension RateLimit.Bucket {
 /// no timer has to fill it.
 struct TokenBucket: Equatable, Sendable {
     private var fullAt: Int64 = .min
-
-    init() {}
 
     /// Takes a token; returns the nanoseconds until the next token if the bucket is empty.
     mutating func take(_ limit: RateLimit.Bucket, now: Int64) -> Int64? {

@@ -1,5 +1,4 @@
 internal import Dictionaries
-internal import HTTP
 internal import Primitives
 
 /// The work on a complete body: identify it and code it.
@@ -22,6 +21,7 @@ struct CodingJob: Sendable {
     /// The delta cache alone does not justify it: hashing takes longer than a delta over an index.
     let needsDigest: Bool
     let coding: ContentCoding
+    /// The dictionary, if the coding uses one.
     let dictionary: Body?
     let scope: DeltaScope
     let route: Route
@@ -31,10 +31,10 @@ struct CodingJob: Sendable {
     /// True if the response has already offered the body, so that the pool must accept the job; `store.memory` bounds
     /// the number of such jobs.
     var isPromised = false
-    private var identity = Identity.open
+    var identity = Identity.open
 
     /// The identity of the body.
-    private enum Identity {
+    enum Identity {
         /// Neither compared nor hashed yet.
         case open
         /// Not the newest version; the digest is not needed.
@@ -69,21 +69,6 @@ struct CodingJob: Sendable {
         /// The key of a delta that the strongest pass may still improve.
         let key: DeltaKey?
         let nanoseconds: Int
-    }
-
-    init(
-        _ bytes: [UInt8], newest: Body?, needsDigest: Bool, coding: ContentCoding, dictionary: Body?,
-        scope: DeltaScope, route: Route, levels: CodingLevels, resources: CodingResources
-    ) {
-        self.bytes = bytes
-        self.newest = newest
-        self.needsDigest = needsDigest
-        self.coding = coding
-        self.dictionary = coding.usesDictionary ? dictionary : nil
-        self.scope = scope
-        self.route = route
-        self.levels = levels
-        self.resources = resources
     }
 }
 

@@ -1,5 +1,4 @@
 internal import Dictionaries
-internal import HTTP
 internal import Primitives
 
 /// An encoder made on another thread, with its output so far, for the loop.
@@ -18,21 +17,22 @@ final class OpenedEncoder: @unchecked Sendable {
     ///
     /// Takes milliseconds, so it may not run on a loop.
     init(
-        _ coding: ContentCoding, bodyBytes: Int?, level: Int?, dictionary: Body?, scope: DeltaScope,
-        held: [UInt8], isChecked: Bool, deltas: Deltas, memory: MemoryBudget
+        _ coding: ContentCoding, options: EncoderOptions, scope: DeltaScope, held: [UInt8], isChecked: Bool,
+        resources: CodingResources
     ) {
         let begin = SystemClock.monotonicNanoseconds
-        var options = EncoderOptions(bodyBytes: bodyBytes, level: level)
+        let deltas = resources.deltas
+        var options = options
         var output: [UInt8] = []
         var checkMemory: MemoryLoan?
         do throws(CodingError) {
             var isChecked = isChecked
-            if let dictionary {
+            if let dictionary = options.dictionary?.body {
                 let use = try deltas.prepared.use(dictionary, for: coding, in: scope)
                 options.dictionary = use.dictionary
                 // The first delta over a new index is always checked if there is memory.
                 if !isChecked, use.isFirst, deltas.sampleStream(isFirstOfIndex: true) {
-                    checkMemory = MemoryLoan(Deltas.streamCheckBytes, from: memory)
+                    checkMemory = MemoryLoan(Deltas.streamCheckBytes, from: resources.memory)
                     isChecked = checkMemory != nil
                 }
             }

@@ -12,18 +12,14 @@ package enum Announcement: Sendable, Equatable {
     package struct Target: Sendable, Equatable {
         /// The text as written.
         package let text: String
-        let path: String
-        let query: String?
+        let url: PathAndQuery
 
         init?(_ text: String) {
-            let parts = text.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-            let path = parts.first.map(String.init) ?? ""
+            url = PathAndQuery(text)
             guard text.utf8.count <= 1024, text.utf8.allSatisfy({ 0x21...0x7E ~= $0 }), !text.contains("#"),
-                path.hasPrefix("/"), NormalPath.isNormal(path), !DictionaryPath.isReserved(path)
+                url.path.hasPrefix("/"), NormalPath.isNormal(url.path), !DictionaryPath.isReserved(url.path)
             else { return nil }
             self.text = text
-            self.path = path
-            query = parts.count > 1 ? String(parts[1]) : nil
         }
     }
 }
@@ -79,7 +75,7 @@ extension Configuration {
 
     private func obstacle(to target: Announcement.Target, from page: RouteConfiguration) -> String? {
         let route = routes.first { route in
-            route.match.first(path: target.path, query: target.query) != nil
+            route.match.first(target.url) != nil
                 && (page.hosts.flatMap { hosts in route.hosts.map(hosts.meets) } ?? true)
         }
         guard let route else { return "no route matches it" }

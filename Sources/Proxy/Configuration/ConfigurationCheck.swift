@@ -68,12 +68,9 @@ package struct ConfigurationCheck: Sendable, Encodable {
             PatternExample.urls(of: $0.text, varying: { template.text.contains("<\($0)>") })
         }
         return urls.compactMap { url in
-            let parts = url.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false).map(
-                String.init)
-            let query = parts.count > 1 ? parts[1] : nil
-            guard let pattern = route.match.first(path: parts[0], query: query) else { return nil }
-            let chain = policy.covers.matchValue(forPath: parts[0], query: query, route: pattern)
-            return chain.map { Example(url: url, chain: $0) }
+            let parts = PathAndQuery(url)
+            guard let pattern = route.match.first(parts) else { return nil }
+            return policy.covers.matchValue(for: parts, route: pattern).map { Example(url: url, chain: $0) }
         }
     }
 

@@ -81,8 +81,8 @@ package struct RouteMatch: Sendable {
     }
 
     /// Returns the first pattern that matches a URL; the query is without its question mark.
-    package func first(path: String, query: String?) -> URLPattern? {
-        patterns.first { $0.matches(path: path, query: query) }
+    package func first(_ url: PathAndQuery) -> URLPattern? {
+        patterns.first { $0.matches(path: url.path, query: url.query) }
     }
 
     /// Returns true if these patterns certainly match everything that the others match.

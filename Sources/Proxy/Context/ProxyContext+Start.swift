@@ -1,6 +1,5 @@
 package import Dictionaries
 internal import Glibc
-internal import HTTP
 
 extension ProxyContext {
     /// Opens the store and resolves the names of the upstreams; blocks.
@@ -19,12 +18,12 @@ extension ProxyContext {
     ) throws(StartError) -> ProxyContext {
         let upstreams = try ResolvedUpstreams(configuration, resolver)
         let settings = configuration.store
-        var storeConfiguration = StoreConfiguration(
-            path: settings.path, maxBytes: settings.maxSize, maxChains: settings.maxChains,
-            memoryBytes: settings.memory,
-            // A higher rate would replace a small store twice a second, before clients can use it.
-            writeBytesPerSecond: min(settings.writeRate, 2 * settings.maxSize),
-            isCurrent: CurrentRoutes(configuration).makes, log: log)
+        var storeConfiguration = StoreConfiguration(path: settings.path, maxBytes: settings.maxSize, log: log)
+        storeConfiguration.maxChains = settings.maxChains
+        storeConfiguration.memoryBytes = settings.memory
+        // A higher rate would replace a small store twice a second, before clients can use it.
+        storeConfiguration.writeBytesPerSecond = min(settings.writeRate, 2 * settings.maxSize)
+        storeConfiguration.isCurrent = CurrentRoutes(configuration).makes
         storeConfiguration.privateRows = try privateRows(configuration, log: log)
         if let bytes = settings.privateMaxSize {
             storeConfiguration.privateBytesMax = min(bytes, settings.maxSize)

@@ -1,5 +1,4 @@
 internal import Dictionaries
-internal import HTTP
 internal import Primitives
 
 /// The stage of a response's body, with all that only this stage needs.
@@ -62,7 +61,7 @@ struct StreamEncoder: ~Copyable {
 /// The last bytes of a body.
 struct BodyTail: ~Copyable {
     var bytes: [UInt8]
-    /// The place of the copy in the store's memory; nil once its admission is settled.
+    /// The slot of the copy in the store's memory; nil once its admission is settled.
     var slot: AdmissionSlot?
 }
 

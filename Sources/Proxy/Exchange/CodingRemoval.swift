@@ -1,5 +1,4 @@
 internal import Dictionaries
-internal import HTTP
 internal import Primitives
 
 /// Undoes the upstream's coding of one body, piece by piece and with borrowed memory.

@@ -12,7 +12,7 @@ struct Candidate {
     let isNewest: Bool
     /// The length of its delta over the client's dictionary; nil if there was none.
     var deltaBytes: Int?
-    /// The place of its copy in the store's memory, if it went out piece by piece.
+    /// The slot of its copy in the store's memory, if it went out piece by piece.
     var slot: AdmissionSlot?
     /// True if its response has gone out already, with the offer.
     var isPromised = false
@@ -26,7 +26,7 @@ extension Exchange {
 
     // MARK: Chain, URL and variant
 
-    /// Returns the place of the body if it becomes a version; nil if admission is refused.
+    /// Returns the target of the body if it becomes a version; nil if admission is refused.
     func target(for response: UpstreamResponse) -> AdmissionTarget? {
         let (facts, own) = (response.facts, response.head.headers.values(.useAsDictionary))
         guard isAdmissible(facts) else { return nil }
@@ -41,8 +41,8 @@ extension Exchange {
         for audience: Audience, _ response: ResponseFacts, own: [String], isOffered: () -> Bool
     ) -> AdmissionTarget? {
         // Clients follow the upstream's own field. It has no id of Dictum, so it serves only bodies for all clients.
-        guard own.isEmpty || audience == .everybody else { return nil }
-        let isProvisional = audience == .person && route.policy.scope == .public
+        guard own.isEmpty || audience == .public else { return nil }
+        let isProvisional = audience == .personal && route.policy.scope == .public
         guard let offer = own.isEmpty ? resource.offer(to: audience) : ownOffer(own),
             let chain = chain(of: offer, for: audience, isOwn: !own.isEmpty)
         else { return nil }
@@ -52,7 +52,7 @@ extension Exchange {
         return AdmissionTarget(
             audience: audience,
             key: VersionKey(
-                chain: chain, url: isProvisional ? resource.path : resource.storedURL, variant: variant),
+                chain: chain, url: isProvisional ? resource.url.path : resource.url.text, variant: variant),
             isProvisional: isProvisional, offer: own.isEmpty && isOffered() ? offer : nil,
             isUpstreamMatch: !own.isEmpty)
     }
@@ -74,13 +74,13 @@ extension Exchange {
     /// A personal response has a provisional one until its body is known.
     private func chain(of offer: UseAsDictionary, for audience: Audience, isOwn: Bool) -> ChainKey? {
         guard route.dictionary != nil, let authority = resource.authority else { return nil }
-        if route.policy.scope == .private { return resource.identityChain }
+        if route.policy.scope == .private { return resource.privateChain }
         switch audience {
-        case .everybody where isOwn:
+        case .public where isOwn:
             return ChainKey(authority: authority, match: offer.match, matchDest: offer.matchDest)
-        case .everybody: return resource.publicChain
-        case .holders: return resource.holdersChain
-        case .person:
+        case .public: return resource.publicChain
+        case .unlisted: return resource.unlistedChain
+        case .personal:
             return context.store.keys?.provisionalChain(
                 authority: authority, match: offer.match, matchDest: offer.matchDest)
         }
@@ -88,7 +88,7 @@ extension Exchange {
 
     /// Returns the target of a whole body, with the chain and the id that only the body tells.
     private func settled(_ target: AdmissionTarget, _ digest: Digest) -> AdmissionTarget? {
-        guard target.audience != .everybody else { return target }
+        guard target.audience != .public else { return target }
         guard let keys = context.store.keys else { return nil }
         var target = target
         if target.isProvisional {
@@ -116,13 +116,13 @@ extension Exchange {
             proxy.index.version(target.key, etag: tag)
         }
         // A 304 that does not repeat its Cache-Control, as it should, is about what the whole response said.
-        if audience == .everybody || audience == .holders && !headers.contains(.cacheControl),
-            let target = target(for: .everybody, response, own: own, isOffered: { true }),
+        if audience == .public || audience == .unlisted && !headers.contains(.cacheControl),
+            let target = target(for: .public, response, own: own, isOffered: { true }),
             let version = version(at: target)
         {
             return (target, version)
         }
-        guard audience != .everybody, let held = dictionary.version,
+        guard audience != .public, let held = dictionary.version,
             let digest = facts.availableDictionary, let id = facts.dictionaryID,
             let target = target(for: audience, response, own: own, isOffered: { true }),
             let settled = settled(target, digest), settled.key.chainKey == held.chainKey,
@@ -229,7 +229,7 @@ extension Exchange {
     /// Offers a body that is not complete yet: with a random id where it needs one.
     func promiseOffer(_ edits: inout ResponseEdits, _ draft: inout ResponseDraft) {
         guard let target = draft.response.target, let offer = target.offer else { return }
-        guard target.audience != .everybody else { return edits.offer = offer }
+        guard target.audience != .public else { return edits.offer = offer }
         guard let id = context.store.keys?.makeRandomID() else { return }
         draft.promisedID = id
         edits.offer = offer.with(id: id)

@@ -100,10 +100,9 @@ extension Exchange {
             let referer = request.headers.first(.referer).flatMap(Referer.init),
             referer.authority == authority.lowercased()
         else { return nil }
-        let route = context.routes.route(
-            authority: authority, path: referer.path, query: referer.query)
+        let route = context.routes.route(of: referer.url, authority: authority)
         guard route.announcement == .auto else { return nil }
-        let match = route.pageMatch(path: referer.path, query: referer.query)
+        let match = route.pageMatch(of: referer.url)
         return (LearnedPages.Key(authority: authority, match: match), client)
     }
 
@@ -135,17 +134,17 @@ extension Exchange {
         case .paths(let targets):
             return (targets.compactMap { chain(of: $0, authority: authority) }, false)
         case .auto:
-            let match = route.pageMatch(path: resource.path, query: resource.query)
+            let match = route.pageMatch(of: resource.url)
             let page = LearnedPages.Key(authority: authority, match: match)
             return (context.linkRegistry.chains(after: page, client: linkClient.address, now: now), true)
         }
     }
 
     private func chain(of target: Announcement.Target, authority: String) -> ChainKey? {
-        let route = context.routes.route(authority: authority, path: target.path, query: target.query)
-        guard let dictionary = route.dictionary,
-            let match = route.matchValue(path: target.path, query: target.query)
-        else { return nil }
+        let route = context.routes.route(of: target.url, authority: authority)
+        guard let dictionary = route.dictionary, let match = route.matchValue(of: target.url) else {
+            return nil
+        }
         return ChainKey(authority: authority, match: match, matchDest: dictionary.matchDest)
     }
 
@@ -169,17 +168,14 @@ extension Exchange {
 struct Referer {
     /// In lower case.
     let authority: String
-    let path: String
-    let query: String?
+    let url: PathAndQuery
 
     init?(_ text: String) {
         guard let scheme = ["https://", "http://"].first(where: text.hasPrefix) else { return nil }
         let rest = text.dropFirst(scheme.count).prefix { $0 != "#" }
         let authority = rest.prefix { $0 != "/" && $0 != "?" }
         let target = rest.dropFirst(authority.count)
-        let path = target.prefix { $0 != "?" }
         self.authority = authority.lowercased()
-        self.path = path.isEmpty ? "/" : String(path)
-        query = path.count < target.count ? String(target.dropFirst(path.count + 1)) : nil
+        url = PathAndQuery(target.hasPrefix("/") ? String(target) : "/" + target)
     }
 }

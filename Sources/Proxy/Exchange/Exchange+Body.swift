@@ -1,6 +1,5 @@
 internal import Dictionaries
 internal import HTTP
-internal import Primitives
 
 // MARK: - The body goes down, as its machine says
 

@@ -46,7 +46,7 @@ extension Exchange {
     private func publicVersion(_ digest: Digest) -> Dictionaries.Version? {
         guard route.policy.scope == .public, let authority = resource.authority else { return nil }
         return proxy.index.find(
-            digest: digest, authority: authority, path: resource.path, query: resource.query,
+            digest: digest, authority: authority, url: resource.url,
             ownChain: resource.publicChain)
     }
 
@@ -75,10 +75,10 @@ extension Exchange {
     ///
     /// `findDictionary` has checked that the request may use the chain of a private route.
     private func chainsForHolders(of digest: Digest, _ keys: StoreKeys) -> [ChainKey] {
-        if route.policy.scope == .private { return resource.identityChain.map { [$0] } ?? [] }
-        var chains = resource.holdersChain.map { [$0] } ?? []
+        if route.policy.scope == .private { return resource.privateChain.map { [$0] } ?? [] }
+        var chains = resource.unlistedChain.map { [$0] } ?? []
         if route.policy.personalUse == .capability, CrossOrigin.allowsPrivateDictionary(request: facts),
-            let authority = resource.authority, let offer = resource.offer(to: .person),
+            let authority = resource.authority, let offer = resource.offer(to: .personal),
             let chain = keys.personalChain(
                 authority: authority, match: offer.match, matchDest: offer.matchDest, digest: digest)
         {
@@ -87,19 +87,17 @@ extension Exchange {
         return chains
     }
 
-    /// Returns the state of the dictionary for a response; public responses are not coded over personal bodies.
+    /// Returns the state of the dictionary for a response.
     func dictionaryFound(for response: ResponseFacts) -> DictionaryLookUp {
         dictionary.version == nil || usableVersion(for: response) != nil ? dictionary.found : .unknown
     }
 
-    /// Returns the version that the client named, if a response may be coded over it.
+    /// Returns the version that the client named, if a response may be coded over it: public ones only over public
+    /// bodies.
     func usableVersion(for response: ResponseFacts) -> Dictionaries.Version? {
         guard let version = dictionary.version else { return nil }
         // The scope is asked first, since the audience costs more.
-        let isForEverybody = version.chainKey.scope == .public
-        guard !isForEverybody else { return version }
-        return Eligibility.mayUse(dictionaryForEverybody: false, audience: audience(of: response))
-            ? version : nil
+        return version.chainKey.scope == .public || audience(of: response) != .public ? version : nil
     }
 
     // MARK: The client's identity on a private route

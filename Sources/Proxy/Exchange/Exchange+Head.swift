@@ -229,7 +229,7 @@ extension Exchange {
     private func variation(for audience: Audience) -> ResponseEdits.Variation {
         guard let sharedCaches = route.sharedCaches else { return .encoding }
         let isOverPublic = dictionary.version.map { $0.chainKey.scope == .public } ?? true
-        return .dictionary(sharedCaches, byID: audience != .everybody, isOverPublic: isOverPublic)
+        return .dictionary(sharedCaches, byID: audience != .public, isOverPublic: isOverPublic)
     }
 
     /// Applies the edits to the head of a response with a body.

@@ -41,7 +41,7 @@ extension Exchange {
         let found =
             proxy.index.version(chain: linked.version.chainKey, digest: digest)
             ?? proxy.index.find(
-                digest: digest, authority: authority, path: resource.path, query: resource.query)
+                digest: digest, authority: authority, url: resource.url)
         guard let found else {
             dictionary = .unknown
             return

@@ -22,7 +22,7 @@ extension Exchange {
 
     func offerForm(_ response: UpstreamResponse, for audience: Audience) -> OfferForm {
         // Links never name a dictionary that needs an id.
-        guard audience == .everybody else { return .inBand }
+        guard audience == .public else { return .inBand }
         switch route.delivery {
         case nil, .inBand?: return .inBand
         case .link?: return .link

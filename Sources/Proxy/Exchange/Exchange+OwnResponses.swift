@@ -25,7 +25,7 @@ extension Exchange {
             return .problem(.loop, .loop)
         }
         if let problem = unsupportedRequest() { return problem }
-        if linked == nil, DictionaryPath.isReserved(resource.path) {
+        if linked == nil, DictionaryPath.isReserved(resource.url.path) {
             return .problem(.noSuchDictionary, .reservedPath)
         }
         if case .length(let count) = upload.framing,

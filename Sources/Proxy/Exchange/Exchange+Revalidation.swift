@@ -1,6 +1,5 @@
 internal import Dictionaries
 internal import HTTP
-internal import Primitives
 
 // MARK: - The upstream is asked about a stored response
 
@@ -12,9 +11,9 @@ extension Exchange {
         else { return }
         // The last whole response said whether it is for all clients or for holders. Both kinds are revalidated.
         var newest: Dictionaries.Version?
-        for chain in [resource.publicChain, resource.holdersChain].compactMap({ $0 }) {
+        for chain in [resource.publicChain, resource.unlistedChain].compactMap({ $0 }) {
             let version = proxy.index.newestWithHead(
-                chain: chain, url: resource.storedURL, values: variantValue)
+                chain: chain, url: resource.url.text, values: variantValue)
             guard let version else { continue }
             if newest?.isOlder(than: version) ?? true { newest = version }
         }

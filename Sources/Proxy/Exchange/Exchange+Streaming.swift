@@ -1,6 +1,5 @@
 internal import Dictionaries
 internal import HTTP
-internal import Primitives
 
 // MARK: - A body goes out piece by piece
 
@@ -106,8 +105,8 @@ extension Exchange {
     ) -> StreamCoding {
         let coding = decision.coding
         let dictionary = coding.usesDictionary ? dictionary.body : nil
-        let level = context.configuration.compression.levels.givenForStream(coding)
-        var options = EncoderOptions(bodyBytes: bodyBytes, level: level)
+        var options = EncoderOptions(
+            bodyBytes: bodyBytes, level: context.configuration.compression.levels.givenForStream(coding))
         options.dictionary = dictionary.flatMap { quickDictionary($0, coding) }
         let isQuick = held.count <= Self.openedBytesMax && (dictionary == nil || options.dictionary != nil)
         if options.dictionary == nil, let dictionary { options.dictionary = .reference(dictionary) }
@@ -117,12 +116,12 @@ extension Exchange {
             let encoder = try? context.deltas.encoder(for: coding, options: options, isChecked: isChecked)
             return if let encoder { .ready(encoder, memory) } else { .none }
         }
-        let (exchange, deltas, scope) = (ExchangeReference(self), context.deltas, deltaScope)
-        let budget = context.compressionMemory
+        let (exchange, resources, scope) = (ExchangeReference(self), context.coding, deltaScope)
         let isTaken = context.compressionPool.submit(bytes: held.count + (dictionary?.count ?? 0)) {
+            [options] in
             let opened = OpenedEncoder(
-                coding, bodyBytes: bodyBytes, level: level, dictionary: dictionary, scope: scope, held: held,
-                isChecked: isChecked, deltas: deltas, memory: budget)
+                coding, options: options, scope: scope, held: held, isChecked: isChecked, resources: resources
+            )
             exchange.perform { $0.encoderReady(opened) }
         }
         return isTaken ? .underWay(memory) : .none

@@ -1,6 +1,5 @@
 internal import Dictionaries
 internal import HTTP
-internal import Primitives
 
 // MARK: - A body that was held goes out whole
 
@@ -49,10 +48,11 @@ extension Exchange {
         _ bytes: [UInt8], _ response: UpstreamResponse, _ decision: Decision, stored: Body? = nil
     ) -> CodingJob {
         CodingJob(
-            bytes, newest: stored ?? newestBody(response, count: bytes.count),
+            bytes: bytes, newest: stored ?? newestBody(response, count: bytes.count),
             needsDigest: response.target != nil || needsTag(response, count: bytes.count),
-            coding: decision.coding, dictionary: dictionary.body, scope: deltaScope, route: route,
-            levels: context.configuration.compression.levels, resources: context.coding)
+            coding: decision.coding, dictionary: decision.coding.usesDictionary ? dictionary.body : nil,
+            scope: deltaScope, route: route, levels: context.configuration.compression.levels,
+            resources: context.coding)
     }
 
     /// Returns true if the response is to have an entity tag made from its body.
@@ -259,7 +259,7 @@ extension Exchange {
                 codings: compression.codings.filter {
                     !$0.usesDictionary && facts.acceptEncoding.quality(of: $0) > 0
                 },
-                isAcrossURLs: isNamed && !version.isFrom(resource.storedURL)),
+                isAcrossURLs: isNamed && !version.isFrom(resource.url.text)),
             levels: compression.levels)
     }
 }

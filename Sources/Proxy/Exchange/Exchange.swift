@@ -83,18 +83,17 @@ final class Exchange: Handler {
             client, trusting: context.configuration.trustedProxies, generation: context.generation)
         beginning = Beginning(bytesSent: client.bytesSent)
         upload = RequestUpload(framing)
-        let path = head.target.path
-        let query = head.target.query
+        let url = PathAndQuery(path: head.target.path, query: head.target.query)
         // While dictionaries are switched off, their URLs do not exist.
         linked =
-            DictionaryPath.isReserved(path) && !context.dictionarySwitch.isOff
+            DictionaryPath.isReserved(url.path) && !context.dictionarySwitch.isOff
             ? LinkedDictionary.find(head, of: proxy) : nil
         let authority = head.authority
-        route = linked?.route ?? context.routes.route(authority: authority, path: path, query: query)
+        route = linked?.route ?? context.routes.route(of: url, authority: authority)
         upstream = route.upstream.map { proxy.upstreams[$0] }
-        unsafe ownResource = RequestedResource(authority: authority, path: path, query: query, route: route)
+        unsafe ownResource = RequestedResource(authority: authority, url: url, route: route)
         facts = RequestFacts(
-            head, path: path, query: query, peer: peer, route: route,
+            head, url: url, peer: peer, route: route,
             secureTransport: context.configuration.secureTransport)
         request = head
         unsafe ownBody = ResponseBody(memory: context.compressionMemory)
@@ -253,7 +252,7 @@ extension Exchange {
     /// Limits the time of a body that is held at the end of the batch of events in which holding began.
     ///
     /// Most bodies are complete by then, and need no deadline.
-    func limitHolding() {
+    func setHoldDeadline() {
         guard body.isHeld else { return }
         if !body.isHeldWhole { attempt.connection?.acknowledgeNow() }
         core.setDeadline(token, core.now + HeldBody.millisecondsMax)

@@ -1,11 +1,10 @@
 internal import Dictionaries
-internal import HTTP
 internal import Primitives
 
 /// A body that is collected before the head goes out, so that the response can be decided by all of it.
 ///
-/// The hold ends when the body is complete, when it is older than `millisecondsMax` (`Exchange.limitHolding` sets the
-/// deadline, `ResponseBody.deadlinePassed` ends the hold), or when `limit` finds it too large for the route or for memory.
+/// The hold ends when the body is complete, when it is older than `millisecondsMax` (`Exchange.setHoldDeadline` sets
+/// the deadline, `ResponseBody.deadlinePassed` ends the hold), or when `checkSize` finds it too large for the route or for memory.
 struct HeldBody: ~Copyable {
     static let millisecondsMax: Int64 = 25
 
@@ -61,7 +60,7 @@ struct HeldBody: ~Copyable {
     }
 
     /// Checks the limits after a piece has come: a body beyond them must be streamed.
-    mutating func limit(isInflated: Bool) {
+    mutating func checkSize(isInflated: Bool) {
         let count = bytes.count + (original?.bytes.count ?? 0)
         let reserved = memory?.bytes ?? 0
         let isWithinMemory =

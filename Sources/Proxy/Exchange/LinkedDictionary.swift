@@ -52,9 +52,13 @@ final class LinkedDictionary: Sendable {
 
     /// Returns the facts for the negotiation, with the content type recorded at admission.
     func facts(now: Int) -> ResponseFacts {
-        ResponseFacts(
-            contentType: version.contentType, cacheControl: CacheControl([cacheControl(now: now)]),
-            bodyBytes: version.bytes, isBodyWhole: true)
+        var facts = ResponseFacts()
+        facts.contentType = version.contentType
+        facts.cacheControl = CacheControl([cacheControl(now: now)])
+        facts.sentCacheControl = facts.cacheControl
+        facts.bodyBytes = version.bytes
+        facts.isBodyWhole = true
+        return facts
     }
 
     /// The offer that the response carries.

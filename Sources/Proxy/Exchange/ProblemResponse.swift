@@ -1,5 +1,4 @@
 internal import HTTP
-internal import Primitives
 
 /// An error response that Dictum itself gives: RFC 9457 JSON for clients that accept it, else one line of text.
 ///

@@ -1,5 +1,4 @@
 internal import HTTP
-internal import Primitives
 
 /// Identifiers that requests bring along, to find them in the logs of all who had them: pure functions of fields.
 enum RequestIdentifiers {

@@ -1,13 +1,11 @@
 internal import Dictionaries
 internal import HTTP
-internal import Primitives
 
 /// The resource that a request names: its route, and the chains that its responses belong to.
 ///
 /// Each value is found out when it is first asked for, as few requests need all of them.
 struct RequestedResource {
-    let path: String
-    let query: String?
+    let url: PathAndQuery
     let route: Route
     /// The host, and the port if given, that the request is for; nil in HTTP/1.0 without Host.
     let authority: String?
@@ -20,20 +18,16 @@ struct RequestedResource {
     /// The chain of the route's offer for everybody.
     private(set) lazy var publicChain = makeChain(.public)
     /// The chain of the same offer for clients that send its id.
-    private(set) lazy var holdersChain = makeChain(.unlisted)
+    private(set) lazy var unlistedChain = makeChain(.unlisted)
 
-    init(authority: String?, path: String, query: String?, route: Route) {
+    init(authority: String?, url: PathAndQuery, route: Route) {
         self.authority = authority
-        self.path = path
-        self.query = query
+        self.url = url
         self.route = route
     }
 
-    /// Path and query, as versions record them.
-    var storedURL: String { query.map { "\(path)?\($0)" } ?? path }
-
     /// The chain of the route's offer for the client's identity.
-    var identityChain: ChainKey? {
+    var privateChain: ChainKey? {
         mutating get {
             guard let scope else { return nil }
             return makeChain(scope)
@@ -42,13 +36,13 @@ struct RequestedResource {
 
     /// Returns the route's offer for an audience, without an id; nil where it cannot be expressed.
     mutating func offer(to audience: Audience) -> UseAsDictionary? {
-        guard audience == .person, route.policy.scope == .public else { return routeOffer }
+        guard audience == .personal, route.policy.scope == .public else { return routeOffer }
         return personalOffer
     }
 
     private mutating func makeRouteOffer() -> UseAsDictionary? {
         guard let dictionary = route.dictionary else { return nil }
-        return route.matchValue(path: path, query: query).flatMap {
+        return route.matchValue(of: url).flatMap {
             UseAsDictionary(match: $0, matchDest: dictionary.matchDest, ttl: dictionary.ttlSeconds)
         }
     }
@@ -57,9 +51,7 @@ struct RequestedResource {
     private mutating func makePersonalOffer() -> UseAsDictionary? {
         guard let dictionary = route.dictionary else { return nil }
         if case .path = dictionary.covers { return routeOffer }
-        return dictionary.personalCovers.matchValue(
-            forPath: path, query: query, route: route.match.first(path: path, query: query)
-        ).flatMap {
+        return dictionary.personalCovers.matchValue(for: url, route: route.match.first(url)).flatMap {
             UseAsDictionary(match: $0, matchDest: dictionary.matchDest, ttl: dictionary.ttlSeconds)
         }
     }

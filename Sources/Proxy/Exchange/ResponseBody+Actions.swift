@@ -1,6 +1,5 @@
 internal import Dictionaries
 internal import HTTP
-internal import Primitives
 
 // MARK: - Actions
 
@@ -89,7 +88,7 @@ extension ResponseBody {
                 return .act(.streamOriginal)
             }
             decodedInTurn += held.bytes.count - before
-            held.limit(isInflated: isInflated(held.bytes.count))
+            held.checkSize(isInflated: isInflated(held.bytes.count))
             stage = .held(held)
             return .again
         }
@@ -144,7 +143,7 @@ extension ResponseBody {
             guard takesTurn() else { return yield() }
             guard let piece = decodedPiece() else { return .again }
             addToCopy(piece.span)
-            forward(piece.span)
+            emit(piece.span)
             return .again
         }
         guard trailers != nil else { return .wait }

@@ -19,7 +19,7 @@ extension ResponseBody {
                 removal?.append(bytes)
             } else {
                 held.append(bytes)
-                held.limit(isInflated: false)
+                held.checkSize(isInflated: false)
             }
             stage = .held(held)
         case .opening(var pending):
@@ -154,7 +154,7 @@ extension ResponseBody {
         return false
     }
 
-    mutating func forward(_ piece: Span<UInt8>) {
+    mutating func emit(_ piece: Span<UInt8>) {
         if passes(piece) { output.append(piece) }
     }
 

@@ -1,6 +1,5 @@
 internal import Dictionaries
 internal import HTTP
-internal import Primitives
 
 /// The body of one response on its way from the upstream to the client, as a state machine without I/O.
 ///
@@ -104,7 +103,7 @@ struct ResponseBody: ~Copyable {
         }
     }
 
-    /// The place of the copy whose admission is awaited.
+    /// The slot of the copy whose admission is awaited.
     var awaitedSlot: AdmissionSlot? {
         switch stage {
         case .tail(let tail): tail.slot
@@ -229,7 +228,7 @@ struct ResponseBody: ~Copyable {
         case .none:
             stage = isDecoded ? .decoding : .passing
             addToCopy(bytes.span)
-            forward(bytes.span)
+            emit(bytes.span)
         case .ready(let encoder, let memory):
             var stream = StreamEncoder(encoder: encoder, memory: memory)
             let isCoded = bytes.isEmpty || code(bytes, .more, &stream)
@@ -248,7 +247,7 @@ struct ResponseBody: ~Copyable {
         length = sent.length
         outputMemory = memory
         stage = .passing
-        forward(original.bytes.span)
+        emit(original.bytes.span)
     }
 
     /// Stops decoding: the client gets the body as the upstream coded it.

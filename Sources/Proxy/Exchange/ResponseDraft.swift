@@ -1,13 +1,12 @@
 internal import Dictionaries
 internal import HTTP
-internal import Primitives
 
 /// A response of the upstream, or of the store in its place: its head, its facts and the decisions about it.
 struct UpstreamResponse {
     /// The head without the fields of the upstream's connection.
     var head: ResponseHead
     var facts: ResponseFacts
-    /// The place of the body if it becomes a version; nil if it must not.
+    /// The target of the body if it becomes a version; nil if it must not.
     var target: AdmissionTarget?
     var offerForm = OfferForm.inBand
     /// The head to keep with the version, in wire form.

@@ -1,6 +1,5 @@
 internal import Dictionaries
 internal import HTTP
-internal import Primitives
 
 /// The edits that make an upstream's head the head that the client gets: pure functions of fields.
 struct ResponseEdits {

@@ -1,6 +1,5 @@
 internal import Dictionaries
 internal import HTTP
-internal import Primitives
 
 /// The rules for asking the upstream about a stored response: pure functions.
 ///

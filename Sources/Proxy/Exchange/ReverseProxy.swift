@@ -106,7 +106,7 @@ final class ReverseProxy: Application, Handler {
 
     func attend(_ core: EventLoop.Core) {
         var held = takeHolding()
-        for exchange in held { exchange.limitHolding() }
+        for exchange in held { exchange.setHoldDeadline() }
         held.removeAll(keepingCapacity: held.count <= 1024)
         if holding.isEmpty { swap(&held, &holding) }
     }

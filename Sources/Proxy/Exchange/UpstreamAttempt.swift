@@ -1,5 +1,4 @@
 internal import HTTP
-internal import Primitives
 
 /// The way of one request to the upstreams: where it is now, and which of them have failed it.
 struct UpstreamAttempt {

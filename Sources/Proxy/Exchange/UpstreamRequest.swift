@@ -1,6 +1,5 @@
 internal import Dictionaries
 internal import HTTP
-internal import Primitives
 
 /// The request as the upstream gets it: a pure function of what the client sent.
 enum UpstreamRequest {

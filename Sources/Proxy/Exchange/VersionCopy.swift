@@ -1,10 +1,9 @@
 internal import Dictionaries
-internal import HTTP
 internal import Primitives
 
 /// The copy of a body that goes out piece by piece, and becomes a version once it is complete.
 struct VersionCopy: ~Copyable {
-    /// The place in the store's memory for the copy.
+    /// The slot in the store's memory for the copy.
     let slot: AdmissionSlot
     /// The body as far as it has come, without the upstream's coding.
     private(set) var bytes: [UInt8] = []

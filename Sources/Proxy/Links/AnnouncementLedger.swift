@@ -30,8 +30,8 @@ struct AnnouncementLedger: Sendable {
     func pays(at now: Int) -> Bool { now >= restsUntil }
 
     mutating func recordCost(_ bytes: Int, of client: UInt128, at now: Int) {
-        if let place = accounts.firstIndex(where: { $0.client == client }) {
-            accounts[place].cost = max(accounts[place].cost, bytes)
+        if let index = accounts.firstIndex(where: { $0.client == client }) {
+            accounts[index].cost = max(accounts[index].cost, bytes)
         } else {
             insert(Account(client: client, openedAt: now, cost: bytes))
         }
@@ -40,9 +40,9 @@ struct AnnouncementLedger: Sendable {
 
     /// Records a delta over the dictionary.
     mutating func recordSaving(_ bytes: Int, of client: UInt128) {
-        guard let place = accounts.firstIndex(where: { $0.client == client }) else { return }
+        guard let index = accounts.firstIndex(where: { $0.client == client }) else { return }
         // At most four times the cost, so that one client cannot outvote four others.
-        accounts[place].saved = min(accounts[place].saved + max(0, bytes), 4 * accounts[place].cost)
+        accounts[index].saved = min(accounts[index].saved + max(0, bytes), 4 * accounts[index].cost)
     }
 
     private mutating func insert(_ account: Account) {

@@ -47,10 +47,10 @@ struct FairTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         let bucket = Int(UInt(bitPattern: client.hashValue) % UInt(buckets.count))
         values[key] = value
         guard buckets[bucket].keys.count >= slotCount else { return buckets[bucket].keys.append(key) }
-        let place = buckets[bucket].next
-        values[buckets[bucket].keys[place]] = nil
-        buckets[bucket].keys[place] = key
-        buckets[bucket].next = (place + 1) % slotCount
+        let slot = buckets[bucket].next
+        values[buckets[bucket].keys[slot]] = nil
+        buckets[bucket].keys[slot] = key
+        buckets[bucket].next = (slot + 1) % slotCount
     }
 }
 
@@ -62,8 +62,6 @@ struct ClientSketch: Sendable {
     private var first: InlineArray<4, Int> = [0, 0, 0, 0]
     private var firstCount = 0
     private var bits: InlineArray<4, UInt64> = [0, 0, 0, 0]
-
-    init() {}
 
     /// The number of clients, or somewhat less if they are many, and at most 256.
     var count: Int { max(firstCount, (0..<4).reduce(0) { $0 + bits[$1].nonzeroBitCount }) }

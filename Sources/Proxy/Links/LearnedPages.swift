@@ -51,16 +51,16 @@ struct LearnedPages: Sendable {
         pages.change(page, openedBy: client, fresh: Page(begunAt: now)) { page in
             Self.renew(&page, now: now)
             page.viewers.insert(client)
-            if let place = page.fetched.firstIndex(where: { $0.chain == chain }) {
-                page.fetched[place].clients.insert(client)
+            if let index = page.fetched.firstIndex(where: { $0.chain == chain }) {
+                page.fetched[index].clients.insert(client)
                 return
             }
             var fetched = Fetched(chain: chain)
             fetched.clients.insert(client)
             if page.fetched.count < Self.chainsMax { return page.fetched.append(fetched) }
             // Replace only a chain that a single client has fetched.
-            if let place = page.fetched.firstIndex(where: { $0.clients.count < 2 }) {
-                page.fetched[place] = fetched
+            if let index = page.fetched.firstIndex(where: { $0.clients.count < 2 }) {
+                page.fetched[index] = fetched
             }
         }
     }

@@ -10,14 +10,14 @@ package struct PublicProof: Sendable {
     package struct Key: Hashable, Sendable {
         private let body: Digest
         /// A seeded hash stands for the names, because clients choose their length.
-        private let place: Int
+        private let hash: Int
 
         package init(_ body: Digest, chain: ChainKey, variant: String) {
             self.body = body
             var hasher = Hasher()
             hasher.combine(chain)
             hasher.combine(variant)
-            place = hasher.finalize()
+            hash = hasher.finalize()
         }
     }
 

@@ -42,133 +42,67 @@ struct AccessLogFormat: Sendable {
     private func appendJSON(_ record: RequestRecord, to buffer: inout [UInt8]) {
         buffer.append(#"{"time":""#)
         Timestamp.append(record.timeMicroseconds, to: &buffer)
-        buffer.append(#"","client":""#)
-        buffer.append(escaping: record.client, asJSON: true)
-        if let forwarder = record.forwarder {
-            buffer.append(#"","forwarder":""#)
-            buffer.append(escaping: forwarder, asJSON: true)
-        }
-        buffer.append(#"","method":""#)
-        buffer.append(escaping: record.method, asJSON: true)
-        buffer.append(#"","target":""#)
-        buffer.append(escaping: target(of: record), asJSON: true)
+        buffer.append("\"")
+        buffer.append(#","client":""#, quoting: record.client)
+        buffer.append(#","forwarder":""#, quoting: record.forwarder)
+        buffer.append(#","method":""#, quoting: record.method)
+        buffer.append(#","target":""#, quoting: target(of: record))
         if let version = record.version {
-            buffer.append(#"","protocol":""#)
+            buffer.append(#","protocol":""#)
             buffer.append(version.text)
+            buffer.append("\"")
         }
-        buffer.append(#"","status":"#)
-        buffer.append(decimal: record.status)
-        buffer.append(#","coding":""#)
-        buffer.append(contentsOf: record.coding.rawValue.utf8)
-        if let reason = record.reason {
-            buffer.append(#"","reason":""#)
-            buffer.append(contentsOf: reason.text.utf8)
-        }
+        buffer.append(#","status":"#, record.status)
+        buffer.append(#","coding":""#, record.coding.rawValue, "\"")
+        buffer.append(#","reason":""#, record.reason?.text, "\"")
         if let route = route(of: record) {
-            buffer.append(#"","route":""#)
+            buffer.append(#","route":""#)
             buffer.append(contentsOf: route)
+            buffer.append("\"")
         }
-        buffer.append(#"","body_bytes":"#)
-        buffer.append(decimal: record.bodyBytesBefore)
-        buffer.append(#","sent_body_bytes":"#)
-        buffer.append(decimal: record.bodyBytesSent)
-        buffer.append(#","wire_bytes":"#)
-        buffer.append(decimal: record.wireBytesSent)
-        buffer.append(#","micros":"#)
-        buffer.append(decimal: record.durationMicroseconds)
-        if let status = record.upstreamStatus {
-            buffer.append(#","upstream_status":"#)
-            buffer.append(decimal: status)
-        }
-        if let micros = record.upstreamMicroseconds {
-            buffer.append(#","upstream_micros":"#)
-            buffer.append(decimal: micros)
-        }
-        if let upstream = record.upstream {
-            buffer.append(#","upstream":""#)
-            buffer.append(escaping: upstream, asJSON: true)
-            buffer.append(#"""#)
-        }
+        buffer.append(#","body_bytes":"#, record.bodyBytesBefore)
+        buffer.append(#","sent_body_bytes":"#, record.bodyBytesSent)
+        buffer.append(#","wire_bytes":"#, record.wireBytesSent)
+        buffer.append(#","micros":"#, record.durationMicroseconds)
+        buffer.append(#","upstream_status":"#, record.upstreamStatus)
+        buffer.append(#","upstream_micros":"#, record.upstreamMicroseconds)
+        buffer.append(#","upstream":""#, quoting: record.upstream)
         if let name = record.upstreamName {
             buffer.append(#","upstream_name":""#)
             buffer.append(contentsOf: name)
-            buffer.append(#"""#)
+            buffer.append("\"")
         }
-        if let error = record.error {
-            buffer.append(#","error":""#)
-            buffer.append(escaping: error, asJSON: true)
-            buffer.append(#"""#)
-        }
-        if let result = record.revalidation {
-            buffer.append(#","revalidation":""#)
-            buffer.append(contentsOf: result.rawValue.utf8)
-            buffer.append(#"""#)
-        }
-        if let id = record.requestID {
-            buffer.append(#","request_id":""#)
-            buffer.append(escaping: id, asJSON: true)
-            buffer.append(#"""#)
-        }
-        if let id = record.traceID {
-            buffer.append(#","trace_id":""#)
-            buffer.append(escaping: id, asJSON: true)
-            buffer.append(#"""#)
-        }
+        buffer.append(#","error":""#, quoting: record.error)
+        buffer.append(#","revalidation":""#, record.revalidation?.rawValue, "\"")
+        buffer.append(#","request_id":""#, quoting: record.requestID)
+        buffer.append(#","trace_id":""#, quoting: record.traceID)
         buffer.append(record.isComplete ? #","complete":true}"# : #","complete":false}"#)
     }
 
     private func appendText(_ record: RequestRecord, to buffer: inout [UInt8]) {
         Timestamp.append(record.timeMicroseconds, to: &buffer)
-        for word in [record.client, record.method, target(of: record)] {
-            buffer.append(" ")
-            buffer.append(escaping: word, asJSON: false)
-        }
-        if let version = record.version {
-            buffer.append(" ")
-            buffer.append(version.text)
-        } else {
-            buffer.append(" -")
-        }
+        for word in [record.client, record.method, target(of: record)] { buffer.append(" ", escaping: word) }
         buffer.append(" ")
-        buffer.append(decimal: record.status)
-        buffer.append(" ")
-        buffer.append(contentsOf: record.coding.rawValue.utf8)
-        buffer.append(" ")
-        buffer.append(contentsOf: (record.reason?.text ?? "-").utf8)
-        buffer.append(" ")
-        buffer.append(decimal: record.bodyBytesBefore)
-        buffer.append("->")
-        buffer.append(decimal: record.bodyBytesSent)
-        buffer.append(" wire=")
-        buffer.append(decimal: record.wireBytesSent)
-        buffer.append(" ")
-        buffer.append(decimal: record.durationMicroseconds)
+        buffer.append(record.version?.text ?? "-")
+        buffer.append(" ", record.status)
+        buffer.append(" ", record.coding.rawValue)
+        buffer.append(" ", record.reason?.text ?? "-")
+        buffer.append(" ", record.bodyBytesBefore)
+        buffer.append("->", record.bodyBytesSent)
+        buffer.append(" wire=", record.wireBytesSent)
+        buffer.append(" ", record.durationMicroseconds)
         buffer.append("us")
         if let status = record.upstreamStatus {
-            buffer.append(" upstream=")
-            buffer.append(decimal: status)
-            buffer.append("/")
-            buffer.append(decimal: record.upstreamMicroseconds ?? 0)
+            buffer.append(" upstream=", status)
+            buffer.append("/", record.upstreamMicroseconds ?? 0)
             buffer.append("us")
         }
-        if let result = record.revalidation {
-            buffer.append(" revalidation=")
-            buffer.append(contentsOf: result.rawValue.utf8)
-        }
+        buffer.append(" revalidation=", record.revalidation?.rawValue)
         buffer.append(" ")
         buffer.append(contentsOf: route(of: record) ?? [UInt8(ascii: "-")])
-        if let id = record.requestID {
-            buffer.append(" ")
-            buffer.append(escaping: id, asJSON: false)
-        }
-        if let id = record.traceID {
-            buffer.append(" trace=")
-            buffer.append(escaping: id, asJSON: false)
-        }
-        if let forwarder = record.forwarder {
-            buffer.append(" via=")
-            buffer.append(escaping: forwarder, asJSON: false)
-        }
+        buffer.append(" ", escaping: record.requestID)
+        buffer.append(" trace=", escaping: record.traceID)
+        buffer.append(" via=", escaping: record.forwarder)
         if let upstream = record.upstream {
             buffer.append(" to=\"")
             if let name = record.upstreamName {
@@ -178,12 +112,39 @@ struct AccessLogFormat: Sendable {
             buffer.append(escaping: upstream, asJSON: true)
             buffer.append("\"")
         }
-        if let error = record.error {
-            buffer.append(" error=\"")
-            buffer.append(escaping: error, asJSON: true)
-            buffer.append("\"")
-        }
+        buffer.append(" error=\"", quoting: record.error)
         if !record.isComplete { buffer.append(" aborted") }
+    }
+}
+
+/// Each appends a field that begins with `opening`; nothing if its value is nil.
+extension [UInt8] {
+    fileprivate mutating func append(_ opening: StaticString, _ number: Int?) {
+        guard let number else { return }
+        append(opening)
+        append(decimal: number)
+    }
+
+    /// Appends a word that needs no escaping.
+    fileprivate mutating func append(_ opening: StaticString, _ word: String?, _ end: StaticString = "") {
+        guard let word else { return }
+        append(opening)
+        append(contentsOf: word.utf8)
+        append(end)
+    }
+
+    fileprivate mutating func append(_ opening: StaticString, escaping text: [UInt8]?) {
+        guard let text else { return }
+        append(opening)
+        append(escaping: text, asJSON: false)
+    }
+
+    /// Appends a text that is escaped as in JSON, and the quotation mark behind it.
+    fileprivate mutating func append(_ opening: StaticString, quoting text: [UInt8]?) {
+        guard let text else { return }
+        append(opening)
+        append(escaping: text, asJSON: true)
+        append("\"")
     }
 }
 

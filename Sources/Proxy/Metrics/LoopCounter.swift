@@ -54,13 +54,13 @@ struct LoopCounter: LoopSeries {
     }
 
     /// Adds to the count at a position among the combinations of labels, of which the last varies fastest.
-    mutating func add(_ count: Int = 1, at place: Int = 0) {
-        counts[place] += count
+    mutating func add(_ count: Int = 1, at index: Int = 0) {
+        counts[index] += count
     }
 
     /// Adds to a count of a route; requests without a route are row 0.
-    mutating func add(_ count: Int = 1, route: Int, at place: Int = 0) {
-        let cell = route * width + place
+    mutating func add(_ count: Int = 1, route: Int, at index: Int = 0) {
+        let cell = route * width + index
         // Rows are added when they are needed, since a reload may bring more routes.
         if cell >= counts.count {
             counts += [Int](repeating: 0, count: (route + 1) * width - counts.count)
@@ -75,8 +75,8 @@ struct LoopCounter: LoopSeries {
         let rows = isPerRoute ? routes.map { [$0] } : [[]]
         var samples: [MetricSample] = []
         for (row, route) in rows.enumerated() {
-            for (place, values) in combinations.enumerated() {
-                let cell = row * width + place
+            for (index, values) in combinations.enumerated() {
+                let cell = row * width + index
                 let count = cell < counts.count ? counts[cell] : 0
                 guard count > 0 || !isSparse else { continue }
                 samples.append(MetricSample(metric, route + values, count, per: divisor))
@@ -110,9 +110,9 @@ struct LoopHistogram: LoopSeries {
     func samples(routes: [String]) -> [MetricSample] {
         var samples: [MetricSample] = []
         var count = 0
-        for (place, own) in counts.enumerated() {
+        for (index, own) in counts.enumerated() {
             count += own
-            let bound = place < Self.bounds.count ? String(Double(Self.bounds[place]) / 1e6) : "+Inf"
+            let bound = index < Self.bounds.count ? String(Double(Self.bounds[index]) / 1e6) : "+Inf"
             samples.append(MetricSample(metric, [bound], count, suffix: "_bucket"))
         }
         samples.append(MetricSample(metric, [], sum, per: 1_000_000, suffix: "_sum"))

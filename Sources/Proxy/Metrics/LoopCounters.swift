@@ -96,8 +96,6 @@ struct LoopCounters: Sendable {
     var routeCount: Int
 
     private static let reasonCount = Reason.allCases.count + 1
-    private static let unkeptReasons = UnkeptReason.allCases
-    private static let revalidationResults = RevalidationResult.allCases
 
     init(routes: Int = 0) { routeCount = routes }
 
@@ -134,9 +132,7 @@ extension LoopCounters {
         bodyBytes.add(record.bodyBytesSent, route: route, at: 1)
         requestDuration.add(microseconds: record.durationMicroseconds)
         if !record.isComplete { abortedResponses.add() }
-        if let result = record.revalidation, let place = Self.revalidationResults.firstIndex(of: result) {
-            revalidations.add(at: place)
-        }
+        if let result = record.revalidation { revalidations.add(at: result.index) }
     }
 
     mutating func countCompression(_ coding: ContentCoding, nanoseconds: Int) {
@@ -145,8 +141,7 @@ extension LoopCounters {
     }
 
     mutating func countUnkept(_ reason: UnkeptReason, route: Int?) {
-        guard let place = Self.unkeptReasons.firstIndex(of: reason) else { return }
-        unkeptOffers.add(route: row(route), at: place)
+        unkeptOffers.add(route: row(route), at: reason.index)
     }
 
     mutating func countUnfollowed(route: Int?) { unfollowedLinks.add(route: row(route)) }
@@ -154,18 +149,18 @@ extension LoopCounters {
     mutating func countAnnounced(_ count: Int, route: Int?) { announcements.add(count, route: row(route)) }
 
     mutating func add(_ side: ConnectionSide, active: Int, idle: Int, opened: Int) {
-        connections.add(active, at: 2 * side.place)
-        connections.add(idle, at: 2 * side.place + 1)
-        connectionsOpened.add(opened, at: side.place)
+        connections.add(active, at: 2 * side.index)
+        connections.add(idle, at: 2 * side.index + 1)
+        connectionsOpened.add(opened, at: side.index)
     }
 
     mutating func add(_ counts: HTTP2LimitCounts) {
-        for (place, limit) in HTTP2Limit.allCases.enumerated() { http2Limits.add(counts[limit], at: place) }
+        for (index, limit) in HTTP2Limit.allCases.enumerated() { http2Limits.add(counts[limit], at: index) }
     }
 
     mutating func add(_ counts: TLSHandshakeCounts) {
-        for (place, count) in [counts.full, counts.resumed, counts.failed, counts.timedOut].enumerated() {
-            handshakes.add(count, at: place)
+        for (index, count) in [counts.full, counts.resumed, counts.failed, counts.timedOut].enumerated() {
+            handshakes.add(count, at: index)
         }
     }
 }

@@ -20,9 +20,9 @@ final class LoopMetrics {
         counters.countCompression(coding, nanoseconds: nanoseconds)
     }
 
-    func countRejected(_ reason: RejectionReason) { counters.rejectedRequests.add(at: reason.place) }
-    func countUpstreamError(_ kind: UpstreamErrorKind) { counters.upstreamErrors.add(at: kind.place) }
-    func countRetry(_ reason: RetryReason) { counters.upstreamRetries.add(at: reason.place) }
+    func countRejected(_ reason: RejectionReason) { counters.rejectedRequests.add(at: reason.index) }
+    func countUpstreamError(_ kind: UpstreamErrorKind) { counters.upstreamErrors.add(at: kind.index) }
+    func countRetry(_ reason: RetryReason) { counters.upstreamRetries.add(at: reason.index) }
     func countRetryOverBudget() { counters.upstreamRetriesOverBudget.add() }
     func countAdmission() { counters.admissions.add() }
     func countBusy() { counters.compressionBusy.add() }

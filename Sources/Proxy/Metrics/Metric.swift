@@ -46,15 +46,15 @@ struct MetricSample: Sendable, Equatable {
     /// Returns one sample per series, in the order of their first appearance.
     static func summed(_ samples: [MetricSample]) -> [MetricSample] {
         var sums: [MetricSample] = []
-        var places: [Series: Int] = [:]
+        var indexes: [Series: Int] = [:]
         for sample in samples {
             let series = Series(name: sample.metric.name + sample.suffix, labels: sample.labels)
-            if let place = places[series] {
-                let sum = sums[place].count + sample.count
-                sums[place] = MetricSample(
+            if let index = indexes[series] {
+                let sum = sums[index].count + sample.count
+                sums[index] = MetricSample(
                     sample.metric, sample.labels, sum, per: sample.divisor, suffix: sample.suffix)
             } else {
-                places[series] = sums.count
+                indexes[series] = sums.count
                 sums.append(sample)
             }
         }

@@ -1,4 +1,3 @@
-internal import Dictionaries
 internal import HTTP
 
 /// The side of the proxy on which a connection is.
@@ -75,5 +74,5 @@ enum RevalidationResult: String, CaseIterable, Sendable {
 
 extension CaseIterable where Self: Equatable, AllCases.Index == Int {
     /// The position among all cases, as an index for counters; linear, so for rare events only.
-    var place: Int { Self.allCases.firstIndex(of: self) ?? 0 }
+    var index: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 }

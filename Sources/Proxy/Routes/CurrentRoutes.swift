@@ -25,11 +25,11 @@ package struct CurrentRoutes: Sendable {
 
     /// Returns the dictionary settings of the route that would make a public version, or nil.
     package func policy(for version: Version) -> DictionaryPolicy? {
-        let (path, query) = version.pathAndQuery
-        let route = routes.route(authority: version.chainKey.authority, path: path, query: query)
+        let url = PathAndQuery(version.url)
+        let route = routes.route(of: url, authority: version.chainKey.authority)
         guard !version.chainKey.scope.isPrivate, let dictionary = route.dictionary,
             route.policy.scope == .public, route.policy.admits(version),
-            isChain(version.chainKey, of: version, path: path, query: query, dictionary, route)
+            isChain(of: version, url, dictionary, route)
         else { return nil }
         return dictionary
     }
@@ -45,13 +45,12 @@ package struct CurrentRoutes: Sendable {
     }
 
     private func isChain(
-        _ chain: ChainKey, of version: Version, path: String, query: String?, _ dictionary: DictionaryPolicy,
-        _ route: Route
+        of version: Version, _ url: PathAndQuery, _ dictionary: DictionaryPolicy, _ route: Route
     ) -> Bool {
         // The upstream chose this match, and would choose it again.
         if version.isUpstreamMatch { return true }
-        return route.matchValue(path: path, query: query) == chain.match
-            && dictionary.matchDest == chain.matchDest
+        return route.matchValue(of: url) == version.chainKey.match
+            && dictionary.matchDest == version.chainKey.matchDest
     }
 }
 

@@ -1,4 +1,3 @@
-internal import Dictionaries
 internal import Primitives
 
 /// Remembers when a message about each route was logged, so that reloads do not repeat it.

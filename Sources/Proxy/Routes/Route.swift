@@ -92,18 +92,15 @@ final class Route: Sendable {
     }
 
     /// Returns the `match` of an offer, or nil if dictionaries are off or a pattern cannot express it.
-    func matchValue(path: String, query: String?) -> String? {
-        dictionary?.covers.matchValue(
-            forPath: path, query: query, route: match.first(path: path, query: query))
+    func matchValue(of url: PathAndQuery) -> String? {
+        dictionary?.covers.matchValue(for: url, route: match.first(url))
     }
 
     /// True if the route may use and offer dictionaries.
     var usesDictionaries: Bool { policy.areDictionariesOn && policy.hasDictionary }
 
     /// Returns the match that the pages at such paths share.
-    func pageMatch(path: String, query: String?) -> String {
-        matchValue(path: path, query: query) ?? text
-    }
+    func pageMatch(of url: PathAndQuery) -> String { matchValue(of: url) ?? text }
 
     /// Takes the hourly warning that clients do not keep the route's offers; returns true if it is due.
     ///

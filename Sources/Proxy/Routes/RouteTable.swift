@@ -7,7 +7,7 @@ struct RouteTable: Sendable {
     /// The routes by host; nil if all routes are for every host.
     private let hosts: HostIndex?
     /// The route's position for each pattern.
-    private let places: [Int]
+    private let positions: [Int]
     private let unmatched: Route
     /// True if any route announces dictionaries.
     let announces: Bool
@@ -15,12 +15,13 @@ struct RouteTable: Sendable {
     /// - Parameter upstreams: the upstreams of the routes; nil where nothing is forwarded.
     init(_ configuration: Configuration, names: RouteNames, upstreams: UpstreamGroups? = nil) {
         routes = configuration.routes.map {
-            Route(index: names.place(of: $0.text), $0, in: configuration, upstream: upstreams?[$0.upstream])
+            Route(
+                index: names.position(of: $0.text), $0, in: configuration, upstream: upstreams?[$0.upstream])
         }
         hosts = HostIndex(configuration.routes.map(\.hosts))
         matches = PatternIndex(routes.flatMap(\.match.patterns))
-        places = routes.enumerated().flatMap { place, route in
-            Array(repeating: place, count: route.match.patterns.count)
+        positions = routes.enumerated().flatMap { position, route in
+            Array(repeating: position, count: route.match.patterns.count)
         }
         var none = RouteConfiguration.implied
         none.dictionary = nil
@@ -35,8 +36,7 @@ struct RouteTable: Sendable {
     }
 
     func route(of version: Dictionaries.Version) -> Route {
-        let (path, query) = version.pathAndQuery
-        return route(authority: version.chainKey.authority, path: path, query: query)
+        route(of: PathAndQuery(version.url), authority: version.chainKey.authority)
     }
 
     /// Returns true if bodies of the route may have URLs of their own.
@@ -47,24 +47,16 @@ struct RouteTable: Sendable {
     /// Returns the route of a request, or a route without dictionaries.
     ///
     /// The authority is in normal form; its port does not count.
-    func route(authority: String?, path: String, query: String?) -> Route {
+    func route(of url: PathAndQuery, authority: String?) -> Route {
         // Without a closure over the table, which would copy it.
         guard let hosts else {
-            guard let match = matches.first(path: path, query: query) else { return unmatched }
-            return routes[places[match]]
+            guard let match = matches.first(path: url.path, query: url.query) else { return unmatched }
+            return routes[positions[match]]
         }
-        let (members, places) = (hosts.routes(for: authority), places)
-        let match = matches.first(path: path, query: query) { members.contains(places[$0]) }
+        let (members, positions) = (hosts.routes(for: authority), positions)
+        let match = matches.first(path: url.path, query: url.query) { members.contains(positions[$0]) }
         guard let match else { return unmatched }
-        return routes[places[match]]
-    }
-}
-
-extension Dictionaries.Version {
-    /// The path and query of its URL, split by bytes: opening a store judges all of its versions by their paths.
-    var pathAndQuery: (path: String, query: String?) {
-        guard let mark = url.utf8.firstIndex(of: UInt8(ascii: "?")) else { return (url, nil) }
-        return (String(url[..<mark]), String(url[url.utf8.index(after: mark)...]))
+        return routes[positions[match]]
     }
 }
 
@@ -78,16 +70,16 @@ struct RouteNames: Sendable {
 
     /// The matches in the order of their positions.
     private(set) var texts: [String] = []
-    private var places: [String: Int] = [:]
+    private var positions: [String: Int] = [:]
 
     init(_ configuration: Configuration, after former: RouteNames? = nil) {
         if let former { self = former }
-        for route in configuration.routes where places[route.text] == nil && texts.count < Self.countMax {
-            places[route.text] = texts.count
+        for route in configuration.routes where positions[route.text] == nil && texts.count < Self.countMax {
+            positions[route.text] = texts.count
             texts.append(route.text)
         }
     }
 
     /// Returns the position of a match.
-    func place(of text: String) -> Int? { places[text] }
+    func position(of text: String) -> Int? { positions[text] }
 }

@@ -37,8 +37,8 @@ package struct Inheritance: Equatable, Sendable {
     /// Takes the sockets; throws if a descriptor is not a listening socket.
     package func sockets() throws(StartError) -> InheritedSockets {
         var members: [InheritedSockets.Member] = []
-        for (place, name) in names.enumerated() {
-            let descriptor = Self.first + Int32(clamping: place)
+        for (index, name) in names.enumerated() {
+            let descriptor = Self.first + Int32(clamping: index)
             guard let socket = ListeningSocket.inherited(descriptor) else {
                 throw .wrongInheritance(
                     "descriptor \(descriptor)\(name.isEmpty ? "" : " (\(name))") is no listening stream socket: in the "

@@ -19,28 +19,28 @@ struct Balancer: Sendable {
         _ count: Int, by rule: Rule, standing: (Int) -> EndpointHealth.Standing?, active: (Int) -> Int
     ) -> Int? {
         guard count > 0 else { return nil }
-        var least: (place: Int, active: Int)?
-        var leastBad: (place: Int, badness: Int64)?
+        var least: (index: Int, active: Int)?
+        var leastBad: (index: Int, badness: Int64)?
         for step in 0..<count {
-            let place = (next % count + step) % count
-            switch standing(place) {
+            let index = (next % count + step) % count
+            switch standing(index) {
             case nil: continue
             // A trial request is a request like others and takes no detour.
-            case .due: return take(place, count)
+            case .due: return take(index, count)
             case .up:
-                guard rule == .leastConnections else { return take(place, count) }
-                let active = active(place)
-                if active < least?.active ?? .max { least = (place, active) }
+                guard rule == .leastConnections else { return take(index, count) }
+                let active = active(index)
+                if active < least?.active ?? .max { least = (index, active) }
             case .out(let badness):
-                if leastBad.map({ badness < $0.badness }) ?? true { leastBad = (place, badness) }
+                if leastBad.map({ badness < $0.badness }) ?? true { leastBad = (index, badness) }
             }
         }
-        guard let place = least?.place ?? leastBad?.place else { return nil }
-        return take(place, count)
+        guard let index = least?.index ?? leastBad?.index else { return nil }
+        return take(index, count)
     }
 
-    private mutating func take(_ place: Int, _ count: Int) -> Int {
-        next = (place + 1) % count
-        return place
+    private mutating func take(_ index: Int, _ count: Int) -> Int {
+        next = (index + 1) % count
+        return index
     }
 }

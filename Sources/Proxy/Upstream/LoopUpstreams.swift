@@ -44,16 +44,16 @@ final class LoopUpstream {
         if members.count == 1 { return tried.isEmpty ? members[0] : nil }
         // If another loop takes the trial first, choose again.
         for _ in 0...members.count {
-            let place = balancer.choose(
+            let index = balancer.choose(
                 members.count, by: rule,
-                standing: { place in
-                    let server = members[place].server
+                standing: { index in
+                    let server = members[index].server
                     guard tried.isEmpty || !tried.contains(where: { $0 === server }) else { return nil }
                     return server.standing(now: now)
                 },
                 active: { members[$0].server.activeCount })
-            guard let place else { return nil }
-            let member = members[place]
+            guard let index else { return nil }
+            let member = members[index]
             guard member.server.standing(now: now) == .due, !member.server.beginTrial(now: now) else {
                 return member
             }

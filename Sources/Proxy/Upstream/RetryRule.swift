@@ -69,7 +69,7 @@ struct RetryBudget: Sendable {
     /// Counts a request at `now`, in milliseconds.
     mutating func count(now: Int64) {
         advance(to: now / 1000)
-        requests[place] &+= 1
+        requests[slot] &+= 1
     }
 
     /// Takes a retry; returns false if none is left.
@@ -77,19 +77,19 @@ struct RetryBudget: Sendable {
         advance(to: now / 1000)
         let allowed = Self.retriesMin + requests.reduce(0, &+) / Self.requestsPerRetry
         guard retries.reduce(0, &+) < allowed else { return false }
-        retries[place] += 1
+        retries[slot] += 1
         return true
     }
 
-    private var place: Int { Int(second % Int64(Self.seconds)) }
+    private var slot: Int { Int(second % Int64(Self.seconds)) }
 
     private mutating func advance(to now: Int64) {
         guard now > second else { return }
         // Clear the seconds that have left the window.
         for _ in 0..<min(now - second, Int64(Self.seconds)) {
             second += 1
-            requests[place] = 0
-            retries[place] = 0
+            requests[slot] = 0
+            retries[slot] = 0
         }
         second = now
     }

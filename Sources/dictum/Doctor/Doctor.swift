@@ -131,11 +131,11 @@ struct Doctor: Sendable {
     }
 
     private func probe(
-        _ offer: DoctorProbe.Offer, _ seen: inout DoctorObservations, at place: FetchURL? = nil,
+        _ offer: DoctorProbe.Offer, _ seen: inout DoctorObservations, at other: FetchURL? = nil,
         by client: FetchClient, _ dictionary: HeldDictionary? = nil
     ) throws(FetchError) {
         let visit = FetchVisit(
-            url: place ?? url, accepted: Self.accepted, offering: dictionary, fields: fields)
+            url: other ?? url, accepted: Self.accepted, offering: dictionary, fields: fields)
         let response = try send(visit, by: client, isDocument: seen.isDocument)
         seen.probes.append(DoctorProbe(offer, visit, response))
     }
@@ -187,11 +187,6 @@ struct Doctor: Sendable {
 
     private static func unknown() -> HeldDictionary {
         let bytes = (0..<unknownBytes).map { _ in UInt8.random(in: 0 ... .max) }
-        let body = Body(bytes)
-        return HeldDictionary(
-            record: CachedDictionary(
-                url: "", match: "", matchDest: [], id: "", digest: body.digest.hex, bytes: body.count,
-                etag: nil,
-                storedAt: 0, usableSeconds: 0, expiresAt: 0), body: body)
+        return HeldDictionary(Body(bytes))
     }
 }

@@ -22,12 +22,6 @@ struct DoctorBrowser {
 
         /// True if the body came as a delta.
         var isDelta: Bool { error == nil && (coding == "dcz" || coding == "dcb") }
-
-        enum CodingKeys: String, CodingKey {
-            case number, status, advertised, coding, error
-            case wireBytes = "wire_bytes"
-            case bodyBytes = "body_bytes"
-        }
     }
 
     /// The fetches to make.

@@ -115,11 +115,5 @@ struct DoctorDictionary: Sendable {
     }
 
     /// The dictionary in the form in which a request offers it.
-    var held: HeldDictionary {
-        HeldDictionary(
-            record: CachedDictionary(
-                url: url.text, match: offer?.match ?? "", matchDest: offer?.matchDest ?? [],
-                id: offer?.id ?? "", digest: body.digest.hex, bytes: body.count, etag: nil, storedAt: 0,
-                usableSeconds: 0, expiresAt: 0), body: body)
-    }
+    var held: HeldDictionary { HeldDictionary(body, url: url.text, offer: offer) }
 }

@@ -1,5 +1,3 @@
-internal import Foundation
-
 /// The whole estimate, for people and as JSON.
 struct EstimateReport: Encodable, Sendable {
     /// The suggested routes of one origin.
@@ -30,11 +28,5 @@ struct EstimateReport: Encodable, Sendable {
     }
 
     /// A JSON object on one line.
-    var json: String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        encoder.keyEncodingStrategy = .convertToSnakeCase
-        // Strings, numbers and Booleans cannot fail to encode.
-        return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
-    }
+    var json: String { OutputFormat.json(self) }
 }

@@ -125,21 +125,22 @@ struct Estimator {
 
     private func facts(of history: ResourceHistory) -> (RequestFacts, ResponseFacts) {
         let headers = history.lastHead?.headers ?? Headers()
-        var request = RequestFacts(
-            hasPersonalQuery: policy.personal.hasPersonalQuery(history.url.query),
-            isPathNormal: NormalPath.isNormal(history.url.path))
+        var request = RequestFacts()
+        request.hasPersonalQuery = policy.personal.hasPersonalQuery(history.url.query)
+        request.isPathNormal = NormalPath.isNormal(history.url.path)
         // A HAR file does not tell which credentials exactly; both have the same effect.
         request.hasCookie = history.hasCredentials
-        let names = headers.values(.setCookie).map { String($0.prefix { $0 != "=" && $0 != ";" }) }
         let type = history.mediaType?.prefix { $0 != ";" }.lowercased()
-        return (
-            request,
-            ResponseFacts(
-                contentType: headers.first(.contentType) ?? type,
-                cacheControl: CacheControl(headers.values(.cacheControl)),
-                varyNames: Vary.names(headers.values(.vary)), setCookieNames: names,
-                bodyBytes: history.versions.last?.count)
-        )
+        var response = ResponseFacts()
+        response.contentType = headers.first(.contentType) ?? type
+        response.cacheControl = CacheControl(headers.values(.cacheControl))
+        response.sentCacheControl = response.cacheControl
+        response.varyNames = Vary.names(headers.values(.vary))
+        response.setCookieNames = headers.values(.setCookie).map {
+            String($0.prefix { $0 != "=" && $0 != ";" })
+        }
+        response.bodyBytes = history.versions.last?.count
+        return (request, response)
     }
 
     private func judgement(of history: ResourceHistory) -> ResponseJudgement? {

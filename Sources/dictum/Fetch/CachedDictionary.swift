@@ -1,5 +1,4 @@
 internal import Dictionaries
-internal import Foundation
 
 /// A client's record of a dictionary: its origin, its pattern and its lifetime (RFC 9842 section 2.1).
 struct CachedDictionary: Codable, Equatable, Sendable {
@@ -24,14 +23,6 @@ struct CachedDictionary: Codable, Equatable, Sendable {
     let usableSeconds: Int64
     /// The end of its lifetime, in seconds since 1970.
     let expiresAt: Int64
-
-    enum CodingKeys: String, CodingKey {
-        case format, url, match, id, digest, bytes, etag
-        case matchDest = "match_dest"
-        case storedAt = "stored_at"
-        case usableSeconds = "usable_seconds"
-        case expiresAt = "expires_at"
-    }
 
     /// Returns true if it may be advertised at `now`, in seconds since 1970.
     func isUsable(at now: Int64) -> Bool { now < expiresAt }

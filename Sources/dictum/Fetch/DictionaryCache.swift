@@ -40,6 +40,7 @@ struct DictionaryCache: Sendable {
     /// Returns false, and keeps nothing, if the dictionary is too large.
     func store(_ record: CachedDictionary, _ body: Body) throws(SystemError) -> Bool {
         let encoder = JSONEncoder()
+        encoder.keyEncodingStrategy = .convertToSnakeCase
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         guard body.count <= dictionaryBytesMax, let json = try? encoder.encode(record),
             json.count <= Self.recordBytesMax
@@ -61,9 +62,11 @@ struct DictionaryCache: Sendable {
 
     /// Reads the records; removes those that are invalid.
     private func records() -> [CachedDictionary] {
-        names(endingIn: CachedDictionary.fileExtension).prefix(countMax * 2).compactMap { name in
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        return names(endingIn: CachedDictionary.fileExtension).prefix(countMax * 2).compactMap { name in
             guard let bytes = read(name, max: Self.recordBytesMax),
-                let record = try? JSONDecoder().decode(CachedDictionary.self, from: Data(bytes)),
+                let record = try? decoder.decode(CachedDictionary.self, from: Data(bytes)),
                 record.format == CachedDictionary.currentFormat, record.fileName == name,
                 Digest(hex: record.digest) != nil
             else {
@@ -141,6 +144,17 @@ extension Digest {
 struct HeldDictionary: Sendable {
     let record: CachedDictionary
     let body: Body
+}
+
+extension HeldDictionary {
+    /// Makes a dictionary for the requests of this process alone.
+    init(_ body: Body, url: String = "", offer: UseAsDictionary? = nil) {
+        record = CachedDictionary(
+            url: url, match: offer?.match ?? "", matchDest: offer?.matchDest ?? [], id: offer?.id ?? "",
+            digest: body.digest.hex, bytes: body.count, etag: nil, storedAt: 0, usableSeconds: 0, expiresAt: 0
+        )
+        self.body = body
+    }
 }
 
 /// Writes files that are either whole or absent.

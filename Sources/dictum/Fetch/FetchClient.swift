@@ -1,4 +1,3 @@
-internal import Dictionaries
 internal import Dispatch
 internal import HTTP
 internal import Primitives
@@ -73,8 +72,7 @@ final class FetchClient: Sendable {
         loop.execute { [token] core in
             guard let part = core.handler(token, as: FetchLoop.self) else { return }
             let exchange = FetchExchange(
-                request, to: part.target(of: request, at: endpoint), bodyBytesMax: Self.bodyBytesMax,
-                dialer: part.dialer, onSend: onSend
+                request, to: part.target(of: request, at: endpoint), dialer: part.dialer, onSend: onSend
             ) { result in
                 outcome.withLock { $0 = result }
                 ended.signal()

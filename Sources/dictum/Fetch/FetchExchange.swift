@@ -25,7 +25,6 @@ final class FetchExchange: VersionedResponseHandler {
     private let dialer: ClientDialer
     private let request: RequestHead
     private let target: UpstreamTarget
-    private let bodyBytesMax: Int
     private let onSend: (HTTPVersion) -> Void
     private var onEnd: ((Outcome) -> Void)?
     private var connection: (any RequestStream)?
@@ -35,12 +34,11 @@ final class FetchExchange: VersionedResponseHandler {
     private var isSecondTry = false
 
     init(
-        _ request: RequestHead, to target: UpstreamTarget, bodyBytesMax: Int, dialer: ClientDialer,
+        _ request: RequestHead, to target: UpstreamTarget, dialer: ClientDialer,
         onSend: @escaping (HTTPVersion) -> Void, onEnd: @escaping (Outcome) -> Void
     ) {
         self.request = request
         self.target = target
-        self.bodyBytesMax = bodyBytesMax
         self.dialer = dialer
         self.onSend = onSend
         self.onEnd = onEnd
@@ -74,13 +72,13 @@ final class FetchExchange: VersionedResponseHandler {
     func switchedProtocols(_ head: ResponseHead) {}
 
     func receivedHead(_ head: consuming ResponseHead, framing: BodyFraming) {
-        if case .length(let count) = framing, count > UInt64(bodyBytesMax) { return refuse() }
+        if case .length(let count) = framing, count > UInt64(FetchClient.bodyBytesMax) { return refuse() }
         self.head = head
     }
 
     func receivedBody(_ bytes: Span<UInt8>) {
         guard onEnd != nil else { return }
-        guard bytes.count <= bodyBytesMax - body.count else { return refuse() }
+        guard bytes.count <= FetchClient.bodyBytesMax - body.count else { return refuse() }
         body.append(bytes)
     }
 
@@ -110,7 +108,7 @@ final class FetchExchange: VersionedResponseHandler {
     private func refuse() {
         let onEnd = onEnd
         abort()
-        onEnd?(.failure(.tooLarge(bodyBytesMax)))
+        onEnd?(.failure(.tooLarge(FetchClient.bodyBytesMax)))
     }
 
     private func end(_ outcome: Outcome) {

@@ -5,7 +5,8 @@ enum FetchTranscript {
     static func print(_ head: RequestHead, _ version: HTTPVersion) {
         var bytes: [UInt8] = []
         HeadWriter.write(head, into: &bytes)
-        let line = "\(head.method.text) \(pathAndQuery(of: head)) \(version.shortText)"
+        let target = String(decoding: head.target.pathAndQuery, as: UTF8.self)
+        let line = "\(head.method.text) \(target) \(version.shortText)"
         print(bytes, startLine: version == .http2 ? line : nil, prefix: "> ")
     }
 
@@ -21,12 +22,6 @@ enum FetchTranscript {
         var bytes: [UInt8] = []
         trailers.write(into: &bytes)
         print(bytes, startLine: nil, prefix: "< ")
-    }
-
-    private static func pathAndQuery(of head: RequestHead) -> String {
-        var bytes: [UInt8] = []
-        head.target.writePathAndQuery(into: &bytes)
-        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// Prints the lines of a head, including the empty one; the parser has excluded control characters.

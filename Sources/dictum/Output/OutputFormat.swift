@@ -60,8 +60,10 @@ enum OutputFormat {
         }.joined(separator: "\n")
     }
 
+    /// Returns a JSON object on one line, with keys in snake case.
     static func json(_ value: some Encodable) -> String {
         let encoder = JSONEncoder()
+        encoder.keyEncodingStrategy = .convertToSnakeCase
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         // Strings, numbers and Booleans cannot fail to encode.
         return (try? encoder.encode(value)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"

@@ -1,7 +1,6 @@
 internal import Dictionaries
 internal import Foundation
 internal import Logging
-internal import Proxy
 internal import Synchronization
 
 /// The operator's log on standard error: one line per event, as text or as JSON.
@@ -42,18 +41,18 @@ struct StandardErrorLog: LogHandler {
 ///
 /// Safe from any thread.
 final class LogThreshold: Sendable {
-    private let place: Atomic<Int>
+    private let rank: Atomic<Int>
 
     init(_ level: Logger.Level) {
-        place = Atomic(Self.place(of: level))
+        rank = Atomic(Self.rank(of: level))
     }
 
     var level: Logger.Level {
-        get { Logger.Level.allCases[place.load(ordering: .relaxed)] }
-        set { place.store(Self.place(of: newValue), ordering: .relaxed) }
+        get { Logger.Level.allCases[rank.load(ordering: .relaxed)] }
+        set { rank.store(Self.rank(of: newValue), ordering: .relaxed) }
     }
 
-    private static func place(of level: Logger.Level) -> Int {
+    private static func rank(of level: Logger.Level) -> Int {
         Logger.Level.allCases.firstIndex(of: level) ?? 0
     }
 }

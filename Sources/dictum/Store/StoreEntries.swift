@@ -14,12 +14,6 @@ struct ChainEntry: Encodable {
     /// The number of versions that a configured route would create; nil without a configuration.
     let current: Int?
 
-    enum CodingKeys: String, CodingKey {
-        case authority, match, scope, versions, bytes, current
-        case matchDest = "match_dest"
-        case lastWanted = "last_wanted"
-    }
-
     static let title = ["AUTHORITY", "MATCH", "VERSIONS", "SIZE", "LAST WANTED", "USED"]
 
     /// Summarizes the versions of one chain; there is at least one.
@@ -70,19 +64,11 @@ struct VersionEntry: Encodable {
     let admitted: String
     let lastWanted: String
     /// The seconds after which it goes, counted from when it was last wanted.
-    let maxAge: Int
+    let maxAgeSeconds: Int
     /// True if the upstream named the chain.
     let upstreamMatch: Bool
     /// True if a configured route would create it; nil without a configuration.
     let current: Bool?
-
-    enum CodingKeys: String, CodingKey {
-        case sha256, base64, authority, match, url, variant, etag, type, bytes, admitted, current
-        case matchDest = "match_dest"
-        case lastWanted = "last_wanted"
-        case maxAge = "max_age_seconds"
-        case upstreamMatch = "upstream_match"
-    }
 
     static let title = ["DIGEST", "AUTHORITY", "URL", "SIZE", "ADMITTED", "LAST WANTED", "USED"]
 
@@ -99,7 +85,7 @@ struct VersionEntry: Encodable {
         bytes = version.bytes
         admitted = OutputFormat.time(version.admittedAt)
         lastWanted = OutputFormat.time(version.lastWanted)
-        maxAge = version.maxAge
+        maxAgeSeconds = version.maxAge
         upstreamMatch = version.isUpstreamMatch
         current = isCurrent.map { $0(version) }
     }
@@ -119,7 +105,7 @@ struct VersionEntry: Encodable {
             ("match", match + (upstreamMatch ? " (named by the upstream)" : "")),
             ("match-dest", matchDest.joined(separator: " ")), ("url", url), ("variant", variant),
             ("etag", etag ?? ""), ("type", type ?? ""), ("size", "\(bytes)"), ("admitted", admitted),
-            ("last wanted", lastWanted), ("max age", "\(maxAge) s"), ("used", used),
+            ("last wanted", lastWanted), ("max age", "\(maxAgeSeconds) s"), ("used", used),
         ]
         return OutputFormat.table(facts.filter { !$0.1.isEmpty }.map { ["\($0.0):", $0.1] })
     }

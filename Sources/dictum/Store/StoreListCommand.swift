@@ -41,7 +41,7 @@ struct StoreListCommand: ParsableCommand {
             } else {
                 print(entries, ChainEntry.title, entries.map(\.cells), hidden)
             }
-            if !json { print(Self.summary(entries, hidden)) }
+            if !json { Swift.print(Self.summary(entries, hidden)) }
         }
     }
 
@@ -57,8 +57,6 @@ struct StoreListCommand: ParsableCommand {
             Swift.print(OutputFormat.table([title] + cells))
         }
     }
-
-    private func print(_ line: String) { Swift.print(line) }
 
     private func newestFirst(_ versions: [Version]) -> [Version] {
         var list: [Version] = []

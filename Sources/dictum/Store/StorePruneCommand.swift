@@ -81,11 +81,11 @@ struct StorePruning {
         var kept: [Version] = []
         var newer: [ChainKey: Int] = [:]
         for version in versions.reversed() {
-            let place = newer[version.chainKey, default: 0]
-            if let cause = cause(of: version, place: place, routes) {
+            let newerCount = newer[version.chainKey, default: 0]
+            if let cause = cause(of: version, newerCount: newerCount, routes) {
                 victims.append((version, cause))
             } else {
-                newer[version.chainKey] = place + 1
+                newer[version.chainKey] = newerCount + 1
                 kept.append(version)
             }
         }
@@ -93,15 +93,15 @@ struct StorePruning {
             + beyondLimits(kept, usedBytes: usedBytes - victims.reduce(0) { $0 + $1.version.bytes })
     }
 
-    /// Returns why a version goes when its chain has `place` newer ones, regardless of the store's limits; nil if
+    /// Returns why a version goes when its chain has `newerCount` newer ones, regardless of the store's limits; nil if
     /// it stays.
-    private func cause(of version: Version, place: Int, _ routes: CurrentRoutes?) -> Cause? {
+    private func cause(of version: Version, newerCount: Int, _ routes: CurrentRoutes?) -> Cause? {
         if version.isPinned(at: now) { return nil }
         let policy = routes?.policy(for: version)
         let maxAge = min(version.maxAge, policy.map { $0.maxAge / 1000 } ?? .max)
         if isOld(version, maxAge: maxAge) { return .age }
         if removesUnusedRoutes, routes != nil, policy == nil { return .route }
-        if let policy, place >= policy.versions { return .versions }
+        if let policy, newerCount >= policy.versions { return .versions }
         return nil
     }
 

@@ -78,17 +78,10 @@ struct StoreRemoval {
             let bytes: Int
             let cause: String?
         }
-        let isDryRun: Bool
-        let count: Int
-        let bytes: Int
+        let dryRun: Bool
+        let removedVersions: Int
+        let removedBytes: Int
         let versions: [Entry]
-
-        enum CodingKeys: String, CodingKey {
-            case versions
-            case isDryRun = "dry_run"
-            case count = "removed_versions"
-            case bytes = "removed_bytes"
-        }
     }
 
     /// Removes versions, prints one line per version and the total, and returns the space to the file system.
@@ -110,7 +103,8 @@ struct StoreRemoval {
     private func json(_ removed: [Version], _ why: (Version) -> String?) -> String {
         OutputFormat.json(
             Report(
-                isDryRun: isDryRun, count: removed.count, bytes: removed.reduce(0) { $0 + $1.bytes },
+                dryRun: isDryRun, removedVersions: removed.count,
+                removedBytes: removed.reduce(0) { $0 + $1.bytes },
                 versions: removed.map {
                     .init(
                         sha256: $0.digest.hex, authority: $0.chainKey.authority, url: $0.url, bytes: $0.bytes,

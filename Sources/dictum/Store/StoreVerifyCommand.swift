@@ -25,14 +25,8 @@ struct StoreVerifyCommand: ParsableCommand {
         var bodies = 0
         var bytes = 0
         var damaged: [Damaged] = []
-        var removed = 0
-        var unchecked = 0
-
-        enum CodingKeys: String, CodingKey {
-            case bodies, bytes, damaged
-            case removed = "removed_versions"
-            case unchecked = "unchecked_private_versions"
-        }
+        var removedVersions = 0
+        var uncheckedPrivateVersions = 0
     }
 
     func run() throws {
@@ -47,9 +41,9 @@ struct StoreVerifyCommand: ParsableCommand {
                         sha256: digest.hex, reason: reason,
                         urls: versions.map { $0.chainKey.authority + $0.url }
                     ))
-                if repair { report.removed += try opened.catalogue.remove(versions).count }
+                if repair { report.removedVersions += try opened.catalogue.remove(versions).count }
             }
-            report.unchecked = try opened.catalogue.hidden().versions
+            report.uncheckedPrivateVersions = try opened.catalogue.hidden().versions
             print(json ? OutputFormat.json(report) : text(report))
             if !report.damaged.isEmpty && !repair { throw ExitCode.failure }
         }
@@ -81,9 +75,10 @@ struct StoreVerifyCommand: ParsableCommand {
         let sum =
             "\(OutputFormat.count(report.bodies, "body")) read, \(OutputFormat.size(report.bytes)) intact, "
             + "\(report.damaged.count) damaged"
-            + (repair ? ", \(OutputFormat.count(report.removed, "version")) removed" : "")
-            + (report.unchecked > 0
-                ? "; not read: \(OutputFormat.count(report.unchecked, "private version"))" : "")
+            + (repair ? ", \(OutputFormat.count(report.removedVersions, "version")) removed" : "")
+            + (report.uncheckedPrivateVersions > 0
+                ? "; not read: \(OutputFormat.count(report.uncheckedPrivateVersions, "private version"))"
+                : "")
         return (damaged + [sum]).joined(separator: "\n")
     }
 }

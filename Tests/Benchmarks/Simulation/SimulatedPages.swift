@@ -158,7 +158,8 @@ struct SimulatedPages {
     }
 
     private func find(_ held: Held, now: Int) -> Version? {
-        let found = reader.find(digest: held.digest, authority: "api.example", path: "/feed", query: nil)
+        let found = reader.find(
+            digest: held.digest, authority: "api.example", url: PathAndQuery(path: "/feed"))
         if let found { store.advertised(found, now: now) }
         return found
     }

@@ -4,6 +4,8 @@ internal import Testing
 extension Freshness {
     /// Returns true if the response is fresh, and not only usable while stale.
     fileprivate func isFresh(at now: Int64) -> Bool { ageSeconds(at: now) < lifetimeSeconds }
+
+    fileprivate func isUsable(at now: Int64) -> Bool { remainingSeconds(at: now) > 0 }
 }
 
 /// RFC 9111 section 4.2 for a private cache, and RFC 5861 section 3.

@@ -24,7 +24,6 @@ struct UseAsDictionaryTests {
         #expect(field.match == "/app/*/main.js")
         #expect(field.matchDest == ["script", ""])
         #expect(field.id == "a\"\\b")
-        #expect(field.type == "raw")
         #expect(field.ttl == 3600)
     }
 

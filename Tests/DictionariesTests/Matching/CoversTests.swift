@@ -8,7 +8,7 @@ struct CoversTests {
     ) throws -> String? {
         let route = try URLPattern(route)
         return try Covers(covers, groupNames: route.groupNames).matchValue(
-            forPath: path, query: query, route: route)
+            for: PathAndQuery(path: path, query: query), route: route)
     }
 
     @Test(

@@ -24,8 +24,12 @@ struct CrossOriginTests {
     func `the rule holds for every combination`(
         site: String?, mode: String?, origin: String?, allowed: String?, allows: Bool
     ) {
-        let request = RequestFacts(secFetchSite: site, secFetchMode: mode, origin: origin)
-        let response = ResponseFacts(accessControlAllowOrigin: allowed)
+        var request = RequestFacts()
+        request.secFetchSite = site.map(SecFetchSite.init)
+        request.secFetchMode = mode.map(SecFetchMode.init)
+        request.origin = origin
+        var response = ResponseFacts()
+        response.accessControlAllowOrigin = allowed
         #expect(CrossOrigin.allowsDictionary(request: request, response: response) == allows)
     }
 
@@ -35,7 +39,9 @@ struct CrossOriginTests {
             ("", false),
         ] as [(String?, Bool)])
     func `a private dictionary is for pages of the same origin`(site: String?, allows: Bool) {
-        #expect(CrossOrigin.allowsPrivateDictionary(request: RequestFacts(secFetchSite: site)) == allows)
+        var plain = RequestFacts()
+        plain.secFetchSite = site.map(SecFetchSite.init)
+        #expect(CrossOrigin.allowsPrivateDictionary(request: plain) == allows)
         let route = Facts.route { $0.scope = .private }
         let request = Facts.request {
             ($0.secFetchSite, $0.secFetchMode) = (site.map(SecFetchSite.init), .navigate)

@@ -8,13 +8,17 @@ enum Facts {
     static func request(
         accept: String = "gzip, br, zstd, dcb, dcz", _ change: (inout RequestFacts) -> Void = { _ in }
     ) -> RequestFacts {
-        var facts = RequestFacts(acceptEncoding: [accept], availableDictionary: digest)
+        var facts = RequestFacts()
+        facts.acceptEncoding = AcceptEncoding([accept])
+        facts.availableDictionary = digest
         change(&facts)
         return facts
     }
 
     static func response(_ change: (inout ResponseFacts) -> Void = { _ in }) -> ResponseFacts {
-        var facts = ResponseFacts(contentType: "application/json", bodyBytes: 100_000)
+        var facts = ResponseFacts()
+        facts.contentType = "application/json"
+        facts.bodyBytes = 100_000
         change(&facts)
         return facts
     }

@@ -10,8 +10,8 @@ struct IgnoredCookiesTests {
     }
 
     static func kept(_ line: String) throws -> String {
-        let cookies = try #require(IgnoredCookies(IgnoredCookies.defaults))
-        return String(decoding: cookies.kept(of: Array(line.utf8).span), as: UTF8.self)
+        try line.split(separator: ";").map { $0.trimmingPrefix(" ") }
+            .filter { try !$0.isEmpty && counts(String($0)) }.joined(separator: "; ")
     }
 
     @Test(arguments: [

@@ -21,7 +21,7 @@ import Testing
         let group = DispatchGroup()
         let (key, digest) = (key, body.digest)
         let lookups: [@Sendable () -> Version?] = [
-            { index.find(digest: digest, authority: "api.example", path: "/1", query: nil) },
+            { index.find(digest: digest, authority: "api.example", url: PathAndQuery(path: "/1")) },
             { index.version(VersionKey(chain: key, url: "/1", variant: ""), digest: digest) },
         ]
         for lookup in lookups {
@@ -67,8 +67,8 @@ import Testing
         var current = first
         let missed = misses(in: state.index) { step in
             let row = Version(
-                facts, id: first.id, rank: first.rank + Int64(step), chain: first.chain, admittedAt: 1,
-                lastWanted: 1)
+                facts, id: first.id, rank: first.rank + Int64(step), chain: first.chain,
+                Version.State(admittedAt: 1, lastWanted: 1))
             state.replace(current, by: row)
             current = row
         }
@@ -88,7 +88,7 @@ import Testing
         let missed = misses(in: state.index) { step in
             let row = Version(
                 facts, id: first.id + Int64(step), rank: first.rank + Int64(step), chain: first.chain,
-                admittedAt: 1, lastWanted: 1)
+                Version.State(admittedAt: 1, lastWanted: 1))
             state.replace(current, by: row)
             current = row
         }

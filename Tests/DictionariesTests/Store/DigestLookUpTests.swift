@@ -10,13 +10,13 @@ import Testing
             digest: body.digest, url: "/\(id)", variant: "", etag: nil, contentType: nil, bytes: 1000,
             maxAge: 10)
         let home = Chain(ChainKey(authority: authority, match: "/\(id)"))
-        return Version(facts, id: id, rank: rank, chain: home, admittedAt: 0, lastWanted: 0)
+        return Version(facts, id: id, rank: rank, chain: home, Version.State(admittedAt: 0, lastWanted: 0))
     }
 
     private func find(
         _ index: DictionaryIndex, _ id: Int64, _ body: Body = sampleBody(1), authority: String = "api.example"
     ) -> Version? {
-        index.find(digest: body.digest, authority: authority, path: "/\(id)", query: nil)
+        index.find(digest: body.digest, authority: authority, url: PathAndQuery(path: "/\(id)"))
     }
 
     @Test func `a digest leads to the versions of its authority, and to those of no other`() {

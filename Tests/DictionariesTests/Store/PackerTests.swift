@@ -14,7 +14,8 @@ import Testing
             digest: body.digest, url: url, variant: "", etag: nil, contentType: nil, bytes: body.count,
             maxAge: 10)
         return Version(
-            facts, id: Int64(number), rank: Int64(number), chain: Chain(chain), admittedAt: 0, lastWanted: 0)
+            facts, id: Int64(number), rank: Int64(number), chain: Chain(chain),
+            Version.State(admittedAt: 0, lastWanted: 0))
     }
 
     @Test mutating func `every form unpacks to its body`() throws {

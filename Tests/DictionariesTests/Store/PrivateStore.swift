@@ -17,10 +17,13 @@ struct PrivateStore {
         privateBytesMax: Int? = nil, log: @escaping @Sendable (OperatorEvent) -> Void = { _ in }
     ) throws {
         keys = try Self.keys(key)
-        store = try DictionaryStore(
-            configuration: StoreConfiguration(
-                path: path, maxBytes: maxBytes, maxChains: maxChains, memoryBytes: 64 << 20,
-                privateRows: .used(keys), privateBytesMax: privateBytesMax, retrySeconds: 3600, log: log))
+        var configuration = StoreConfiguration(path: path, maxBytes: maxBytes, log: log)
+        configuration.maxChains = maxChains
+        configuration.memoryBytes = 64 << 20
+        configuration.privateRows = .used(keys)
+        if let privateBytesMax { configuration.privateBytesMax = privateBytesMax }
+        configuration.retrySeconds = 3600
+        store = try DictionaryStore(configuration: configuration)
     }
 
     /// Returns the scope of a user.
@@ -64,6 +67,6 @@ struct PrivateStore {
     func version(_ body: Body, _ user: String, authority: String = "api.example") throws -> Version? {
         store.reader().find(
             digest: body.digest, authority: authority, scope: try scope(user, authority: authority),
-            path: "/feed", query: nil)
+            url: PathAndQuery(path: "/feed"))
     }
 }

@@ -16,7 +16,8 @@ import Testing
         let one = sampleBody(1)
         let version = store.admit(one, etag: "a")
         #expect(
-            reader.find(digest: one.digest, authority: "api.example", path: "/feed", query: "x=1") === version
+            reader.find(digest: one.digest, authority: "api.example", url: PathAndQuery("/feed?x=1"))
+                === version
         )
         #expect(reader.newest(VersionKey(chain: feedChain, url: "/feed", variant: "")) === version)
         #expect(reader.contains(chain: feedChain, digest: one.digest))
@@ -29,7 +30,9 @@ import Testing
     func `a digest is not found for another authority or path`(authority: String, path: String) {
         let one = sampleBody(1)
         store.admit(one)
-        #expect(store.reader().find(digest: one.digest, authority: authority, path: path, query: nil) == nil)
+        #expect(
+            store.reader().find(digest: one.digest, authority: authority, url: PathAndQuery(path: path))
+                == nil)
     }
 
     @Test func `a digest is found through whichever chain covers the path`() {
@@ -38,7 +41,7 @@ import Testing
             store.admit(one, chain: ChainKey(authority: "api.example", match: match))
         }
         let found = store.reader().find(
-            digest: one.digest, authority: "api.example", path: "/app/x", query: nil)
+            digest: one.digest, authority: "api.example", url: PathAndQuery(path: "/app/x"))
         #expect(found?.chainKey.match == "/app/*")
     }
 
@@ -141,7 +144,7 @@ import Testing
         let reader = store.reader()
         for number in 0..<1000 {
             let found = reader.find(
-                digest: one.digest, authority: "api.example", path: "/\(number)", query: nil,
+                digest: one.digest, authority: "api.example", url: PathAndQuery(path: "/\(number)"),
                 ownChain: ChainKey(authority: "api.example", match: "/\(number)"))
             #expect(found?.url == "/\(number)")
         }

@@ -106,7 +106,8 @@ struct StoreCapabilityTests {
                 store.admit(body, chain: twin, url: "/twin")
             }
             let reader = store.reader()
-            #expect(reader.find(digest: body.digest, authority: "a.test", path: "/a", query: nil) == nil)
+            #expect(
+                reader.find(digest: body.digest, authority: "a.test", url: PathAndQuery(path: "/a")) == nil)
             #expect(reader.version(chain: chain(), digest: body.digest) != nil)
             #expect(reader.version(chain: twin, digest: body.digest) != nil)
             #expect(reader.version(chain: chain(scope: .public), digest: body.digest) == nil)

@@ -69,7 +69,8 @@ import Testing
         for version in all {
             #expect(
                 index.find(
-                    digest: version.digest, authority: "api.example", path: version.chainKey.match, query: nil
+                    digest: version.digest, authority: "api.example",
+                    url: PathAndQuery(path: version.chainKey.match)
                 )
                     != nil)
         }

@@ -110,9 +110,11 @@ extension DictionaryStore {
         writeBytesPerSecond: Int = 1 << 40, retrySeconds: Double = 3600,
         log: @escaping @Sendable (OperatorEvent) -> Void = { _ in }
     ) throws(StoreError) -> DictionaryStore {
-        var configuration = StoreConfiguration(
-            path: path, maxBytes: maxBytes, maxChains: maxChains, memoryBytes: memoryBytes,
-            writeBytesPerSecond: writeBytesPerSecond, retrySeconds: retrySeconds, log: log)
+        var configuration = StoreConfiguration(path: path, maxBytes: maxBytes, log: log)
+        configuration.maxChains = maxChains
+        configuration.memoryBytes = memoryBytes
+        configuration.writeBytesPerSecond = writeBytesPerSecond
+        configuration.retrySeconds = retrySeconds
         // Versions become records even if only a few are used.
         configuration.versionsInUseMax = 1
         return try DictionaryStore(configuration: configuration)
@@ -180,7 +182,7 @@ extension DictionaryStore {
 
     /// Returns true if a request for `/feed` finds the digest.
     func finds(_ body: Body) -> Bool {
-        reader().find(digest: body.digest, authority: "api.example", path: "/feed", query: nil) != nil
+        reader().find(digest: body.digest, authority: "api.example", url: PathAndQuery(path: "/feed")) != nil
     }
 }
 

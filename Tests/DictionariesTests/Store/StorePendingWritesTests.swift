@@ -11,8 +11,7 @@ import Testing
         return (
             Version(
                 facts, id: id ?? Int64(seed), rank: rank ?? Int64(seed), chain: Chain(feedChain),
-                admittedAt: 0,
-                lastWanted: 0), body
+                Version.State(admittedAt: 0, lastWanted: 0)), body
         )
     }
 

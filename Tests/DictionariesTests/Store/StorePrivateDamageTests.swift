@@ -47,8 +47,9 @@ import Testing
         looking.close()
         #expect(try folder.sqlite("SELECT count(*) FROM private_version") == "2")
         let events = StoreEvents()
-        let without = try DictionaryStore(
-            configuration: StoreConfiguration(path: folder.database, privateRows: .removed, log: events.log))
+        var configuration = StoreConfiguration(path: folder.database, log: events.log)
+        configuration.privateRows = .removed
+        let without = try DictionaryStore(configuration: configuration)
         without.close()
         #expect(
             events.all == [.info("removed 2 private dictionaries from the store: no route is private now")])

@@ -156,7 +156,7 @@ import Testing
             for number in 0..<count {
                 let version = reader.find(
                     digest: one.digest, authority: "api.example", scope: try store.scope("\(number)"),
-                    path: "/feed", query: nil)
+                    url: PathAndQuery(path: "/feed"))
                 if let version { found.insert(version.id) }
             }
         }

@@ -21,9 +21,9 @@ import Testing
     private func open(_ folder: StoreFolder, only match: String, _ events: StoreEvents = StoreEvents()) throws
         -> DictionaryStore
     {
-        try DictionaryStore(
-            configuration: StoreConfiguration(
-                path: folder.database, isCurrent: { $0.chainKey.match == match }, log: events.log))
+        var configuration = StoreConfiguration(path: folder.database, log: events.log)
+        configuration.isCurrent = { $0.chainKey.match == match }
+        return try DictionaryStore(configuration: configuration)
     }
 
     @Test func `a version of no route is not found by anything when the store is opened`() throws {
@@ -68,13 +68,12 @@ import Testing
 
     @Test func `a reload has the last word where it comes while a former rule judges`() throws {
         let reload = Guarded<ReloadOnce>(ReloadOnce())
-        let store = try DictionaryStore(
-            configuration: StoreConfiguration(
-                path: ":memory:",
-                isCurrent: { _ in
-                    reload.withLock { $0.store.take() }?.restrict { _ in false }
-                    return true
-                }))
+        var configuration = StoreConfiguration(path: ":memory:")
+        configuration.isCurrent = { _ in
+            reload.withLock { $0.store.take() }?.restrict { _ in false }
+            return true
+        }
+        let store = try DictionaryStore(configuration: configuration)
         reload.withLock { $0.store = store }
         store.admit(sampleBody(1))
         #expect(reload.withLock { $0.store == nil })

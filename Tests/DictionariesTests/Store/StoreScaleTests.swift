@@ -39,7 +39,7 @@ import Testing
         let finding = clock.measure {
             for (number, digest) in digests.enumerated() {
                 let version = reader.find(
-                    digest: digest, authority: "api.example", path: "/items/\(number / 4)", query: nil)
+                    digest: digest, authority: "api.example", url: PathAndQuery(path: "/items/\(number / 4)"))
                 if version?.digest == digest { found += 1 }
             }
         }

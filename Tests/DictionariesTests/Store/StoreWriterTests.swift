@@ -169,8 +169,9 @@ import Testing
         #expect(try private2.finds(sampleBody(1), "ann") && !private2.finds(sampleBody(1), "bob"))
         #expect(!private2.store.finds(sampleBody(1)), "nor a public route")
         // It would remove them if it were the writer.
-        let without = try DictionaryStore(
-            configuration: StoreConfiguration(path: folder.database, privateRows: .removed))
+        var configuration = StoreConfiguration(path: folder.database)
+        configuration.privateRows = .removed
+        let without = try DictionaryStore(configuration: configuration)
         #expect(without.statistics.versions == 0)
         #expect(try folder.sqlite("SELECT count(*) FROM private_version") == "1")
         without.close()

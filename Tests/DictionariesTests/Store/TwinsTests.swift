@@ -11,7 +11,8 @@ import Testing
             digest: body.digest, url: "/\(id)", variant: "", etag: nil, contentType: nil, bytes: 1000,
             maxAge: 10)
         let home = Chain(ChainKey(authority: authority, scope: scope, match: "/\(id)"))
-        return Version(facts, id: id, rank: rank ?? id, chain: home, admittedAt: 0, lastWanted: 0)
+        return Version(
+            facts, id: id, rank: rank ?? id, chain: home, Version.State(admittedAt: 0, lastWanted: 0))
     }
 
     @Test func `each is the twin of the others with its body, and of nobody else`() {

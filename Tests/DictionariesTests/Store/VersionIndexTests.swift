@@ -32,7 +32,8 @@ import Testing
             contentType: known.body % 3 == 0 ? nil : "application/json", bytes: 100 + known.body,
             maxAge: maxAge)
         let home = index.chain(key(known.chain)) ?? Chain(key(known.chain))
-        return Version(facts, id: known.id, rank: known.rank, chain: home, admittedAt: 5, lastWanted: 7)
+        return Version(
+            facts, id: known.id, rank: known.rank, chain: home, Version.State(admittedAt: 5, lastWanted: 7))
     }
 
     /// Compares the index with the versions that the test knows.
@@ -66,7 +67,7 @@ import Testing
                     all.filter { $0.body == known.body && $0.chain % 2 == known.chain % 2 }.map(\.chain))
                 let byDigest = index.find(
                     digest: digest(known.body), authority: Self.authorities[known.chain % 2],
-                    path: "/\(known.chain)/x", query: nil)
+                    url: PathAndQuery(path: "/\(known.chain)/x"))
                 #expect(byDigest?.digest == digest(known.body) && byDigest?.chainKey == key(known.chain))
                 #expect(chains.contains(known.chain))
             }
@@ -190,11 +191,15 @@ import Testing
                 maxAge: 1)
         }
         index.insert(
-            Version(facts(1), id: 1, rank: 1, chain: chain, admittedAt: 0, lastWanted: 0, pinnedUntil: 900))
+            Version(
+                facts(1), id: 1, rank: 1, chain: chain,
+                Version.State(admittedAt: 0, lastWanted: 0, pinnedUntil: 900)))
         index.insert(
             Version(
-                facts(2), id: 2, rank: 2, chain: chain, admittedAt: 0, lastWanted: 0,
-                head: StoredHead([1, 2, 3], memory: HeadMemory(bytesMax: 100))))
+                facts(2), id: 2, rank: 2, chain: chain,
+                Version.State(
+                    admittedAt: 0, lastWanted: 0,
+                    head: StoredHead([1, 2, 3], memory: HeadMemory(bytesMax: 100)))))
         for other in 3...300 {
             index.insert(
                 version(

@@ -155,9 +155,9 @@ internal import Testing
 
     @Test func `a full store of max_size is pruned without passing it`() throws {
         let maxBytes = 2 << 20
-        let full = try DictionaryStore(
-            configuration: StoreConfiguration(
-                path: store.path, maxBytes: maxBytes, writeBytesPerSecond: 1 << 40))
+        var settings = StoreConfiguration(path: store.path, maxBytes: maxBytes)
+        settings.writeBytesPerSecond = 1 << 40
+        let full = try DictionaryStore(configuration: settings)
         for number in 1...60 {
             var body = FilledStore.body(number).bytes
             body += Noise.bytes(90_000, seed: UInt64(number))

@@ -9,11 +9,15 @@ final class TLSPair {
     let server: TLSTransport
     let client: TLSTransport
 
-    /// Connects and performs the handshake.
+    /// Connects and performs the handshake, which `isRefused` expects the server to fail.
     ///
     /// `nameCount` makes the certificate long; `sendBytes` limits the server's send buffer.
-    init(nameCount: Int = 0, sendBytes: Int32? = nil) throws {
-        let certificates = try TestCertificates()
+    init(
+        nameCount: Int = 0, sendBytes: Int32? = nil, certificates: TestCertificates? = nil,
+        isRefused: Bool = false, serverSettings: (inout TLSServerSettings) -> Void = { _ in },
+        clientSettings: (inout TLSClientSettings) -> Void = { _ in }
+    ) throws {
+        let certificates = try certificates ?? TestCertificates()
         if nameCount > 0 {
             let names = (0..<nameCount).map { "DNS:a-long-name-\($0).test" }.joined(separator: ",")
             try certificates.issue("server", names: "DNS:localhost,\(names)")
@@ -31,23 +35,26 @@ final class TLSPair {
         }
         let files = TLSServerSettings.Files(
             certificate: certificates.file("server.pem"), privateKey: certificates.file("server.key"))
-        let serving = try TLSServerContext(
-            TLSServerSettings(certificates: [files]), ticketKeys: TLSTicketKeys())
+        var server = TLSServerSettings(certificates: [files])
+        serverSettings(&server)
+        let serving = try TLSServerContext(server, ticketKeys: TLSTicketKeys())
         var settings = TLSClientSettings()
         settings.authority = certificates.file("ca.pem")
+        clientSettings(&settings)
         let upstream = TLSSessions.Upstream(host: "localhost", endpoint: listener.endpoint)
         let asking = try TLSClientContext(settings)
         guard let server = TLSTransport(far, serving: serving),
             let client = TLSTransport(near, to: upstream, by: asking, TLSSessions())
         else { throw SystemError(code: ENOMEM) }
         (self.server, self.client) = (server, client)
-        try shakeHands()
+        try shakeHands(isRefused: isRefused)
     }
 
-    private func shakeHands() throws {
+    private func shakeHands(isRefused: Bool) throws {
         for _ in 0..<1000 {
             let outcomes = [client.establish(), server.establish()]
-            if outcomes == [.done, .done] { return }
+            if isRefused, case .failed = outcomes[1] { return }
+            if outcomes == [.done, .done] { return try #require(!isRefused, "the client was let in") }
             try #require(outcomes.allSatisfy { $0 == .done || $0 == .wouldBlock }, "\(outcomes)")
             TLSPair.rest()
         }

@@ -35,7 +35,8 @@ final class TestClient: Sendable {
             token.withLock { $0 = core.add(response) }
             prepare(response)
             do throws(SystemError) {
-                let connection = try pool.connection(to: endpoint, fresh: fresh)
+                let target = UpstreamTarget(scheme: .http, authority: endpoint.text, endpoint: endpoint)
+                let connection = try pool.connection(from: pool.targetPool(for: target), fresh: fresh)
                 journal.note(connection.isReused ? "reused" : "new")
                 response.connection = connection
                 connection.begin(head, framing: framing, handler: response)

@@ -55,3 +55,19 @@ final class TestResponse: ResponseHandler, Handler {
         if !body.isEmpty { journal.note("body \(String(decoding: body, as: UTF8.self))") }
     }
 }
+
+extension UpstreamError {
+    fileprivate var label: String {
+        switch self {
+        case .connectFailed: "connect"
+        case .handshakeFailed: "tls"
+        case .connectTimeout: "connect-timeout"
+        case .stale: "stale"
+        case .closedBeforeHead: "closed"
+        case .malformed: "malformed"
+        case .headTimeout: "response-timeout"
+        case .truncated: "truncated"
+        case .idleTimeout: "idle-timeout"
+        }
+    }
+}

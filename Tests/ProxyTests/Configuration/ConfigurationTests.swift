@@ -39,7 +39,7 @@ func configuration(
     @Test func `without routes there is one for everything, in band`() throws {
         let route = try #require(try configuration("").routes.first)
         #expect(route.text == "/*")
-        #expect(route.match.first(path: "/any/path", query: "a=1") != nil)
+        #expect(route.match.first(PathAndQuery("/any/path?a=1")) != nil)
         #expect(route.dictionary?.delivery == .inBand)
         #expect(route.dictionary?.coversText == "path")
     }
@@ -101,7 +101,7 @@ func configuration(
         #expect(!configuration.dictionariesOn)
         let policy = try #require(configuration.routes[0].dictionary)
         let match = configuration.routes[0].match.patterns[0]
-        #expect(policy.covers.matchValue(forPath: "/a/1", query: nil, route: match) == "/b/1")
+        #expect(policy.covers.matchValue(for: PathAndQuery(path: "/a/1"), route: match) == "/b/1")
         #expect(policy.versions == 3)
         #expect(policy.maxAge == 300_000)
         #expect(policy.matchDest == ["script"])

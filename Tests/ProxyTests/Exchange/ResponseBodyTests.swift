@@ -357,9 +357,12 @@ extension ResponseBodyTests {
     }
 
     private func opened(_ coding: ContentCoding, held: [UInt8]) -> OpenedEncoder {
-        OpenedEncoder(
-            coding, bodyBytes: nil, level: nil, dictionary: nil, scope: .public, held: held, isChecked: false,
-            deltas: Deltas(preparedBytes: 1 << 20, cacheBytes: 1 << 20), memory: budget)
+        let resources = CodingResources(
+            pool: CompressionPool(width: 1), memory: budget,
+            deltas: Deltas(preparedBytes: 1 << 20, cacheBytes: 1 << 20), report: { _ in })
+        return OpenedEncoder(
+            coding, options: EncoderOptions(), scope: .public, held: held, isChecked: false,
+            resources: resources)
     }
 
     private func storeWithSlot() throws -> (DictionaryStore, AdmissionSlot) {

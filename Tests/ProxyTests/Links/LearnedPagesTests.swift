@@ -64,7 +64,7 @@ struct LearnedPagesTests {
     ])
     func `a Referer is read`(text: String, authority: String, path: String, query: String?) throws {
         let referer = try #require(Referer(text))
-        #expect(referer.authority == authority && referer.path == path && referer.query == query)
+        #expect(referer.authority == authority && referer.url == PathAndQuery(path: path, query: query))
         #expect(Referer("ftp://api.test/") == nil && Referer("about:client") == nil)
     }
 }

@@ -313,4 +313,38 @@ private func freePort() throws -> UInt16 {
         try proxy.reload("")
         #expect(try proxy.admin("GET /readyz HTTP/1.1", "Host: x").status == 200)
     }
+
+    @Test(arguments: [true, false])
+    func `a process that hands over closes its admin socket at once, one that drains keeps it`(
+        isHandedOver: Bool
+    ) throws {
+        let gate = Gate()
+        let proxy = try TestProxy(
+            Origin { _, connection in
+                gate.wait()
+                connection.send(json(old))
+            })
+        let admin = try TestProxy.port(proxy.server.adminEndpoint)
+        let client = try proxy.connect()
+        client.send(request("/feed", []))
+        try waitUntil("the upstream has the request") { !proxy.origin.requests.isEmpty }
+        let stopped = Gate()
+        proxy.isStopped = true
+        Thread.detachNewThread { [server = proxy.server] in
+            server.stop(drainMilliseconds: 60_000, isHandedOver: isHandedOver)
+            stopped.open()
+        }
+        if isHandedOver {
+            try waitUntil("the admin socket is closed") { (try? WireSocket(port: admin)) == nil }
+        } else {
+            try waitUntil("the process says that it drains") {
+                try proxy.admin("GET /readyz HTTP/1.1", "Host: x").status == 503
+            }
+        }
+        // The request in progress ends whole in either case.
+        gate.open()
+        #expect(try client.receive().carries(old))
+        #expect(stopped.wait())
+        proxy.origin.stop()
+    }
 }

@@ -14,8 +14,7 @@ internal import Testing
         var configuration = try Configuration.implied(upstream: "http://two.test:1", listen: "127.0.0.1:0")
         configuration.admin = nil
         let store = try DictionaryStore(
-            configuration: StoreConfiguration(
-                path: ":memory:", maxBytes: 1 << 24, maxChains: 10, memoryBytes: 1 << 24, log: { _ in }))
+            configuration: StoreConfiguration(path: ":memory:", maxBytes: 1 << 24))
         let loopback = try #require(IPAddress("127.0.0.1"))
         let both = [refusing, origin.port].map { Endpoint.ip(loopback, port: $0) }
         let upstreams = try ResolvedUpstreams(configuration, NameResolver { _, _ in both })

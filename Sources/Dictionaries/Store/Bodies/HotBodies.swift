@@ -188,8 +188,6 @@ struct PackedBodies: Sendable {
 
     private static let overheadBytes = 400
 
-    var count: Int { places.count }
-
     /// Returns the packed body and makes it the most recently used.
     mutating func packed(_ name: BodyName) -> PackedBody? {
         guard let place = places[name] else { return nil }

@@ -263,7 +263,9 @@ extension StoreCatalogue {
         let chains = Dictionary(grouping: versions, by: \.chainKey).values.filter { versions in
             !versions.contains { $0.isPinned(at: now) }
         }
-        return chains.map { $0.sorted { $0.isOlder(than: $1) } }.sorted { place($0) < place($1) }
+        return chains.map { $0.sorted { $0.isOlder(than: $1) } }.sorted {
+            evictionRank($0) < evictionRank($1)
+        }
     }
 
     /// Returns the versions that may be evicted, the first to go first.
@@ -271,17 +273,17 @@ extension StoreCatalogue {
     /// Versions of chains in probation come first, then the order is by the standing of their holders, then
     /// by the last contact. Versions that a Link names are left out.
     package static func versionsInOrderOfEviction(_ versions: [Version], now: Int) -> [Version] {
-        versions.filter { !$0.isPinned(at: now) }.sorted { place($0) < place($1) }
+        versions.filter { !$0.isPinned(at: now) }.sorted { evictionRank($0) < evictionRank($1) }
     }
 
-    private static func place(_ chain: [Version]) -> (Int, Int, Int64) {
+    private static func evictionRank(_ chain: [Version]) -> (Int, Int, Int64) {
         (
             chain.first?.chain.isEstablished == true ? 1 : 0, chain.reduce(0) { max($0, $1.wantedUntil) },
             chain.first?.rank ?? 0
         )
     }
 
-    private static func place(_ version: Version) -> (Int, Int, Int, Int64) {
+    private static func evictionRank(_ version: Version) -> (Int, Int, Int, Int64) {
         (
             version.chain.isEstablished ? 1 : 0, version.standing.rawValue, version.lastContact, version.rank
         )

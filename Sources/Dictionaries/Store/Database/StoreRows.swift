@@ -63,10 +63,11 @@ enum StoreRows {
             digest: digest, url: isNamed ? url : "", variant: variant, etag: row.text(4),
             contentType: row.text(5),
             bytes: size, maxAge: maxAge, isUpstreamMatch: row.integer(11) == 1)
-        return Version(
-            facts, id: id, rank: rank, chain: chain, admittedAt: min(admitted, now), lastWanted: wanted,
+        let state = Version.State(
+            admittedAt: min(admitted, now), lastWanted: wanted,
             pinnedUntil: pinned <= now + DictionaryStore.pinSecondsMax ? pinned : 0, head: head,
             demand: demand(row, now: now))
+        return Version(facts, id: id, rank: rank, chain: chain, state)
     }
 
     /// Returns the demand of a version; nil if the row was written before holders were counted.

@@ -73,13 +73,7 @@ extension StoreState {
     /// Returns the version with the chain object of the index: every chain has one object.
     private func inItsChain(_ own: Version) -> Version {
         guard let chain = index.chain(own.chainKey), chain !== own.chain else { return own }
-        let version = Version(
-            own.facts, id: own.id, rank: own.rank, chain: chain, admittedAt: own.admittedAt,
-            lastWanted: own.lastWanted, pinnedUntil: own.pinnedUntil, head: own.head, demand: own.demand,
-            network: own.network)
-        version.sealedBytes = own.sealedBytes
-        version.setCurrent(own.isCurrent)
-        return version
+        return Version(own.facts, id: own.id, rank: own.rank, chain: chain, own.state)
     }
 
     /// Starts with an empty database: versions stay and are written again if body and names are in memory or
@@ -129,12 +123,10 @@ extension StoreState {
             pending.touch(row.id, lastWanted: own.lastWanted)
         }
         guard own.rank > row.rank else { return row }
-        let later = Version(
-            own.facts, id: row.id, rank: own.rank, chain: own.chain, admittedAt: row.admittedAt,
-            lastWanted: row.lastWanted, pinnedUntil: row.pinnedUntil, head: own.head ?? row.head,
-            demand: own.demand, network: own.network)
-        later.sealedBytes = row.sealedBytes
-        later.setCurrent(own.isCurrent)
+        var state = row.state
+        (state.demand, state.network, state.isCurrent) = (own.demand, own.network, own.isCurrent)
+        if let head = own.head { state.head = head }
+        let later = Version(own.facts, id: row.id, rank: own.rank, chain: own.chain, state)
         pending.renew(later)
         return later
     }

@@ -79,9 +79,10 @@ extension StoreWriter {
             throw .unavailable("it is damaged (\(reason)) and could not be set aside", connectionLost: true)
         case .moved(let target):
             memory.counters.withLock { $0.setAsides += 1 }
-            reports.damaged(
-                "the store \(configuration.path) is damaged (\(reason)); it was set aside as \(target) and an "
-                    + "empty one is used: delete it, or recover what you want with sqlite3")
+            reports.log(
+                .error(
+                    "the store \(configuration.path) is damaged (\(reason)); it was set aside as \(target) and an "
+                        + "empty one is used: delete it, or recover what you want with sqlite3"))
         }
     }
 

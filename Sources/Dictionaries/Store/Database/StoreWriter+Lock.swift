@@ -140,10 +140,11 @@ extension StoreWriter {
         // A file that was only moved can still be read.
         let names = former.map { self.names(from: $0) } ?? [:]
         former?.close()
-        reports.replaced(
-            "the store \(configuration.path) was moved or removed while it was in use; versions that were only "
-                + "there are lost, and the others are written to a new one: stop the proxy before you move its store"
-        )
+        reports.log(
+            .error(
+                "the store \(configuration.path) was moved or removed while it was in use; versions that were only "
+                    + "there are lost, and the others are written to a new one: stop the proxy before you move its "
+                    + "store"))
         restart(names)
     }
 

@@ -248,7 +248,7 @@ final class StoreWriter: Sendable {
 
     /// Returns the database, opened again if the connection was lost.
     ///
-    /// Returns nil while the disk rests after a failure, while another process writes the store, and once it is closed.
+    /// Returns nil in the pause after a failure of the disk, while another process writes the store, and once it is closed.
     private func usableDatabase(isForced: Bool) throws(StoreDatabaseError) -> StoreDatabase? {
         guard !status.value.isClosed else { return nil }
         if let retryAt = status.value.retryAt, !isForced, DispatchTime.now().uptimeNanoseconds < retryAt {
@@ -271,16 +271,16 @@ final class StoreWriter: Sendable {
         case .rejected(let reason):
             reports.unwritable("the store \(configuration.path) refused rows, which were dropped: \(reason)")
         case .refused(let error):
-            rest(connectionLost: true)
+            retryLater(connectionLost: true)
             reports.unwritable("\(error); until then dictionaries are kept in memory only")
         case .failing(let reason):
-            rest(connectionLost: true)
+            retryLater(connectionLost: true)
             reportUnwritable(reason)
         case .locked(let reason):
-            rest(connectionLost: false)
+            retryLater(connectionLost: false)
             reportUnwritable(reason, remedy: "another process holds its lock, `fuser` names it")
         case .unavailable(let reason, let connectionLost):
-            rest(connectionLost: connectionLost)
+            retryLater(connectionLost: connectionLost)
             reportUnwritable(reason)
         }
     }
@@ -294,7 +294,7 @@ final class StoreWriter: Sendable {
                 + "until it can: \(remedy)")
     }
 
-    private func rest(connectionLost: Bool) {
+    private func retryLater(connectionLost: Bool) {
         let seconds = configuration.retrySeconds
         status.value.retryAt = DispatchTime.now().uptimeNanoseconds + UInt64(max(seconds, 0) * 1e9)
         if connectionLost { database.withLock { $0.take() }?.close() }

@@ -133,8 +133,8 @@ final class Chain: DemandQueueElement {
 
     /// True if a dictionary of this chain may be used for the URL (RFC 9842 section 2.2.2), as far as the
     /// budget goes.
-    func covers(path: String, query: String?, within budget: inout MatchBudget) -> Bool {
-        pattern?.matches(path: path, query: query, within: &budget) ?? false
+    func covers(_ url: PathAndQuery, within budget: inout MatchBudget) -> Bool {
+        pattern?.matches(path: url.path, query: url.query, within: &budget) ?? false
     }
 
     /// True once the chain is out of probation: it was requested again, or its route is in the configuration.

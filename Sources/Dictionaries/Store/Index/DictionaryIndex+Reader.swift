@@ -8,12 +8,12 @@ extension DictionaryIndex {
     package final class Reader {
         private let publisher: IndexPublisher
         private var generation = -1
-        private var index: DictionaryIndex
+        private var known: DictionaryIndex
         private let keys: StoreKeys?
 
         init(_ publisher: IndexPublisher, keys: StoreKeys? = nil) {
             self.publisher = publisher
-            index = publisher.index
+            known = publisher.index
             self.keys = keys
         }
 
@@ -24,13 +24,12 @@ extension DictionaryIndex {
         /// that the response to this URL would belong to. Another identity's version has another name, and is
         /// missed like one that does not exist.
         package func find(
-            digest: Digest, authority: String, scope: ChainKey.Scope = .public, path: String, query: String?,
+            digest: Digest, authority: String, scope: ChainKey.Scope = .public, url: PathAndQuery,
             ownChain: @autoclosure () -> ChainKey? = nil
         ) -> Version? {
-            refresh()
             let name = scope.name(of: digest, keys)
             if let found = index.find(
-                digest: name, authority: authority, scope: scope, path: path, query: query)
+                digest: name, authority: authority, scope: scope, url: url)
             {
                 return found
             }
@@ -38,7 +37,6 @@ extension DictionaryIndex {
         }
 
         package func newest(_ key: VersionKey) -> Version? {
-            refresh()
             return usable(index.newest(key.named(keys)))
         }
 
@@ -53,13 +51,11 @@ extension DictionaryIndex {
 
         /// Returns the newest version of a key whose response had this entity tag.
         package func version(_ key: VersionKey, etag: String) -> Version? {
-            refresh()
             let tag = key.chainKey.scope.name(of: etag, as: .entityTag, keys)
             return usable(index.version(key.named(keys), etag: tag))
         }
 
         package func version(_ key: VersionKey, digest: Digest) -> Version? {
-            refresh()
             return usable(
                 index.version(key.named(keys), digest: key.chainKey.scope.name(of: digest, keys)))
         }
@@ -68,7 +64,6 @@ extension DictionaryIndex {
         package func newestWithHead(
             chain: ChainKey, url: String, values: (String) -> String?
         ) -> Version? {
-            refresh()
             return index.newestWithHead(chain, url: url) {
                 $0.isCurrent && VariantKey.fits($0.variant, values: values)
             }
@@ -76,37 +71,27 @@ extension DictionaryIndex {
 
         /// Returns a version of the chain with this digest, for any URL.
         package func version(chain: ChainKey, digest: Digest) -> Version? {
-            refresh()
             return usable(index.version(chain, digest: chain.scope.name(of: digest, keys)))
         }
 
         /// Returns the version that Links of this chain and variant name.
         package func named(chain: ChainKey, variant: String, now: Int) -> Version? {
-            refresh()
             return usable(index.named(chain, variant: variant, now: now))
         }
 
         /// Returns a few of the newest versions of a chain, the newest first, for any URL.
         package func recent(of chain: ChainKey) -> [Version] {
-            refresh()
             return index.recent(chain).filter(\.isCurrent)
         }
 
         /// Returns the versions of a chain that Links name or named recently, for any variant.
         package func named(of chain: ChainKey, now: Int) -> [Version] {
-            refresh()
             return index.named(chain, now: now).filter(\.isCurrent)
         }
 
         /// Returns the version with a path of its own, if a Link may have named it.
         package func linked(_ path: DictionaryPath, authority: String, now: Int) -> Version? {
-            refresh()
             return usable(index.linked(path, authority: authority, now: now))
-        }
-
-        package func holds(_ chain: ChainKey) -> Bool {
-            refresh()
-            return index.chain(chain) != nil
         }
 
         /// Hides a version that no present route would make.
@@ -114,13 +99,15 @@ extension DictionaryIndex {
             version.flatMap { $0.isCurrent ? $0 : nil }
         }
 
-        private func refresh() {
-            // Read the number before the index. If the index is newer than its number, it is fetched once
-            // more.
+        /// The newest index.
+        private var index: DictionaryIndex {
+            // Read the number before the index. If the index is newer than its number, it is fetched once more.
             let newest = publisher.newestGeneration
-            guard newest != generation else { return }
-            index = publisher.index
-            generation = newest
+            if newest != generation {
+                known = publisher.index
+                generation = newest
+            }
+            return known
         }
     }
 }

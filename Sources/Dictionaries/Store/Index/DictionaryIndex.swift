@@ -47,7 +47,7 @@ package final class DictionaryIndex: Sendable {
     /// Returns a current version with this digest in a chain of the authority and the scope whose `match`
     /// covers the URL.
     func find(
-        digest: Digest, authority: String, scope: ChainKey.Scope = .public, path: String, query: String?
+        digest: Digest, authority: String, scope: ChainKey.Scope = .public, url: PathAndQuery
     ) -> Version? {
         let found = tables.withLock { tables in
             tables.versions(
@@ -60,7 +60,7 @@ package final class DictionaryIndex: Sendable {
         var budget = MatchBudget()
         return found.first { version in
             version.isCurrent && version.chainKey.scope == scope
-                && version.chain.covers(path: path, query: query, within: &budget)
+                && version.chain.covers(url, within: &budget)
         }
     }
 

@@ -136,13 +136,6 @@ struct IndexTables: ~Copyable, Sendable {
 
     // MARK: Records
 
-    /// Returns the present record, also if an object stands for the version.
-    func record(at place: Int32) -> VersionRecord {
-        var record = records[Int(place)]
-        if record.inUse >= 0 { inUse[Int(record.inUse)].version.write(to: &record) }
-        return record
-    }
-
     /// Returns the place of exactly this version; nil once it is removed or replaced.
     func place(of version: Version) -> Int32? {
         let place = version.place

@@ -105,13 +105,30 @@ package final class Version: Sendable {
         StoredSize.bytes(body: bytes, names: chainKey.match.utf8.count + Int(urlBytes) + variant.utf8.count)
     }
 
-    init(
-        _ facts: VersionFacts, id: Int64, rank: Int64, chain: Chain, admittedAt: Int, lastWanted: Int,
-        pinnedUntil: Int = 0, head: StoredHead? = nil, demand: VersionDemand? = nil, network: UInt16? = nil
-    ) {
-        self.head = head
-        // Versions read from disk are spread evenly over the numbers.
-        self.network = network ?? UInt16(truncatingIfNeeded: facts.digest.part)
+    /// The state of a version that an object with other facts or in another chain takes over.
+    struct State {
+        var admittedAt: Int
+        var lastWanted: Int
+        var pinnedUntil = 0
+        var head: StoredHead?
+        /// Nil stands for the demand of one client at the time of admission.
+        var demand: VersionDemand?
+        /// Nil spreads versions read from disk evenly over the numbers.
+        var network: UInt16?
+        var sealedBytes: Int?
+        var isCurrent = true
+    }
+
+    var state: State {
+        State(
+            admittedAt: admittedAt, lastWanted: lastWanted, pinnedUntil: pinnedUntil, head: head,
+            demand: demand,
+            network: network, sealedBytes: sealedBytes, isCurrent: isCurrent)
+    }
+
+    init(_ facts: VersionFacts, id: Int64, rank: Int64, chain: Chain, _ state: State) {
+        head = state.head
+        network = state.network ?? UInt16(truncatingIfNeeded: facts.digest.part)
         self.id = id
         self.rank = rank
         self.chain = chain
@@ -128,13 +145,16 @@ package final class Version: Sendable {
         bytes = facts.bytes
         maxAge = facts.maxAge
         isUpstreamMatch = facts.isUpstreamMatch
-        self.admittedAt = Self.clamped(admittedAt)
-        wanted = Atomic(Self.clamped(lastWanted))
-        wantedOnDisk = Atomic(Self.clamped(lastWanted))
-        pinned = Atomic(Self.clamped(pinnedUntil))
-        chain.want(at: Self.clamped(lastWanted))
-        take(demand ?? VersionDemand(lastOffered: Self.clamped(admittedAt)))
-        recordContact(at: lastWanted)
+        admittedAt = Self.clamped(state.admittedAt)
+        let lastWanted = Self.clamped(state.lastWanted)
+        wanted = Atomic(lastWanted)
+        wantedOnDisk = Atomic(lastWanted)
+        pinned = Atomic(Self.clamped(state.pinnedUntil))
+        chain.want(at: lastWanted)
+        take(state.demand ?? VersionDemand(lastOffered: admittedAt))
+        recordContact(at: state.lastWanted)
+        sealedBytes = state.sealedBytes
+        setCurrent(state.isCurrent)
     }
 
     /// Makes a copy that knows its URL, for inspection.

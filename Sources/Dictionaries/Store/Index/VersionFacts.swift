@@ -36,12 +36,7 @@ extension Version {
         let facts = VersionFacts(
             digest: digest, url: names.url, variant: names.variant, etag: names.etag,
             contentType: names.contentType, bytes: bytes, maxAge: maxAge, isUpstreamMatch: isUpstreamMatch)
-        let version = Version(
-            facts, id: id, rank: rank, chain: chain, admittedAt: admittedAt, lastWanted: lastWanted,
-            pinnedUntil: pinnedUntil, head: head, demand: demand, network: network)
-        version.sealedBytes = sealedBytes
-        version.setCurrent(isCurrent)
-        return version
+        return Version(facts, id: id, rank: rank, chain: chain, state)
     }
 
     /// True if a response with these facts would make no other version.

@@ -96,44 +96,44 @@ package final class StoreKeys: Sendable {
 
     /// Seals the names of a chain for its row.
     func seal(_ facts: [UInt8], ofChain name: [UInt8]) throws(CryptographyError) -> [UInt8] {
-        let place = chainPlace(name)
-        return try SealedBytes.seal(facts, key: seals.code(of: place), associated: place)
+        let context = chainContext(name)
+        return try SealedBytes.seal(facts, key: seals.code(of: context), associated: context)
     }
 
     /// Opens the names of a chain; returns nil if the row was made with another key, or changed.
     func openFacts(_ sealed: [UInt8], ofChain name: [UInt8]) -> [UInt8]? {
-        let place = chainPlace(name)
-        return SealedBytes.open(sealed, key: seals.code(of: place), associated: place)
+        let context = chainContext(name)
+        return SealedBytes.open(sealed, key: seals.code(of: context), associated: context)
     }
 
     /// Seals a body for the row of this name in the chain of this name.
     func seal(_ body: [UInt8], ofRow row: Digest, inChain chain: [UInt8]) throws(CryptographyError) -> [UInt8]
     {
-        let place = rowPlace(row, chain)
-        return try SealedBytes.seal(body, key: seals.code(of: place), associated: place)
+        let context = rowContext(row, chain)
+        return try SealedBytes.seal(body, key: seals.code(of: context), associated: context)
     }
 
     /// Opens the body of a row; returns nil if it was made with another key, changed, or moved from another
     /// row.
     func openBody(_ sealed: [UInt8], ofRow row: Digest, inChain chain: [UInt8]) -> [UInt8]? {
-        let place = rowPlace(row, chain)
-        return SealedBytes.open(sealed, key: seals.code(of: place), associated: place)
+        let context = rowContext(row, chain)
+        return SealedBytes.open(sealed, key: seals.code(of: context), associated: context)
     }
 
     // Each row has a sealing key of its own, so that random nonces never collide, however many rows there
     // are.
 
-    private func chainPlace(_ name: [UInt8]) -> [UInt8] {
-        var place = LengthPrefixed("chain facts")
-        place.append(name)
-        return place.bytes
+    private func chainContext(_ name: [UInt8]) -> [UInt8] {
+        var context = LengthPrefixed("chain facts")
+        context.append(name)
+        return context.bytes
     }
 
-    private func rowPlace(_ row: Digest, _ chain: [UInt8]) -> [UInt8] {
-        var place = LengthPrefixed("body")
-        place.append(chain)
-        place.append(row.bytes)
-        return place.bytes
+    private func rowContext(_ row: Digest, _ chain: [UInt8]) -> [UInt8] {
+        var context = LengthPrefixed("body")
+        context.append(chain)
+        context.append(row.bytes)
+        return context.bytes
     }
 }
 

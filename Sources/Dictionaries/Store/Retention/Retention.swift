@@ -133,11 +133,6 @@ struct Retention: ~Copyable, Sendable {
         if returns.count % 16 == 0 { times = RetentionTimes(returns) }
     }
 
-    /// Returns the times for which the versions of a chain stay.
-    func times(of chain: Chain) -> RetentionTimes {
-        place(of: chain).map { timesOfPlace($0) } ?? times ?? .unknown
-    }
-
     private func timesOfPlace(_ chain: Int32) -> RetentionTimes {
         chains[Int(chain)].returns?.stay ?? times ?? .unknown
     }

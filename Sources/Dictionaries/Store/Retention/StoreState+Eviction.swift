@@ -38,10 +38,10 @@ extension StoreState {
     /// Moves a chain to its place in the order of eviction; private chains have none there.
     mutating func reclassify(_ chain: Chain) {
         guard !chain.key.scope.isPrivate else { return }
-        order.insert(chain, place(of: chain))
+        order.insert(chain, evictionClass(of: chain))
     }
 
-    private func place(of chain: Chain) -> ChainOrder.Class {
+    private func evictionClass(of chain: Chain) -> ChainOrder.Class {
         if !chain.isEstablished { return .inProbation }
         guard authorities.isProven(chain.key.authority) else { return .unproven }
         return chain.isProven ? .established : .newcomer

@@ -1,0 +1,41 @@
+import Glibc
+import Testing
+
+@testable import HTTP
+@testable import Proxy
+
+/// The share of the process's descriptors that clients may use.
+struct DescriptorLimitTests {
+    @Test(arguments: [0, 64, 1024, 20_000, 1 << 20])
+    func `each client has a descriptor for itself and one for its upstream, besides the reserve`(
+        descriptors: Int
+    ) {
+        let clients = DescriptorLimit.clientsMax(descriptors: descriptors)
+        let reserve = 64 + ConnectionCount.refusedMax
+        #expect(clients >= 16)
+        #expect(clients == 16 || 2 * clients + reserve <= descriptors)
+        #expect(2 * (clients + 1) + reserve > descriptors)
+    }
+
+    @Test func `the soft limit becomes the hard limit`() throws {
+        DescriptorLimit.raise()
+        var limit = rlimit()
+        // Safe: `limit` is local and outlives the call.
+        try #require(unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
+        #expect(limit.rlim_cur == limit.rlim_max)
+        #expect(DescriptorLimit.current == Int(clamping: limit.rlim_max))
+    }
+
+    @Test func `a configuration that wants more than the limit allows is told both numbers`() throws {
+        var configuration = try Configuration.implied(upstream: "http://127.0.0.1:1", listen: "127.0.0.1:0")
+        DescriptorLimit.raise()
+        let possible = DescriptorLimit.clientsMax(descriptors: DescriptorLimit.current)
+        configuration.limits.connections = possible
+        #expect(DescriptorLimit.shortage(of: configuration) == nil)
+        configuration.limits.connections = possible + 1
+        let warning = try #require(DescriptorLimit.shortage(of: configuration))
+        #expect(
+            warning.contains("limits.connections is \(possible + 1)")
+                && warning.contains("descriptor limit (\(DescriptorLimit.current)) allows only \(possible)"))
+    }
+}
