@@ -11,7 +11,6 @@ extension [UInt8] {
         unsafe bytes.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
     }
 
-    /// Appends the bytes of a literal.
     @inlinable
     package mutating func append(_ text: StaticString) {
         // Safe: the literal lives as long as the program, and the pointer does not leave the closure.
@@ -50,7 +49,6 @@ extension String {
 // MARK: - Comparison
 
 extension Span<UInt8> {
-    /// Compares byte by byte.
     @inlinable
     package func equals(_ other: Span<UInt8>) -> Bool {
         guard count == other.count else { return false }

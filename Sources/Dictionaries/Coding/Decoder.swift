@@ -38,7 +38,6 @@ package struct DecoderLimits: Sendable {
     /// The number of decoded bytes that the ratio does not bound.
     static let ratioFreeBytes = 64 << 10
 
-    /// The maximum number of decoded bytes.
     package var maxBytes: Int
     /// The maximum number of decoded bytes per byte read, beyond the first 64 KiB; the dictionary's bytes count as
     /// read.

@@ -114,7 +114,6 @@ extension EncoderDirective {
 /// An owner of a z_stream for gzip at one level, with a buffer for its output.
 // @unchecked proof: an encoder or the pool has it, never two at once; the pool's lock orders the hand-over.
 @safe final class GzipContext: CompressionContext, @unchecked Sendable {
-    /// The pool for live coding.
     static let shared = ContextPool<GzipContext>(countMax: 16, bytesMax: 8 << 20)
 
     static let outputBytes = 32 << 10
@@ -158,7 +157,6 @@ extension EncoderDirective {
 /// An owner of a libdeflate compressor, which codes whole bodies as gzip.
 // @unchecked proof: an encoder or the pool has it, never two at once; the pool's lock orders the hand-over.
 @safe final class DeflateContext: CompressionContext, @unchecked Sendable {
-    /// The pool for live coding.
     static let shared = ContextPool<DeflateContext>(countMax: 16, bytesMax: 16 << 20)
 
     /// The bytes of a compressor at levels 1 to 9: 0.7 MB in libdeflate 1.14, rounded up for other versions.

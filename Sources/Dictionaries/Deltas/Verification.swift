@@ -24,9 +24,7 @@ package final class Verification: Sendable {
         self.mode = mode
     }
 
-    /// The number of deltas that were verified.
     package var checks: Int { checked.load(ordering: .relaxed) }
-    /// The number of verified deltas that were not exact.
     package var failures: Int { failed.load(ordering: .relaxed) }
 
     /// Counts a delta that is sent only once; returns true if it is to be verified.

@@ -41,7 +41,6 @@ package struct AcceptEncoding: Equatable, Sendable {
         max(0, Int(weight >= 0 ? weight : wildcard))
     }
 
-    /// Reads one more line of the field.
     package mutating func read(_ text: Span<UInt8>) {
         var members = ListMembers(0..<text.count)
         while let member = members.next(in: text) {

@@ -75,7 +75,6 @@ package struct CacheControl: Equatable, Sendable {
         return !value.isEmpty && (tokenEnd == value.upperBound || FieldSyntax.isQuotedString(value, in: text))
     }
 
-    /// Reads one more line of the field.
     package mutating func read(_ text: Span<UInt8>) {
         var members = ListMembers(0..<text.count)
         while let member = members.next(in: text) {

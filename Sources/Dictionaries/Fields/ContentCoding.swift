@@ -54,7 +54,6 @@ package enum UpstreamCoding: Equatable, Sendable {
     /// Another coding or several: the body must stay unchanged.
     case foreign
 
-    /// Reads the members of Content-Encoding in their order.
     package init(_ members: [String]) {
         self = .none
         for member in members {
@@ -63,7 +62,6 @@ package enum UpstreamCoding: Equatable, Sendable {
         }
     }
 
-    /// Adds the next member of Content-Encoding.
     package mutating func add(_ member: Span<UInt8>) {
         func isNamed(_ word: String) -> Bool {
             FieldSyntax.equals(0..<member.count, in: member, ignoringCase: word)

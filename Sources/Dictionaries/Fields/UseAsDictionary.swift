@@ -49,7 +49,6 @@ package struct UseAsDictionary: Equatable, Sendable {
             match: match, matchDest: matchDest, id: id, ttl: members["ttl"]?.bareSeconds)
     }
 
-    /// The field's value.
     package var serialized: String {
         var text = "match=" + Self.quoted(match)
         if !matchDest.isEmpty {

@@ -15,7 +15,6 @@ struct PatternComponent {
     let groupNames: [String]
     /// The fixed text at the start of every match, in front of a program.
     private let lead: [UInt8]
-    /// Compiles the pattern of these tokens.
     init(_ tokens: ArraySlice<PatternToken>, of component: PatternParser.Component) throws(PatternError) {
         let parts = try PatternParser.parts(tokens, of: component)
         let program = PatternProgram(parts, of: component)
@@ -24,7 +23,6 @@ struct PatternComponent {
         if case .general = form { lead = Self.lead(parts[...]) } else { lead = [] }
     }
 
-    /// The pattern that matches every text.
     static var any: PatternComponent {
         PatternComponent(form: .any)
     }
@@ -47,7 +45,6 @@ struct PatternComponent {
         }
     }
 
-    /// True if every text matches.
     var isAny: Bool { if case .any = form { true } else { false } }
 
     /// Returns true if this pattern obviously matches all that the other one does.

@@ -9,7 +9,6 @@ package struct MatchBudget: Sendable {
     /// The steps that are left; negative once they were too few.
     private(set) var steps: Int
 
-    /// Makes a budget of so many steps.
     package init(steps: Int = stepsMax) { self.steps = steps }
 
     /// A budget without a bound, for patterns that the operator wrote.

@@ -6,7 +6,6 @@ package struct RequestFacts: Sendable {
     package var method = MethodClass.get
     /// True if the request is HTTP/1.0.
     package var isHTTP10 = false
-    /// The codings that the client accepts.
     package var acceptEncoding = AcceptEncoding([])
     /// The one valid digest that the client advertises.
     package var availableDictionary: Digest?

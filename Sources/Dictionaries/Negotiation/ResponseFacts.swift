@@ -4,7 +4,6 @@ package struct ResponseFacts: Sendable {
     /// Content-Type, as sent.
     package var contentType: String?
     package var coding = UpstreamCoding.none
-    /// The directives of the upstream's Cache-Control.
     package var cacheControl = CacheControl()
     /// The directives of the Cache-Control that the client gets: the upstream's, or the route's.
     package var sentCacheControl = CacheControl()

@@ -17,7 +17,6 @@ package final class RoutePolicy: Sendable {
     /// True if dictionaries are on at all: the setting `dictionaries`.
     package let areDictionariesOn: Bool
     package let hasDictionary: Bool
-    /// The scope of the route's dictionaries.
     package let scope: Scope
     /// The media types that are coded and admitted.
     package let types: MediaTypes
@@ -25,7 +24,6 @@ package final class RoutePolicy: Sendable {
     package let bodyBytesMin: Int
     /// The maximum length of a body that is admitted.
     package let bodyBytesMax: Int
-    /// The settings that tell if a response is personal.
     package let personal: PersonalPolicy
     package let personalUse: PersonalUse
     /// True if responses with `no-store` become versions: the setting `store_despite`.

@@ -38,7 +38,6 @@ package final class DictionaryStore: Sendable {
 
     // MARK: Reading
 
-    /// Makes a view of the index for one thread.
     package func reader() -> DictionaryIndex.Reader {
         DictionaryIndex.Reader(memory.publisher, keys: keys)
     }

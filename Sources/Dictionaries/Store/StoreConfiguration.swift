@@ -7,7 +7,6 @@ package struct StoreConfiguration: Sendable {
     package var maxChains = 100_000
     /// The upper bound of bodies and copies in memory.
     package var memoryBytes = 256 << 20
-    /// The treatment of private versions.
     package var privateRows = PrivateRows.untouched
     /// The share of `maxBytes` for private versions.
     package var privateBytesMax: Int
@@ -17,7 +16,6 @@ package struct StoreConfiguration: Sendable {
     package var retrySeconds = 5.0
     /// Returns true if a present route would make the version; other versions are kept, but not used.
     package var isCurrent: @Sendable (Version) -> Bool = { _ in true }
-    /// The number of unused version objects that are kept.
     var versionsInUseMax = DictionaryIndex.inUseDefault
     /// Receives events for the operator, on any thread; must not call the store.
     package var log: @Sendable (OperatorEvent) -> Void

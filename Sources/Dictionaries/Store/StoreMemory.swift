@@ -142,7 +142,6 @@ final class StoreMemory: Sendable {
         Pins.Limits(bytes: configuration.maxBytes / 2, count: max(1, configuration.maxChains / 2))
     }
 
-    /// Releases pins that exceed the limits of this store.
     func limitPins() { state.withLock { $0.limitPins(to: pinLimits) } }
 
     // MARK: Currency

@@ -22,7 +22,6 @@ final class StoreReports: Sendable {
         self.log = log
     }
 
-    /// Reports that the disk cannot be written.
     func unwritable(_ text: String) {
         if isDue(.unwritable) { log(.error(text)) }
     }

@@ -161,7 +161,6 @@ struct StoreState: ~Copyable, Sendable {
         return index
     }
 
-    /// Records the earliest expiry that the search found.
     mutating func endExpiry(earliest: Int) {
         earliestExpiry = min(earliestExpiry, earliest)
     }

@@ -40,7 +40,6 @@ package struct StoreStatistics: Sendable, Equatable {
     package var indexBytes = 0
     /// The bytes of database, log and log index, as of the last write.
     package var diskBytes = 0
-    /// The changes that are not on disk yet.
     package var pendingWrites = 0
     /// The bodies that made a new version.
     package var admissions = 0
@@ -62,6 +61,5 @@ package struct StoreStatistics: Sendable, Equatable {
     /// The advertised dictionaries that were found, and those that were not.
     package var advertisedFound = 0
     package var advertisedUnknown = 0
-    /// The number of versions per standing.
     package var standings: [String: Int] = [:]
 }

@@ -32,7 +32,6 @@ extension ClientConnection {
     /// After false, `upstreamDrained` is called once there is room.
     package var canWrite: Bool { !io.isFull }
 
-    /// Sends a piece of the request's body.
     package func write(_ piece: Span<UInt8>) {
         guard state.isExchanging, isAlive, !piece.isEmpty else { return }
         // Until now there was nothing to take.

@@ -19,7 +19,6 @@ package final class ConnectionPool {
     private var active = 0
     private var recentPeak = RecentPeak()
 
-    /// The number of connections made since the start.
     package private(set) var openedCount = 0
 
     package init(settings: ClientSettings, core: EventLoop.Core) {

@@ -128,7 +128,6 @@ protocol Connection: Handler {
 }
 
 extension Connection {
-    /// True until the connection is closed.
     var isAlive: Bool { io.transport != nil }
 
     // MARK: Reading

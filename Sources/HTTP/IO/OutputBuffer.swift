@@ -40,7 +40,6 @@ struct OutputBuffer {
         transport.write(bytes.span.extracting(start..<bytes.count), piece)
     }
 
-    /// Offers a transport the waiting bytes.
     func offer(to transport: any Transport) -> WriteOutcome {
         let nothing: [UInt8] = []
         return offer(nothing.span, to: transport)
@@ -55,7 +54,6 @@ struct OutputBuffer {
         totalBytes += piece.count
     }
 
-    /// Drops the bytes that a transport took.
     mutating func took(_ outcome: WriteOutcome) {
         if case .wrote(let count) = outcome { drop(min(count, self.count)) }
     }
@@ -106,7 +104,6 @@ package final class ReadBuffer {
         unsafe memory.deallocate()
     }
 
-    /// Fills the buffer by one read.
     func fill(_ transport: any Transport) -> ReadOutcome {
         unsafe transport.read(into: memory)
     }

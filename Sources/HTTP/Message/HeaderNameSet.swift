@@ -26,7 +26,6 @@ package struct HeaderNameSet: Sendable, ExpressibleByArrayLiteral {
         }
     }
 
-    /// Inserts the name of a line.
     mutating func insert(id: UInt8, _ name: Span<UInt8>) {
         if id != 0 { numbers.insert(id) } else { insert(HeaderName(token: name)) }
     }

@@ -94,7 +94,6 @@ package struct Headers: Sendable {
         addLine(id: id, start: start, nameEnd: start + nameBytes, end: start + lineBytes)
     }
 
-    /// Appends the bytes of announced lines.
     mutating func append(announced bytes: Span<UInt8>) {
         block.append(bytes)
     }

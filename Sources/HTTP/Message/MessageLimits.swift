@@ -8,7 +8,6 @@ package struct MessageLimits: Equatable, Sendable {
     package var requestTargetBytes: Int
     /// Bytes after the size on the line of one chunk.
     package var chunkExtensionBytes: Int
-    /// Bytes of all chunk extensions of one body.
     package var chunkExtensionBytesTotal: Int
     package var trailerBytes: Int
     /// Field lines of the trailer section.

@@ -36,7 +36,6 @@ package enum Method: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The name in wire format.
     package var text: String {
         switch self {
         case .get: "GET"

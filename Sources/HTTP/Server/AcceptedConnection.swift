@@ -8,7 +8,6 @@ protocol AcceptedConnection: Connection {
     ///
     /// A method: if a protocol lets others change a property in place, every access to it is checked at run time.
     func replaceHandshake(with other: PendingHandshake?) -> PendingHandshake?
-    /// True while a request awaits its response.
     var isExchanging: Bool { get }
     func start()
     /// Ends the connection once its requests have their responses.

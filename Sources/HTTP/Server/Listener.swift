@@ -28,7 +28,6 @@ package final class Listener: Handler {
     private var onDrained: (() -> Void)?
 
     package private(set) var acceptedConnections = 0
-    /// The outcomes of TLS handshakes since the start.
     package private(set) var handshakeCounts = TLSHandshakeCounts()
     /// How often clients have exceeded the limits of HTTP/2 since the start.
     package var http2LimitCounts: HTTP2LimitCounts { http2Counts.values }
@@ -250,7 +249,6 @@ package final class Listener: Handler {
         if isStopping { handshake.hurry(core) }
     }
 
-    /// Releases the counts of a connection that has ended.
     private func leave(_ counted: CountedClient?) {
         count.leave()
         if let (client, count) = counted { count.leave(client) }

@@ -32,7 +32,6 @@ package struct ServerSettings: Sendable {
     /// The TLS port to which plain requests are redirected; nil if they are served.
     package var redirectPort: UInt16?
     package var socket = SocketOptions()
-    /// The maximum number of connections, over all loops.
     package var connectionsMax = 10_000
     /// The limit per client; nil for none.
     package var clientLimit: ClientConnectionLimit?

@@ -101,7 +101,6 @@ struct ChunkSizeLine: Sendable {
 
     /// The size of the chunk, once the line is complete.
     private(set) var size: UInt64 = 0
-    /// The number of extension bytes on this line.
     private(set) var extensionBytes = 0
     private var digits = 0
     private var expected = Expected.size

@@ -4,7 +4,6 @@ internal import Primitives
 ///
 /// Looks at each byte once, however the section is cut into pieces.
 struct FieldSectionParser: Sendable {
-    /// The fields read so far.
     private(set) var headers = Headers()
     private var scanner = LineScanner()
     private var lineStart: Int

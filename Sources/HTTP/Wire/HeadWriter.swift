@@ -42,7 +42,6 @@ package enum ChunkedWriter {
         output.append("\r\n")
     }
 
-    /// Appends the CRLF behind the data of a chunk.
     package static func writeDataEnd(into output: inout [UInt8]) { output.append("\r\n") }
 
     /// Appends the last chunk and the trailer section.

@@ -6,7 +6,6 @@ internal import HTTP
 /// Some descriptors are reserved for upstream connections and the store; without them the current clients would fail
 /// together with new ones.
 package enum DescriptorLimit {
-    /// Raises the soft limit to the hard limit.
     package static func raise() {
         var limit = rlimit()
         // Safe: `limit` is local and outlives the calls.

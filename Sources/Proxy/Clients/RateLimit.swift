@@ -122,7 +122,6 @@ final class ClientRates: Sendable {
         return part.withLock { $0.take(client, bucket, now: now, countMax: partMax) }
     }
 
-    /// The number of remembered clients.
     var count: Int {
         parts.reduce(0) { sum, part in sum + part.withLock { $0.recent.count + $0.former.count } }
     }

@@ -72,7 +72,6 @@ struct RouteGain: Sendable {
 }
 
 extension RouteGain.Report {
-    /// Returns the message for the log.
     func text(of route: String) -> String {
         let sizes = "\(sum.deltaBytes) bytes instead of \(sum.plainBytes) in \(sum.samples) samples"
         let gain =

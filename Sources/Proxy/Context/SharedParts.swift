@@ -21,10 +21,8 @@ final class SharedParts: Sendable {
     /// The proxy's own entry of Via.
     let via = Via()
     let connectionCount = ConnectionCount()
-    /// The keys that resume TLS sessions of clients.
     let ticketKeys = TLSTicketKeys()
     let clientConnections = ClientConnectionCount()
-    /// The recent request rates of clients.
     let clientRates = ClientRates()
     /// Limits the warnings about offers that no browser keeps.
     let unkeptWarnings = RouteReminders()

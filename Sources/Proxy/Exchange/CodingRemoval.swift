@@ -59,7 +59,6 @@ struct CodingRemoval: ~Copyable {
         budget.resize(&memory, to: all ? decoder.memoryBytesMax : decoder.memoryBytes)
     }
 
-    /// Returns true if the coded stream was complete.
     func isComplete() -> Bool { (try? decoder.finish()) != nil }
 }
 

@@ -57,7 +57,6 @@ extension Exchange {
         return SentResponse(length: length, isCodingChanged: isCodingChanged, promise: promise)
     }
 
-    /// True if the client's version has trailers at all.
     var takesTrailers: Bool { request.version >= .http11 }
 
     /// Sends a head with the fields that every response has: the listener's Alt-Svc, and an explanation if that is

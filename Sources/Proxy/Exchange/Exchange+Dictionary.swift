@@ -87,7 +87,6 @@ extension Exchange {
         return chains
     }
 
-    /// Returns the state of the dictionary for a response.
     func dictionaryFound(for response: ResponseFacts) -> DictionaryLookUp {
         dictionary.version == nil || usableVersion(for: response) != nil ? dictionary.found : .unknown
     }

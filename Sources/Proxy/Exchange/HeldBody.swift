@@ -54,7 +54,6 @@ struct HeldBody: ~Copyable {
 
     mutating func append(_ piece: Span<UInt8>) { bytes.append(piece) }
 
-    /// Decodes the next piece of the body.
     mutating func append(from removal: inout CodingRemoval?) throws(CodingRemoval.Failure) {
         try removal?.decodePiece(into: &bytes, takesAll: false)
     }

@@ -26,7 +26,6 @@ struct UpstreamResponse {
 final class AdmissionTarget: Sendable {
     /// The clients that may use the body as a dictionary.
     let audience: Audience
-    /// The chain, URL and variant of the version.
     let key: VersionKey
     /// True if the chain stands for the one that only the whole body tells.
     let isProvisional: Bool

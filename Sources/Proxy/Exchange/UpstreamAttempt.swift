@@ -32,7 +32,6 @@ struct UpstreamAttempt {
         loadedServer = nil
     }
 
-    /// Puts the request on a connection.
     mutating func begin(on connection: ClientConnection) {
         self.connection = connection
         unsent = nil

@@ -13,7 +13,6 @@ struct FairTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private var values: [Key: Value] = [:]
     private var buckets: [Bucket]
 
-    /// The number of entries.
     var count: Int { values.count }
 
     init(buckets bucketCount: Int, slots slotCount: Int) {
@@ -21,7 +20,6 @@ struct FairTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         buckets = Array(repeating: Bucket(), count: max(1, bucketCount))
     }
 
-    /// Returns the value of a key.
     subscript(key: Key) -> Value? { values[key] }
 
     /// Changes the value of a key in place; adds `fresh` on behalf of `client` if the key is missing.
@@ -66,7 +64,6 @@ struct ClientSketch: Sendable {
     /// The number of clients, or somewhat less if they are many, and at most 256.
     var count: Int { max(firstCount, (0..<4).reduce(0) { $0 + bits[$1].nonzeroBitCount }) }
 
-    /// Adds a client.
     mutating func insert(_ client: UInt128) {
         // Swift seeds its hashes per process, so that clients cannot choose addresses by bit.
         let hash = client.hashValue

@@ -73,7 +73,6 @@ package struct NamedWorth: Sendable {
         measured != body && measuredAt.map { now - $0 >= terms.sampleSeconds } ?? true
     }
 
-    /// Records the start of a measurement.
     package mutating func begin(with body: Digest, at now: Int) {
         measured = body
         measuredAt = now

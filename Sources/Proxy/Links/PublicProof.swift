@@ -36,7 +36,6 @@ package struct PublicProof: Sendable {
     /// Returns true if the body has gone to enough clients.
     package func isProven(_ key: Key) -> Bool { clients[key].map { $0.count >= Self.clientsMin } ?? false }
 
-    /// Records that a body went to a client.
     package mutating func record(_ key: Key, to client: UInt128) {
         clients.change(key, openedBy: client, fresh: []) { known in
             if known.count < Self.clientsMin, !known.contains(client) { known.append(client) }

@@ -88,7 +88,6 @@ struct LoopCounter: LoopSeries {
 
 /// A histogram of times in microseconds, shown in seconds.
 struct LoopHistogram: LoopSeries {
-    /// The upper bounds of the buckets.
     private static let bounds = [
         500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 500_000, 1_000_000, 2_500_000,
         5_000_000, 10_000_000,

@@ -19,7 +19,6 @@ struct Metric: Sendable, Equatable {
 /// One value of a metric in a scrape.
 struct MetricSample: Sendable, Equatable {
     let metric: Metric
-    /// The values of the metric's labels, in its order.
     let labels: [String]
     /// The value as a whole number of `1 / divisor`.
     let count: Int

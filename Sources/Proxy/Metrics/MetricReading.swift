@@ -1,7 +1,6 @@
 /// A metric that a scrape reads from a source other than the loops' counters: its declaration and how to read it.
 struct MetricReading<Source>: Sendable {
     let metric: Metric
-    /// The divisor of the values.
     let divisor: Int
     let read: @Sendable (Source) -> [(labels: [String], count: Int)]
 

@@ -34,7 +34,6 @@ struct RequestRecord: Sendable {
     var durationMicroseconds = 0
     /// The time from the request's head to the head of the upstream's response, retries included.
     var upstreamMicroseconds: Int?
-    /// The status of the upstream's response.
     var upstreamStatus: Int?
     /// The address that was asked last.
     var upstream: [UInt8]?

@@ -4,7 +4,6 @@ internal import HTTP
 ///
 /// They apply to fields that have been parsed, and never to those that frame a message or that Dictum sets.
 struct FieldEdits: Sendable {
-    /// The names that are removed or set.
     let names: [HeaderName]
     private let replaced: HeaderNameSet
     private let set: [(name: HeaderName, value: String)]
@@ -19,7 +18,6 @@ struct FieldEdits: Sendable {
         self.replaced = replaced
     }
 
-    /// Removes and sets the fields of a head.
     func apply(to headers: inout Headers) {
         remove(from: &headers)
         for (name, value) in set { headers.append(name, value) }

@@ -9,7 +9,6 @@ final class Route: Sendable {
     /// The position in the counters, or nil for requests that match no route.
     let index: Int?
     let match: RouteMatch
-    /// The match as configured.
     let text: String
     /// The upstream, or nil if there is none for the route.
     let upstream: UpstreamGroup?

@@ -30,7 +30,6 @@ struct RouteTable: Sendable {
         announces = routes.contains { $0.announcement != .off }
     }
 
-    /// The routes with private dictionaries or personal responses.
     var withPersonal: [Route] {
         routes.filter { $0.policy.scope == .private || $0.policy.personalUse == .capability }
     }
@@ -80,6 +79,5 @@ struct RouteNames: Sendable {
         }
     }
 
-    /// Returns the position of a match.
     func position(of text: String) -> Int? { positions[text] }
 }

@@ -79,7 +79,6 @@ final class ProxyLoop: Handler {
         open(added, core)
     }
 
-    /// Adopts the current addresses of the upstreams.
     func refreshUpstreams() {
         proxy.refreshUpstreams()
         health?.adopt(proxy.context.upstreams)

@@ -45,7 +45,6 @@ struct EndpointHealth: Sendable, Equatable {
 
     /// True if the address has no failures and is in use.
     var isSpotless: Bool { failures == 0 && backOff == nil && !isCheckedOut }
-    /// True while the address is skipped.
     var isOut: Bool { backOff != nil || isCheckedOut }
 
     func standing(now: Int64) -> Standing {

@@ -27,7 +27,6 @@ final class HealthChecks {
         }
     }
 
-    /// Cancels the probes in progress.
     func close() {
         for checker in checkers.values { checker.close() }
     }
@@ -141,7 +140,6 @@ final class HealthProbe: ResponseHandler, Handler {
         self.onEnd = onEnd
     }
 
-    /// Sends the request.
     func start(_ target: RequestTarget, in targetPool: TargetPool, of pool: ConnectionPool) {
         token = core.add(self)
         // The deadline covers the whole probe: an upstream that sends its head slowly is unhealthy.

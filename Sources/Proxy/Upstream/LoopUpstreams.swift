@@ -102,7 +102,6 @@ final class LoopUpstreams {
         forgetUnused()
     }
 
-    /// Adopts the current addresses of all upstreams.
     func refresh(_ groups: UpstreamGroups) {
         for group in groups.all { self[group].refresh(group) }
     }
@@ -118,7 +117,6 @@ final class LoopUpstreams {
         }
     }
 
-    /// Closes idle connections.
     func closeIdle() {
         for upstream in upstreams + leaving { upstream.connections.closeIdle() }
     }

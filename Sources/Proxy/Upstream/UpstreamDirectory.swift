@@ -13,7 +13,6 @@ final class UpstreamDirectory: Sendable {
     /// The result of resolving all names again.
     struct Refreshed: Sendable {
         let added: [UpstreamServer]
-        /// The addresses that are gone.
         let removed: [UpstreamServer]
         /// The names that currently have no address; they keep their former ones.
         let failed: [String]
@@ -48,7 +47,6 @@ final class UpstreamDirectory: Sendable {
         throw .unknownUpstream(host)
     }
 
-    /// Adopts resolved URLs.
     func adopt(_ urls: [UpstreamURL], _ servers: [UpstreamServer]) {
         state.withLock { $0 = State(urls: urls, servers: servers) }
     }

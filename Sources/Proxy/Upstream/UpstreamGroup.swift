@@ -94,7 +94,6 @@ struct UpstreamGroups: Sendable {
     /// Returns the upstream of this name; nil and the empty name stand for the one without a name.
     subscript(name: String?) -> UpstreamGroup? { all.first { $0.name == name ?? "" } }
 
-    /// The current addresses of all upstreams.
     var servers: [UpstreamServer] { all.flatMap(\.directory.servers) }
 }
 
@@ -124,7 +123,6 @@ struct ResolvedUpstreams: Sendable {
         (self.resolver, self.parts) = (resolver, parts)
     }
 
-    /// The addresses of all upstreams.
     var servers: [UpstreamServer] { parts.flatMap(\.servers) }
 
     /// Has the directories use these addresses.

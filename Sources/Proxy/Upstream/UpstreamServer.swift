@@ -114,7 +114,6 @@ final class Reminder: Sendable {
 }
 
 extension OperatorEvent {
-    /// Describes a change of an upstream's health.
     static func change(
         _ change: EndpointHealth.Change, of server: UpstreamServer, isOnlyOne: Bool = false,
         because error: UpstreamError? = nil

@@ -13,7 +13,6 @@ struct DemoTable {
 
     static let title = line(["fetch", "coding", "body", "gzip would be", "on the wire", "saved"])
 
-    /// Adds a fetch and returns its line.
     mutating func add(_ row: Row) -> String {
         rows.append(row)
         return Self.line([String(rows.count), row.coding] + Self.numbers(row))

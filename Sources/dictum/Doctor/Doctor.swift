@@ -14,7 +14,6 @@ struct Doctor: Sendable {
     private let deadline: FetchDeadline
     private let system: FetchClient
     private let own: FetchClient?
-    /// The user's own fields for each request.
     private let fields: RequestFields
     /// The page that fetches the URL; nil if it is of the same origin.
     private let page: FetchURL?

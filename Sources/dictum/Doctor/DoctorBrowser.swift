@@ -20,7 +20,6 @@ struct DoctorBrowser {
         var bodyBytes = 0
         var error: String?
 
-        /// True if the body came as a delta.
         var isDelta: Bool { error == nil && (coding == "dcz" || coding == "dcb") }
     }
 

@@ -18,7 +18,6 @@ struct DoctorProbe: Sendable {
     let response: FetchResponse
     let body: Result<Body, FetchError>
 
-    /// Decodes the response to a visit.
     init(_ offer: Offer, _ visit: FetchVisit, _ response: FetchResponse) {
         self.offer = offer
         url = visit.url

@@ -118,7 +118,6 @@ struct FetchDeadline: Sendable {
     let seconds: Int
     private let end: Int64
 
-    /// Starts the clock.
     init(seconds: Int) {
         self.seconds = seconds
         end = SystemClock.monotonicNanoseconds / 1_000_000 + Int64(seconds) * 1000

@@ -37,7 +37,6 @@ struct FetchVisit: Sendable {
         expired = nil
     }
 
-    /// Returns the request's head.
     func request() throws(FetchError) -> RequestHead {
         guard let target = try? RequestTarget(url.pathAndQuery) else { throw .notAURL(url.text) }
         var headers = Headers()
@@ -133,7 +132,6 @@ struct FetchVisit: Sendable {
         (try? URLPattern(offer.match, basePath: url.path, origin: url.origin)) != nil
     }
 
-    /// Returns the coding of a response's body.
     static func coding(of response: FetchResponse) throws(FetchError) -> ContentCoding {
         var members: [String] = []
         // RFC 9110 section 8.4.1: the names of codings are case-insensitive.

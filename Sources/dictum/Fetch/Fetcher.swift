@@ -10,7 +10,6 @@ struct Fetcher: Sendable {
     let cache: DictionaryCache
     var accepted = CodingList.all
     var isVerbose = false
-    /// The user's own fields for each request.
     var fields = RequestFields()
     /// The time limit of a fetch, including its Links.
     var secondsMax = 60

@@ -75,7 +75,6 @@ struct RequestFields: Sendable {
         let text: String
     }
 
-    /// The fields in their order.
     private(set) var fields: [(name: HeaderName, value: String)] = []
 
     /// The fields of message framing and those that `--accept` and the cache control.

@@ -56,7 +56,6 @@ struct ProxyService {
         }
     }
 
-    /// Logs the warnings of a configuration.
     func warn(of configuration: Configuration, file: String) {
         for line in configuration.warningLines(file: file) { log.warning("\(line)") }
     }

@@ -8,7 +8,6 @@ struct ChainEntry: Encodable {
     /// `public`, or `unlisted` if clients must send the id back.
     let scope: String
     let versions: Int
-    /// The total size of the bodies.
     let bytes: Int
     let lastWanted: String
     /// The number of versions that a configured route would create; nil without a configuration.
@@ -65,7 +64,6 @@ struct VersionEntry: Encodable {
     let lastWanted: String
     /// The seconds after which it goes, counted from when it was last wanted.
     let maxAgeSeconds: Int
-    /// True if the upstream named the chain.
     let upstreamMatch: Bool
     /// True if a configured route would create it; nil without a configuration.
     let current: Bool?

@@ -72,7 +72,6 @@ struct DigestArgument {
     let text: String
     private let prefix: String
 
-    /// The minimum number of hexadecimal digits.
     static let digitsMin = 4
 
     static let help: ArgumentHelp =

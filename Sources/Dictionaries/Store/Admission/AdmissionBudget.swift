@@ -120,7 +120,6 @@ struct WriteBudget: Sendable {
         bytes -= Double(count)
     }
 
-    /// Returns bytes that were taken and not written.
     mutating func giveBack(_ count: Int) {
         bytes = min(bytes + Double(count), bytesMax)
     }

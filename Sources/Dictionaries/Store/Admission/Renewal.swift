@@ -34,7 +34,6 @@ package struct Renewal: Sendable, Equatable {
         self.restedSeconds = restedSeconds
     }
 
-    /// Describes a version of the store.
     package init(of version: Version, lifeSeconds: Int?, deltaBytes: Int?, now: Int) {
         self.init(
             ageSeconds: max(0, now - version.lastOffered), lifeSeconds: lifeSeconds, deltaBytes: deltaBytes,

@@ -11,7 +11,6 @@ package struct VersionCandidate: Sendable {
     /// The response head, if the upstream can be asked to revalidate.
     package var head: [UInt8]?
 
-    /// Describes a body and its response.
     package init(
         _ body: Body, key: VersionKey, policy: AdmissionPolicy, etag: String? = nil,
         contentType: String? = nil, isUpstreamMatch: Bool = false, head: [UInt8]? = nil
@@ -37,7 +36,6 @@ package struct VersionCandidate: Sendable {
 
 /// The settings of a route that its responses' versions are admitted by.
 package struct AdmissionPolicy: Sendable, Equatable {
-    /// The upper bound of versions per chain.
     package var versions: Int
     /// The seconds that a version is kept after it was last wanted.
     package var maxAge: Int

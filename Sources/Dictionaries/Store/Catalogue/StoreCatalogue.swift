@@ -41,7 +41,6 @@ package struct StoreCatalogue: Sendable {
         }
     }
 
-    /// Closes the database and releases the lock.
     package func close() {
         database.close()
         lock.withLock { $0.take() }?.release()

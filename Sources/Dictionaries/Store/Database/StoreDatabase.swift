@@ -190,7 +190,6 @@ struct StoreDatabase: Sendable {
         }
     }
 
-    /// Removes private chains with their versions.
     func removePrivate(chains: [Int64]) throws(StoreDatabaseError) {
         try attempt { try change { try PrivateRows.remove(chains: chains, from: $0) } }
     }
@@ -200,7 +199,6 @@ struct StoreDatabase: Sendable {
         try attempt { try change { try PrivateRows.removeAll(from: $0) } }
     }
 
-    /// Returns the present size of file and log.
     func size() throws(StoreDatabaseError) -> Size {
         try attempt { try connection.unsafeRead(size) }
     }

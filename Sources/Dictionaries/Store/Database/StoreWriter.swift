@@ -231,7 +231,6 @@ final class StoreWriter: Sendable {
         if wasFailing { reports.recovered("the store \(configuration.path) can be written again") }
     }
 
-    /// Puts an unwritten batch back.
     private func restore(_ batch: PendingWrites.Batch) {
         memory.unpin(memory.state.withLock { $0.pending.restore(batch) }.map(\.version.bodyName))
     }

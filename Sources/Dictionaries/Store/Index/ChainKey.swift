@@ -58,7 +58,6 @@ package struct ChainKey: Hashable, Sendable {
     /// The bytes of its texts, including the compiled `match`.
     var nameBytes: Int { authority.utf8.count + 2 * match.utf8.count }
 
-    /// Feeds the precomputed hash.
     package func hash(into hasher: inout Hasher) { hasher.combine(hash) }
 }
 

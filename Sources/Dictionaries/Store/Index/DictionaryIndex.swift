@@ -80,7 +80,6 @@ package final class DictionaryIndex: Sendable {
     /// Returns the time at which the version at a place was last offered or advertised.
     func lastContact(at place: Int32) -> Int { tables.withLock { $0.lastContact(at: place) } }
 
-    /// Returns the newest version of a URL and variant.
     func newest(_ key: VersionKey) -> Version? {
         let name = TextHash.name(url: key.url, variant: key.variant)
         return version { $0.newest(key.chainKey, name: name) }

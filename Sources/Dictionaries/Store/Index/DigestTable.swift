@@ -43,7 +43,6 @@ struct DigestTable: Sendable {
 
     mutating func insert(_ place: Int32, _ digest: Digest) { firsts.insert(place, digest.part) }
 
-    /// Adds a version to the group of its digest.
     mutating func group(_ place: Int32, _ record: VersionRecord, authority: String) {
         func add(_ group: inout Group) {
             group.byAuthority[authority, default: [:]][record.id] = place

@@ -117,7 +117,6 @@ extension IndexTables {
         group(place, isApart)
     }
 
-    /// Adds a version to the group of its digest.
     private mutating func group(_ place: Int32, _ isApart: Bool) {
         records[Int(place)].flags.insert(.hasTwins)
         guard let authority = key(at: place)?.authority else { return }

@@ -21,7 +21,6 @@ extension IndexTables {
         rows.first(UInt64(bitPattern: id)) { records[Int($0)].id == id }
     }
 
-    /// Returns the newest version of a URL and variant.
     func newest(_ key: ChainKey, name: UInt64) -> Int32? {
         chainPlace(key).flatMap { newest($0, name: name) }
     }
@@ -73,7 +72,6 @@ extension IndexTables {
         versions(key, digest: digest, limit: 1).first
     }
 
-    /// Returns versions with a digest in a chain.
     func versions(_ key: ChainKey, digest: Digest, limit: Int) -> [Int32] {
         guard let chain = chainPlace(key) else { return [] }
         let isApart = key.scope.isApart

@@ -144,7 +144,6 @@ struct IndexTables: ~Copyable, Sendable {
         return record.chain >= 0 && record.id == version.id && record.rank == version.rank ? place : nil
     }
 
-    /// The number of places, including free ones.
     var placeCount: Int { records.count }
 
     func isTaken(_ place: Int32) -> Bool { records[Int(place)].chain >= 0 }

@@ -10,7 +10,6 @@ struct PlaceTable: Sendable {
 
     private var parts = [PlaceTablePart](repeating: PlaceTablePart(), count: partCount)
 
-    /// The bytes of all slots.
     var bytes: Int { parts.reduce(0) { $0 + $1.bytes } }
 
     /// Returns the first place with this hash that `isIt` accepts; it is hardly called for any other.

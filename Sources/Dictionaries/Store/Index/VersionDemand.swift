@@ -69,7 +69,6 @@ extension Version {
         return bytes > 0 ? Int(bytes) : nil
     }
 
-    /// Records the length of a delta over it.
     package func recordDelta(bytes: Int) {
         let length = max(UInt32(clamping: bytes), 1)
         deltaLength.store(length, ordering: .relaxed)

@@ -46,7 +46,6 @@ struct PrivateOrder: ~Copyable, Sendable {
     private var lists = [List](repeating: List(), count: Class.allCases.count * networkCount)
     private var classBytes = InlineArray<3, Int>(repeating: 0)
 
-    /// The bytes of all private versions.
     var bytes: Int { classBytes[0] + classBytes[1] + classBytes[2] }
 
     // MARK: Changes

@@ -141,7 +141,6 @@ enum PrivateRows {
             ] + StoreRows.arguments(version.demand))
     }
 
-    /// Updates rank and facts of a row.
     static func renew(_ version: Version, in database: Database) throws {
         try database.cachedStatement(
             sql: """

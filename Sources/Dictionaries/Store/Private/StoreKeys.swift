@@ -94,7 +94,6 @@ package final class StoreKeys: Sendable {
 
     // MARK: Seals
 
-    /// Seals the names of a chain for its row.
     func seal(_ facts: [UInt8], ofChain name: [UInt8]) throws(CryptographyError) -> [UInt8] {
         let context = chainContext(name)
         return try SealedBytes.seal(facts, key: seals.code(of: context), associated: context)

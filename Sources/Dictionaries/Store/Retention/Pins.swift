@@ -22,7 +22,6 @@ struct Pins: Sendable {
 
     var count: Int { pins.count }
 
-    /// True if the version of a row is pinned.
     func contains(_ id: Int64) -> Bool { pins[id] != nil }
 
     /// Returns the bytes that a version would add.
