@@ -45,3 +45,23 @@ struct PrioritySignals: Sendable {
         return update
     }
 }
+
+/// The priority by which one response is scheduled.
+struct ResponsePriority: Sendable {
+    /// The priority that the client asks for.
+    var asked = Priority()
+    /// The parameters that the response's own field has, which count where they differ (RFC 9218 section 8).
+    private var correction = Priority()
+
+    init() {}
+
+    var effective: Priority { correction.merged(over: asked) }
+
+    /// Notes the response's own field; returns true if that changes the priority.
+    mutating func correct(by headers: borrowing Headers) -> Bool {
+        let new = Priority(headers) ?? Priority()
+        guard new != correction else { return false }
+        correction = new
+        return true
+    }
+}

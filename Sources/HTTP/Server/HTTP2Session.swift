@@ -203,7 +203,7 @@ final class HTTP2Session: AcceptedConnection {
     }
 
     /// Notes that a stream's source waits for room.
-    func isFull(_ stream: HTTP2Stream) { full.append(stream) }
+    func awaitRoom(_ stream: HTTP2Stream) { full.append(stream) }
 
     private func flush() {
         var heads: [HTTP2Stream] = []

@@ -40,17 +40,13 @@ final class HTTP2Stream {
     private var extended: RequestAssembler.ExtendedConnect?
     /// The bytes that the client sent before the tunnel was open.
     private var beforeTunnel: [UInt8] = []
-    /// The priority that the client asks for.
-    private var askedPriority = Priority()
-    /// The parameters that the response's own field has.
-    private var priorityCorrection = Priority()
+    private var priority = ResponsePriority()
     private var response = Response.none
     /// The head that waits for the end of the loop's turn, so that it can be withdrawn.
     private(set) var head: ResponseHead?
     private var hasBody = false
     private var trailers: FieldBlock?
     private var queue = ResponseQueue()
-    private var isFull = false
     private(set) var bytesSent = 0
     private(set) var isTunnel = false
 
@@ -63,12 +59,8 @@ final class HTTP2Stream {
         case abandoned
     }
 
-    /// The amount of waiting output at which the response's source must pause.
-    private static let highWaterBytes = 32 * 1024
     /// The length of a piece from which on it is tried to send it without queueing it.
     private static let passingBytesMin = 4096
-    /// The amount of waiting output at which the source may resume.
-    private static let lowWaterBytes = 16 * 1024
 
     init(id: Int32, session: HTTP2Session) {
         self.id = id
@@ -102,21 +94,13 @@ final class HTTP2Stream {
     }
 
     /// Schedules the response as the client asks.
-    func prioritize(_ priority: Priority) {
-        askedPriority = priority
-        schedule()
+    func prioritize(_ asked: Priority) {
+        priority.asked = asked
+        session.engine?.setPriority(priority.effective, stream: id)
     }
 
-    /// Schedules the response by its own Priority field where that differs (RFC 9218 section 8).
     private func correctPriority(by headers: borrowing Headers) {
-        let correction = Priority(headers) ?? Priority()
-        guard correction != priorityCorrection else { return }
-        priorityCorrection = correction
-        schedule()
-    }
-
-    private func schedule() {
-        session.engine?.setPriority(priorityCorrection.merged(over: askedPriority), stream: id)
+        if priority.correct(by: headers) { session.engine?.setPriority(priority.effective, stream: id) }
     }
 
     /// True if the request may be served before the TLS handshake is complete.
@@ -222,11 +206,8 @@ final class HTTP2Stream {
 
     /// Tells the response's source that there is room again; returns false while there is none.
     func reportRoom() -> Bool {
-        guard isFull else { return true }
-        guard queue.count <= Self.lowWaterBytes else { return false }
-        isFull = false
-        handler?.drained()
-        return true
+        if queue.endPause() { handler?.drained() }
+        return !queue.isFull
     }
 
     /// Hands the head that waits to the engine.
@@ -291,7 +272,7 @@ extension HTTP2Stream: ResponseStream {
         get { session.attachment }
         set { session.attachment = newValue }
     }
-    var canWrite: Bool { !isFull }
+    var canWrite: Bool { !queue.isFull }
     private var isOpen: Bool { session.engine != nil && response != .abandoned }
 
     func pauseRequest() { isPaused = true }
@@ -364,11 +345,7 @@ extension HTTP2Stream: ResponseStream {
         bytesSent += piece.count
         let passed = wasEmpty && head == nil && piece.count >= Self.passingBytesMin ? pass(piece) : 0
         guard passed < piece.count, isOpen else { return session.attendSoon() }
-        queue.append(piece.extracting(passed..<piece.count))
-        if queue.count > Self.highWaterBytes, !isFull {
-            isFull = true
-            session.isFull(self)
-        }
+        if queue.append(piece.extracting(passed..<piece.count)) { session.awaitRoom(self) }
         if wasEmpty, head == nil { session.engine?.resume(stream: id) }
         session.attendSoon()
     }
@@ -401,7 +378,6 @@ extension HTTP2Stream: ResponseStream {
         head = nil
         response = .none
         queue = ResponseQueue()
-        isFull = false
         return true
     }
 

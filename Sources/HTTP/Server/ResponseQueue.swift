@@ -7,6 +7,8 @@ internal import Primitives
     // Borrowed: the caller of `borrow` keeps them until it has called `endBorrowing`.
     private var borrowed: UnsafeBufferPointer<UInt8>?
     private var borrowedStart = 0
+    /// True while the response's source must pause.
+    private(set) var isFull = false
 
     /// The bytes that wait, borrowed ones included.
     var count: Int { bytes.count - start + borrowedCount }
@@ -14,7 +16,20 @@ internal import Primitives
     // Safe: only the length is read.
     private var borrowedCount: Int { unsafe (borrowed?.count ?? 0) - borrowedStart }
 
-    mutating func append(_ piece: Span<UInt8>) { bytes.append(piece) }
+    /// Appends a copy; returns true if the source must pause from now on.
+    mutating func append(_ piece: Span<UInt8>) -> Bool {
+        bytes.append(piece)
+        guard !isFull, count > ConnectionCore.highWaterBytes else { return false }
+        isFull = true
+        return true
+    }
+
+    /// Returns true if the source had to pause and may resume now.
+    mutating func endPause() -> Bool {
+        guard isFull, count <= ConnectionCore.lowWaterBytes else { return false }
+        isFull = false
+        return true
+    }
 
     /// Moves the first bytes into the connection's output.
     ///
