@@ -10,6 +10,7 @@ internal import Testing
     private final class Served {
         let certificates: TestCertificates
         let proxy: ServedProxy
+        let origin: Origin
         let port: UInt16
         private let folder: TemporaryFolder
         private let front: Front
@@ -19,7 +20,7 @@ internal import Testing
             certificates = try TestCertificates()
             folder = try TemporaryFolder()
             let version = Guarded(0)
-            let origin = try Origin { request, connection in
+            origin = try Origin { request, connection in
                 switch request.target {
                 case "/socket": Self.echo(request, on: connection)
                 case "/upload":
@@ -152,6 +153,27 @@ internal import Testing
                     "https://localhost:\(served.port)/upload",
                 ], of: "/usr/bin/env", in: folder.path)
             #expect(result.text == "\(count)", "\(result.text.prefix(300)) \(result.errors)")
+        }
+    }
+
+    @Test(arguments: Front.allCases)
+    func `a client can claim neither its transport nor another host`(front: Front) throws {
+        try ifInstalled(front) { served in
+            let claims = [
+                "X-Forwarded-Proto: http", "X-Forwarded-Host: evil.test",
+                "Forwarded: for=198.51.100.7;host=evil.test;proto=http",
+            ]
+            let authority = "localhost:\(served.port)"
+            let result = try RunningProcess.run(
+                ["curl", "-sS", "--max-time", "300", "--cacert", served.certificates.file("ca.pem")]
+                    + claims.flatMap { ["-H", $0] } + ["-o", "/dev/null", "https://\(authority)/feed"],
+                of: "/usr/bin/env")
+            #expect(result.status == 0, "\(result.errors)")
+            let received = try #require(served.origin.requests.last { $0.target == "/feed" })
+            #expect(received["Host"] == authority)
+            #expect(received["X-Forwarded-Proto"] == "https")
+            #expect(received["X-Forwarded-Host"] == authority)
+            #expect(received["Forwarded"] == nil)
         }
     }
 
