@@ -71,7 +71,7 @@ struct EstimateCommand: ParsableCommand {
     }
 
     func run() throws {
-        signal(SIGPIPE, SIG_IGN)
+        Signals.block()
         do {
             let progress = ProgressBar(isWanted: !json)
             let collection = try read(progress)
@@ -115,9 +115,6 @@ struct EstimateCommand: ParsableCommand {
         var plan = Poller.Plan(
             urls: urls, everySeconds: seconds, forSeconds: DurationText.seconds(time) ?? 600)
         plan.fields = try request.fields()
-        // A signal ends the polling, and a second one the program.
-        Signals.block()
-        defer { Signals.unblock() }
         var poller = try Poller(plan, request: request, progress: progress)
         try poller.run(into: &collection)
         return collection

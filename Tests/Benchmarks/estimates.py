@@ -23,7 +23,7 @@ import servers  # noqa: E402
 import wire  # noqa: E402
 from table import Row  # noqa: E402
 
-CLIENTS = 800
+CLIENTS = 240
 # How often clients return: the mean seconds, and the share in percent. The model has the same kinds.
 MIX = [(4, 20), (12, 40), (40, 40)]
 LIFE = 15
@@ -71,7 +71,8 @@ def _compare(promised, seen, size):
             nearest = min(costs, key=lambda cost: abs(cost - sizes))
             yield _row(f"{title}: bytes of dcz, {back} back", sizes, nearest, f"promised: {costs}")
     outcome = promised["clients"]["as_is"]
-    yield _row(f"{title}: bytes per delta, for this mix of clients", seen.mean(), outcome["delta_bytes"], "promised")
+    yield _row(f"{title}: bytes per delta, for this mix of clients", seen.delta_bytes / seen.deltas,
+               outcome["delta_bytes"], "promised")
     share = seen.deltas / seen.returns
     yield Row(f"{title}: returning clients with a dictionary", f"{share:.1%}", f"{outcome['holder_share']:.1%}",
               f"promised; {seen.returns} returns", 1 + abs(share - outcome["holder_share"]), "at most", POINTS_MOST)
@@ -123,7 +124,7 @@ def _serve_origin(versions, told, port):
 
 class _Seen:
     def __init__(self):
-        self.returns = self.deltas = 0
+        self.returns = self.deltas = self.delta_bytes = 0
         # The sizes of deltas, by the versions of dictionary and body.
         self.pairs = collections.defaultdict(list)
 
@@ -131,14 +132,6 @@ class _Seen:
         """The mean over pairs of versions so far apart, each pair counted once, as in the estimate."""
         means = [sum(sizes) / len(sizes) for (old, new), sizes in self.pairs.items() if new - old == back]
         return sum(means) / len(means) if means else None
-
-    def mean(self):
-        """The mean over all deltas, each pair of versions so far apart counted like the others: a history has few pairs, and
-        chance decides how many clients need each."""
-        counts = collections.Counter()
-        for (old, new), sizes in self.pairs.items():
-            counts[new - old] += len(sizes)
-        return sum(count * self.sizes(back) for back, count in counts.items()) / counts.total()
 
 
 class _Crowd:
@@ -155,26 +148,31 @@ class _Crowd:
         return self.seen
 
     async def _live(self, number, mean, end):
-        """One client, with a connection for each request."""
+        """One client, which keeps its connection."""
         held, has_fetched = None, False
+        reader = writer = None
         while True:
             pause = self.random.expovariate(1 / mean)
             if time.monotonic() + pause >= end:
                 break
             await asyncio.sleep(pause)
+            if writer is None:
+                reader, writer = await asyncio.open_connection("127.0.0.1", self.port, limit=1 << 17)
             if held and time.monotonic() >= held[2]:
                 held = None
-            coding, which, received, offer = await self._ask(number, held)
+            coding, which, received, offer = await self._ask(reader, writer, number, held)
             self.seen.returns += has_fetched
             has_fetched = True
             if coding == "dcz":
                 self.seen.deltas += 1
+                self.seen.delta_bytes += len(received)
                 self.seen.pairs[held[0], which].append(len(received))
             if offer:
                 held = (which, offer, time.monotonic() + LIFE)
+        if writer:
+            writer.close()
 
-    async def _ask(self, number, held):
-        reader, writer = await asyncio.open_connection("127.0.0.1", self.port, limit=1 << 17)
+    async def _ask(self, reader, writer, number, held):
         lines = [
             "GET /feed HTTP/1.1", "Host: api.test", f"X-Forwarded-For: 203.0.113.{number % 250}",
             "X-Forwarded-Proto: https", "Accept-Encoding: gzip, br, zstd" + (", dcb, dcz" if held else "")]
@@ -186,7 +184,6 @@ class _Crowd:
         async with asyncio.timeout(60):
             head = await wire.read_head(reader)
             received = await wire.read_body(reader, head)
-        writer.close()
         which = int(head.fields["x-which"])
         coding = head.fields.get("content-encoding", "identity")
         self._check(coding, received, held, which)

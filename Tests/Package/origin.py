@@ -12,7 +12,7 @@ class Feed(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self):
         items = [{"id": number, "text": f"item {number * 7919 % 1000}"} for number in range(500)]
-        body = json.dumps({"version": next(versions), "port": self.server.server_port, "items": items}).encode()
+        body = json.dumps({"version": next(versions), "items": items}).encode()
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
         self.send_header("Cache-Control", "max-age=600")

@@ -39,11 +39,16 @@ package struct PatternIndex: Sendable {
     }
 
     /// Returns the position of the first pattern that matches a URL of the origin; the query has no question mark.
-    ///
-    /// - Parameter counts: returns false for positions to pass over.
-    package func first(
-        path: String, query: String?, where counts: (Int) -> Bool = { _ in true }
-    ) -> Int? {
+    package func first(path: String, query: String?) -> Int? { search(path, query) { _ in true } }
+
+    /// Returns the first of the positions that count, by a function.
+    package func first(path: String, query: String?, where counts: (Int) -> Bool) -> Int? {
+        search(path, query, counts)
+    }
+
+    // Inlined twice, so that look-ups without a condition call no closure.
+    @inline(__always)
+    private func search(_ path: String, _ query: String?, _ counts: (Int) -> Bool) -> Int? {
         let bytes = path.utf8
         let text = bytes.span
         var best: Int?

@@ -2,7 +2,9 @@ internal import HTTP
 internal import Primitives
 
 /// A rate limit per client, and the rule that tells clients apart.
-struct RateLimit: Sendable {
+///
+/// A class, so that requests without a limit only see that there is none.
+final class RateLimit: Sendable {
     /// The shape of a client's bucket.
     struct Bucket: Equatable, Sendable {
         /// The nanoseconds per token.

@@ -69,7 +69,10 @@ extension Configuration {
 
 extension Configuration.Upstream {
     /// The key of the setting.
-    var key: String { name.isEmpty ? "upstream" : "upstreams.\(name)" }
+    var key: String { Self.key(of: name) }
+
+    /// Returns the key of the setting of a name.
+    static func key(of name: String) -> String { name.isEmpty ? "upstream" : "upstreams.\(name)" }
 }
 
 extension Settings {

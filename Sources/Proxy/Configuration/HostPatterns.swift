@@ -5,6 +5,8 @@ internal import Primitives
 package struct HostPatterns: Sendable, Equatable {
     /// The maximum number of patterns per route.
     static let countMax = 64
+    /// The maximum length of a host; names of DNS have 253 bytes at most.
+    static let bytesMax = 256
 
     /// The patterns in their order, in lower case.
     let patterns: [String]
@@ -17,7 +19,7 @@ package struct HostPatterns: Sendable, Equatable {
     /// Returns true if a text is a host without a port, or `*.` and a domain.
     static func isItem(_ text: String) -> Bool {
         let name = text.hasPrefix("*.") ? text.dropFirst(2) : text[...]
-        guard !name.isEmpty, text.utf8.count <= 256, !name.hasSuffix("."), !name.hasPrefix("."),
+        guard !name.isEmpty, text.utf8.count <= bytesMax, !name.hasSuffix("."), !name.hasPrefix("."),
             let parts = HostAndPort(name), parts.port == nil
         else { return false }
         return !name.hasPrefix("[") || name.count == text.count

@@ -2,7 +2,9 @@ internal import Dictionaries
 internal import HTTP
 
 /// The start of the paths of a route that its upstream does not get.
-package struct PathPrefix: Sendable, Equatable {
+///
+/// A class, so that requests of most routes only see that there is none.
+package final class PathPrefix: Sendable {
     /// The prefix without a slash at its end.
     let text: String
 

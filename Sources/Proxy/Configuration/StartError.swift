@@ -11,7 +11,7 @@ package enum StartError: Error, Equatable, CustomStringConvertible {
     /// An inherited descriptor is not a listening socket.
     case wrongInheritance(String)
     /// The upstream's name has no address.
-    case unknownUpstream(String)
+    case unknownUpstream(String, setting: String = "upstream")
     /// The upstream is one of the proxy's own listeners.
     case ownUpstream(String, listener: String)
     /// The store cannot be opened.
@@ -45,8 +45,8 @@ package enum StartError: Error, Equatable, CustomStringConvertible {
                 + "`listeners`, as the socket unit has them, or take them out of that"
         case .wrongInheritance(let why):
             why
-        case .unknownUpstream(let host):
-            "the upstream's name \(host) has no address; check `upstream.urls` and the name service"
+        case .unknownUpstream(let host, let setting):
+            "the upstream's name \(host) has no address; check `\(setting).urls` and the name service"
         case .ownUpstream(let url, let listener):
             "the upstream \(url) leads to \(listener), where this proxy itself listens; check `upstream.urls` and `listeners`"
         case .store(let why):

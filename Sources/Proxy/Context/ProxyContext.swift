@@ -95,7 +95,7 @@ package final class ProxyContext: Sendable {
         report(
             .error(
                 """
-                a request came back to this proxy (508): one of upstream.urls leads to one of its own addresses. This \
+                a request came back to this proxy (508): an upstream's URL leads to one of its own addresses. This \
                 message comes at most once a minute
                 """))
     }

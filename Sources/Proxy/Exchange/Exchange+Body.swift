@@ -79,7 +79,7 @@ extension Exchange {
         abortUpstream()
         switch failure {
         case .malformed:
-            proxy.metrics.countUpstreamError(.malformed)
+            proxy.metrics.countUpstreamError(.malformed, of: route.upstreamName)
             record.error = Array("the response's body is not in its content coding".utf8)
             guard withdrawResponse() else { return abort() }
             refuse(.undecodable)

@@ -6,9 +6,8 @@ internal import HTTP
 extension Exchange {
     /// Makes the request that the upstream gets, and sends it.
     func forward() {
-        guard let group = route.upstream else { return refuse(.noRoute) }
         var surroundings = UpstreamRequest.Surroundings(
-            peer: peer, route: route, upstream: group, via: context.shared.via, isTLS: peer.isTLS ?? false)
+            peer: peer, route: route, via: context.shared.via, isTLS: peer.isTLS ?? false)
         surroundings.isEarly = client.isEarly
         surroundings.subjectFields = context.clientSubjectFields
         surroundings.subjectField = client.clientSubjectField
@@ -21,8 +20,10 @@ extension Exchange {
 
     /// Sends a request's head to the next upstream; the client's body follows.
     func forward(_ head: RequestHead) {
-        upstream?.budget.count(now: core.now)
-        guard let upstream, let address = upstream.choose(now: core.now) else {
+        // Requests without an upstream have got their response.
+        guard let upstream else { return refuse(.noRoute) }
+        upstream.budget.count(now: core.now)
+        guard let address = upstream.choose(now: core.now) else {
             record.error = Array("no upstream to ask".utf8)
             return refuse(.noUpstream)
         }
@@ -86,7 +87,9 @@ extension Exchange {
     /// Counts a response that will not be complete, and holds it against the upstream if that is at fault.
     func noteFailure(_ error: UpstreamError) {
         // A connection that was closed while it lay idle is no failure, as long as the request can go on.
-        if error != .stale { proxy.metrics.countUpstreamError(UpstreamErrorKind(error)) }
+        if error != .stale {
+            proxy.metrics.countUpstreamError(UpstreamErrorKind(error), of: route.upstreamName)
+        }
         guard phase.isAwaited, RetryRule.isFault(error), let server = attempt.server, let upstream,
             let group = route.upstream
         else { return }
@@ -112,7 +115,7 @@ extension Exchange {
         let verdict = RetryRule.verdict(facts)
         switch verdict {
         case .never:
-            if error == .stale { proxy.metrics.countUpstreamError(.reset) }
+            if error == .stale { proxy.metrics.countUpstreamError(.reset, of: route.upstreamName) }
             return false
         case .reconnect:
             proxy.metrics.countRetry(.stale)

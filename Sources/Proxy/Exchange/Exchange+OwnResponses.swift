@@ -41,7 +41,7 @@ extension Exchange {
         }
         let isLastHop = request.method == .options && UpstreamRequest.forwardsLeft(request.headers) == 0
         if isLastHop { return .options }
-        guard linked == nil, route.upstream == nil else { return nil }
+        guard upstream == nil, linked == nil else { return nil }
         return request.target.form == .asterisk ? .options : .problem(.noRoute, .noRoute)
     }
 

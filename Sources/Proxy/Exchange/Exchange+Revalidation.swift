@@ -116,6 +116,6 @@ extension Exchange {
         response.headToKeep = Revalidation.kept(
             response.head, response.facts, for: facts,
             isOrdinary: isOrdinary(for: response.head, varyingBy: response.facts.varyNames),
-            acceptEncoding: route.upstream?.settings.acceptEncoding ?? .identity, source: route.source)
+            acceptEncoding: route.acceptEncoding, source: route.source)
     }
 }

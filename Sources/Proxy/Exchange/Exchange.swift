@@ -326,8 +326,7 @@ extension Exchange {
         describeClient()
         record.method = Array(request.method.text.utf8)
         record.target = request.target.bytes
-        record.upstream = attempt.server?.logText
-        record.upstreamName = attempt.server?.logName
+        record.upstream = attempt.server?.logged
         describeIdentifiers()
     }
 

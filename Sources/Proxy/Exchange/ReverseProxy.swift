@@ -70,7 +70,10 @@ final class ReverseProxy: Application, Handler {
         nextHandshakeReport = core.now + 10_000
         context.report(
             .warning(
-                "no TLS with the upstream \(server.target.authority): \(failure.text); see `upstream.tls`"))
+                """
+                no TLS with the upstream \(server.target.authority): \(failure.text); see \
+                `\(Configuration.Upstream.key(of: server.name)).tls`
+                """))
     }
 
     /// Makes an identifier for a request that has none.

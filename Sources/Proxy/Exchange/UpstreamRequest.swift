@@ -7,7 +7,6 @@ enum UpstreamRequest {
     struct Surroundings {
         let peer: ClientPeer
         let route: Route
-        let upstream: UpstreamGroup
         /// Dictum's own member of Via.
         let via: Via
         let isTLS: Bool
@@ -42,7 +41,7 @@ enum UpstreamRequest {
         // RFC 8470 section 5.1: an Early-Data of a proxy before Dictum stays.
         if surroundings.isEarly, !head.headers.contains(.earlyData) { head.headers.append(.earlyData, "1") }
         if surroundings.route.policy.hasDictionary {
-            setDictionaryFields(&head.headers, acceptEncoding: surroundings.upstream.settings.acceptEncoding)
+            setDictionaryFields(&head.headers, acceptEncoding: surroundings.route.acceptEncoding)
         }
         strengthenIfMatch(&head.headers)
         if request.version < .http11 { head.headers.remove(.expect) }
@@ -78,7 +77,7 @@ enum UpstreamRequest {
         if let authority = head.target.authority {
             head.headers.replace(.host, with: authority)
         } else if !head.headers.contains(.host) {
-            head.headers.append(.host, surroundings.upstream.authority)
+            head.headers.append(.host, surroundings.route.upstream?.authority ?? "")
         }
     }
 

@@ -66,12 +66,8 @@ struct AccessLogFormat: Sendable {
         buffer.append(#","micros":"#, record.durationMicroseconds)
         buffer.append(#","upstream_status":"#, record.upstreamStatus)
         buffer.append(#","upstream_micros":"#, record.upstreamMicroseconds)
-        buffer.append(#","upstream":""#, quoting: record.upstream)
-        if let name = record.upstreamName {
-            buffer.append(#","upstream_name":""#)
-            buffer.append(contentsOf: name)
-            buffer.append("\"")
-        }
+        buffer.append(#","upstream":""#, quoting: record.upstream?.address)
+        buffer.append(#","upstream_name":""#, quoting: record.upstream?.name)
         buffer.append(#","error":""#, quoting: record.error)
         buffer.append(#","revalidation":""#, record.revalidation?.rawValue, "\"")
         buffer.append(#","request_id":""#, quoting: record.requestID)
@@ -105,11 +101,11 @@ struct AccessLogFormat: Sendable {
         buffer.append(" via=", escaping: record.forwarder)
         if let upstream = record.upstream {
             buffer.append(" to=\"")
-            if let name = record.upstreamName {
+            if let name = record.upstream?.name {
                 buffer.append(contentsOf: name)
                 buffer.append(" at ")
             }
-            buffer.append(escaping: upstream, asJSON: true)
+            buffer.append(escaping: upstream.address, asJSON: true)
             buffer.append("\"")
         }
         buffer.append(" error=\"", quoting: record.error)

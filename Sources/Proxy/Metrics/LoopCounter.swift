@@ -86,6 +86,36 @@ struct LoopCounter: LoopSeries {
     }
 }
 
+/// A counter per upstream and kind, for rare events.
+///
+/// The upstream without a name has the empty name, which a scrape shows as no label.
+struct UpstreamCounter: LoopSeries {
+    /// The bound over all reloads; upstreams of further names count as the one without a name.
+    private static let namesMax = 1_000
+
+    let metric: Metric
+    private let label: MetricLabel
+    private var counts: [String: [Int]]
+
+    init(_ name: String, _ label: MetricLabel, _ help: String) {
+        metric = Metric(name: name, kind: .counter, labels: [label.name, "name"], help: help)
+        self.label = label
+        counts = ["": Array(repeating: 0, count: label.values.count)]
+    }
+
+    /// Counts an event of an upstream at a position among the label's values.
+    mutating func add(_ upstream: String, at place: Int) {
+        let name = counts[upstream] != nil || counts.count < Self.namesMax ? upstream : ""
+        counts[name, default: Array(repeating: 0, count: label.values.count)][place] += 1
+    }
+
+    func samples(routes: [String]) -> [MetricSample] {
+        counts.sorted { $0.key < $1.key }.flatMap { name, counts in
+            zip(label.values, counts).map { MetricSample(metric, [$0, name], $1) }
+        }
+    }
+}
+
 /// A histogram of times in microseconds, shown in seconds.
 struct LoopHistogram: LoopSeries {
     private static let bounds = [

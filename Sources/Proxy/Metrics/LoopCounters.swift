@@ -80,8 +80,8 @@ struct LoopCounters: Sendable {
 
     // MARK: Upstreams
 
-    var upstreamErrors = LoopCounter(
-        "dictum_upstream_errors_total", labels: [MetricLabel("kind", UpstreamErrorKind.self)],
+    var upstreamErrors = UpstreamCounter(
+        "dictum_upstream_errors_total", MetricLabel("kind", UpstreamErrorKind.self),
         "Failures of upstreams, including those that a retry has hidden from the client.")
     var upstreamRetries = LoopCounter(
         "dictum_upstream_retries_total", labels: [MetricLabel("reason", RetryReason.self)],

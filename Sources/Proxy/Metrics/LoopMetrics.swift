@@ -21,7 +21,9 @@ final class LoopMetrics {
     }
 
     func countRejected(_ reason: RejectionReason) { counters.rejectedRequests.add(at: reason.index) }
-    func countUpstreamError(_ kind: UpstreamErrorKind) { counters.upstreamErrors.add(at: kind.index) }
+    func countUpstreamError(_ kind: UpstreamErrorKind, of upstream: String) {
+        counters.upstreamErrors.add(upstream, at: kind.index)
+    }
     func countRetry(_ reason: RetryReason) { counters.upstreamRetries.add(at: reason.index) }
     func countRetryOverBudget() { counters.upstreamRetriesOverBudget.add() }
     func countAdmission() { counters.admissions.add() }

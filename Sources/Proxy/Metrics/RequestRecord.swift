@@ -36,9 +36,7 @@ struct RequestRecord: Sendable {
     var upstreamMicroseconds: Int?
     var upstreamStatus: Int?
     /// The address that was asked last.
-    var upstream: [UInt8]?
-    /// The name of its upstream, if it has one.
-    var upstreamName: [UInt8]?
+    var upstream: LoggedUpstream?
     /// The reason why Dictum could not forward a complete response.
     var error: [UInt8]?
     /// The result of revalidating a stored response with the upstream.
@@ -51,4 +49,17 @@ struct RequestRecord: Sendable {
     var traceID: [UInt8]?
 
     init() {}
+}
+
+/// An address of an upstream as the access log has it; made once, so that a record holds one reference.
+final class LoggedUpstream: Sendable {
+    /// The URL, and the address if the URL does not tell it.
+    let address: [UInt8]
+    /// The name of the upstream; nil without one.
+    let name: [UInt8]?
+
+    init(_ address: String, of name: String = "") {
+        self.address = Array(address.utf8)
+        self.name = name.isEmpty ? nil : Array(name.utf8)
+    }
 }

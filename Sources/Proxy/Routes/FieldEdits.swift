@@ -2,8 +2,9 @@ internal import HTTP
 
 /// The changes of a route to the fields of its requests or of its responses.
 ///
-/// They apply to fields that have been parsed, and never to those that frame a message or that Dictum sets.
-struct FieldEdits: Sendable {
+/// They apply to fields that have been parsed, and never to those that frame a message or that Dictum sets. A class, so that
+/// requests of most routes only see that there is none.
+final class FieldEdits: Sendable {
     let names: [HeaderName]
     private let replaced: HeaderNameSet
     private let set: [(name: HeaderName, value: String)]

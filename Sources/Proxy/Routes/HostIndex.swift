@@ -1,7 +1,7 @@
 /// The routes that may be for each host.
 ///
 /// A look-up costs a hash per label of the host, however many routes there are.
-struct HostIndex: Sendable {
+final class HostIndex: Sendable {
     /// The routes of a host, one bit each.
     struct Members: Sendable {
         private var words: [UInt64]
@@ -36,6 +36,8 @@ struct HostIndex: Sendable {
     func routes(for authority: String?) -> Members {
         guard let authority else { return others }
         let host = HostPatterns.host(of: authority)
+        // No pattern is longer, and each label costs a look-up.
+        guard host.utf8.count <= HostPatterns.bytesMax else { return others }
         if let exact = members[host] { return exact }
         // The longest domain first: its patterns are below all shorter ones.
         var rest = host[...]

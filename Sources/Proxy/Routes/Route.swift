@@ -12,6 +12,8 @@ final class Route: Sendable {
     let text: String
     /// The upstream, or nil if there is none for the route.
     let upstream: UpstreamGroup?
+    /// The Accept-Encoding that the upstream gets.
+    let acceptEncoding: Configuration.Upstream.AcceptEncodingMode
     /// The start of the path that the upstream does not get, or nil.
     let prefix: PathPrefix?
     /// The changes to the fields of requests, or nil.
@@ -57,6 +59,7 @@ final class Route: Sendable {
     ) {
         self.index = index
         self.upstream = upstream
+        acceptEncoding = upstream?.settings.acceptEncoding ?? .identity
         match = route.match
         text = route.text
         prefix = route.stripPrefix
@@ -94,6 +97,9 @@ final class Route: Sendable {
     func matchValue(of url: PathAndQuery) -> String? {
         dictionary?.covers.matchValue(for: url, route: match.first(url))
     }
+
+    /// The name of the upstream; empty for the one without a name.
+    var upstreamName: String { upstream?.name ?? "" }
 
     /// True if the route may use and offer dictionaries.
     var usesDictionaries: Bool { policy.areDictionariesOn && policy.hasDictionary }

@@ -44,7 +44,7 @@ final class UpstreamDirectory: Sendable {
     func servers(of urls: [UpstreamURL]) throws(StartError) -> [UpstreamServer] {
         let found = resolve(urls)
         guard let host = found.unknown.first else { return found.servers }
-        throw .unknownUpstream(host)
+        throw .unknownUpstream(host, setting: Configuration.Upstream.key(of: name))
     }
 
     func adopt(_ urls: [UpstreamURL], _ servers: [UpstreamServer]) {

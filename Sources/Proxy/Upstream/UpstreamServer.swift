@@ -14,10 +14,7 @@ final class UpstreamServer: Sendable {
     let name: String
     /// The upstream as logs name it.
     let text: String
-    /// The URL and the address, for the access log.
-    let logText: [UInt8]
-    /// The bytes of `name`, for the access log; nil without a name.
-    let logName: [UInt8]?
+    let logged: LoggedUpstream
     private let health = Guarded(EndpointHealth())
     /// A summary of `health`: 0 without failures, 1 after failures, 2 while skipped.
     private let summary = Atomic<Int>(0)
@@ -32,8 +29,7 @@ final class UpstreamServer: Sendable {
         let address = target.endpoint.text
         let place = url.hasSuffix(address) ? url : "\(url) (\(address))"
         text = name.isEmpty ? place : "\(name) at \(place)"
-        logText = Array(place.utf8)
-        logName = name.isEmpty ? nil : Array(name.utf8)
+        logged = LoggedUpstream(place, of: name)
     }
 
     // MARK: Load

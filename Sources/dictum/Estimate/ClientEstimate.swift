@@ -58,20 +58,18 @@ struct MeasuredSizes: ResponseSizes {
     let otherURLBytes: Int
     /// The seconds per version.
     private let periodSeconds: Double
-    private let same: DeltaCost
+    private let sameBytes: Int
     /// The sizes of dcz by the number of versions back, in rising order.
     private let sizes: [(versionsBack: Double, cost: DeltaCost)]
 
-    /// Takes deltas in rising order of age, and the cost of a delta over the body itself.
-    ///
     /// `secondsPerVersion` is the measured period, or the interval of the measurement if the body always changes.
     init?(
-        _ deltas: [DeltaCosts], bodyBytes: Int, plainBytes: Int, same: DeltaCost, secondsPerVersion: Double
+        _ deltas: [DeltaCosts], bodyBytes: Int, plainBytes: Int, sameBytes: Int, secondsPerVersion: Double
     ) {
         guard !deltas.isEmpty else { return nil }
         self.bodyBytes = bodyBytes
         self.plainBytes = plainBytes
-        self.same = same
+        self.sameBytes = sameBytes
         periodSeconds = max(secondsPerVersion, 0.001)
         otherURLBytes = 0
         sizes = deltas.map { (Double($0.versionsBack), $0.dcz) }
@@ -82,7 +80,7 @@ struct MeasuredSizes: ResponseSizes {
     /// Returns the size by a straight line between two measured ages, on logarithmic scales; beyond the oldest, the
     /// last line goes on until the size without a dictionary.
     func deltaBytes(from dictionary: Int, to second: Int, _ stage: DeltaStage) -> Int {
-        guard second > dictionary else { return same.bytes(stage) }
+        guard second > dictionary else { return sameBytes }
         let back = max(1, (Double(second - dictionary) / periodSeconds).rounded())
         let least = sizes[0].cost.bytes(stage)
         guard sizes.count > 1,

@@ -39,10 +39,8 @@ struct CodingMeasurement {
     /// The numbers of versions between dictionary and body.
     static let distances = [1, 3, 10, 100]
     static let plainCodings = [ContentCoding.gzip, .br, .zstd]
-    /// The number of bodies or pairs per figure, evenly spread over the history; fewer if they are large, so that the
-    /// time is bounded.
-    private static let samples = 16...128
-    private static let sampledBytesMax = 16 << 20
+    /// The number of bodies or pairs per figure, evenly spread over the history.
+    private static let samplesMax = 16
     private static let repetitions = 3
 
     private let levels: CodingLevels
@@ -57,7 +55,7 @@ struct CodingMeasurement {
     /// Measures a coding without a dictionary.
     func plain(_ versions: [Body], _ coding: ContentCoding) -> CodingCost {
         var total = CodingCost(bytes: 0, cpuMicroseconds: 0)
-        let places = Self.spread(versions.indices, of: versions)
+        let places = Self.spread(versions.indices)
         for place in places {
             let (bytes, microseconds) = Self.timed { plainBytes(versions[place], coding) }
             total.bytes += bytes
@@ -75,7 +73,7 @@ struct CodingMeasurement {
 
     /// Measures deltas over the versions so many before; nil if the history is shorter.
     func deltas(_ versions: [Body], versionsBack: Int) -> DeltaCosts? {
-        let places = Self.spread(versionsBack..<max(versionsBack, versions.count), of: versions)
+        let places = Self.spread(versionsBack..<max(versionsBack, versions.count))
         guard !places.isEmpty else { return nil }
         let pairs = places.map { (versions[$0 - versionsBack], versions[$0]) }
         return DeltaCosts(
@@ -84,24 +82,16 @@ struct CodingMeasurement {
         )
     }
 
-    /// Measures dcz over dictionaries that are the bodies themselves, for clients that hold the current version.
-    func unchanged(_ versions: [Body]) -> DeltaCost? {
-        let places = Self.spread(versions.indices, of: versions).suffix(Self.samples.lowerBound)
-        // A copy, since Zstandard finds nothing in a dictionary at the body's own address.
-        let pairs = places.map { (Body(versions[$0].bytes.map { $0 }), versions[$0]) }
-        return pairs.isEmpty ? nil : cost(of: pairs, .dcz)
-    }
-
     /// Returns the average size of dcz over the other bodies of each pair.
     func averageBytes(of pairs: [(Body, Body)]) -> Int {
-        let places = Self.spread(pairs.indices, of: pairs.map(\.1))
+        let places = Self.spread(pairs.indices)
         guard !places.isEmpty else { return 0 }
         return places.reduce(0) { $0 + deltaBytes(pairs[$1].1, over: pairs[$1].0, .dcz) } / places.count
     }
 
     /// Returns the average size in the best coding without a dictionary.
     func bestPlainBytes(_ bodies: [Body]) -> Int {
-        let places = Self.spread(bodies.indices, of: bodies)
+        let places = Self.spread(bodies.indices)
         guard !places.isEmpty else { return 0 }
         let sizes = places.map { place in
             Self.plainCodings.map { plainBytes(bodies[place], $0) }.min() ?? bodies[place].count
@@ -154,11 +144,9 @@ struct CodingMeasurement {
         return sum / small.count
     }
 
-    /// Returns the places of the samples among bodies, evenly spread over a range, its last one included.
-    static func spread(_ range: Range<Int>, of bodies: [Body]) -> [Int] {
-        let average = max(1, bodies.reduce(0) { $0 + $1.count } / max(1, bodies.count))
-        let most = min(max(sampledBytesMax / average, samples.lowerBound), samples.upperBound)
-        let count = min(range.count, most)
+    /// Returns at most so many indices, evenly spread, the last one included.
+    static func spread(_ range: Range<Int>) -> [Int] {
+        let count = min(range.count, samplesMax)
         guard count > 1 else { return Array(range.suffix(1)) }
         return (0..<count).map { range.lowerBound + $0 * (range.count - 1) / (count - 1) }
     }

@@ -53,7 +53,7 @@ enum EstimatePage {
         else { return "Nothing can be said about savings yet: \(EstimateText.missing(report))." }
         return
             "A client that returns already holds an earlier version of most responses. With dictionary compression (RFC 9842) "
-            + "it downloads only the difference: up to \(EstimateText.percent(share)) less than with the best coding without a dictionary."
+            + "it downloads only the difference: up to \(EstimateText.percent(share)) less than with the best coding of today."
     }
 
     private static func tiles(_ report: EstimateReport) -> String {

@@ -18,10 +18,6 @@ struct EstimateReport: Encodable, Sendable {
             progress.show(number, of: collection.histories.count, "measuring \(history.name)")
             items.append((history, estimator.estimate(history)))
         }
-        for place in Self.mostWorth(items.map(\.estimate)) {
-            progress.show(place, of: items.count, "simulating the clients of \(items[place].history.name)")
-            items[place].estimate.clients = estimator.clients(items[place].estimate, items[place].history)
-        }
         progress.end()
         resources = items.map(\.estimate)
         let routes = RouteSuggestion.all(of: items, estimator.measurement)
@@ -30,17 +26,6 @@ struct EstimateReport: Encodable, Sendable {
         }
         warnings = collection.warnings.map(OutputFormat.plain)
     }
-
-    /// Returns the places of the resources that save most per response; their clients are simulated, which takes a
-    /// second or two each.
-    private static func mostWorth(_ estimates: [ResourceEstimate]) -> [Int] {
-        let saved = estimates.map { estimate in
-            estimate.nearest.map { $0.plainBytes - $0.dcz.bytes } ?? .min
-        }
-        return estimates.indices.sorted { saved[$0] > saved[$1] }.prefix(simulatedMax).sorted()
-    }
-
-    private static let simulatedMax = 20
 
     /// A JSON object on one line.
     var json: String { OutputFormat.json(self) }

@@ -93,7 +93,7 @@ struct Estimator {
             bodyBytesMax: DictionaryPolicy().maxBody)
     }
 
-    /// Measures a history.
+    /// Measures a history and simulates its clients.
     func estimate(_ history: ResourceHistory) -> ResourceEstimate {
         let versions = history.versions
         let plain = ResourceEstimate.Plain(
@@ -105,7 +105,7 @@ struct Estimator {
         let sent = history.responses.compactMap(\.sentBytes)
         let (request, response) = facts(of: history)
         let judgement = judgement(of: history)
-        return ResourceEstimate(
+        var estimate = ResourceEstimate(
             name: history.name, url: history.isReal ? history.url.text : nil,
             responses: history.responses.count, versions: versions.count,
             seconds: history.seconds.rounded(places: 1),
@@ -117,6 +117,8 @@ struct Estimator {
             obstacle: Admission.obstacle(request: request, response: response, policy: policy)?.text,
             personal: Personal.cause(request: request, response: response, policy: policy.personal)?.rawValue,
             browser: judgement.map(Self.browser))
+        estimate.clients = clients(estimate, history)
+        return estimate
     }
 
     // MARK: Judgement
@@ -159,20 +161,16 @@ struct Estimator {
 
     // MARK: Clients
 
-    /// Simulates the clients of a resource; nil if it is no dictionary, or has no deltas.
-    func clients(
+    private func clients(
         _ estimate: ResourceEstimate, _ history: ResourceHistory
     ) -> ResourceEstimate.Clients? {
-        let versions = history.versions
-        // Most clients are one or two versions behind, so the second one is measured for them too.
-        let deltas = (estimate.deltas + [measurement.deltas(versions, versionsBack: 2)].compactMap { $0 })
-            .sorted { $0.versionsBack < $1.versionsBack }
-        guard estimate.obstacle == nil, let same = measurement.unchanged(versions),
+        guard estimate.obstacle == nil, let last = history.versions.last,
             let sizes = MeasuredSizes(
-                deltas, bodyBytes: estimate.bodyBytes, plainBytes: estimate.plain.best.cost.bytes,
-                same: same,
+                estimate.deltas, bodyBytes: estimate.bodyBytes, plainBytes: estimate.plain.best.cost.bytes,
+                // A copy, since a body is no dictionary at its own address.
+                sameBytes: measurement.averageBytes(of: [(Body(last.bytes.map { $0 }), last)]),
                 secondsPerVersion: estimate.periodSeconds
-                    ?? history.seconds / Double(max(1, versions.count - 1)))
+                    ?? history.seconds / Double(max(1, history.versions.count - 1)))
         else { return nil }
         func outcome(_ life: Int) -> ClientOutcome? {
             ClientOutcome(

@@ -69,16 +69,9 @@ struct ResourceHistory: Sendable {
     }
 
     /// The average seconds between two versions; nil if the body changes with every response, or never changed.
-    ///
-    /// Counts from the first change to the last one: the time before and after says little about a short history.
     var periodSeconds: Double? {
         guard versions.count > 1, !changesEachTime else { return nil }
-        let changes = zip(responses, responses.dropFirst()).filter { $0.body.digest != $1.body.digest }
-            .map(\.1.seconds)
-        guard changes.count > 2, let first = changes.first, let last = changes.last, last > first else {
-            return seconds / Double(versions.count - 1)
-        }
-        return (last - first) / Double(changes.count - 1)
+        return seconds / Double(versions.count - 1)
     }
 
     /// The last response that has fields.

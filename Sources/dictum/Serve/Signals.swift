@@ -22,13 +22,6 @@ enum Signals {
         signal(SIGPIPE, SIG_IGN)
     }
 
-    /// Lets SIGTERM and SIGINT end the process again.
-    static func unblock() {
-        var set = set(of: ending)
-        // Safe: `set` is local and outlives the call.
-        unsafe pthread_sigmask(SIG_UNBLOCK, &set, nil)
-    }
-
     static func wait() -> Request {
         var set = blocked()
         var number: Int32 = 0

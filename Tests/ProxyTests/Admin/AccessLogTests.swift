@@ -33,7 +33,7 @@ private func full(_ record: inout RequestRecord) {
     record.durationMicroseconds = 71
     record.upstreamMicroseconds = 60
     record.upstreamStatus = 200
-    record.upstream = Array("http://127.0.0.1:9000".utf8)
+    record.upstream = LoggedUpstream("http://127.0.0.1:9000")
     record.requestID = Array("r-1".utf8)
 }
 

@@ -57,7 +57,8 @@ import Testing
                 })
             loop.countCompression(.dcb, nanoseconds: 250_000_000)
             loop.countRejected(.headTooLarge)
-            loop.countUpstreamError(.connect)
+            loop.countUpstreamError(.connect, of: "")
+            loop.countUpstreamError(.reset, of: "shop")
             loop.countAdmission()
             loop.countOffer()
         }
@@ -69,6 +70,7 @@ import Testing
         #expect(value(of: "dictum_aborted_responses_total", in: samples) == "2")
         #expect(value(of: #"dictum_rejected_requests_total{reason="head-too-large"}"#, in: samples) == "2")
         #expect(value(of: #"dictum_upstream_errors_total{kind="connect"}"#, in: samples) == "2")
+        #expect(value(of: #"dictum_upstream_errors_total{kind="reset",name="shop"}"#, in: samples) == "2")
         #expect(value(of: "dictum_admissions_total", in: samples) == "2")
         #expect(value(of: "dictum_offers_total", in: samples) == "2")
     }

@@ -47,6 +47,9 @@ internal import Testing
         }
         #expect((0..<routes.count).filter { index.routes(for: nil).contains($0) } == [2])
         #expect(HostIndex([nil, nil]) == nil)
+        // A look-up per label: a host that is longer than any name costs none.
+        let long = String(repeating: "a.", count: 16_000) + "com"
+        #expect((0..<routes.count).filter { index.routes(for: long).contains($0) } == [2])
     }
 
     @Test(arguments: [
