@@ -8,7 +8,8 @@ extension RequestFacts {
         secureTransport: Configuration.SecureTransport
     ) {
         self.init()
-        let personal = route.policy.personal
+        // The policy by its reference: a copy of its settings would be counted for each request.
+        let policy = route.policy
         method =
             switch head.method {
             case .get: .get
@@ -32,13 +33,15 @@ extension RequestFacts {
         // A credential that the upstream does not get cannot make its response personal.
         let hides = { (name: HeaderName) in route.requestEdits?.hides(name) == true }
         hasAuthorization = head.headers.contains(.authorization) && !hides(.authorization)
-        head.headers.forEachValue(of: .cookie) { hasCookie = hasCookie || personal.ignoredCookies.counts($0) }
+        head.headers.forEachValue(of: .cookie) {
+            hasCookie = hasCookie || policy.personal.ignoredCookies.counts($0)
+        }
         if hasCookie { hasCookie = !hides(.cookie) }
         hasClientCertificate = peer.tls?.clientSubject != nil
-        hasPersonalQuery = url.query != nil && personal.hasPersonalQuery(url.query)
+        hasPersonalQuery = url.query != nil && policy.personal.hasPersonalQuery(url.query)
         guard route.usesDictionaries else { return }
         head.headers.forEachName(outside: route.impersonalFields) {
-            hasPersonalField = hasPersonalField || personal.matches(fieldName: $0)
+            hasPersonalField = hasPersonalField || policy.personal.matches(fieldName: $0)
         }
         availableDictionary = Self.availableDictionary(head.headers)
         if availableDictionary != nil {
