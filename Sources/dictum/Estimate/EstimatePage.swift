@@ -144,7 +144,7 @@ enum EstimatePage {
     }
 
     private static func shares(_ resource: ResourceEstimate) -> String? {
-        let outcomes = [("as it is", resource.clients?.asIs), ("for a day", resource.clients?.day)]
+        let outcomes = [("as it is", resource.clients?.asIs), ("one day", resource.clients?.day)]
         let bars = outcomes.compactMap { title, outcome in
             outcome.map { outcome in
                 EstimatePlots.Bar(
