@@ -32,7 +32,7 @@ final class UpstreamGroup: Sendable {
         self.directory = directory
         self.report = report
         authority = settings.urls.first?.authority ?? ""
-        // Without TLS of its own: requests in progress may retry at the former addresses.
+        // A group that has lost its TLS keeps the former one's, because requests in progress may retry at former addresses.
         tls = try Self.tls(settings, report: report) ?? former?.tls
         var connections = ClientSettings()
         connections.tls = tls
