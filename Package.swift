@@ -64,10 +64,12 @@ let package = Package(
                 .product(name: "RawStructuredFieldValues", package: "swift-http-structured-headers"),
             ],
             swiftSettings: strict),
+        // A client of Redis and Valkey over the transports of HTTP.
+        .target(name: "Redis", dependencies: ["Primitives", "HTTP"], swiftSettings: strict),
         .target(
             name: "Proxy",
             dependencies: [
-                "Primitives", "HTTP", "Dictionaries", "CVersion",
+                "Primitives", "HTTP", "Dictionaries", "Redis", "CVersion",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Yams", package: "Yams"),
             ],
@@ -75,7 +77,7 @@ let package = Package(
         .executableTarget(
             name: "dictum",
             dependencies: [
-                "Primitives", "HTTP", "Dictionaries", "Proxy",
+                "Primitives", "HTTP", "Dictionaries", "Redis", "Proxy",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],

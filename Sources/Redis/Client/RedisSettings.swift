@@ -1,0 +1,38 @@
+package import HTTP
+
+/// The address of a Redis or Valkey server, and how to talk to it.
+package struct RedisSettings: Sendable, Equatable {
+    /// The place of a server.
+    package enum Address: Sendable, Hashable {
+        case host(String, port: UInt16)
+        case unix(path: String)
+    }
+
+    package var address: Address
+    package var usesTLS = false
+    /// The TLS settings; only used with `usesTLS`.
+    package var tls = TLSClientSettings()
+    /// The user of an ACL; nil for the default user.
+    package var user: String?
+    /// The password; nil for a server without one.
+    package var password: String?
+    package var database = 0
+    /// The text before every key, without the version of the schema.
+    package var keyPrefix = "dictum"
+    /// The longest time that a request waits for a reply, in milliseconds.
+    package var timeout = 20
+
+    package init(address: Address) {
+        self.address = address
+    }
+
+    /// The address for messages, without user and password.
+    package var text: String {
+        switch address {
+        case .host(let host, let port):
+            let authority = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+            return "\(usesTLS ? "rediss" : "redis")://\(authority)/\(database)"
+        case .unix(let path): return "unix://\(path)"
+        }
+    }
+}

@@ -1,0 +1,60 @@
+/// The position of an entry in a stream: milliseconds and a sequence number.
+package struct RedisStreamID: Sendable, Hashable, Comparable {
+    package let milliseconds: UInt64
+    package let sequence: UInt64
+
+    package static let zero = RedisStreamID(milliseconds: 0, sequence: 0)
+
+    package init(milliseconds: UInt64, sequence: UInt64) {
+        self.milliseconds = milliseconds
+        self.sequence = sequence
+    }
+
+    /// Parses the text of the wire, such as `1700000000000-0`.
+    package init?(_ text: String) {
+        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.count == 2, let milliseconds = UInt64(parts[0]), let sequence = UInt64(parts[1])
+        else { return nil }
+        self.init(milliseconds: milliseconds, sequence: sequence)
+    }
+
+    package var text: String { "\(milliseconds)-\(sequence)" }
+
+    package static func < (left: RedisStreamID, right: RedisStreamID) -> Bool {
+        (left.milliseconds, left.sequence) < (right.milliseconds, right.sequence)
+    }
+}
+
+/// An entry of a stream: its position, and its fields in their order.
+package struct RedisStreamEntry: Sendable, Equatable {
+    package let id: RedisStreamID
+    package let fields: [(name: [UInt8], value: [UInt8])]
+
+    package init(id: RedisStreamID, fields: [(name: [UInt8], value: [UInt8])]) {
+        self.id = id
+        self.fields = fields
+    }
+
+    package static func == (left: RedisStreamEntry, right: RedisStreamEntry) -> Bool {
+        left.id == right.id && left.fields.elementsEqual(right.fields) { $0 == $1 }
+    }
+}
+
+/// An event of a stream that is followed.
+package enum RedisStreamEvent: Sendable, Equatable {
+    /// New entries, in order; never empty.
+    case entries([RedisStreamEntry])
+    /// Every entry so far has been passed on, and new ones will follow as they come.
+    ///
+    /// Comes once after the start, and once after each `restarted`.
+    case caughtUp
+    /// Entries are missing: the stream was trimmed before they were read, or the server lost it (FLUSHALL, an old
+    /// snapshot).
+    ///
+    /// The entries that the server has follow again from the first one.
+    case restarted
+    /// The connection is gone; a later event says that it is back.
+    case interrupted
+    /// The connection is back, at the entry where it ended.
+    case resumed
+}
