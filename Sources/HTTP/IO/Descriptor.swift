@@ -109,8 +109,11 @@ enum Socket {
     }
 
     /// Sends without a signal; -1 and errno on failure.
-    static func send(_ raw: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
-        unsafe Glibc.send(raw, bytes, count, Int32(MSG_NOSIGNAL))
+    ///
+    /// With `moreFollows` the kernel may keep back a part of a segment until the next call, or for 200 ms.
+    static func send(_ raw: Int32, _ bytes: UnsafeRawPointer?, _ count: Int, moreFollows: Bool = false) -> Int
+    {
+        unsafe Glibc.send(raw, bytes, count, Int32(MSG_NOSIGNAL) | (moreFollows ? Int32(MSG_MORE) : 0))
     }
 
     /// Sends two pieces in one call, without a signal; -1 and errno on failure.

@@ -14,6 +14,8 @@ internal import Glibc
     var allowance = 0
     /// A session that the peer has offered; owned by this value until it is taken.
     var session: OpaquePointer?
+    /// True while another record follows the one that is written.
+    var moreFollows = false
     /// True while writes wait for the rest of a flight.
     var holds = false
     /// Bytes of a flight, or bytes for which the socket had no room.
@@ -120,7 +122,8 @@ internal import Glibc
                 unsafe dictum_bio_set_retry_write(bio)
                 return 0
             }
-            let sent = unsafe Socket.send(socket.pointee.descriptor, from, count)
+            let sent = unsafe Socket.send(
+                socket.pointee.descriptor, from, count, moreFollows: socket.pointee.moreFollows)
             if sent > 0 {
                 unsafe taken?.pointee = sent
                 return 1

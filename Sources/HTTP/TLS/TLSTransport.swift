@@ -285,12 +285,16 @@ internal import Primitives
 
     func write(_ first: Span<UInt8>, _ second: Span<UInt8>) -> WriteOutcome {
         TLSErrorQueue.clear()
+        defer { unsafe socket.pointee.moreFollows = false }
+        let total = first.count + second.count
         var written = 0
-        while written < first.count + second.count {
+        while written < total {
             if !isEstablished, early?.mayRespond != true {
                 return written > 0 ? .wrote(written) : .wouldBlock
             }
             var count = 0
+            // One packet for several records: in single ones 256 KB woke the client up sixteen times.
+            unsafe socket.pointee.moreFollows = isEstablished && total - written > Self.recordBytes
             let code = push(first, second, from: written, &count)
             guard code == 1 else { return written > 0 ? .wrote(written) : writeOutcome(code) }
             written += count
@@ -358,43 +362,5 @@ internal import Primitives
     func resetOnClose() {
         isBroken = true
         Socket.resetOnClose(descriptor)
-    }
-}
-
-/// The part of a request that came before its handshake was complete (RFC 8446 section 2.3), and the limit of
-/// the response.
-struct TLSEarlyData {
-    /// The maximum that one client may send.
-    static let bytesMax = 16 * 1024
-    /// The maximum of a response to a client that may be a replay.
-    private static let responseBytesMax = 32 * 1024
-
-    /// True while more may come.
-    private(set) var isComing = true
-    private var bytes: [UInt8] = []
-    private var start = 0
-    private var responseBytes = 0
-
-    /// True if nothing waits to be read.
-    var isEmpty: Bool { start == bytes.count }
-
-    /// True while more of a response may be sent.
-    var mayRespond: Bool { responseBytes < Self.responseBytesMax }
-
-    mutating func append(_ more: ArraySlice<UInt8>) { bytes += more }
-
-    mutating func end() { isComing = false }
-
-    mutating func responded(_ count: Int) { responseBytes += count }
-
-    /// Moves as many bytes as fit into a buffer; returns their number.
-    mutating func move(into buffer: UnsafeMutableRawBufferPointer) -> Int {
-        let count = min(buffer.count, bytes.count - start)
-        // Safe: `count` is within both.
-        unsafe bytes.withUnsafeBytes { bytes in
-            unsafe buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[start..<start + count]))
-        }
-        start += count
-        return count
     }
 }

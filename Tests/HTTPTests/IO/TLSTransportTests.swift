@@ -32,6 +32,25 @@ import Testing
         #expect(stops > 1)
     }
 
+    @Test(arguments: [1, 16 * 1024, 16 * 1024 + 1, 20_000, 32 * 1024])
+    func `the last record of a write goes out at once`(_ count: Int) throws {
+        let pair = try TLSPair()
+        let body = [UInt8](repeating: 7, count: count)
+        #expect(pair.server.write(body.span, nothing.span) == .wrote(count))
+        #expect(unsentBytes(of: pair.server) == 0)
+        pair.server.closeWriting()
+        #expect(unsentBytes(of: pair.server) == 0)
+    }
+
+    /// The number of bytes that the kernel has and has never sent.
+    private func unsentBytes(of transport: TLSTransport) -> Int32 {
+        let siocoutqnsd: UInt = 0x894B
+        var count: Int32 = -1
+        // Safe: `count` is local and outlives the call.
+        _ = unsafe ioctl(transport.descriptor, siocoutqnsd, &count)
+        return count
+    }
+
     @Test func `a flight that the socket has no room for goes on as the peer reads`() throws {
         // A certificate of 90 KB, which exceeds the peer's window of 64 KB and the socket's small buffer.
         let pair = try TLSPair(nameCount: 3600, sendBytes: 4096)
