@@ -96,7 +96,7 @@ let package = Package(
         // The parsers with rules for every input; .ci/fuzz builds the driver with libFuzzer.
         .target(
             name: "FuzzTargets",
-            dependencies: ["Primitives", "HTTP", "Dictionaries", "Proxy", "TestSupport"],
+            dependencies: ["Primitives", "HTTP", "Dictionaries", "Redis", "Proxy", "TestSupport"],
             path: "Tests/Fuzz/Targets", swiftSettings: strict),
         .executableTarget(
             name: "Fuzz", dependencies: ["FuzzTargets"], path: "Tests/Fuzz/Driver", swiftSettings: strict),
@@ -107,6 +107,9 @@ let package = Package(
             name: "HTTPTests", dependencies: ["Primitives", "HTTP", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "DictionariesTests", dependencies: ["Primitives", "Dictionaries", "TestSupport"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "RedisTests", dependencies: ["Primitives", "HTTP", "Redis", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
             name: "ProxyTests", dependencies: ["Primitives", "Proxy", "HTTP", "Dictionaries", "TestSupport"],

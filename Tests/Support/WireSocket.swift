@@ -153,6 +153,13 @@ package final class WireSocket: @unchecked Sendable {
         return Array(unread.prefix(count))
     }
 
+    /// The bytes that are there, or the next ones that come; nil when none do.
+    package func receiveSome() -> [UInt8]? {
+        guard !unread.isEmpty || fill() else { return nil }
+        defer { unread = [] }
+        return unread
+    }
+
     /// Everything until the connection ends.
     package func receiveAll() -> [UInt8] {
         while fill() {}

@@ -40,21 +40,21 @@ package struct RedisStreamEntry: Sendable, Equatable {
     }
 }
 
-/// An event of a stream that is followed.
+/// An event of the streams that are followed; a stream is named by its place among them.
 package enum RedisStreamEvent: Sendable, Equatable {
-    /// New entries, in order; never empty.
-    case entries([RedisStreamEntry])
-    /// Every entry so far has been passed on, and new ones will follow as they come.
+    /// New entries of a stream, in order; never empty.
+    case entries(stream: Int, [RedisStreamEntry])
+    /// Every entry of every stream so far has been passed on, and new ones will follow as they come.
     ///
-    /// Comes once after the start, and once after each `restarted`.
+    /// Comes once after the start, and once after each `restarted` and each `resumed`.
     case caughtUp
-    /// Entries are missing: the stream was trimmed before they were read, or the server lost it (FLUSHALL, an old
-    /// snapshot).
+    /// Entries may be missing: the stream was trimmed before they were read, the server lost it (FLUSHALL, an old
+    /// snapshot), or the server was started again.
     ///
-    /// The entries that the server has follow again from the first one.
-    case restarted
-    /// The connection is gone; a later event says that it is back.
+    /// All entries that the stream has follow again.
+    case restarted(stream: Int)
+    /// The connection is gone.
     case interrupted
-    /// The connection is back, at the entry where it ended.
+    /// The connection is back; entries that came in between follow.
     case resumed
 }

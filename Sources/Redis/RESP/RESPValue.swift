@@ -49,4 +49,7 @@ package struct RedisErrorReply: Error, Sendable, Equatable {
         self.code = code
         self.message = message
     }
+
+    /// True for a command about a key that does not exist, which is no fault.
+    package var isMissingKey: Bool { code == "ERR" && message.hasSuffix("no such key") }
 }

@@ -8,6 +8,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case pattern
     case configuration
     case http2
+    case resp
 
     /// Tries one input; throws the first rule that it breaks.
     package func check(_ bytes: [UInt8]) throws(BrokenRule) {
@@ -20,6 +21,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         case .pattern: try PatternRules.check(bytes)
         case .configuration: try ConfigurationRules.check(bytes)
         case .http2: try HTTP2Rules.check(bytes)
+        case .resp: try RESPRules.check(bytes)
         }
     }
 }

@@ -1,0 +1,124 @@
+internal import Glibc
+
+/// One connection to a server of another protocol than HTTP: connects, sends bytes, and passes on those that come.
+///
+/// Confined to its loop. Its owner holds it.
+package final class RawConnection: Connection {
+    let core: EventLoop.Core
+    let io: ConnectionCore
+    private weak var handler: (any RawConnectionHandler)?
+    private var handshake: ClientHandshake?
+
+    /// Begins to connect.
+    ///
+    /// - Parameters:
+    ///   - host: The name that the certificate must have.
+    ///   - tls: The TLS to speak; nil for none.
+    ///   - timeout: The milliseconds for the connection and the TLS handshake.
+    package init(
+        to endpoint: Endpoint, host: String, tls: TLSClientContext?, timeout: Int64, core: EventLoop.Core,
+        handler: any RawConnectionHandler
+    ) throws(SystemError) {
+        self.core = core
+        self.handler = handler
+        let transport = try Self.transport(to: endpoint, host: host, tls: tls)
+        io = ConnectionCore(transport, now: core.now)
+        handshake = ClientHandshake(transport, core: core, deadline: core.now + timeout) {
+            [unowned self] result in
+            handshake = nil
+            switch result {
+            case .success(let transport): connected(over: transport)
+            case .failure(let error): end(error)
+            }
+        }
+    }
+
+    private static func transport(
+        to endpoint: Endpoint, host: String, tls: TLSClientContext?
+    ) throws(SystemError) -> any Transport {
+        let descriptor = try Socket.connect(to: endpoint)
+        guard let tls else { return PlainTransport(descriptor) }
+        let upstream = TLSSessions.Upstream(host: host, endpoint: endpoint)
+        guard let transport = TLSTransport(descriptor, to: upstream, by: tls, TLSSessions()) else {
+            throw SystemError(code: ENOMEM)
+        }
+        return transport
+    }
+
+    private func connected(over transport: any Transport) {
+        io.token = core.add(self, descriptor: transport.descriptor, events: Readiness.edges)
+        // Bytes that came with the end of the handshake have already left the socket.
+        io.isReadable = true
+        core.attend(io.token)
+        handler?.connected()
+    }
+
+    /// Sends bytes, or keeps them until the socket takes them.
+    package func send(_ bytes: [UInt8]) {
+        guard isAlive else { return }
+        changeOutput { $0.append(bytes.span) }
+        core.attend(io.token)
+    }
+
+    /// The number of bytes that wait for the socket.
+    package var waitingBytes: Int { io.output.count }
+
+    /// Ends the connection; the handler is not called.
+    package func close() {
+        handler = nil
+        handshake?.cancel()
+        handshake = nil
+        guard isAlive else { return }
+        core.remove(io.token)
+        _ = io.takeTransport()
+        _ = io.takeUnread()
+    }
+
+    // MARK: Events
+
+    package func ready(_ events: Readiness, _ core: EventLoop.Core) {
+        io.note(events)
+        serve()
+    }
+
+    package func attend(_ core: EventLoop.Core) { serve() }
+
+    private func serve() {
+        writeOutput()
+        readInput()
+        // Only once everything before the failure has been read: it may say why.
+        if io.isBroken, !io.isReadable { end(.truncated) }
+    }
+
+    func wrote(_ outcome: WriteOutcome) {
+        if case .failed = outcome { io.noteFailedWrite() }
+    }
+
+    var wantsInput: Bool { isAlive }
+
+    func received(_ count: Int) {}
+
+    func consume(_ bytes: Span<UInt8>) -> Int {
+        handler?.received(bytes)
+        return bytes.count
+    }
+
+    func inputEnded(_ outcome: ReadOutcome) { end(.truncated) }
+
+    private func end(_ error: UpstreamError) {
+        guard isAlive else { return }
+        let handler = handler
+        close()
+        handler?.ended(error)
+    }
+}
+
+/// The owner of a raw connection, called on its loop.
+package protocol RawConnectionHandler: AnyObject {
+    /// The connection is made; bytes can pass.
+    func connected()
+    /// Bytes have come, valid during the call.
+    func received(_ bytes: Span<UInt8>)
+    /// The connection has failed or ended: the last call.
+    func ended(_ error: UpstreamError)
+}

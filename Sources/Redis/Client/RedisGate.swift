@@ -1,0 +1,62 @@
+internal import Primitives
+internal import Synchronization
+
+/// The admission of commands of one urgency: bounded in number and bytes, and closed while the breaker is open.
+///
+/// Safe from any thread.
+final class RedisGate: Sendable {
+    /// The amount that commands take of the bounds.
+    struct Cost: Sendable {
+        let commands: Int
+        let bytes: Int
+    }
+
+    /// The milliseconds that background commands wait for their reply.
+    static let backgroundDeadline: Int64 = 2_000
+
+    private let commandsMax: Int
+    private let bytesMax: Int
+    private let waiting = Guarded((commands: 0, bytes: 0))
+    private let opened = Atomic<Bool>(false)
+    /// The milliseconds that commands wait for their reply, if the caller does not say.
+    let deadline: Atomic<Int64>
+
+    init(_ urgency: RedisUrgency) {
+        switch urgency {
+        case .request:
+            commandsMax = 1_024
+            bytesMax = 4 << 20
+            deadline = Atomic(20)
+        case .background:
+            commandsMax = 4_096
+            bytesMax = 64 << 20
+            deadline = Atomic(Self.backgroundDeadline)
+        }
+    }
+
+    /// True while commands are accepted.
+    var isOpen: Bool {
+        get { opened.load(ordering: .relaxed) }
+        set { opened.store(newValue, ordering: .relaxed) }
+    }
+
+    /// Accepts commands, which must leave once, or throws why not.
+    func enter(_ cost: Cost) throws(RedisFailure) {
+        guard isOpen else { throw .unavailable }
+        let fits = waiting.withLock { waiting in
+            guard waiting.commands + cost.commands <= commandsMax, waiting.bytes + cost.bytes <= bytesMax
+            else { return false }
+            waiting.commands += cost.commands
+            waiting.bytes += cost.bytes
+            return true
+        }
+        guard fits else { throw .busy }
+    }
+
+    func leave(_ cost: Cost) {
+        waiting.withLock { waiting in
+            waiting.commands -= cost.commands
+            waiting.bytes -= cost.bytes
+        }
+    }
+}

@@ -1,0 +1,108 @@
+/// The first commands of a connection: the version of the protocol, user, password and database; a pure value.
+struct RedisGreeting {
+    enum Step: Equatable {
+        case send([RedisCommand])
+        /// The connection can be used.
+        case done(RedisServerFacts)
+        /// The server cannot be used, for this reason.
+        case refused(String)
+    }
+
+    private enum Phase { case hello, authentication, database }
+
+    private let settings: RedisSettings
+    private var phase = Phase.hello
+    private var facts = RedisServerFacts()
+
+    init(_ settings: RedisSettings) { self.settings = settings }
+
+    /// The first step.
+    ///
+    /// HELLO authenticates before the server looks at the rest of it.
+    var hello: RedisCommand {
+        var words = ["3"]
+        if let password = settings.password { words += ["AUTH", settings.user ?? "default", password] }
+        return RedisCommand("HELLO", (words + ["SETNAME", "dictum"]).map { Array($0.utf8) })
+    }
+
+    /// Returns the step after a reply.
+    mutating func next(_ reply: RESPValue) -> Step {
+        switch phase {
+        case .hello:
+            if let error = reply.error { return helloRefused(error) }
+            facts = RedisServerFacts(hello: reply)
+            if let fault = facts.fault { return .refused(fault) }
+            return select()
+        case .authentication:
+            if let error = reply.error { return .refused(error.connectionFault ?? Self.words(error)) }
+            return select()
+        case .database:
+            if let error = reply.error {
+                return .refused(
+                    error.connectionFault ?? "it has no database \(settings.database): \(Self.words(error))")
+            }
+            return .done(facts)
+        }
+    }
+
+    /// Servers and proxies that do not know HELLO, or may not run it, speak RESP2.
+    private mutating func helloRefused(_ error: RedisErrorReply) -> Step {
+        guard ["ERR", "NOPROTO", "NOPERM"].contains(error.code) else {
+            return .refused(error.connectionFault ?? Self.words(error))
+        }
+        guard let password = settings.password else { return select() }
+        phase = .authentication
+        let words = (settings.user.map { [$0] } ?? []) + [password]
+        return .send([RedisCommand("AUTH", words.map { Array($0.utf8) })])
+    }
+
+    private mutating func select() -> Step {
+        guard settings.database != 0 else { return .done(facts) }
+        phase = .database
+        return .send([RedisCommand("SELECT", "\(settings.database)")])
+    }
+
+    private static func words(_ error: RedisErrorReply) -> String { "\(error.code) \(error.message)" }
+}
+
+/// The properties of a server that its response to HELLO names; empty without one.
+package struct RedisServerFacts: Sendable, Equatable {
+    /// `redis`, `valkey`, or the name of another server.
+    package var server = ""
+    package var version = ""
+    package var mode = ""
+    package var role = ""
+
+    package init() {}
+
+    init(hello: RESPValue) {
+        let items = hello.array ?? []
+        for index in stride(from: 0, to: items.count - 1, by: 2) {
+            guard let value = items[index + 1].text else { continue }
+            switch items[index].text {
+            case "server": server = value
+            case "version": version = value
+            case "mode": mode = value
+            case "role": role = value
+            default: break
+            }
+        }
+    }
+
+    /// The reason why such a server cannot be used, if there is one.
+    var fault: String? {
+        switch mode {
+        case "cluster":
+            """
+            it runs in cluster mode, which the shared store does not support: name a single Redis or Valkey server \
+            (cluster-enabled no), or a proxy in front of it
+            """
+        case "sentinel":
+            """
+            it is a Sentinel, which holds no data: name the server itself, or an address that follows the master, such \
+            as a virtual IP or HAProxy
+            """
+        default: nil
+        }
+    }
+}

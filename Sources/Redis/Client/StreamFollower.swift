@@ -1,0 +1,141 @@
+internal import HTTP
+internal import Primitives
+
+/// Follows streams on a lane of its own: looks at them, reads what is new, waits for more, and begins again.
+///
+/// Confined to its loop.
+final class StreamFollower: RedisLaneOwner {
+    static let terms = RedisLane.Terms(
+        name: "streams", probeTimeout: 2_000, silenceMax: blockMilliseconds + 5_000)
+
+    /// The time for which the server keeps a read that has nothing to return; then the streams are looked at.
+    private static let blockMilliseconds: Int64 = 5_000
+    /// The number of entries per stream and read.
+    private static let pageCount = 512
+
+    private let streams: [[UInt8]]
+    private let onEvent: @Sendable (RedisStreamEvent) -> Void
+    private let client: RedisClient
+    private let core: EventLoop.Core
+    private lazy var lane = RedisLane(Self.terms, client: client, owner: self, core: core)
+    private var progress: [StreamProgress]
+    /// The identity of the server's process.
+    private var serverRun: String?
+    private var lookedAt: Int64 = 0
+    private var owesCaughtUp = true
+    private var wasReady = false
+    private var isInterrupted = false
+
+    init(
+        _ streams: [[UInt8]], client: RedisClient, core: EventLoop.Core,
+        onEvent: @escaping @Sendable (RedisStreamEvent) -> Void
+    ) {
+        self.streams = streams
+        self.client = client
+        self.core = core
+        self.onEvent = onEvent
+        progress = streams.map { _ in StreamProgress() }
+    }
+
+    func start() { lane.start() }
+
+    func close() { lane.close() }
+
+    // MARK: The lane
+
+    func laneChanged(_ lane: RedisLane) {
+        client.laneChanged(lane)
+        guard lane.isReady else { return }
+        if isInterrupted {
+            isInterrupted = false
+            owesCaughtUp = true
+            onEvent(.resumed)
+        }
+        wasReady = true
+        look()
+    }
+
+    func laneFailed(_ lane: RedisLane, _ cause: String) {
+        client.laneFailed(lane, cause)
+        guard wasReady, !isInterrupted else { return }
+        isInterrupted = true
+        onEvent(.interrupted)
+    }
+
+    func laneHeard(_ lane: RedisLane, microseconds: Int, isInTime: Bool) {}
+
+    // MARK: Looking
+
+    private func look() {
+        lookedAt = core.now
+        let commands =
+            streams.map { RedisCommand("XINFO", [Array("STREAM".utf8), $0]) }
+            + [RedisCommand("INFO", "server")]
+        ask(commands, within: Self.terms.silenceMax) { [unowned self] replies in
+            let isOtherServer = noteServer(replies.last)
+            for (index, reply) in replies.dropLast().enumerated() {
+                guard let facts = StreamFacts(reply) else { return refuse(reply) }
+                guard progress[index].adopt(facts) == .broken || isOtherServer else { continue }
+                progress[index].restart(facts)
+                owesCaughtUp = true
+                onEvent(.restarted(stream: index))
+            }
+            tellCaughtUp()
+            read()
+        }
+    }
+
+    /// Returns true if another process serves now, which may know less than the former one.
+    private func noteServer(_ reply: RESPValue?) -> Bool {
+        guard let run = reply?.text.flatMap({ RedisInfo($0)["run_id"] }) else { return false }
+        defer { serverRun = run }
+        return serverRun != nil && serverRun != run
+    }
+
+    private func tellCaughtUp() {
+        guard owesCaughtUp, progress.allSatisfy(\.hasCaughtUp) else { return }
+        owesCaughtUp = false
+        onEvent(.caughtUp)
+    }
+
+    // MARK: Reading
+
+    private func read() {
+        let options = ["COUNT", "\(Self.pageCount)", "BLOCK", "\(Self.blockMilliseconds)", "STREAMS"]
+        let arguments =
+            options.map { Array($0.utf8) } + streams + progress.map { Array($0.last.text.utf8) }
+        ask([RedisCommand("XREAD", arguments)], within: Self.terms.silenceMax) { [unowned self] replies in
+            guard let reply = replies.first, let found = StreamReply.read(reply) else {
+                return refuse(replies.first ?? .null)
+            }
+            for (name, entries) in found where !entries.isEmpty {
+                guard let index = streams.firstIndex(of: name) else { continue }
+                progress[index].pass(entries)
+                onEvent(.entries(stream: index, entries))
+            }
+            tellCaughtUp()
+            if found.isEmpty || core.now - lookedAt >= Self.blockMilliseconds { look() } else { read() }
+        }
+    }
+
+    private func ask(
+        _ commands: [RedisCommand], within milliseconds: Int64,
+        onEnd: @escaping ([RESPValue]) -> Void
+    ) {
+        let deadline = core.now + milliseconds
+        lane.submit(
+            RedisLane.Batch(commands: commands, deadline: deadline) { [unowned self] result in
+                switch result {
+                case .success(let replies): onEnd(replies)
+                case .failure(.timedOut): lane.fail("a read of the streams has had no reply in time")
+                // The lane says why, and connects again.
+                case .failure: break
+                }
+            })
+    }
+
+    private func refuse(_ reply: RESPValue) {
+        let fault = reply.error.map { $0.advice ?? "\($0.code) \($0.message)" }
+        lane.fail(fault ?? "it sends an invalid reply to XINFO or XREAD")
+    }
+}

@@ -1,0 +1,190 @@
+import Primitives
+import Testing
+
+@testable import Redis
+
+/// The decisions of the client that need no server.
+struct DecisionTests {
+    // MARK: The breaker
+
+    @Test func `five time-outs in a row open the breaker, and a reply in between starts the count again`() {
+        var breaker = CircuitBreaker()
+        breaker.beginTrial()
+        let probes = (0..<CircuitBreaker.probeCount).map { _ in breaker.noteProbe(now: 0) }
+        #expect(probes == [false, false, true])
+        #expect(breaker.state == .closed)
+        let few = (1..<CircuitBreaker.timeoutsMax).map { _ in breaker.noteTimeout() }
+        breaker.noteReply()
+        let more = (0..<CircuitBreaker.timeoutsMax).map { _ in breaker.noteTimeout() }
+        #expect(few + more == Array(repeating: false, count: 8) + [true])
+        breaker.open(now: 1)
+        #expect(breaker.state == .open)
+        let late = breaker.noteTimeout()
+        #expect(!late, "an open breaker counts nothing")
+    }
+
+    @Test func `pauses double up to ten seconds, and half of each is spread`() {
+        var breaker = CircuitBreaker()
+        breaker.open(now: 0)
+        #expect(breaker.pause(chance: 0) == 50)
+        #expect(breaker.pause(chance: 1) == 100)
+        var pauses: [Int64] = []
+        for _ in 0..<20 {
+            breaker.open(now: 0)
+            pauses.append(breaker.pause(chance: 1))
+        }
+        #expect(pauses.prefix(4) == [200, 400, 800, 1_600])
+        #expect(pauses.last == 10_000)
+    }
+
+    @Test func `a server that was well for ten seconds starts with short pauses again`() {
+        var breaker = CircuitBreaker()
+        for _ in 0..<9 { breaker.open(now: 0) }
+        breaker.beginTrial()
+        for _ in 0..<CircuitBreaker.probeCount { _ = breaker.noteProbe(now: 1_000) }
+        var early = breaker
+        early.open(now: 10_999)
+        #expect(early.pause(chance: 1) == 10_000)
+        breaker.open(now: 11_000)
+        #expect(breaker.pause(chance: 1) == 100)
+    }
+
+    // MARK: The deadline
+
+    @Test func `the deadline follows the slowest hundredth of the replies, from 5 ms to the setting`() {
+        var quantile = LatencyQuantile()
+        #expect(quantile.deadline(longest: 20) == 20, "nothing is known yet")
+        for _ in 0..<100 { quantile.add(microseconds: 200) }
+        #expect(quantile.deadline(longest: 20) == 5)
+        for _ in 0..<2_000 { quantile.add(microseconds: 2_500) }
+        #expect(11...13 ~= quantile.deadline(longest: 20))
+        for _ in 0..<2_000 { quantile.add(microseconds: 50_000) }
+        #expect(quantile.deadline(longest: 20) == 20)
+        for _ in 0..<5_000 { quantile.add(microseconds: 200) }
+        #expect(quantile.deadline(longest: 20) == 5, "old replies fade")
+        #expect(quantile.deadline(longest: 3) == 3, "the setting is the most")
+    }
+
+    // MARK: The greeting
+
+    private static func settings(password: String? = nil, user: String? = nil, database: Int = 0)
+        -> RedisSettings
+    {
+        var settings = RedisSettings(address: .host("a.test", port: 6379))
+        settings.password = password
+        settings.user = user
+        settings.database = database
+        return settings
+    }
+
+    private static func hello(_ facts: String...) -> RESPValue {
+        .array(facts.map { .bytes(Array($0.utf8)) })
+    }
+
+    private static func error(_ code: String, _ message: String = "x") -> RESPValue {
+        .error(RedisErrorReply(code: code, message: message))
+    }
+
+    @Test func `HELLO carries user and password, and SELECT the database`() {
+        var greeting = RedisGreeting(Self.settings(password: "p", user: "u", database: 3))
+        #expect(greeting.hello == RedisCommand("HELLO", "3", "AUTH", "u", "p", "SETNAME", "dictum"))
+        let facts = Self.hello("server", "redis", "version", "7.0.15", "mode", "standalone", "role", "master")
+        let selection = greeting.next(facts)
+        #expect(selection == .send([RedisCommand("SELECT", "3")]))
+        guard case .done(let found) = greeting.next(.status(Array("OK".utf8))) else {
+            Issue.record("the greeting does not end")
+            return
+        }
+        #expect(found.server == "redis" && found.version == "7.0.15" && found.role == "master")
+    }
+
+    @Test func `a server without HELLO gets AUTH, and speaks RESP2`() {
+        var greeting = RedisGreeting(Self.settings(password: "p"))
+        let authentication = greeting.next(Self.error("ERR", "unknown command 'HELLO'"))
+        #expect(authentication == .send([RedisCommand("AUTH", "p")]))
+        let end = greeting.next(.status(Array("OK".utf8)))
+        #expect(end == .done(RedisServerFacts()))
+    }
+
+    @Test(arguments: [
+        ("NOAUTH", "store.shared.password_file"), ("WRONGPASS", "ACL LIST"), ("LOADING", "loading"),
+        ("MOVED", "cluster"), ("EVIL", "EVIL x"),
+    ])
+    func `a refusal says what to do`(code: String, words: String) {
+        var greeting = RedisGreeting(Self.settings(password: "secret"))
+        guard case .refused(let text) = greeting.next(Self.error(code)) else {
+            Issue.record("\(code) is not refused")
+            return
+        }
+        #expect(text.contains(words))
+        #expect(!text.contains("secret"))
+    }
+
+    @Test(arguments: ["cluster", "sentinel"])
+    func `clusters and sentinels are refused with words`(mode: String) {
+        var greeting = RedisGreeting(Self.settings())
+        guard case .refused(let text) = greeting.next(Self.hello("server", "redis", "mode", mode)) else {
+            Issue.record("\(mode) is not refused")
+            return
+        }
+        #expect(text.lowercased().contains(mode) && text.contains("name"))
+    }
+
+    // MARK: Streams
+
+    private static func facts(length: Int64, added: Int64, last: UInt64) throws -> StreamFacts {
+        try #require(
+            StreamFacts(
+                .array([
+                    .bytes(Array("length".utf8)), .integer(length), .bytes(Array("entries-added".utf8)),
+                    .integer(added), .bytes(Array("last-generated-id".utf8)), .bytes(Array("\(last)-0".utf8)),
+                ])))
+    }
+
+    private static func entry(_ milliseconds: UInt64) -> RedisStreamEntry {
+        RedisStreamEntry(id: RedisStreamID(milliseconds: milliseconds, sequence: 0), fields: [])
+    }
+
+    @Test func `a stream that was trimmed before it was read begins again`() throws {
+        var progress = StreamProgress()
+        let continuity1 = progress.adopt(try Self.facts(length: 10, added: 30, last: 30))
+        #expect(continuity1 == .unbroken)
+        #expect(!progress.hasCaughtUp)
+        progress.pass((21...30).map { Self.entry($0) })
+        #expect(progress.hasCaughtUp)
+        // Ten more came; up to the last one that was read may go.
+        let continuity2 = progress.adopt(try Self.facts(length: 10, added: 40, last: 40))
+        #expect(continuity2 == .unbroken)
+        let continuity3 = progress.adopt(try Self.facts(length: 9, added: 40, last: 40))
+        #expect(continuity3 == .broken)
+    }
+
+    @Test func `a stream that was made anew begins again, although its positions go on`() throws {
+        var progress = StreamProgress()
+        _ = progress.adopt(try Self.facts(length: 5, added: 5, last: 5))
+        progress.pass((1...5).map { Self.entry($0) })
+        let continuity4 = progress.adopt(try Self.facts(length: 2, added: 2, last: 90))
+        #expect(continuity4 == .broken)
+        let missing = try #require(StreamFacts(Self.error("ERR", "no such key")))
+        let continuity5 = progress.adopt(missing)
+        #expect(continuity5 == .broken)
+        progress.restart(missing)
+        #expect(progress.last == .zero && progress.hasCaughtUp)
+    }
+
+    @Test func `XREAD reads the same in both versions of the protocol`() throws {
+        let entry = RESPValue.array([
+            .bytes(Array("5-1".utf8)), .array([.bytes([0x66]), .bytes([0x76])]),
+        ])
+        let key = RESPValue.bytes(Array("news".utf8))
+        let two = try #require(StreamReply.read(.array([.array([key, .array([entry])])])))
+        let three = try #require(StreamReply.read(.array([key, .array([entry])])))
+        for found in [two, three] {
+            #expect(found.count == 1 && found[0].stream == Array("news".utf8))
+            #expect(found[0].entries.first?.id == RedisStreamID(milliseconds: 5, sequence: 1))
+            #expect(found[0].entries.first?.fields.first?.value == [0x76])
+        }
+        #expect(StreamReply.read(.null)?.isEmpty == true)
+        #expect(StreamReply.read(.integer(1)) == nil)
+    }
+}

@@ -1,0 +1,181 @@
+import Foundation
+import Primitives
+import Redis
+import TestSupport
+import Testing
+
+/// The client before servers whose bytes the test writes.
+@Suite(.timeLimit(.minutes(10)))
+struct ScriptedServerTests {
+    private static let hello =
+        "%4\r\n+server\r\n+redis\r\n+version\r\n+7.0.15\r\n+mode\r\n+standalone\r\n+role\r\n+master\r\n"
+
+    /// Accepts connections and has `serve` answer each command by its name; nil for no reply.
+    private static func serve(
+        _ listener: WireListener, _ reply: @escaping @Sendable ([String]) -> String?
+    ) {
+        Thread.detachNewThread {
+            while let socket = try? listener.accept() {
+                Thread.detachNewThread {
+                    while let words = socket.receiveCommand() {
+                        let text: String?
+                        switch words.first {
+                        case "HELLO": text = hello
+                        case "PING" where words.count == 1: text = "+PONG\r\n"
+                        default: text = reply(words)
+                        }
+                        if let text { socket.send(text) }
+                    }
+                }
+            }
+        }
+    }
+
+    private static func settings(_ listener: WireListener) -> RedisSettings {
+        RedisSettings(address: .host("127.0.0.1", port: listener.port))
+    }
+
+    @Test(arguments: [
+        ("HTTP/1.1 400 Bad Request\r\n\r\n", "invalid reply"), ("$999999999\r\n", "larger than allowed"),
+        ("*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n", "larger than allowed"),
+        ("+OK\r\n+OK\r\n", "a reply without a command"),
+    ])
+    func `garbage ends the connection with words`(bytes: String, words: String) throws {
+        let listener = try WireListener()
+        Self.serve(listener) { _ in bytes }
+        let test = try TestClient(Self.settings(listener))
+        _ = try? test.result([RedisCommand("GET", "a")], .request)
+        try test.waitForReport(words)
+        // The server is as before for other commands, so the client comes back.
+        try waitUntil("the client is back") { test.isWhole }
+    }
+
+    @Test func `a reply out of time belongs to its own command and to no other`() throws {
+        let listener = try WireListener()
+        let late = Gate()
+        Self.serve(listener) { words in
+            guard words == ["GET", "late"] else { return "$3\r\nnew\r\n" }
+            late.wait()
+            return "$3\r\nold\r\n"
+        }
+        let test = try TestClient(Self.settings(listener))
+        #expect(
+            try test.result([RedisCommand("GET", "late")], .background, deadline: 1) == .failure(.timedOut))
+        late.open()
+        #expect(
+            try test.result([RedisCommand("GET", "next")], .background, deadline: 60_000)
+                == .success([.bytes(Array("new".utf8))]))
+    }
+
+    @Test func `too many waiting commands are refused at once`() throws {
+        let listener = try WireListener()
+        Self.serve(listener) { _ in nil }
+        let test = try TestClient(Self.settings(listener))
+        let ended = Guarded(0)
+        let send = {
+            try test.client.send([RedisCommand("GET", "a")], .background, deadline: 60_000) { _ in
+                ended.withLock { $0 += 1 }
+            }
+        }
+        for _ in 0..<4_096 { try send() }
+        #expect(throws: RedisFailure.busy) { try send() }
+        // The silence of the server ends them all.
+        try waitUntil("all have ended") { ended.withLock { $0 } == 4_096 }
+        try test.waitForReport("no reply for 5000 ms")
+    }
+
+    @Test func `too many waiting bytes are refused at once`() throws {
+        let listener = try WireListener()
+        Self.serve(listener) { _ in nil }
+        let test = try TestClient(Self.settings(listener))
+        let value = [UInt8](repeating: 1, count: 1 << 20)
+        #expect(throws: RedisFailure.busy) {
+            for _ in 0..<80 {
+                try test.client.send([.set([1], to: value, seconds: 1)], .background) { _ in }
+            }
+        }
+    }
+
+    @Test func `a server of a cluster is refused when it says MOVED`() throws {
+        let listener = try WireListener()
+        Self.serve(listener) { _ in "-MOVED 3999 127.0.0.1:6381\r\n" }
+        let test = try TestClient(Self.settings(listener))
+        _ = try? test.result([RedisCommand("GET", "a")], .request)
+        try test.waitForReport("belongs to a cluster (MOVED)")
+    }
+
+    @Test func `a server without HELLO is spoken to in RESP2`() throws {
+        let listener = try WireListener()
+        Thread.detachNewThread {
+            while let socket = try? listener.accept() {
+                Thread.detachNewThread {
+                    while let words = socket.receiveCommand() {
+                        switch words {
+                        case ["AUTH", "me", "pw"]: socket.send("+OK\r\n")
+                        case ["SELECT", "2"]: socket.send("+OK\r\n")
+                        case ["PING"]: socket.send("+PONG\r\n")
+                        default: socket.send("-ERR unknown command '\(words[0])'\r\n")
+                        }
+                    }
+                }
+            }
+        }
+        var settings = Self.settings(listener)
+        (settings.user, settings.password, settings.database) = ("me", "pw", 2)
+        #expect(throws: Never.self) { try TestClient(settings) }
+    }
+
+    @Test func `a server that accepts and says nothing is given up in time`() throws {
+        let listener = try WireListener()
+        let test = try TestClient(Self.settings(listener), isAwaited: false)
+        try test.waitForReport("no reply")
+        #expect(!test.client.isAvailable)
+    }
+
+    @Test func `nobody at the address, and a name without an address, are told`() throws {
+        let port = try RedisServer.freePort()
+        try TestClient(RedisSettings(address: .host("127.0.0.1", port: port)), isAwaited: false)
+            .waitForReport("Connection refused")
+        try TestClient(RedisSettings(address: .unix(path: "/nowhere/redis")), isAwaited: false)
+            .waitForReport("No such file")
+        try TestClient(RedisSettings(address: .host("nobody.invalid", port: 6379)), isAwaited: false)
+            .waitForReport("no address")
+    }
+
+    @Test func `the end of a client ends its commands`() throws {
+        let listener = try WireListener()
+        Self.serve(listener) { _ in nil }
+        let test = try TestClient(Self.settings(listener))
+        let ended = Guarded<Result<[RESPValue], RedisFailure>?>(nil)
+        try test.client.send([RedisCommand("GET", "a")], .background, deadline: 60_000) { result in
+            ended.withLock { $0 = result }
+        }
+        test.client.stop()
+        #expect(ended.withLock { $0 } == .failure(.lost))
+        #expect(throws: RedisFailure.unavailable) { try test.ask(RedisCommand("PING")) }
+    }
+}
+
+extension WireSocket {
+    /// The next command of a client, as text; nil at the end.
+    fileprivate func receiveCommand() -> [String]? {
+        guard let count = receiveNumber("*") else { return nil }
+        var words: [String] = []
+        for _ in 0..<count {
+            guard let length = receiveNumber("$"), let word = receiveExactly(length + 2) else { return nil }
+            words.append(String(decoding: word.dropLast(2), as: UTF8.self))
+        }
+        return words
+    }
+
+    private func receiveNumber(_ mark: Character) -> Int? {
+        var line = ""
+        while line.unicodeScalars.last != "\n" {
+            guard let byte = receiveExactly(1) else { return nil }
+            // By scalar: CR LF is one character.
+            line.unicodeScalars.append(Unicode.Scalar(byte[0]))
+        }
+        guard line.first == mark else { return nil }
+        return Int(line.unicodeScalars.dropFirst().prefix { $0 != "\r" }.map(String.init).joined())
+    }
+}

@@ -1,0 +1,98 @@
+import Primitives
+import Redis
+import TestSupport
+import Testing
+
+/// Streams that are followed on a real server.
+@Suite(
+    .enabled(if: RedisServer.program != nil, Comment(rawValue: RedisServer.absence)), .timeLimit(.minutes(10))
+)
+struct StreamTests {
+    @Test func `entries of several streams come once and in order, the old ones before the new ones`() throws
+    {
+        let server = try RedisServer()
+        for index in 0..<1_200 { try add(server, "news", "\(index)", isLast: index == 1_199) }
+        let test = try TestClient(server)
+        test.follow("news", "demand")
+        try test.waitFor(.caughtUp)
+        #expect(test.values == (0..<1_200).map(String.init))
+        try server.command("XADD", "demand", "*", "v", "d")
+        try test.waitForValues((0..<1_200).map(String.init) + ["d"])
+        guard case .entries(let stream, _)? = test.seen.last else {
+            Issue.record("no entries at the end: \(test.seen)")
+            return
+        }
+        #expect(stream == 1)
+    }
+
+    /// Adds entries many at a time, by a script, since redis-cli takes milliseconds each.
+    private func add(_ server: RedisServer, _ stream: String, _ value: String, isLast: Bool) throws {
+        guard isLast else { return }
+        try server.command(
+            "EVAL", "for i = 0, tonumber(ARGV[1]) do redis.call('XADD', KEYS[1], '*', 'v', i) end return 1",
+            "1", stream, value)
+    }
+
+    @Test func `kill -9 between two entries loses none that the server kept, and repeats all`() throws {
+        let server = try RedisServer(["--appendonly", "yes", "--appendfsync", "always"])
+        let test = try TestClient(server)
+        test.follow("news")
+        try test.waitFor(.caughtUp)
+        try server.command("XADD", "news", "*", "v", "one")
+        try test.waitForValues(["one"])
+        server.kill()
+        try test.waitFor(.interrupted)
+        try server.start()
+        try server.command("XADD", "news", "*", "v", "two")
+        // Another process may know less than the former one, so everything comes again.
+        try test.waitFor(.restarted(stream: 0))
+        try test.waitForValues(["one", "one", "two"])
+        try test.waitFor(.caughtUp, count: 2)
+    }
+
+    @Test func `a lost connection continues behind the last entry`() throws {
+        let server = try RedisServer()
+        let test = try TestClient(server)
+        test.follow("news")
+        try test.waitFor(.caughtUp)
+        try server.command("XADD", "news", "*", "v", "one")
+        try test.waitForValues(["one"])
+        try server.command("CLIENT", "KILL", "TYPE", "normal")
+        try test.waitFor(.resumed)
+        try server.command("XADD", "news", "*", "v", "two")
+        try test.waitForValues(["one", "two"])
+    }
+
+    @Test func `FLUSHALL is noticed, with entries behind it and without`() throws {
+        let server = try RedisServer()
+        let test = try TestClient(server)
+        test.follow("news")
+        try test.waitFor(.caughtUp)
+        for value in ["one", "two"] { try server.command("XADD", "news", "*", "v", value) }
+        try test.waitForValues(["one", "two"])
+        try server.command("FLUSHALL")
+        try test.waitFor(.restarted(stream: 0))
+        try server.command("XADD", "news", "*", "v", "three")
+        try test.waitForValues(["one", "two", "three"])
+        try server.command("XADD", "news", "*", "v", "four")
+        try test.waitForValues(["one", "two", "three", "four"])
+        try server.command("EVAL", "redis.call('FLUSHALL') redis.call('XADD', 'news', '*', 'v', 'five')", "0")
+        try test.waitFor(.restarted(stream: 0), count: 2)
+        try waitUntil("the new entry: \(test.values)") { test.values.last == "five" }
+    }
+
+    @Test func `a restart with an old snapshot is noticed`() throws {
+        let server = try RedisServer()
+        let test = try TestClient(server)
+        test.follow("news")
+        try test.waitFor(.caughtUp)
+        try server.command("XADD", "news", "*", "v", "kept")
+        try server.command("SAVE")
+        try server.command("XADD", "news", "*", "v", "forgotten")
+        try test.waitForValues(["kept", "forgotten"])
+        server.kill()
+        try server.start()
+        try test.waitFor(.restarted(stream: 0))
+        try test.waitForValues(["kept", "forgotten", "kept"])
+    }
+}
