@@ -38,7 +38,7 @@ struct ServeCommand: ParsableCommand {
 
     func run() throws {
         // Without a file there is nothing to read again, so SIGHUP keeps its default action and ends the process.
-        Signals.block(reloads: config != nil, upgrades: true)
+        Signals.block(reloads: config != nil, serves: true)
         Successor.prepare()
         DescriptorLimit.raise()
         AllocatorLimits.set()

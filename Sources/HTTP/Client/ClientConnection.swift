@@ -1,3 +1,5 @@
+internal import Primitives
+
 /// One connection to an upstream: sends a request, passes on the response, and can be used again.
 ///
 /// Confined to its loop. Holds its handler only during an exchange.
@@ -19,6 +21,8 @@ package final class ClientConnection: Connection {
     private var body: BodyDecoder?
     /// The start of a phase with a deadline of its own: connecting, awaiting the head, being idle.
     var phaseBegan: Int64
+    /// The time at which it began to connect.
+    private let dialed = SystemClock.monotonicNanoseconds
 
     init(
         targetPool: TargetPool, transport: any Transport, settings: ClientSettings, pool: ConnectionPool,
@@ -100,6 +104,7 @@ package final class ClientConnection: Connection {
             return false
         }
         state.connected()
+        pool.onConnect(SystemClock.monotonicNanoseconds - dialed)
         phaseBegan = core.now
         io.lastWrite = core.now
         return true

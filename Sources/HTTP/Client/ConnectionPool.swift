@@ -20,10 +20,15 @@ package final class ConnectionPool {
     private var recentPeak = RecentPeak()
 
     package private(set) var openedCount = 0
+    /// Called with the time that each new connection took, TLS included, in nanoseconds.
+    let onConnect: (Int64) -> Void
 
-    package init(settings: ClientSettings, core: EventLoop.Core) {
+    package init(
+        settings: ClientSettings, core: EventLoop.Core, onConnect: @escaping (Int64) -> Void = { _ in }
+    ) {
         self.settings = settings
         self.core = core
+        self.onConnect = onConnect
     }
 
     /// Returns the idle connections of a target, always the same object until `keep` drops it.

@@ -11,6 +11,7 @@ extension ServerConnection {
         switch state.input {
         case .discarded where io.output.isEmpty, .head(isPartial: false) where io.output.isEmpty: close()
         case .head(isPartial: true) where io.output.isEmpty: refuse(.headTimeout)
+        case .complete where state.isPeerClosed && io.output.isEmpty: lose(.closed)
         case .discarded, .head, .body, .complete: lose(.timedOut)
         }
         updateDeadline()

@@ -3,14 +3,15 @@ internal import Foundation
 internal import HTTP
 
 extension Configuration {
-    /// Checks what a start needs besides the file: the key file, the upstreams' names and the folder of the
-    /// store.
+    /// Checks what a start needs besides the file: the key file, the upstreams' names and the folders of the
+    /// store and of the access log.
     ///
     /// Names and folders only give warnings: the service may run elsewhere, later, or as another user.
     mutating func checkSurroundings(_ reader: inout SettingsReader) {
         checkKeyFile(&reader)
         checkUpstreams(&reader)
         checkStoreFolder(reader)
+        checkLogFolder(reader)
     }
 
     private mutating func checkUpstreams(_ reader: inout SettingsReader) {
@@ -55,27 +56,34 @@ extension Configuration {
 
     /// Warns if the store's folder is missing: `serve` then logs an error and keeps dictionaries in memory.
     private mutating func checkStoreFolder(_ reader: SettingsReader) {
-        guard store.path != ":memory:" else { return }
+        guard store.path != ":memory:", let problem = Self.problem(ofFolderOf: store.path) else { return }
         let position = (reader.node(of: "store.path") ?? reader.node(of: "store"))?.position
-        let folder = URL(filePath: store.path).deletingLastPathComponent().path
-        let manager = FileManager.default
-        var isFolder: ObjCBool = false
-        // Safe: the flag is local and outlives the call.
-        let exists = unsafe manager.fileExists(atPath: folder, isDirectory: &isFolder)
-        let problem: String? =
-            if !exists {
-                "\(folder) does not exist: create it"
-            } else if !isFolder.boolValue {
-                "\(folder) is not a folder: choose another path"
-            } else if !manager.isWritableFile(atPath: folder) {
-                "this user cannot write to \(folder): run check as the service's user, or change its owner"
-            } else {
-                nil
-            }
-        guard let problem else { return }
         warn(
             "store.path: \(problem), or dictionaries are kept in memory only",
             at: position ?? .init(line: 1, column: 1))
+    }
+
+    /// Warns if the folder of the access log is missing: `serve` would not start.
+    private mutating func checkLogFolder(_ reader: SettingsReader) {
+        guard let file = log.access.file, let problem = Self.problem(ofFolderOf: file) else { return }
+        warn(
+            "log.access.file: \(problem), or serve does not start",
+            at: reader.node(of: "log.access.file")?.position ?? .init(line: 1, column: 1))
+    }
+
+    /// Returns why no file can be made at a path, and what helps; nil if one can.
+    private static func problem(ofFolderOf path: String) -> String? {
+        let folder = URL(filePath: path).deletingLastPathComponent().path
+        let manager = FileManager.default
+        var isFolder: ObjCBool = false
+        // Safe: the flag is local and outlives the call.
+        guard unsafe manager.fileExists(atPath: folder, isDirectory: &isFolder) else {
+            return "\(folder) does not exist: create it"
+        }
+        if !isFolder.boolValue { return "\(folder) is not a folder: choose another path" }
+        if manager.isWritableFile(atPath: folder) { return nil }
+        return
+            "this user cannot write to \(folder): run check as the service's user, or change its owner"
     }
 }
 

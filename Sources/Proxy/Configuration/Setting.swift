@@ -66,6 +66,30 @@ struct Setting<Target>: Sendable {
             sample: { .section(ReferenceLine.lines(of: settings, in: $0[keyPath: path]), isItem: false) })
     }
 
+    /// Makes a section of further settings that may also be written as the value of one of them.
+    ///
+    /// - Parameter short: The setting whose value may stand for the section; the others then have their defaults.
+    static func sectionOrValue<Value: Sendable, Short: Sendable>(
+        _ key: String, _ path: any WritableKeyPath<Target, Value> & Sendable, _ settings: [Setting<Value>],
+        short: any WritableKeyPath<Value, Short> & Sendable, _ type: SettingType<Short>, _ prose: String
+    ) -> Setting {
+        let expectation = "\(type.expectation), or a mapping of " + settings.map(\.key).listed
+        return Setting(
+            key: key, prose: prose, expectation: expectation, isRequired: false,
+            keys: { settings.keys($0, below: key) },
+            changes: { settings.changes($0, $1[keyPath: path], $2[keyPath: path], below: key) },
+            read: { entry, reader, target in
+                if case .scalar = entry.value.content {
+                    if let value = type.read(entry.value, &reader) {
+                        target[keyPath: path][keyPath: short] = value
+                    }
+                    return
+                }
+                reader.read(entry.value, by: settings, into: &target[keyPath: path], expected: expectation)
+            },
+            sample: { .section(ReferenceLine.lines(of: settings, in: $0[keyPath: path]), isItem: false) })
+    }
+
     /// Makes a section of further settings that may also be `off` (nil) or `on` (all defaults).
     ///
     /// - Parameter fresh: The defaults of the section.

@@ -14,6 +14,8 @@ package enum StartError: Error, Equatable, CustomStringConvertible {
     case unknownUpstream(String, setting: String = "upstream")
     /// The upstream is one of the proxy's own listeners.
     case ownUpstream(String, listener: String)
+    /// The file of the access log cannot be opened.
+    case accessLog(String, String)
     /// The store cannot be opened.
     case store(String)
     /// These settings cannot change in a reload.
@@ -49,6 +51,8 @@ package enum StartError: Error, Equatable, CustomStringConvertible {
             "the upstream's name \(host) has no address; check `\(setting).urls` and the name service"
         case .ownUpstream(let url, let listener):
             "the upstream \(url) leads to \(listener), where this proxy itself listens; check `upstream.urls` and `listeners`"
+        case .accessLog(let path, let why):
+            "cannot open the access log \(path): \(why); check `log.access.file`"
         case .store(let why):
             why
         case .needsRestart(let settings):

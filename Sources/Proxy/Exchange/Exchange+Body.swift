@@ -63,6 +63,7 @@ extension Exchange {
     /// configured.
     func writeHead(_ head: consuming ResponseHead, body: BodyFraming) {
         record.status = Int(head.status.rawValue)
+        record.headMicroseconds = elapsedMicroseconds
         if let priority = route.priority { ResponseEdits.prioritize(&head.headers, by: priority) }
         if context.configuration.explain, !head.headers.contains(.dictumExplain) {
             let reason = record.reason.map { ";reason=\($0.text)" } ?? ""
@@ -80,11 +81,12 @@ extension Exchange {
         switch failure {
         case .malformed:
             proxy.metrics.countUpstreamError(.malformed, of: route.upstreamName)
-            record.error = Array("the response's body is not in its content coding".utf8)
+            record.fault = .upstream("the response's body is not in its content coding")
             guard withdrawResponse() else { return abort() }
             refuse(.undecodable)
         case .noMemory:
             proxy.metrics.countBusy()
+            record.fault = .own("no memory in compression.memory")
             abort()
         case .encoder(let error):
             // RFC 9842 allows no change here: the client decodes all further bytes in the announced coding.
@@ -92,6 +94,7 @@ extension Exchange {
                 context.coding.reportInexact(
                     nil, error.coding, dictionary: body.digest, in: deltaScope, on: route)
             }
+            record.fault = .own("the encoder failed")
             abort()
         }
     }

@@ -24,7 +24,7 @@ extension Exchange {
         guard let upstream else { return refuse(.noRoute) }
         upstream.budget.count(now: core.now)
         guard let address = upstream.choose(now: core.now) else {
-            record.error = Array("no upstream to ask".utf8)
+            record.fault = .upstream("no upstream to ask")
             return refuse(.noUpstream)
         }
         forward(head, to: address, of: upstream)
@@ -67,12 +67,20 @@ extension Exchange {
         if proxy.isLogging { record.requestID = id.indices.map { id[$0] } }
     }
 
-    /// Adds the identifiers that the request brought along to the record.
-    func describeIdentifiers() {
-        record.traceID = RequestIdentifiers.traceID(in: request.headers)
+    /// Adds the identifier that the request brought along to the record.
+    func describeRequestID() {
         // An identifier of Dictum's own is in the record already.
         guard record.requestID == nil, peer.isTrusted, let name = context.requestIDName else { return }
         record.requestID = RequestIdentifiers.requestID(in: request.headers, name)
+    }
+
+    /// Notes how long the upstream took to respond.
+    func noteHeadTime() {
+        let elapsed = elapsedMicroseconds
+        record.upstreamMicroseconds = elapsed
+        guard let upstream else { return }
+        proxy.metrics.countUpstreamHead(
+            microseconds: elapsed - attempt.startMicroseconds, row: upstream.metricsRow)
     }
 
     // MARK: Upstreams that fail
@@ -113,6 +121,7 @@ extension Exchange {
         // A lost connection that has sent nothing holds the request whole, with what came of its body.
         let carrier = facts.hasSent ? nil : lost
         let verdict = RetryRule.verdict(facts)
+        attempt.restart(afterMicroseconds: elapsedMicroseconds)
         switch verdict {
         case .never:
             if error == .stale { proxy.metrics.countUpstreamError(.reset, of: route.upstreamName) }
@@ -158,7 +167,7 @@ extension Exchange {
     /// Sends a problem for an upstream that gave no complete response, and says why in the logs.
     func refuse(because error: UpstreamError) {
         let problem = ProblemResponse(error)
-        record.error = Array(error.logText.utf8)
+        record.fault = .upstream(error.logText)
         if let server = attempt.server, server.failureReminder.take(now: core.now) {
             context.report(.failure(error, of: server, status: problem.status))
         }
@@ -177,6 +186,7 @@ extension Exchange {
         }
         phase = .tunnel
         record.status = Int(head.status.rawValue)
+        record.headMicroseconds = elapsedMicroseconds
         proxy.metrics.countUpgrade()
         var head = head
         hideIdentity(in: &head.headers)

@@ -98,7 +98,10 @@ extension Exchange {
     }
 
     func refuse(_ problem: ProblemResponse, _ reason: RejectionReason? = nil) {
-        if let reason { proxy.metrics.countRejected(reason) }
+        if let reason {
+            proxy.metrics.countRejected(reason)
+            record.fault = RequestFault(reason)
+        }
         let (head, body) = problem.rendered(accept: request.headers.joined(.accept))
         record.bodyBytesBefore = body.count
         respond(head, body)

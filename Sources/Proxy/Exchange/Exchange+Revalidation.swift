@@ -80,6 +80,7 @@ extension Exchange {
         head.headers.remove(.ifNoneMatch)
         attempt.head = head
         attempt.forgiveServers()
+        attempt.restart(afterMicroseconds: elapsedMicroseconds)
         forward(head)
     }
 

@@ -172,7 +172,19 @@ extension Exchange: RequestHandler {
         if cause == .timedOut, !phase.isTunnel {
             proxy.metrics.countRejected(upload.isWhole ? .answerTimeout : .bodyTimeout)
         }
+        record.fault = record.fault ?? RequestFault(cause, isUploaded: upload.isWhole)
         account(isComplete: false)
+    }
+}
+
+extension RequestFault {
+    /// The fault of a client that was lost.
+    fileprivate init(_ cause: ClientLoss, isUploaded: Bool) {
+        switch cause {
+        case .closed: self = .client("client closed the connection or reset the stream")
+        case .timedOut: self.init(isUploaded ? .answerTimeout : .bodyTimeout)
+        case .stopped: self = .own("stopped before the end of the response")
+        }
     }
 }
 
@@ -196,7 +208,7 @@ extension Exchange: ResponseHandler {
     func receivedHead(_ head: consuming ResponseHead, framing: BodyFraming) {
         record.upstreamStatus = Int(head.status.rawValue)
         noteResponse()
-        record.upstreamMicroseconds = elapsedMicroseconds
+        noteHeadTime()
         if storedResponse != nil {
             if head.status == .notModified { return keepNotModified(head) }
             dropStoredResponse()
@@ -236,7 +248,7 @@ extension Exchange: ResponseHandler {
         noteFailure(error)
         if retry(error, lost) { return }
         guard withdrawResponse() else {
-            record.error = Array(error.logText.utf8)
+            record.fault = .upstream(error.logText)
             return abort()
         }
         refuse(because: error)
@@ -317,26 +329,29 @@ extension Exchange {
         proxy.account(finished)
     }
 
-    private var elapsedMicroseconds: Int {
+    var elapsedMicroseconds: Int {
         Int(SystemClock.monotonicNanoseconds - beginning.nanoseconds) / 1000
     }
 
     /// Adds the facts to the record that only the log needs.
     private func describeRequest() {
-        describeClient()
-        record.method = Array(request.method.text.utf8)
-        record.target = request.target.bytes
+        let connected = Self.text(of: client.peer)
+        let named = peer.isTrusted ? peer.clientAddressForLimits(request.headers) : nil
+        record.description = RequestDescription(
+            client: named.map { Array($0.text.utf8) } ?? connected, forwarder: named.map { _ in connected },
+            method: Array(request.method.text.utf8), target: request.target.bytes,
+            host: resource.authority.map { Array($0.utf8) }, userAgent: field(.userAgent),
+            referer: field(.referer),
+            traceID: RequestIdentifiers.traceID(in: request.headers))
         record.upstream = attempt.server?.logged
-        describeIdentifiers()
+        describeRequestID()
     }
 
-    /// Names the client: the one that a trusted peer names, else the connected one.
-    private func describeClient() {
-        let connected = Self.text(of: client.peer)
-        record.client = connected
-        guard peer.isTrusted, let address = peer.clientAddressForLimits(request.headers) else { return }
-        record.client = Array(address.text.utf8)
-        record.forwarder = connected
+    /// Returns the last value of a field.
+    private func field(_ name: HeaderName) -> [UInt8]? {
+        var found: [UInt8]?
+        request.headers.forEachValue(of: name) { value in found = value.indices.map { value[$0] } }
+        return found
     }
 
     /// Returns an address as the log has it.

@@ -26,7 +26,7 @@ final class ReverseProxy: Application, Handler {
         index = context.store.reader()
         metrics = LoopMetrics(routes: context.routeNames.texts.count)
         token = core.add(self)
-        upstreams.adopt(context.upstreams, core: core)
+        upstreams.adopt(context.upstreams, metrics, core: core)
     }
 
     /// Adopts a configuration for new requests; requests under way keep their own.
@@ -35,7 +35,7 @@ final class ReverseProxy: Application, Handler {
         self.log = log
         metrics.grow(routes: context.routeNames.texts.count)
         self.context = context
-        upstreams.adopt(context.upstreams, core: core)
+        upstreams.adopt(context.upstreams, metrics, core: core)
     }
 
     func refreshUpstreams() { upstreams.refresh(context.upstreams) }
@@ -49,14 +49,16 @@ final class ReverseProxy: Application, Handler {
     }
 
     func refuse(_ refusal: Refusal, from peer: Endpoint?, send: (ResponseHead, [UInt8]) -> Int) {
-        metrics.countRejected(RejectionReason(refusal))
+        let reason = RejectionReason(refusal)
+        metrics.countRejected(reason)
         // A connection without a valid PROXY header gets no response.
         guard refusal != .badProxyHeader else { return }
         let problem = ProblemResponse(refusal)
         let (head, body) = problem.rendered(accept: nil)
         var record = RequestRecord()
         record.timeMicroseconds = Int(SystemClock.unixMilliseconds) * 1000
-        record.client = Exchange.text(of: peer)
+        if isLogging { record.description = RequestDescription(client: Exchange.text(of: peer)) }
+        record.fault = RequestFault(reason)
         record.status = Int(problem.status.rawValue)
         record.bodyBytesBefore = body.count
         record.wireBytesSent = send(head, body)

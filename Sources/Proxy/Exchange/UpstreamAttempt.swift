@@ -9,6 +9,8 @@ struct UpstreamAttempt {
     private(set) var address: LoopAddress?
     /// The servers that have failed the request; each is asked once if there is another.
     private(set) var failedServers: [UpstreamServer] = []
+    /// The time from the request's head to this try.
+    private(set) var startMicroseconds = 0
     /// A lost connection that holds the whole request, because it sent none of it.
     private var unsent: ClientConnection?
     /// The server that counts the request as load.
@@ -50,6 +52,9 @@ struct UpstreamAttempt {
         unsent = nil
         return lost
     }
+
+    /// Notes that the request is tried again, so long after its head.
+    mutating func restart(afterMicroseconds time: Int) { startMicroseconds = time }
 
     mutating func noteFailed(_ server: UpstreamServer) { failedServers.append(server) }
 

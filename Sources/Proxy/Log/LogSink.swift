@@ -1,24 +1,44 @@
+package import Dictionaries
 internal import Dispatch
 internal import Glibc
 internal import Synchronization
 
-/// Writes batches of log lines to a descriptor on its own queue, so that no loop waits.
+/// Writes batches of log lines on its own queue, so that no loop waits.
 ///
-/// A bounded number of bytes waits for a slow reader; beyond that, batches are dropped and their lines counted.
+/// A bounded number of bytes waits for a slow reader or disk; beyond that, batches are dropped and their lines counted.
 package final class LogSink: Sendable {
-    private let descriptor: Int32
+    private let writer: LogWriter
     private let pendingBytesMax: Int
     private let pendingBytes = Atomic(0)
+    private let written = Atomic(0)
     private let dropped = Atomic(0)
+    private let failed = Atomic(0)
+    private let reopened = Atomic(0)
+    private let notReopened = Atomic(0)
     private let queue = DispatchQueue(label: "dictum.log")
 
+    private static let pendingBytesStandard = 4 << 20
+
     /// Creates a sink for a descriptor that stays open as long as the sink, by default standard output.
-    package init(descriptor: Int32 = STDOUT_FILENO, pendingBytesMax: Int = 4 << 20) {
-        self.descriptor = descriptor
+    package init(
+        descriptor: Int32 = STDOUT_FILENO, pendingBytesMax: Int = pendingBytesStandard,
+        report: @escaping @Sendable (OperatorEvent) -> Void = { _ in }
+    ) {
+        writer = LogWriter(descriptor: descriptor, report: report)
         self.pendingBytesMax = pendingBytesMax
     }
 
-    var linesDropped: Int { dropped.load(ordering: .relaxed) }
+    /// Creates a sink for a file, which is opened or made here.
+    package init(file path: String, report: @escaping @Sendable (OperatorEvent) -> Void) throws(StartError) {
+        do throws(LogWriter.SystemFault) {
+            writer = try LogWriter(file: path, report: report)
+        } catch {
+            throw .accessLog(path, error.text)
+        }
+        pendingBytesMax = Self.pendingBytesStandard
+    }
+
+    var linesDropped: Int { dropped.load(ordering: .relaxed) + failed.load(ordering: .relaxed) }
 
     /// Queues whole lines, from any thread; never waits.
     func submit(_ bytes: [UInt8], lines: Int) {
@@ -29,9 +49,25 @@ package final class LogSink: Sendable {
             return
         }
         queue.async { [self] in
-            if !write(bytes) { dropped.wrappingAdd(lines, ordering: .relaxed) }
+            let lost = writer.write(bytes, lines: lines)
+            failed.wrappingAdd(lost, ordering: .relaxed)
+            written.wrappingAdd(lines - lost, ordering: .relaxed)
             pendingBytes.wrappingSubtract(bytes.count, ordering: .relaxed)
         }
+    }
+
+    /// Opens the file again after the lines that wait, as a log rotation asks for; returns false without a file.
+    @discardableResult
+    package func reopen() -> Bool {
+        guard writer.path != nil else { return false }
+        queue.async { [self] in
+            if writer.reopen() {
+                reopened.wrappingAdd(1, ordering: .relaxed)
+            } else {
+                notReopened.wrappingAdd(1, ordering: .relaxed)
+            }
+        }
+        return true
     }
 
     /// Waits until all queued lines are written; returns false after the time-out.
@@ -40,37 +76,32 @@ package final class LogSink: Sendable {
         queue.async { done.signal() }
         return done.wait(timeout: .now() + .milliseconds(timeoutMilliseconds)) == .success
     }
-
-    /// Writes all bytes, waiting while the descriptor is full; returns false on an error.
-    private func write(_ bytes: [UInt8]) -> Bool {
-        var start = 0
-        while start < bytes.count {
-            // Safe: the pointer is used within the call, for as many bytes as the array has from `start`.
-            let count = unsafe bytes.withUnsafeBytes { buffer in
-                unsafe Glibc.write(descriptor, buffer.baseAddress?.advanced(by: start), buffer.count - start)
-            }
-            if count > 0 {
-                start += count
-            } else if count < 0, errno == EAGAIN {
-                // Another process may have made this terminal or pipe non-blocking.
-                var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-                // Safe: one entry, used within the call.
-                _ = unsafe poll(&entry, 1, -1)
-            } else if count == 0 || errno != EINTR {
-                return false
-            }
-        }
-        return true
-    }
 }
 
 extension LogSink: MetricSource {
     static var readings: [MetricReading<LogSink>] {
         [
-            .one(
-                "dictum_log_lines_dropped_total",
-                "Access log lines dropped because standard output did not take them."
-            ) { $0.linesDropped }
+            .one("dictum_log_lines_total", "Access log lines written.") {
+                $0.written.load(ordering: .relaxed)
+            },
+            .each(
+                "dictum_log_lines_dropped_total", by: "reason",
+                "Access log lines lost: their reader or disk was too slow, or refused them."
+            ) {
+                [
+                    ("slow", $0.dropped.load(ordering: .relaxed)),
+                    ("refused", $0.failed.load(ordering: .relaxed)),
+                ]
+            },
+            .each(
+                "dictum_log_reopens_total", by: "result",
+                "Times that SIGUSR1 had the access log's file opened again, by result."
+            ) {
+                [
+                    ("done", $0.reopened.load(ordering: .relaxed)),
+                    ("failed", $0.notReopened.load(ordering: .relaxed)),
+                ]
+            },
         ]
     }
 }

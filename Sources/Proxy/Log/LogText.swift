@@ -18,61 +18,96 @@ extension [UInt8] {
         self[start...].reverse()
     }
 
-    /// Appends untrusted bytes so that they stay one word of the line.
+    /// Appends untrusted bytes so that they can neither end their place in the line nor control a terminal.
     ///
-    /// JSON gets `\u00NN` for every byte that is not printable ASCII. Text gets `\xNN` for bytes that end a word or
-    /// line or control a terminal, and `-` for an empty value.
-    mutating func append(escaping bytes: [UInt8], asJSON: Bool) {
-        if bytes.isEmpty, !asJSON { append(UInt8(ascii: "-")) }
-        if bytes.allSatisfy({ Self.isPlain($0, inJSON: asJSON) }) {
-            append(contentsOf: bytes)
-            return
-        }
-        for byte in bytes {
-            if Self.isPlain(byte, inJSON: asJSON) {
-                append(byte)
-            } else {
-                append(asJSON ? #"\u00"# : #"\x"#)
-                append(Self.hexadecimal(byte >> 4))
-                append(Self.hexadecimal(byte & 15))
+    /// Three dots stand for bytes beyond the limit.
+    mutating func append(escaping bytes: [UInt8], as place: LogPlace, limit: Int = .max) {
+        if bytes.isEmpty, place != .json { append(UInt8(ascii: "-")) }
+        let kept = bytes.prefix(limit)
+        if kept.allSatisfy(place.isPlain) {
+            append(contentsOf: kept)
+        } else {
+            for byte in kept {
+                if place.isPlain(byte) { append(byte) } else { append(place, escaping: byte) }
             }
         }
+        if kept.count < bytes.count { append("...") }
     }
 
-    private static func isPlain(_ byte: UInt8, inJSON: Bool) -> Bool {
-        switch byte {
-        case UInt8(ascii: "\\"): false
-        case UInt8(ascii: "\""), UInt8(ascii: " "): inJSON == (byte == UInt8(ascii: " "))
-        default: (0x21...0x7E).contains(byte)
+    private mutating func append(_ place: LogPlace, escaping byte: UInt8) {
+        append(place == .json ? #"\u00"# : #"\x"#)
+        for digit in [byte >> 4, byte & 15] {
+            let letter = UInt8(ascii: place == .quoted ? "A" : "a")
+            append(digit < 10 ? UInt8(ascii: "0") + digit : letter + digit - 10)
         }
-    }
-
-    private static func hexadecimal(_ digit: UInt8) -> UInt8 {
-        digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
     }
 }
 
-/// Formats points in time as `2026-01-31T23:59:59.123Z` (RFC 3339).
+/// A place of untrusted bytes in a line, which decides how they are escaped.
+///
+/// Nothing but printable ASCII is plain anywhere. An empty value is `-`, except in JSON.
+enum LogPlace {
+    /// A string of JSON: `\u00NN`.
+    case json
+    /// A word that a blank ends: `\xnn`.
+    case word
+    /// A text between quotation marks: `\xNN`, as nginx writes it.
+    case quoted
+
+    func isPlain(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "\\"): false
+        case UInt8(ascii: " "): self != .word
+        case UInt8(ascii: "\""): self == .word
+        default: 0x21...0x7E ~= byte
+        }
+    }
+}
+
+/// Formats points in time, in UTC.
 enum Timestamp {
-    /// Appends a time, given in microseconds since 1970.
+    /// Appends a time as `2026-01-31T23:59:59.123Z` (RFC 3339), given in microseconds since 1970.
     static func append(_ microseconds: Int, to buffer: inout [UInt8]) {
-        let seconds = Int(floorDivide(Int64(microseconds), 1_000_000))
-        let date = CivilDate(daysSinceEpoch: floorDivide(Int64(seconds), 86_400))
-        let secondOfDay = seconds - Int(date.daysSinceEpoch) * 86_400
+        let (date, secondOfDay, microsecond) = parts(microseconds)
         digits(date.year, 4, to: &buffer)
         buffer.append(UInt8(ascii: "-"))
         digits(date.month, 2, to: &buffer)
         buffer.append(UInt8(ascii: "-"))
         digits(date.day, 2, to: &buffer)
         buffer.append(UInt8(ascii: "T"))
+        appendClock(secondOfDay, to: &buffer)
+        buffer.append(UInt8(ascii: "."))
+        digits(microsecond / 1_000, 3, to: &buffer)
+        buffer.append(UInt8(ascii: "Z"))
+    }
+
+    /// Appends a time as `31/Jan/2026:23:59:59 +0000`, the form of the Common Log Format.
+    static func appendCommon(_ microseconds: Int, to buffer: inout [UInt8]) {
+        let (date, secondOfDay, _) = parts(microseconds)
+        digits(date.day, 2, to: &buffer)
+        buffer.append(UInt8(ascii: "/"))
+        let names: StaticString = "JanFebMarAprMayJunJulAugSepOctNovDec"
+        // Safe: the pointer is used within the call, at a month from 1 to 12 of three letters each.
+        names.withUTF8Buffer { unsafe buffer.append(contentsOf: $0[(3 * date.month - 3)..<(3 * date.month)]) }
+        buffer.append(UInt8(ascii: "/"))
+        digits(date.year, 4, to: &buffer)
+        buffer.append(UInt8(ascii: ":"))
+        appendClock(secondOfDay, to: &buffer)
+        buffer.append(" +0000")
+    }
+
+    private static func parts(_ microseconds: Int) -> (date: CivilDate, secondOfDay: Int, microsecond: Int) {
+        let seconds = Int(floorDivide(Int64(microseconds), 1_000_000))
+        let date = CivilDate(daysSinceEpoch: floorDivide(Int64(seconds), 86_400))
+        return (date, seconds - Int(date.daysSinceEpoch) * 86_400, microseconds - seconds * 1_000_000)
+    }
+
+    private static func appendClock(_ secondOfDay: Int, to buffer: inout [UInt8]) {
         digits(secondOfDay / 3_600, 2, to: &buffer)
         buffer.append(UInt8(ascii: ":"))
         digits(secondOfDay / 60 % 60, 2, to: &buffer)
         buffer.append(UInt8(ascii: ":"))
         digits(secondOfDay % 60, 2, to: &buffer)
-        buffer.append(UInt8(ascii: "."))
-        digits((microseconds - seconds * 1_000_000) / 1_000, 3, to: &buffer)
-        buffer.append(UInt8(ascii: "Z"))
     }
 
     /// Appends the last `width` decimal digits of a non-negative number.

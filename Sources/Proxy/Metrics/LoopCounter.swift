@@ -12,41 +12,62 @@ struct MetricLabel: Sendable {
     }
 }
 
+/// The values of the label that names a counter's rows.
+struct MetricRows: Sendable {
+    /// The label value of requests without a route, then the text of each route's match.
+    let routes: [String]
+    /// The empty name, which a scrape shows as no label, then the names of upstreams.
+    let upstreams: [String]
+
+    /// The label of which a counter has a row per value.
+    enum Label: String {
+        case route
+        /// The name of an upstream.
+        case name
+    }
+
+    subscript(label: Label) -> [String] {
+        switch label {
+        case .route: routes
+        case .name: upstreams
+        }
+    }
+}
+
 /// A counter that is a property of `LoopCounters`: its declaration and its counts.
 protocol LoopSeries: Sendable {
     var metric: Metric { get }
 
     /// Returns the counts as samples.
-    ///
-    /// - Parameter routes: the label value of requests without a route, then the text of each route's match.
-    func samples(routes: [String]) -> [MetricSample]
+    func samples(_ rows: MetricRows) -> [MetricSample]
 }
 
 /// A counter or gauge with one number per combination of its labels' values.
 struct LoopCounter: LoopSeries {
     let metric: Metric
     private let labels: [MetricLabel]
-    private let isPerRoute: Bool
+    private let rowLabel: MetricRows.Label?
     private let isSparse: Bool
     private let divisor: Int
-    /// The number of combinations of `labels`, which is the number of counts per route.
+    /// The number of combinations of `labels`, which is the number of counts per row.
     private let width: Int
     private var counts: [Int]
 
     /// Declares a counter.
     ///
     /// - Parameters:
-    ///   - isPerRoute: true to count per route too, with `route` as the first label.
+    ///   - rowLabel: the label of rows, before `labels`; nil for a single row.
     ///   - isSparse: true to leave out combinations that were never counted.
     ///   - divisor: the number that the counts are divided by in samples.
     init(
-        _ name: String, kind: Metric.Kind = .counter, isPerRoute: Bool = false, labels: [MetricLabel] = [],
-        isSparse: Bool = false, divisor: Int = 1, _ help: String
+        _ name: String, kind: Metric.Kind = .counter, per rowLabel: MetricRows.Label? = nil,
+        labels: [MetricLabel] = [], isSparse: Bool = false, divisor: Int = 1, _ help: String
     ) {
         metric = Metric(
-            name: name, kind: kind, labels: (isPerRoute ? ["route"] : []) + labels.map(\.name), help: help)
+            name: name, kind: kind, labels: [rowLabel?.rawValue].compactMap(\.self) + labels.map(\.name),
+            help: help)
         self.labels = labels
-        self.isPerRoute = isPerRoute
+        self.rowLabel = rowLabel
         self.isSparse = isSparse
         self.divisor = divisor
         width = labels.reduce(1) { $0 * $1.values.count }
@@ -58,94 +79,80 @@ struct LoopCounter: LoopSeries {
         counts[index] += count
     }
 
-    /// Adds to a count of a route; requests without a route are row 0.
-    mutating func add(_ count: Int = 1, route: Int, at index: Int = 0) {
-        let cell = route * width + index
-        // Rows are added when they are needed, since a reload may bring more routes.
-        if cell >= counts.count {
-            counts += [Int](repeating: 0, count: (route + 1) * width - counts.count)
-        }
+    /// Adds to a count of a row.
+    mutating func add(_ count: Int = 1, row: Int, at index: Int = 0) {
+        let cell = row * width + index
+        if cell >= counts.count { counts.grow(toRows: row + 1, of: width) }
         counts[cell] += count
     }
 
-    func samples(routes: [String]) -> [MetricSample] {
+    func samples(_ rows: MetricRows) -> [MetricSample] {
         let combinations = labels.reduce([[]]) { rows, label in
             rows.flatMap { row in label.values.map { row + [$0] } }
         }
-        let rows = isPerRoute ? routes.map { [$0] } : [[]]
+        let names = rowLabel.map { rows[$0].map { [$0] } } ?? [[]]
         var samples: [MetricSample] = []
-        for (row, route) in rows.enumerated() {
+        for (row, name) in names.enumerated() {
             for (index, values) in combinations.enumerated() {
                 let cell = row * width + index
                 let count = cell < counts.count ? counts[cell] : 0
                 guard count > 0 || !isSparse else { continue }
-                samples.append(MetricSample(metric, route + values, count, per: divisor))
+                samples.append(MetricSample(metric, name + values, count, per: divisor))
             }
         }
         return samples
     }
 }
 
-/// A counter per upstream and kind, for rare events.
-///
-/// The upstream without a name has the empty name, which a scrape shows as no label.
-struct UpstreamCounter: LoopSeries {
-    /// The bound over all reloads; upstreams of further names count as the one without a name.
-    private static let namesMax = 1_000
-
-    let metric: Metric
-    private let label: MetricLabel
-    private var counts: [String: [Int]]
-
-    init(_ name: String, _ label: MetricLabel, _ help: String) {
-        metric = Metric(name: name, kind: .counter, labels: [label.name, "name"], help: help)
-        self.label = label
-        counts = ["": Array(repeating: 0, count: label.values.count)]
-    }
-
-    /// Counts an event of an upstream at a position among the label's values.
-    mutating func add(_ upstream: String, at place: Int) {
-        let name = counts[upstream] != nil || counts.count < Self.namesMax ? upstream : ""
-        counts[name, default: Array(repeating: 0, count: label.values.count)][place] += 1
-    }
-
-    func samples(routes: [String]) -> [MetricSample] {
-        counts.sorted { $0.key < $1.key }.flatMap { name, counts in
-            zip(label.values, counts).map { MetricSample(metric, [$0, name], $1) }
-        }
+extension [Int] {
+    /// Adds rows when they are needed, since a reload may bring more routes and upstreams.
+    fileprivate mutating func grow(toRows rows: Int, of width: Int) {
+        self += [Int](repeating: 0, count: rows * width - count)
     }
 }
 
-/// A histogram of times in microseconds, shown in seconds.
+/// Histograms of times in microseconds, shown in seconds: one per row, once it has a time.
 struct LoopHistogram: LoopSeries {
-    private static let bounds = [
+    static let bounds = [
         500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 500_000, 1_000_000, 2_500_000,
         5_000_000, 10_000_000,
     ]
+    /// A row has a count per bound, that of longer times, and the sum.
+    private static let width = bounds.count + 2
 
     let metric: Metric
-    private var counts = [Int](repeating: 0, count: bounds.count + 1)
-    private var sum = 0
+    private let rowLabel: MetricRows.Label
+    private var counts: [Int] = []
 
-    init(_ name: String, _ help: String) {
-        metric = Metric(name: name, kind: .histogram, labels: [], help: help)
+    init(_ name: String, per rowLabel: MetricRows.Label, _ help: String) {
+        metric = Metric(name: name, kind: .histogram, labels: [rowLabel.rawValue], help: help)
+        self.rowLabel = rowLabel
     }
 
-    mutating func add(microseconds: Int) {
-        counts[Self.bounds.firstIndex { microseconds <= $0 } ?? Self.bounds.count] += 1
-        sum += microseconds
+    mutating func add(microseconds: Int, row: Int) {
+        let start = row * Self.width
+        if start >= counts.count { counts.grow(toRows: row + 1, of: Self.width) }
+        counts[start + (Self.bounds.firstIndex { microseconds <= $0 } ?? Self.bounds.count)] += 1
+        counts[start + Self.width - 1] += microseconds
     }
 
-    func samples(routes: [String]) -> [MetricSample] {
+    func samples(_ rows: MetricRows) -> [MetricSample] {
+        zip(rows[rowLabel], stride(from: 0, to: counts.count, by: Self.width)).flatMap { name, start in
+            samples(of: name, counts[start..<(start + Self.width)])
+        }
+    }
+
+    private func samples(of name: String, _ row: ArraySlice<Int>) -> [MetricSample] {
+        guard let sum = row.last, row.dropLast().contains(where: { $0 > 0 }) else { return [] }
         var samples: [MetricSample] = []
         var count = 0
-        for (index, own) in counts.enumerated() {
+        for (index, own) in row.dropLast().enumerated() {
             count += own
             let bound = index < Self.bounds.count ? String(Double(Self.bounds[index]) / 1e6) : "+Inf"
-            samples.append(MetricSample(metric, [bound], count, suffix: "_bucket"))
+            samples.append(MetricSample(metric, [name, bound], count, suffix: "_bucket"))
         }
-        samples.append(MetricSample(metric, [], sum, per: 1_000_000, suffix: "_sum"))
-        samples.append(MetricSample(metric, [], count, suffix: "_count"))
+        samples.append(MetricSample(metric, [name], sum, per: 1_000_000, suffix: "_sum"))
+        samples.append(MetricSample(metric, [name], count, suffix: "_count"))
         return samples
     }
 }

@@ -8,7 +8,7 @@ struct LoopCounters: Sendable {
     // MARK: Responses
 
     var requests = LoopCounter(
-        "dictum_requests_total", isPerRoute: true,
+        "dictum_requests_total", per: .route,
         labels: [
             MetricLabel("coding", ContentCoding.self),
             MetricLabel("reason", Reason.allCases.map(\.text) + ["none"]),
@@ -23,10 +23,20 @@ struct LoopCounters: Sendable {
         labels: [MetricLabel("protocol", HTTPVersion.allCases.map { "\($0.text)" })],
         "Requests by the version of HTTP that the client speaks.")
     var bodyBytes = LoopCounter(
-        "dictum_body_bytes_total", isPerRoute: true, labels: [MetricLabel("stage", ["before", "after"])],
+        "dictum_body_bytes_total", per: .route, labels: [MetricLabel("stage", ["before", "after"])],
         "Bytes of response bodies before and after coding.")
+    var sentBodyBytes = LoopCounter(
+        "dictum_sent_body_bytes_total", labels: [MetricLabel("coding", ContentCoding.self)],
+        "Bytes of response bodies as sent, by coding, without framing.")
+    var wireBytes = LoopCounter(
+        "dictum_wire_bytes_total",
+        "Bytes given to clients' connections for responses, heads and framing included.")
     var requestDuration = LoopHistogram(
-        "dictum_request_duration_seconds", "Time from a request's head to the last byte of its response.")
+        "dictum_request_duration_seconds", per: .route,
+        "Time from a request's head to the last byte of its response, by the route's match.")
+    var responseHeadTime = LoopHistogram(
+        "dictum_response_head_seconds", per: .route,
+        "Time from a request's head to the head of its response, by the route's match.")
     var abortedResponses = LoopCounter(
         "dictum_aborted_responses_total", "Responses that ended before their last byte, for any cause.")
     var compressionSeconds = LoopCounter(
@@ -47,13 +57,13 @@ struct LoopCounters: Sendable {
     var offers = LoopCounter(
         "dictum_offers_total", "Responses that offered a dictionary to the client.")
     var unkeptOffers = LoopCounter(
-        "dictum_unkept_offers_total", isPerRoute: true, labels: [MetricLabel("reason", UnkeptReason.self)],
+        "dictum_unkept_offers_total", per: .route, labels: [MetricLabel("reason", UnkeptReason.self)],
         isSparse: true, "Responses that offered a dictionary but that no browser keeps, by the reason.")
     var unfollowedLinks = LoopCounter(
-        "dictum_unfollowed_links_total", isPerRoute: true, isSparse: true,
+        "dictum_unfollowed_links_total", per: .route, isSparse: true,
         "Links to dictionaries that no browser follows, because their response is no document.")
     var announcements = LoopCounter(
-        "dictum_announced_dictionaries_total", isPerRoute: true, isSparse: true,
+        "dictum_announced_dictionaries_total", per: .route, isSparse: true,
         "Links by which a route's documents announced dictionaries of other paths.")
 
     // MARK: Connections
@@ -80,8 +90,14 @@ struct LoopCounters: Sendable {
 
     // MARK: Upstreams
 
-    var upstreamErrors = UpstreamCounter(
-        "dictum_upstream_errors_total", MetricLabel("kind", UpstreamErrorKind.self),
+    var upstreamConnectTime = LoopHistogram(
+        "dictum_upstream_connect_seconds", per: .name,
+        "Time to connect to an upstream, its TLS included, by the upstream's name.")
+    var upstreamHeadTime = LoopHistogram(
+        "dictum_upstream_head_seconds", per: .name,
+        "Time from a try of a request to the head of the upstream's response, by the upstream's name.")
+    var upstreamErrors = LoopCounter(
+        "dictum_upstream_errors_total", per: .name, labels: [MetricLabel("kind", UpstreamErrorKind.self)],
         "Failures of upstreams, including those that a retry has hidden from the client.")
     var upstreamRetries = LoopCounter(
         "dictum_upstream_retries_total", labels: [MetricLabel("reason", RetryReason.self)],
@@ -94,10 +110,22 @@ struct LoopCounters: Sendable {
 
     /// The number of routes that are counted; requests of others count as requests without a route.
     var routeCount: Int
+    /// The names of upstreams, each with the row of its position.
+    private(set) var upstreamNames = [""]
 
     private static let reasonCount = Reason.allCases.count + 1
+    /// The bound over all reloads; upstreams of further names count as the one without a name.
+    private static let upstreamNamesMax = 1_000
 
     init(routes: Int = 0) { routeCount = routes }
+
+    /// Returns the row of an upstream's name; linear, so for rare events only.
+    mutating func row(ofUpstream name: String) -> Int {
+        if let row = upstreamNames.firstIndex(of: name) { return row }
+        guard upstreamNames.count < Self.upstreamNamesMax else { return 0 }
+        upstreamNames.append(name)
+        return upstreamNames.count - 1
+    }
 
     private var series: [any LoopSeries] {
         Mirror(reflecting: self).children.compactMap { $0.value as? any LoopSeries }
@@ -109,7 +137,8 @@ struct LoopCounters: Sendable {
     ///
     /// - Parameter routes: the text of each route's match.
     func samples(routes: [String]) -> [MetricSample] {
-        series.flatMap { $0.samples(routes: ["none"] + routes) }
+        let rows = MetricRows(routes: ["none"] + routes, upstreams: upstreamNames)
+        return series.flatMap { $0.samples(rows) }
     }
 }
 
@@ -124,13 +153,16 @@ extension LoopCounters {
     mutating func count(_ record: RequestRecord) {
         let route = row(record.routeIndex)
         let reason = record.reason?.index ?? Self.reasonCount - 1
-        requests.add(route: route, at: record.coding.index * Self.reasonCount + reason)
+        requests.add(row: route, at: record.coding.index * Self.reasonCount + reason)
         let statusClass = record.status / 100
         responses.add(at: 1...5 ~= statusClass ? statusClass : 0)
         if let version = record.version { protocols.add(at: version.rawValue) }
-        bodyBytes.add(record.bodyBytesBefore, route: route, at: 0)
-        bodyBytes.add(record.bodyBytesSent, route: route, at: 1)
-        requestDuration.add(microseconds: record.durationMicroseconds)
+        bodyBytes.add(record.bodyBytesBefore, row: route, at: 0)
+        bodyBytes.add(record.bodyBytesSent, row: route, at: 1)
+        sentBodyBytes.add(record.bodyBytesSent, at: record.coding.index)
+        wireBytes.add(record.wireBytesSent)
+        requestDuration.add(microseconds: record.durationMicroseconds, row: route)
+        if record.status > 0 { responseHeadTime.add(microseconds: record.headMicroseconds, row: route) }
         if !record.isComplete { abortedResponses.add() }
         if let result = record.revalidation { revalidations.add(at: result.index) }
     }
@@ -141,12 +173,12 @@ extension LoopCounters {
     }
 
     mutating func countUnkept(_ reason: UnkeptReason, route: Int?) {
-        unkeptOffers.add(route: row(route), at: reason.index)
+        unkeptOffers.add(row: row(route), at: reason.index)
     }
 
-    mutating func countUnfollowed(route: Int?) { unfollowedLinks.add(route: row(route)) }
+    mutating func countUnfollowed(route: Int?) { unfollowedLinks.add(row: row(route)) }
 
-    mutating func countAnnounced(_ count: Int, route: Int?) { announcements.add(count, route: row(route)) }
+    mutating func countAnnounced(_ count: Int, route: Int?) { announcements.add(count, row: row(route)) }
 
     mutating func add(_ side: ConnectionSide, active: Int, idle: Int, opened: Int) {
         connections.add(active, at: 2 * side.index)

@@ -22,7 +22,15 @@ final class LoopMetrics {
 
     func countRejected(_ reason: RejectionReason) { counters.rejectedRequests.add(at: reason.index) }
     func countUpstreamError(_ kind: UpstreamErrorKind, of upstream: String) {
-        counters.upstreamErrors.add(upstream, at: kind.index)
+        counters.upstreamErrors.add(row: row(ofUpstream: upstream), at: kind.index)
+    }
+    /// Returns the row in which an upstream's times are counted.
+    func row(ofUpstream name: String) -> Int { counters.row(ofUpstream: name) }
+    func countConnect(microseconds: Int, row: Int) {
+        counters.upstreamConnectTime.add(microseconds: microseconds, row: row)
+    }
+    func countUpstreamHead(microseconds: Int, row: Int) {
+        counters.upstreamHeadTime.add(microseconds: microseconds, row: row)
     }
     func countRetry(_ reason: RetryReason) { counters.upstreamRetries.add(at: reason.index) }
     func countRetryOverBudget() { counters.upstreamRetriesOverBudget.add() }

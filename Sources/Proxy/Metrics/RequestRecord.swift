@@ -5,22 +5,17 @@ internal import HTTP
 struct RequestRecord: Sendable {
     /// The arrival time of the head, in microseconds since 1970.
     var timeMicroseconds = 0
-    /// The client's address in text form.
-    var client: [UInt8] = []
-    /// The address of the trusted proxy that named the client, or nil if the client is connected directly.
-    var forwarder: [UInt8]?
     /// The version of HTTP that the client speaks; nil if no request came.
     var version: HTTPVersion?
-    var method: [UInt8] = []
-    /// The request target as received, including its query.
-    var target: [UInt8] = []
     /// The status sent, or 0 if none was sent.
     var status = 0
     /// The bytes of the response body as sent, without framing.
     var bodyBytesSent = 0
     /// The bytes of the response body before coding.
     var bodyBytesBefore = 0
-    /// All bytes written to the client, including heads and framing.
+    /// All bytes given to the client's connection, including heads and framing.
+    ///
+    /// In HTTP/2 these are the fields before HPACK and the bodies, without the heads of frames. TLS adds its own.
     var wireBytesSent = 0
     var coding = ContentCoding.identity
     var reason: Reason?
@@ -32,23 +27,73 @@ struct RequestRecord: Sendable {
     ///
     /// `Exchange.account` measures it. Up to 96 KiB may still wait to be sent then.
     var durationMicroseconds = 0
+    /// The time from the request's head to the head of the response; 0 if none was sent.
+    var headMicroseconds = 0
     /// The time from the request's head to the head of the upstream's response, retries included.
     var upstreamMicroseconds: Int?
     var upstreamStatus: Int?
     /// The address that was asked last.
     var upstream: LoggedUpstream?
-    /// The reason why Dictum could not forward a complete response.
-    var error: [UInt8]?
+    /// The fault that ended the request, if any.
+    var fault: RequestFault?
     /// The result of revalidating a stored response with the upstream.
     var revalidation: RevalidationResult?
     /// True if the complete response was handed to the connection.
     var isComplete = true
     /// The request's identifier, if any.
     var requestID: [UInt8]?
-    /// The trace identifier from the request's traceparent, if any.
-    var traceID: [UInt8]?
+    /// The facts that only the log needs; nil without one.
+    var description: RequestDescription?
 
     init() {}
+
+    /// True if the upstream or Dictum itself failed the request.
+    var isFailure: Bool { status >= 500 || fault?.isClients == false }
+}
+
+/// The fault that ended a request.
+struct RequestFault: Sendable {
+    let text: String
+    /// True for faults of the client, which anybody can cause.
+    let isClients: Bool
+
+    static func client(_ text: String) -> RequestFault { RequestFault(text: text, isClients: true) }
+    static func upstream(_ text: String) -> RequestFault { RequestFault(text: text, isClients: false) }
+    /// A fault of Dictum itself, such as a lack of memory.
+    static func own(_ text: String) -> RequestFault { RequestFault(text: text, isClients: false) }
+
+    /// The fault of a request that Dictum has refused.
+    init(_ reason: RejectionReason) { self = .client(reason.rawValue) }
+
+    private init(text: String, isClients: Bool) { (self.text, self.isClients) = (text, isClients) }
+}
+
+/// The facts of a request that only the access log needs; one object, so that a record holds one reference.
+final class RequestDescription: Sendable {
+    /// The client's address in text form.
+    let client: [UInt8]
+    /// The address of the trusted proxy that named the client, or nil if the client is connected directly.
+    let forwarder: [UInt8]?
+    /// The method; empty if no request came.
+    let method: [UInt8]
+    /// The request target as received, including its query.
+    let target: [UInt8]
+    /// The host, and the port if given, that the request is for.
+    let host: [UInt8]?
+    let userAgent: [UInt8]?
+    let referer: [UInt8]?
+    /// The trace identifier from the request's traceparent, if any.
+    let traceID: [UInt8]?
+
+    init(
+        client: [UInt8] = [], forwarder: [UInt8]? = nil, method: [UInt8] = [], target: [UInt8] = [],
+        host: [UInt8]? = nil, userAgent: [UInt8]? = nil, referer: [UInt8]? = nil, traceID: [UInt8]? = nil
+    ) {
+        (self.client, self.forwarder, self.method, self.target) = (client, forwarder, method, target)
+        (self.host, self.userAgent, self.referer, self.traceID) = (host, userAgent, referer, traceID)
+    }
+
+    static let none = RequestDescription()
 }
 
 /// An address of an upstream as the access log has it; made once, so that a record holds one reference.

@@ -10,9 +10,15 @@ final class LoopUpstream {
     private var rule = Balancer.Rule.roundRobin
     private var balancer = Balancer()
     var budget = RetryBudget()
+    /// The row of its times in the metrics.
+    let metricsRow: Int
 
-    init(core: EventLoop.Core) {
-        connections = ConnectionPool(settings: ClientSettings(), core: core)
+    init(_ name: String, _ metrics: LoopMetrics, core: EventLoop.Core) {
+        let row = metrics.row(ofUpstream: name)
+        metricsRow = row
+        connections = ConnectionPool(settings: ClientSettings(), core: core) { nanoseconds in
+            metrics.countConnect(microseconds: Int(nanoseconds / 1_000), row: row)
+        }
     }
 
     var count: Int { members.count }
@@ -89,10 +95,10 @@ final class LoopUpstreams {
     subscript(group: UpstreamGroup) -> LoopUpstream { upstreams[group.place] }
 
     /// Adopts the upstreams of a configuration; those whose name is gone end with their last request.
-    func adopt(_ groups: UpstreamGroups, core: EventLoop.Core) {
+    func adopt(_ groups: UpstreamGroups, _ metrics: LoopMetrics, core: EventLoop.Core) {
         var former = Dictionary(zip(names, upstreams)) { first, _ in first }
         names = groups.all.map(\.name)
-        upstreams = names.map { former.removeValue(forKey: $0) ?? LoopUpstream(core: core) }
+        upstreams = names.map { former.removeValue(forKey: $0) ?? LoopUpstream($0, metrics, core: core) }
         for upstream in former.values {
             upstream.leave()
             leaving.append(upstream)

@@ -20,13 +20,18 @@ struct ProxyService {
         self.threshold = threshold
         let log = Logger(label: "dictum") { _ in StandardErrorLog(isJSON: isJSON, threshold: threshold) }
         self.log = log
-        sink = LogSink()
+        let report: @Sendable (OperatorEvent) -> Void = { [log] event in
+            log.log(level: event.level, "\(event.text)")
+        }
+        let file = accessLog ? configuration.log.access.file : nil
+        sink = if let file { try LogSink(file: file, report: report) } else { LogSink(report: report) }
         let cores = ProcessInfo.processInfo.activeProcessorCount
         let context = try ProxyContext.open(
-            configuration, log: { [log] event in log.log(level: event.level, "\(event.text)") },
-            loopCount: cores)
+            configuration, log: report, loopCount: cores)
+        let isForMachines = isJSON || file != nil && configuration.log.format == .auto
         server = try ProxyServer(
-            context: context, accessLog: accessLog ? AccessLogOutput(sink: sink, isJSON: isJSON) : nil,
+            context: context,
+            accessLog: accessLog ? AccessLogOutput(sink: sink, isJSON: isForMachines) : nil,
             inherited: inherited)
         if let shortage = DescriptorLimit.shortage(of: configuration) { log.warning("\(shortage)") }
         for url in server.urls { log.info("listening on \(url)") }
@@ -41,6 +46,11 @@ struct ProxyService {
         _ = sink.drain(timeoutMilliseconds: 1000)
         if !isWhole { log.error("an event loop is stuck; its connections are lost") }
         return isWhole
+    }
+
+    /// Opens the file of the access log again, after a log rotation has renamed it.
+    func reopenLog() {
+        if !sink.reopen() { log.info("SIGUSR1: the access log has no file (log.access.file)") }
     }
 
     /// Reads the configuration again; keeps the current one if the file is invalid.

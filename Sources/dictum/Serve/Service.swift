@@ -44,6 +44,7 @@ struct Service {
             switch events.next() {
             case .signal(.end(let name)): return .signal(name)
             case .signal(.reload): reload()
+            case .signal(.reopenLog): proxy.reopenLog()
             case .signal(.upgrade) where isUpgrading:
                 proxy.log.warning("SIGUSR2 again: the successor is still starting")
             case .signal(.upgrade): isUpgrading = startSuccessor()

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// The signals that stop, reload or upgrade the program, taken by one thread at a time.
+/// The signals that stop, reload or upgrade the program, or rotate its log, taken by one thread at a time.
 ///
 /// Block them before the first thread starts: threads inherit the mask. A Dispatch signal source does not work
 /// here, since it never fires under the thread sanitizer.
@@ -10,13 +10,16 @@ enum Signals {
         case end(String)
         case reload
         case upgrade
+        case reopenLog
     }
 
     private static let ending = [SIGTERM, SIGINT]
 
     /// Blocks the signals for this thread and all threads it starts, and ignores SIGPIPE.
-    static func block(reloads: Bool = false, upgrades: Bool = false) {
-        var set = set(of: ending + (reloads ? [SIGHUP] : []) + (upgrades ? [SIGUSR2] : []))
+    ///
+    /// - Parameter serves: True to block those of a service too: SIGUSR1 and SIGUSR2.
+    static func block(reloads: Bool = false, serves: Bool = false) {
+        var set = set(of: ending + (reloads ? [SIGHUP] : []) + (serves ? [SIGUSR1, SIGUSR2] : []))
         // Safe: `set` is local and outlives the call.
         unsafe pthread_sigmask(SIG_BLOCK, &set, nil)
         signal(SIGPIPE, SIG_IGN)
@@ -29,6 +32,7 @@ enum Signals {
         unsafe sigwait(&set, &number)
         switch number {
         case SIGHUP: return .reload
+        case SIGUSR1: return .reopenLog
         case SIGUSR2: return .upgrade
         case SIGINT: return .end("SIGINT")
         default: return .end("SIGTERM")
@@ -48,7 +52,7 @@ enum Signals {
         var blocked = sigset_t()
         // Safe: `blocked` is local and outlives the calls; without a new mask the call only reads.
         unsafe pthread_sigmask(SIG_BLOCK, nil, &blocked)
-        return set(of: ending + [SIGHUP, SIGUSR2].filter { unsafe sigismember(&blocked, $0) == 1 })
+        return set(of: ending + [SIGHUP, SIGUSR1, SIGUSR2].filter { unsafe sigismember(&blocked, $0) == 1 })
     }
 
     private static func set(of numbers: [Int32]) -> sigset_t {

@@ -53,6 +53,23 @@ private func end(_ pid: pid_t) throws {
         }
     }
 
+    @Test func `both processes write whole lines into the file of the access log`() throws {
+        let folder = try TemporaryFolder()
+        let file = "\(folder.path)/access.log"
+        let proxy = try ServedProxy(origin(), in: folder, log: "format: json, access: {file: \"\(file)\"}")
+        let clients = LoadClients(port: proxy.port, expecting: body, kept: 4, fresh: 2)
+        try clients.awaitAnswers(100)
+        proxy.process.signal(SIGUSR2)
+        let pid = try proxy.process.awaitSuccessor()
+        try clients.awaitAnswers(100)
+        #expect(clients.stop() == [])
+        #expect(try proxy.process.result().status == 0)
+        try end(pid)
+        let lines = try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n")
+        #expect(lines.count == clients.answerCount)
+        #expect(lines.allSatisfy { $0.hasPrefix("{\"time\"") && $0.hasSuffix("\"complete\":true}") })
+    }
+
     @Test func `who has connected and asks only after the hand-over is answered, and told to close`() throws {
         let proxy = try ServedProxy(origin(), in: TemporaryFolder())
         let client = try WireSocket(port: proxy.port)

@@ -20,10 +20,11 @@ final class ServedProxy {
     /// - Parameters:
     ///   - listener: Further settings of the listener.
     ///   - upstream: Replaces the origin as the upstream.
+    ///   - log: The settings of `log`.
     ///   - launcher: A command that executes the program named after it.
     init(
         _ origin: Origin, in folder: TemporaryFolder, _ settings: String = "", store: String? = nil,
-        listener: String = "", upstream: String? = nil, launcher: [String] = []
+        listener: String = "", upstream: String? = nil, log: String = "format: json", launcher: [String] = []
     ) throws {
         self.origin = origin
         self.folder = folder
@@ -33,7 +34,7 @@ final class ServedProxy {
             upstream: \(upstream ?? "{urls: [\"http://127.0.0.1:\(origin.port)\"]}")
             store: {path: "\(store ?? "\(folder.path)/store.sqlite")"}
             admin: {address: "unix:\(adminSocket)"}
-            log: {format: json}
+            log: {\(log)}
             \(settings)
             """
         try folder.write(Array(text.utf8), to: "dictum.yaml")

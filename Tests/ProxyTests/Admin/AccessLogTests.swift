@@ -7,19 +7,23 @@ import Testing
 @testable import Proxy
 
 private func line(
-    isJSON: Bool, _ configuration: Configuration = Configuration(),
+    _ form: AccessLogFormat.Form, _ configuration: Configuration = Configuration(), rate: String? = nil,
+    method: [UInt8] = Array("GET".utf8), target: [UInt8] = Array("/api/feed".utf8), forwarder: String? = nil,
+    host: String? = nil, userAgent: [UInt8]? = nil, referer: String? = nil,
     change: (inout RequestRecord) -> Void = { _ in }
 ) -> String {
     var record = RequestRecord()
     record.timeMicroseconds = 1_700_000_000_123_456
-    record.client = Array("192.0.2.1".utf8)
+    record.description = RequestDescription(
+        client: Array("192.0.2.1".utf8), forwarder: forwarder.map { Array($0.utf8) }, method: method,
+        target: target, host: host.map { Array($0.utf8) }, userAgent: userAgent,
+        referer: referer.map { Array($0.utf8) })
     record.version = .http2
-    record.method = Array("GET".utf8)
-    record.target = Array("/api/feed".utf8)
     record.status = 200
     change(&record)
     var buffer: [UInt8] = []
-    AccessLogFormat(isJSON: isJSON, configuration: configuration).append(record, to: &buffer)
+    AccessLogFormat(form, configuration: configuration).append(
+        record, rate: rate.map { Array($0.utf8) }, to: &buffer)
     return String(decoding: buffer, as: UTF8.self)
 }
 
@@ -31,6 +35,7 @@ private func full(_ record: inout RequestRecord) {
     record.reason = .delta
     record.routeIndex = 0
     record.durationMicroseconds = 71
+    record.headMicroseconds = 65
     record.upstreamMicroseconds = 60
     record.upstreamStatus = 200
     record.upstream = LoggedUpstream("http://127.0.0.1:9000")
@@ -42,51 +47,50 @@ private func full(_ record: inout RequestRecord) {
         let head =
             #"{"time":"2023-11-14T22:13:20.123Z","client":"192.0.2.1","method":"GET","target":"/api/feed","#
         #expect(
-            line(isJSON: true, change: full) == head
+            line(.json, change: full) == head
                 + #""protocol":"HTTP/2.0","status":200,"coding":"dcz","reason":"delta","route":"/*","#
-                + #""body_bytes":233815,"sent_body_bytes":525,"wire_bytes":900,"micros":71,"upstream_status":200,"#
+                + #""body_bytes":233815,"sent_body_bytes":525,"wire_bytes":900,"micros":71,"head_micros":65,"upstream_status":200,"#
                 + #""upstream_micros":60,"upstream":"http://127.0.0.1:9000","request_id":"r-1","complete":true}"#
                 + "\n")
         #expect(
-            line(isJSON: true) { $0.isComplete = false } == head
-                + #""protocol":"HTTP/2.0","status":200,"coding":"identity","body_bytes":0,"sent_body_bytes":0,"wire_bytes":0,"micros":0,"#
+            line(.json) { $0.isComplete = false } == head
+                + #""protocol":"HTTP/2.0","status":200,"coding":"identity","body_bytes":0,"sent_body_bytes":0,"wire_bytes":0,"micros":0,"head_micros":0,"#
                 + #""complete":false}"# + "\n")
     }
 
     @Test func `a line names the error for which there is no response of the upstream`() {
-        let change = { (record: inout RequestRecord) in record.error = Array("connection \"refused\"".utf8) }
+        let change = { (record: inout RequestRecord) in record.fault = .upstream("connection \"refused\"") }
         #expect(
-            line(isJSON: true, change: change).contains(
+            line(.json, change: change).contains(
                 #""error":"connection \u0022refused\u0022","complete":true"#))
-        #expect(line(isJSON: false, change: change).contains(#" error="connection \u0022refused\u0022""#))
+        #expect(line(.text, change: change).contains(#" error="connection \u0022refused\u0022""#))
     }
 
     @Test func `a line of text has everything that is known`() {
         let head = "2023-11-14T22:13:20.123Z 192.0.2.1 GET /api/feed HTTP/2.0 200 "
         #expect(
-            line(isJSON: false, change: full) == head
+            line(.text, change: full) == head
                 + "dcz delta 233815->525 wire=900 71us upstream=200/60us /* r-1 to=\"http://127.0.0.1:9000\"\n"
         )
         #expect(
-            line(isJSON: false) { $0.isComplete = false } == head + "identity - 0->0 wire=0 0us - aborted\n")
+            line(.text) { $0.isComplete = false } == head + "identity - 0->0 wire=0 0us - aborted\n")
     }
 
     @Test func `a refused connection has no protocol`() {
-        #expect(!line(isJSON: true) { $0.version = nil }.contains("protocol"))
-        #expect(line(isJSON: false) { $0.version = nil }.contains(" /api/feed - 200 "))
+        #expect(!line(.json) { $0.version = nil }.contains("protocol"))
+        #expect(line(.text) { $0.version = nil }.contains(" /api/feed - 200 "))
     }
 
     @Test func `a client that a proxy named has that proxy beside it`() {
-        let named: (inout RequestRecord) -> Void = { $0.forwarder = Array("10.0.0.1".utf8) }
         #expect(
-            line(isJSON: true, change: named).contains(
+            line(.json, forwarder: "10.0.0.1").contains(
                 #""client":"192.0.2.1","forwarder":"10.0.0.1","method""#))
-        #expect(line(isJSON: false, change: named).hasSuffix(" - via=10.0.0.1\n"))
+        #expect(line(.text, forwarder: "10.0.0.1").hasSuffix(" - via=10.0.0.1\n"))
     }
 
     @Test func `any byte of a target comes back from the JSON, and none breaks the line`() throws {
         let bytes = Array(UInt8.min...UInt8.max)
-        let text = line(isJSON: true) { $0.target = bytes }
+        let text = line(.json, target: bytes)
         #expect(text.utf8.allSatisfy { (0x20...0x7E).contains($0) || $0 == 0x0A })
         #expect(text.filter { $0 == "\n" }.count == 1)
         let object = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
@@ -95,9 +99,9 @@ private func full(_ record: inout RequestRecord) {
     }
 
     @Test func `no control byte, space or backslash of a target gets into the text`() {
-        let text = line(isJSON: false) { $0.target = Array("/a b\r\n\u{1B}[2J\\\u{7F}\u{E9}".utf8) }
+        let text = line(.text, target: Array("/a b\r\n\u{1B}[2J\\\u{7F}\u{E9}".utf8))
         #expect(text.contains(#" /a\x20b\x0d\x0a\x1b[2J\x5c\x7f\xc3\xa9 HTTP/2.0 200 "#))
-        #expect(line(isJSON: false) { $0.target = [] }.contains(" GET - HTTP/2.0 200 "))
+        #expect(line(.text, target: []).contains(" GET - HTTP/2.0 200 "))
     }
 
     @Test(arguments: [
@@ -117,14 +121,103 @@ private func full(_ record: inout RequestRecord) {
     ])
     func `the values of personal query names are not logged`(target: String, logged: String) {
         #expect(
-            line(isJSON: false) { $0.target = Array(target.utf8) }.contains(" GET \(logged) HTTP/2.0 200 "))
+            line(.text, target: Array(target.utf8)).contains(" GET \(logged) HTTP/2.0 200 "))
     }
 
     @Test func `which query names are personal is the configuration's`() {
         var configuration = Configuration()
         configuration.personalQuery = ["me"]
-        let text = line(isJSON: false, configuration) { $0.target = Array("/a?me=1&token=2".utf8) }
+        let text = line(.text, configuration, target: Array("/a?me=1&token=2".utf8))
         #expect(text.contains(" /a?me=-&token=2 "))
+    }
+
+    @Test func `host, user agent, referer and the sampling rate are fields and words`() {
+        let agent = Array("A/1 (\"x\")".utf8)
+        #expect(
+            line(.json, rate: "0.1", host: "api.test:80", userAgent: agent, referer: "https://a/b?token=1")
+                .contains(
+                    #""host":"api.test:80","protocol""#))
+        #expect(
+            line(.json, rate: "0.1", userAgent: agent, referer: "https://a/b?token=1").hasSuffix(
+                #","user_agent":"A/1 (\u0022x\u0022)","referer":"https://a/b?-","sample_rate":0.1,"complete":true}"#
+                    + "\n"))
+        #expect(
+            line(.text, rate: "1", host: "a", userAgent: agent, referer: "https://a/b").hasSuffix(
+                #" host=a agent="A/1 (\u0022x\u0022)" referer="https://a/b" sample_rate=1"# + "\n"))
+    }
+
+    @Test(arguments: [
+        (false, Configuration.Log.Access.ClientFields.publicRoutes, true), (true, .publicRoutes, false),
+        (true, .all, true), (false, .none, false),
+    ])
+    func `which lines describe the client depends on the route and the configuration`(
+        isPrivate: Bool, fields: Configuration.Log.Access.ClientFields, isShown: Bool
+    ) {
+        var configuration = Configuration()
+        configuration.log.access.clientFields = fields
+        for form in [AccessLogFormat.Form.json, .text, .combined] {
+            let line = line(form, configuration, userAgent: Array("robot".utf8), referer: "https://page/") {
+                $0.isPrivate = isPrivate
+            }
+            #expect(line.contains("robot") == isShown && line.contains("https://page/") == isShown, "\(line)")
+        }
+    }
+
+    @Test(arguments: [
+        (AccessLogFormat.Limit.userAgent, "agent"), (AccessLogFormat.Limit.referer, "referer"),
+        (AccessLogFormat.Limit.host, "host"), (AccessLogFormat.Limit.target, "target"),
+        (AccessLogFormat.Limit.method, "method"),
+    ])
+    func `a field beyond its limit ends with three dots`(limit: Int, field: String) {
+        for form in [AccessLogFormat.Form.json, .text, .combined] where form != .combined || field != "host" {
+            for length in [limit, limit + 1] {
+                let long = String(repeating: "x", count: length)
+                let line = line(
+                    form, method: Array((field == "method" ? long : "GET").utf8),
+                    target: Array((field == "target" ? long : "/").utf8), host: field == "host" ? long : nil,
+                    userAgent: field == "agent" ? Array(long.utf8) : nil,
+                    referer: field == "referer" ? long : nil)
+                let kept = String(repeating: "x", count: limit)
+                #expect(line.contains(kept) && !line.contains(kept + "x"), "\(field)")
+                #expect(line.contains(kept + "...") == (length > limit), "\(field)")
+            }
+        }
+    }
+
+    // Apache's LogFormat "%h %l %u %t \"%r\" %>s %b \"%{Referer}i\" \"%{User-agent}i\"", as log analysers read it.
+    private static var combined:
+        Regex<(Substring, Substring, Substring, Substring, Substring, Substring, Substring, Substring)>
+    {
+        /(\S+) - - \[(\d\d\/[A-Z][a-z]{2}\/\d{4}:\d\d:\d\d:\d\d \+0000)\] "([^"\\]*(?:\\.[^"\\]*)*)" (\d{3}) (\d+) "([^"\\]*(?:\\.[^"\\]*)*)" "([^"\\]*(?:\\.[^"\\]*)*)"\n/
+    }
+
+    @Test func `a combined line is that of Apache and nginx, byte for byte`() {
+        #expect(
+            line(.combined, userAgent: Array("Mozilla/5.0 (X11)".utf8), referer: "https://a/b", change: full)
+                == #"192.0.2.1 - - [14/Nov/2023:22:13:20 +0000] "GET /api/feed HTTP/2.0" 200 525 "https://a/b" "#
+                + #""Mozilla/5.0 (X11)""# + "\n")
+        #expect(
+            line(.combined, method: []) { ($0.status, $0.version) = (0, nil) }
+                == #"192.0.2.1 - - [14/Nov/2023:22:13:20 +0000] "-" 499 0 "-" "-""# + "\n")
+    }
+
+    @Test func `no byte of a client breaks a combined line or its quotation marks`() throws {
+        let bytes = Array(UInt8.min...UInt8.max)
+        let text = line(.combined, target: bytes, userAgent: bytes, referer: "\" 200 0 \"forged\r\n")
+        #expect(text.utf8.dropLast().allSatisfy { (0x20...0x7E).contains($0) })
+        let match = try #require(text.wholeMatch(of: Self.combined))
+        #expect(match.output.4 == "200" && match.output.6 == #"\x22 200 0 \x22forged\x0D\x0A"#)
+        #expect(match.output.7.contains(#"\x00\x01"#) && match.output.7.contains(#"\x5C"#))
+    }
+
+    @Test(arguments: [
+        (0, "01/Jan/1970:00:00:00 +0000"), (951_782_400_000_000, "29/Feb/2000:00:00:00 +0000"),
+        (1_735_689_599_999_000, "31/Dec/2024:23:59:59 +0000"),
+    ])
+    func `the combined format has the time of the Common Log Format`(microseconds: Int, text: String) {
+        var buffer: [UInt8] = []
+        Timestamp.appendCommon(microseconds, to: &buffer)
+        #expect(String(decoding: buffer, as: UTF8.self) == text)
     }
 
     @Test(arguments: [
@@ -175,7 +268,7 @@ private func full(_ record: inout RequestRecord) {
 
     private func log(_ sink: LogSink, share: Double = 1) -> AccessLog {
         AccessLog(
-            format: AccessLogFormat(isJSON: false, configuration: Configuration()), share: share, sink: sink)
+            format: AccessLogFormat(.text, configuration: Configuration()), share: share, sink: sink)
     }
 
     @Test func `lines reach the descriptor in order, in one batch`() throws {
@@ -187,7 +280,7 @@ private func full(_ record: inout RequestRecord) {
             var record = RequestRecord()
             record.status = status
             log.log(record)
-            AccessLogFormat(isJSON: false, configuration: Configuration()).append(record, to: &expected)
+            AccessLogFormat(.text, configuration: Configuration()).append(record, to: &expected)
         }
         #expect(!log.isEmpty)
         log.flush()
@@ -203,7 +296,8 @@ private func full(_ record: inout RequestRecord) {
         for _ in 1...3 { sink.submit(Array(repeating: UInt8(ascii: "x"), count: 100_000), lines: 10) }
         sink.submit([UInt8(ascii: "y")], lines: 5)
         #expect(sink.linesDropped == 5)
-        #expect(sink.samples.map(\.value) == [5])
+        let lost = sink.samples.filter { $0.metric.name == "dictum_log_lines_dropped_total" }
+        #expect(lost.map(\.labels) == [["slow"], ["refused"]] && lost.map(\.value) == [5, 0])
         #expect(pipe.read(300_000).count == 300_000)
         #expect(sink.drain(timeoutMilliseconds: 10_000))
         sink.submit([UInt8(ascii: "z")], lines: 1)
@@ -227,6 +321,42 @@ private func full(_ record: inout RequestRecord) {
         #expect(sink.linesDropped == 3)
     }
 
+    @Test func `a share is spread without a rhythm, and every failure has a line`() {
+        var sample = LogSample(0.1, seed: 7)
+        let chosen = (0..<10_000).filter { _ in sample.takesNext() }
+        #expect(abs(chosen.count - 1_000) <= 1)
+        // A client whose request is always the tenth has its share too, and no more.
+        for place in 0..<10 {
+            #expect((50...150).contains(chosen.count { $0 % 10 == place }), "\(place)")
+        }
+        #expect(sample.rate(ofFailure: false) == Array("0.1".utf8) && sample.rate(ofFailure: true) == [0x31])
+        #expect(LogSample(1).rate(ofFailure: false) == nil)
+        var whole = LogSample(1)
+        #expect((0..<1_000).allSatisfy { _ in whole.takesNext() })
+    }
+
+    @Test func `sampled lines carry the rate that estimates the totals`() throws {
+        let pipe = try Pipe()
+        let sink = LogSink(descriptor: pipe.writer)
+        let log = log(sink, share: 0.01)
+        for number in 0..<1_000 {
+            var record = RequestRecord()
+            record.status = number % 100 == 0 ? 503 : 200
+            if number % 100 == 50 { record.fault = .upstream("silent for upstream.idle_timeout") }
+            if number % 100 == 75 { record.fault = .client("closed") }
+            log.log(record)
+        }
+        log.flush()
+        #expect(sink.drain(timeoutMilliseconds: 10_000))
+        sink.submit([0], lines: 1)
+        var text: [UInt8] = []
+        while let byte = pipe.read(1).first, byte != 0 { text.append(byte) }
+        let lines = String(decoding: text, as: UTF8.self).split(separator: "\n")
+        #expect(lines.count { $0.hasSuffix("sample_rate=1") } == 20)
+        #expect((9...11).contains(lines.count { $0.hasSuffix("sample_rate=0.01") }))
+        #expect((29...31).contains(lines.count))
+    }
+
     @Test(arguments: [(1.0, 1_000), (0.25, 250), (0.01, 10), (0.0, 0)])
     func `a share of the requests is logged`(share: Double, lines: Int) throws {
         let pipe = try Pipe()
@@ -235,7 +365,7 @@ private func full(_ record: inout RequestRecord) {
         for _ in 1...1_000 { log.log(RequestRecord()) }
         log.flush()
         var line: [UInt8] = []
-        AccessLogFormat(isJSON: false, configuration: Configuration()).append(RequestRecord(), to: &line)
+        AccessLogFormat(.text, configuration: Configuration()).append(RequestRecord(), to: &line)
         sink.submit([0], lines: 1)
         var count = 0
         while true {

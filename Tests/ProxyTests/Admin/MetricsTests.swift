@@ -66,11 +66,11 @@ import Testing
         #expect(value(of: #"dictum_body_bytes_total{route="/*",stage="before"}"#, in: samples) == "2000")
         #expect(value(of: #"dictum_body_bytes_total{route="/*",stage="after"}"#, in: samples) == "20")
         #expect(value(of: #"dictum_compression_seconds_total{coding="dcb"}"#, in: samples) == "0.5")
-        #expect(value(of: "dictum_request_duration_seconds_sum", in: samples) == "3")
+        #expect(value(of: #"dictum_request_duration_seconds_sum{route="/*"}"#, in: samples) == "3")
         #expect(value(of: "dictum_aborted_responses_total", in: samples) == "2")
         #expect(value(of: #"dictum_rejected_requests_total{reason="head-too-large"}"#, in: samples) == "2")
         #expect(value(of: #"dictum_upstream_errors_total{kind="connect"}"#, in: samples) == "2")
-        #expect(value(of: #"dictum_upstream_errors_total{kind="reset",name="shop"}"#, in: samples) == "2")
+        #expect(value(of: #"dictum_upstream_errors_total{name="shop",kind="reset"}"#, in: samples) == "2")
         #expect(value(of: "dictum_admissions_total", in: samples) == "2")
         #expect(value(of: "dictum_offers_total", in: samples) == "2")
     }
@@ -81,12 +81,68 @@ import Testing
             metrics.countRequest(record { $0.durationMicroseconds = micros })
         }
         let samples = metrics.counters.samples(routes: [])
-        #expect(value(of: #"dictum_request_duration_seconds_bucket{le="0.0005"}"#, in: samples) == "0")
-        #expect(value(of: #"dictum_request_duration_seconds_bucket{le="0.001"}"#, in: samples) == "1")
-        #expect(value(of: #"dictum_request_duration_seconds_bucket{le="0.0025"}"#, in: samples) == "2")
-        #expect(value(of: #"dictum_request_duration_seconds_bucket{le="10.0"}"#, in: samples) == "2")
-        #expect(value(of: #"dictum_request_duration_seconds_bucket{le="+Inf"}"#, in: samples) == "3")
-        #expect(value(of: "dictum_request_duration_seconds_count", in: samples) == "3")
+        let series = LoopHistogram.bounds.flatMap { bound in
+            [bound, bound + 1].map { value(of: 1, microseconds: $0, upTo: bound) }
+        }
+        #expect(series == LoopHistogram.bounds.flatMap { _ in ["1", "0"] })
+        #expect(
+            value(of: #"dictum_request_duration_seconds_bucket{route="none",le="0.0005"}"#, in: samples)
+                == "0")
+        #expect(
+            value(of: #"dictum_request_duration_seconds_bucket{route="none",le="0.001"}"#, in: samples) == "1"
+        )
+        #expect(
+            value(of: #"dictum_request_duration_seconds_bucket{route="none",le="0.0025"}"#, in: samples)
+                == "2")
+        #expect(
+            value(of: #"dictum_request_duration_seconds_bucket{route="none",le="10.0"}"#, in: samples) == "2")
+        #expect(
+            value(of: #"dictum_request_duration_seconds_bucket{route="none",le="+Inf"}"#, in: samples) == "3")
+        #expect(value(of: #"dictum_request_duration_seconds_count{route="none"}"#, in: samples) == "3")
+    }
+
+    /// The count of requests of a time in the bucket of a bound.
+    private func value(of count: Int, microseconds: Int, upTo bound: Int) -> String? {
+        let metrics = LoopMetrics(routes: 0)
+        for _ in 0..<count { metrics.countRequest(record { $0.durationMicroseconds = microseconds }) }
+        let name = "dictum_request_duration_seconds_bucket"
+        return value(
+            of: "\(name){route=\"none\",le=\"\(Double(bound) / 1e6)\"}",
+            in: metrics.counters.samples(routes: []))
+    }
+
+    @Test func `times are counted by route and by upstream, and only where there are some`() {
+        let metrics = LoopMetrics(routes: 2)
+        metrics.countRequest(
+            record {
+                ($0.routeIndex, $0.headMicroseconds, $0.durationMicroseconds) = (1, 2_000, 30_000)
+            })
+        metrics.countRequest(record { ($0.routeIndex, $0.status) = (1, 0) })
+        let row = metrics.row(ofUpstream: "shop")
+        metrics.countConnect(microseconds: 700, row: row)
+        for micros in [300, 40_000] { metrics.countUpstreamHead(microseconds: micros, row: row) }
+        let samples = metrics.counters.samples(routes: ["/a", "/b"])
+        for (series, expected) in [
+            (#"dictum_response_head_seconds_count{route="/b"}"#, "1"),
+            (#"dictum_response_head_seconds_sum{route="/b"}"#, "0.002"),
+            (#"dictum_request_duration_seconds_count{route="/b"}"#, "2"),
+            (#"dictum_upstream_connect_seconds_bucket{name="shop",le="0.0005"}"#, "0"),
+            (#"dictum_upstream_connect_seconds_bucket{name="shop",le="0.001"}"#, "1"),
+            (#"dictum_upstream_head_seconds_count{name="shop"}"#, "2"),
+            (#"dictum_upstream_head_seconds_sum{name="shop"}"#, "0.0403"),
+        ] {
+            #expect(value(of: series, in: samples) == expected, "\(series)")
+        }
+        let text = MetricSample.text(samples)
+        #expect(!text.contains(#"seconds_count{route="/a"}"#))
+        #expect(!text.contains("dictum_upstream_head_seconds_count "))
+    }
+
+    @Test func `more names of upstreams than there are rows count as the one without a name`() {
+        let metrics = LoopMetrics(routes: 0)
+        let rows = (1...1_000).map { metrics.row(ofUpstream: "u\($0)") }
+        #expect(rows == Array(1..<1_000) + [0])
+        #expect(metrics.row(ofUpstream: "u7") == 7)
     }
 
     @Test func `connections of several loops and listeners add up, side by side`() {

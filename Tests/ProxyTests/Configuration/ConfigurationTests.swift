@@ -32,7 +32,7 @@ func configuration(
         #expect(configuration.limits.keepAliveTimeout == 75_000)
         #expect(configuration.admin == .init(address: .tcp(host: "127.0.0.1", port: 9901)))
         #expect(configuration.log == .init())
-        #expect(configuration.log.accessShare == 1)
+        #expect(configuration.log.access.sample == 1)
         #expect(!configuration.explain)
     }
 
@@ -119,8 +119,30 @@ func configuration(
         #expect(configuration.limits.keepAliveTimeout == 3_600_000)
         #expect(configuration.admin == nil)
         #expect(configuration.log.level == .error)
-        #expect(configuration.log.accessShare == 0.01)
+        #expect(configuration.log.access.sample == 0.01)
         #expect(configuration.explain)
+    }
+
+    @Test func `the access log takes a share or a section`() throws {
+        let section = try configuration(
+            "log: {access: {sample: 10%, file: /var/log/a.log, format: combined, client_fields: none}}")
+        var expected = Configuration.Log.Access()
+        (expected.sample, expected.file) = (0.1, "/var/log/a.log")
+        (expected.format, expected.clientFields) = (.combined, .none)
+        #expect(section.log.access == expected)
+        for (text, sample) in [("false", 0.0), ("off", 0), ("true", 1), ("12.5%", 0.125), ("100%", 1)] {
+            var short = Configuration.Log.Access()
+            short.sample = sample
+            #expect(try configuration("log: {access: \(text)}").log.access == short, "\(text)")
+            #expect(try configuration("log: {access: {sample: \(text)}}").log.access == short, "\(text)")
+        }
+        for text in [
+            "101%", "-1%", "[1%]", "{sample: 101%}", "{path: /a}", "{file: \"\"}", "{format: common}",
+        ] {
+            #expect(throws: ConfigurationError.self, "\(text)") {
+                try configuration("log: {access: \(text)}")
+            }
+        }
     }
 
     @Test(arguments: ["admin: off", "admin: false", "admin: {address: off}", "admin: {address: false}"])

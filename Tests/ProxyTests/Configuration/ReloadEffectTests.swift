@@ -20,6 +20,7 @@ internal import Testing
         new.compression.deltaMemory += 1
         new.compression.verify = .always
         new.log.format = .json
+        new.log.access.file = "access.log"
         let settings = Settings.all
         #expect(settings.changes(.atNextStart, from: former, to: new) == settings.keys(.atNextStart))
         #expect(settings.changes(.atNextStart, from: former, to: former) == [])
@@ -45,7 +46,7 @@ internal import Testing
         var listed: [ReloadEffect: Set<String>] = [:]
         for row in rows {
             let cells = row.split(separator: "|")
-            let names = cells[0].matches(of: /`([a-z]+\.[a-z_]+)`/).map { String($0.1) }
+            let names = cells[0].matches(of: /`([a-z]+\.[a-z_.]+)`/).map { String($0.1) }
             let sections = names.map { String($0.prefix { $0 != "." }) }
             guard sections.allSatisfy(Settings.all.map(\.key).contains) else { continue }
             listed[cells[1].contains("refused") ? .refused : .atNextStart, default: []].formUnion(names)

@@ -75,4 +75,31 @@ internal import Testing
         let whole = try #require(proxy.log?.next())
         #expect(!whole.contains("error") && whole.contains(#""upstream":"http://127.0.0.1:"#))
     }
+
+    @Test func `a client that leaves, and a request that is refused, are named too`() throws {
+        let gate = Gate()
+        let origin = try Origin { _, _ in gate.wait() }
+        let proxy = try TestProxy(origin, "limits: {request_body: 1KiB}", isLogged: true)
+        #expect(
+            try proxy.fetch("/a", method: "POST", body: [UInt8](repeating: 1, count: 1_025)).status == 413)
+        let refused = try #require(proxy.log?.next())
+        #expect(
+            refused.contains(#""status":413"#) && refused.contains(#""error":"body-too-large""#), "\(refused)"
+        )
+        do {
+            let client = try proxy.connect()
+            client.send("GET / HTTP/1.1\r\n\r\n")
+            #expect(try client.receive().status == 400)
+        }
+        let malformed = try #require(proxy.log?.next())
+        #expect(malformed.contains(#""error":"malformed""#), "\(malformed)")
+        do {
+            let client = try proxy.connect()
+            client.send(request("/left", []))
+            try waitUntil("the request is under way") { !origin.requests.isEmpty }
+        }
+        let left = try #require(proxy.log?.next())
+        #expect(left.contains(#""error":"client closed the connection or reset the stream""#), "\(left)")
+        gate.open()
+    }
 }

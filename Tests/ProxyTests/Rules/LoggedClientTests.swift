@@ -40,4 +40,28 @@ internal import Testing
         let line = try line("X-Forwarded-For: 192.0.2.1", "trusted_proxies: [10.0.0.0/8]")
         #expect(line.contains(#""client":"127.0.0.1","method""#), "\(line)")
     }
+
+    private static let browser = ["User-Agent: A \"browser\"", "Referer: https://api.test/page?secret=1"]
+    private static let fields = #""user_agent":"A \u0022browser\u0022","referer":"https://api.test/page?-","#
+
+    @Test(arguments: [
+        ("", true, true), ("log: {access: {client_fields: all}}", true, true),
+        ("log: {access: {client_fields: none}}", false, false),
+    ])
+    func `host, user agent and referer are logged, and on private routes not the last two`(
+        settings: String, onPublic: Bool, onPrivate: Bool
+    ) throws {
+        let routes =
+            #"routes: [{match: /own, dictionary: {scope: private, identity: authorization}}, {match: "/*"}]"#
+        let proxy = try TestProxy(
+            try Origin(json(Array("{}".utf8))), "\(routes)\n\(settings)", isLogged: true)
+        for (path, isShown) in [("/a", onPublic), ("/own", onPrivate && !settings.isEmpty)] {
+            #expect(try proxy.fetch(path, Self.browser[0], Self.browser[1]).status == 200)
+            let line = try #require(proxy.log?.next())
+            #expect(line.contains(#""target":"\#(path)","host":"api.test","#), "\(line)")
+            #expect(line.contains(Self.fields) == isShown, "\(line)")
+            #expect(!line.contains("secret"))
+            #expect(isShown || !line.contains("user_agent") && !line.contains("referer"), "\(line)")
+        }
+    }
 }

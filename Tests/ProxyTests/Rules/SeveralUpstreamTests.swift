@@ -151,7 +151,7 @@ private let apiBody = Feed.bytes(version: 7, items: 40)
             """)
         for _ in 0..<4 { #expect(try proxy.fetch("/gone/x").status == 502) }
         #expect(try proxy.fetch("/feed").carries(apiBody))
-        let errors = try proxy.metric(#"dictum_upstream_errors_total{kind="connect",name="gone"}"#)
+        let errors = try proxy.metric(#"dictum_upstream_errors_total{name="gone",kind="connect"}"#)
         #expect(errors >= 4)
         #expect(try proxy.metric(#"dictum_upstream_errors_total{kind="connect"}"#) == 0)
         try waitUntil("the health check has failed") {

@@ -1,0 +1,92 @@
+extension Configuration {
+    /// The rules of logging.
+    package struct Log: Sendable, Equatable {
+        /// The minimum level.
+        package var level = Level.info
+        /// The form of each line.
+        package var format = Format.auto
+        /// The access log.
+        package var access = Access()
+
+        package enum Level: Sendable, Equatable {
+            case debug, info, warning, error
+        }
+
+        package enum Format: Sendable, Equatable {
+            /// Text on a terminal, else JSON.
+            case auto
+            case text, json
+        }
+
+        /// The rules of the access log.
+        package struct Access: Sendable, Equatable {
+            /// The share of requests that get a line, from 0 to 1; 0 for no access log.
+            package var sample = 1.0
+            /// The file; nil for standard output.
+            package var file: String?
+            /// The form of each line.
+            package var format = Format.auto
+            /// The routes whose lines have `user_agent` and `referer`.
+            package var clientFields = ClientFields.publicRoutes
+
+            package enum Format: Sendable, Equatable {
+                /// The form of `log.format`; JSON in a file.
+                case auto
+                case text, json
+                /// The combined format of Apache and nginx.
+                case combined
+            }
+
+            package enum ClientFields: Sendable, Equatable {
+                /// The routes that are not private.
+                case publicRoutes
+                case all, none
+            }
+        }
+    }
+}
+
+extension Settings {
+    static let log: [Setting<Configuration.Log>] = [
+        .value(
+            "level", \.level,
+            .choice(["debug": .debug, "info": .info, "warning": .warning, "error": .error]),
+            "The minimum level of log messages."),
+        .value(
+            "format", \.format, .choice(["auto": .auto, "text": .text, "json": .json]),
+            onReload: .atNextStart, "The format of each line. auto: text on a terminal, else JSON."),
+        .sectionOrValue(
+            "access", \.access, accessLog, short: \.sample, .share,
+            """
+            The access log: one line per request. true, false and a share such as 1% may stand in place of these settings: they \
+            are the value of sample.
+            """),
+    ]
+
+    private static let accessLog: [Setting<Configuration.Log.Access>] = [
+        .value(
+            "sample", \.sample, .share,
+            """
+            The share of requests that get a line, spread evenly. Responses with a status of 500 or more, and those that an \
+            upstream broke off, always have one. Each line of a share carries sample_rate.
+            """),
+        .value(
+            "file", \.file, .pathOrNone, example: "/var/log/dictum/access.log", onReload: .atNextStart,
+            "The file that gets the lines instead of standard output. SIGUSR1 opens it again, as log rotation needs."
+        ),
+        .value(
+            "format", \.format,
+            .choice(["auto": .auto, "text": .text, "json": .json, "combined": .combined]),
+            """
+            The format of each line. auto: that of log.format, and JSON in a file. combined: the format of Apache and nginx \
+            with that name.
+            """),
+        .value(
+            "client_fields", \.clientFields,
+            .choice(["public": .publicRoutes, "all": .all, "none": .none]),
+            """
+            The routes whose lines have user_agent and referer. public: those without scope: private. The query of a referer \
+            is never logged.
+            """),
+    ]
+}

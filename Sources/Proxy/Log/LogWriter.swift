@@ -1,0 +1,148 @@
+internal import Dictionaries
+internal import Glibc
+internal import Primitives
+
+/// Writes log lines to a descriptor, opens its file again, and tells the operator about trouble.
+// @unchecked proof: `LogSink` alone has it, and uses it on its serial queue only; `path` never changes.
+final class LogWriter: @unchecked Sendable {
+    /// The path of the file; nil for a descriptor that somebody else closes, such as standard output.
+    let path: String?
+    private var descriptor: Int32
+    private let report: @Sendable (OperatorEvent) -> Void
+    /// True if the last line is cut off and could not be removed.
+    private var isTorn = false
+    /// The lines lost since the last report.
+    private var lost = 0
+    /// True after a report of trouble, until lines are written again.
+    private var hasReported = false
+    private var nextReport: Int64 = .min
+
+    /// Trouble that comes and goes, as of a full disk, is reported once in this time.
+    private static let reportNanoseconds: Int64 = 60_000_000_000
+
+    /// Writes to a descriptor that stays open.
+    init(descriptor: Int32, report: @escaping @Sendable (OperatorEvent) -> Void) {
+        (self.descriptor, self.report) = (descriptor, report)
+        path = nil
+    }
+
+    /// Opens a file, behind what it has.
+    init(file path: String, report: @escaping @Sendable (OperatorEvent) -> Void) throws(SystemFault) {
+        descriptor = try Self.open(path)
+        (self.path, self.report) = (path, report)
+    }
+
+    deinit {
+        if path != nil { close(descriptor) }
+    }
+
+    /// An error number of the system.
+    struct SystemFault: Error {
+        let code: Int32
+
+        // Safe: the text is copied before another call can change it.
+        var text: String { unsafe String(cString: strerror(code)) }
+    }
+
+    /// Opens the file at the path, which somebody may have renamed, and lets the former one go.
+    ///
+    /// On an error the former file gets the lines.
+    func reopen() -> Bool {
+        guard let path else { return false }
+        do throws(SystemFault) {
+            let fresh = try Self.open(path)
+            close(descriptor)
+            descriptor = fresh
+            isTorn = false
+            report(.info("the access log \(path) is open again"))
+            return true
+        } catch {
+            report(
+                .error(
+                    """
+                    cannot open the access log \(path) again: \(error.text); the former file gets the lines until the next \
+                    SIGUSR1
+                    """))
+            return false
+        }
+    }
+
+    private static func open(_ path: String) throws(SystemFault) -> Int32 {
+        // A FIFO without a reader must not block; other files do not care.
+        let flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK
+        // Safe: the copy of the path lives as long as the call.
+        let descriptor = unsafe Glibc.open(path, flags, 0o640)
+        guard descriptor >= 0 else { throw SystemFault(code: errno) }
+        return descriptor
+    }
+
+    // MARK: Writing
+
+    /// Writes whole lines, and returns the number of those that were lost.
+    func write(_ bytes: [UInt8], lines: Int) -> Int {
+        if isTorn, put([UInt8(ascii: "\n")]).count == 1 { isTorn = false }
+        let (written, code) = put(bytes)
+        guard written < bytes.count else {
+            noteWritten()
+            return 0
+        }
+        let whole = bytes[..<written].lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
+        if whole < written { isTorn = !cutBack(by: written - whole) }
+        let lost = lines - bytes[..<whole].count { $0 == UInt8(ascii: "\n") }
+        noteLost(lost, code)
+        return lost
+    }
+
+    /// Writes bytes, waiting while the descriptor is full; returns how many went, and the error that ended it.
+    private func put(_ bytes: [UInt8]) -> (count: Int, code: Int32) {
+        var start = 0
+        while start < bytes.count {
+            // Safe: the pointer is used within the call, for as many bytes as the array has from `start`.
+            let count = unsafe bytes.withUnsafeBytes { buffer in
+                unsafe Glibc.write(descriptor, buffer.baseAddress?.advanced(by: start), buffer.count - start)
+            }
+            if count > 0 {
+                start += count
+            } else if count < 0, errno == EAGAIN {
+                // Another process may have made this terminal or pipe non-blocking.
+                var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                // Safe: one entry, used within the call.
+                _ = unsafe poll(&entry, 1, -1)
+            } else if count == 0 || errno != EINTR {
+                return (start, errno)
+            }
+        }
+        return (start, 0)
+    }
+
+    /// Removes the last bytes of the file, unless another process has written behind them.
+    private func cutBack(by count: Int) -> Bool {
+        let end = lseek(descriptor, 0, SEEK_CUR)
+        var facts = stat()
+        // Safe: `facts` is local and outlives the call.
+        guard end >= count, unsafe fstat(descriptor, &facts) == 0, facts.st_size == end else { return false }
+        return ftruncate(descriptor, end - count) == 0
+    }
+
+    // MARK: Trouble
+
+    private var name: String { path.map { "the access log \($0)" } ?? "the access log on standard output" }
+
+    private func noteLost(_ lines: Int, _ code: Int32) {
+        lost += lines
+        let now = SystemClock.monotonicNanoseconds
+        guard !hasReported, now >= nextReport else { return }
+        hasReported = true
+        nextReport = now + Self.reportNanoseconds
+        report(
+            .error(
+                "cannot write \(name): \(SystemFault(code: code).text); its lines are lost until that ends"))
+    }
+
+    private func noteWritten() {
+        guard hasReported else { return }
+        hasReported = false
+        report(.warning("\(name) takes lines again: \(lost) were lost"))
+        lost = 0
+    }
+}

@@ -1,0 +1,116 @@
+import Dictionaries
+import Foundation
+import Glibc
+import Primitives
+import TestSupport
+import Testing
+
+@testable import Proxy
+
+/// The access log in a file: rotation, full disks, files that cannot be opened.
+@Suite struct LogFileTests {
+    private let folder = FileManager.default.temporaryDirectory.appending(path: "dictum-\(UUID().uuidString)")
+    private let events = Guarded<[OperatorEvent]>([])
+
+    private var path: String { folder.appending(path: "access.log").path }
+
+    init() throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    private func sink(at path: String? = nil) throws -> LogSink {
+        try LogSink(file: path ?? self.path) { [events] event in events.withLock { $0.append(event) } }
+    }
+
+    private func text(_ name: String) -> String {
+        (try? String(contentsOf: folder.appending(path: name), encoding: .utf8)) ?? ""
+    }
+
+    private func count(_ name: String, _ label: String, of sink: LogSink) -> Double? {
+        sink.samples.first { $0.metric.name == name && $0.labels == [label] }?.value
+    }
+
+    @Test func `a rotation under load loses no line and tears none`() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let sink = try sink()
+        let (writers, batches, rotations) = (4, 400, 20)
+        let done = Guarded(0)
+        for writer in 0..<writers {
+            Thread.detachNewThread {
+                for batch in 0..<batches {
+                    let lines = (0..<5).map {
+                        "\(writer) \(batch) \($0) \(String(repeating: "x", count: 200))\n"
+                    }
+                    sink.submit(Array(lines.joined().utf8), lines: 5)
+                    if batch % 20 == 0 { usleep(1_000) }
+                }
+                done.withLock { $0 += 1 }
+            }
+        }
+        for number in 1...rotations {
+            try FileManager.default.moveItem(atPath: path, toPath: "\(path).\(number)")
+            #expect(sink.reopen())
+            try waitUntil("the file is there again") { FileManager.default.fileExists(atPath: path) }
+        }
+        try waitUntil("all lines are submitted") { done.withLock { $0 } == writers }
+        #expect(sink.drain(timeoutMilliseconds: 60_000))
+        #expect(sink.linesDropped == 0)
+        #expect(count("dictum_log_reopens_total", "done", of: sink) == Double(rotations))
+        let names = ["access.log"] + (1...rotations).map { "access.log.\($0)" }
+        let lines = names.flatMap { text($0).split(separator: "\n") }
+        #expect(lines.count == writers * batches * 5 && Set(lines).count == lines.count)
+        #expect(lines.allSatisfy { $0.wholeMatch(of: /\d \d+ \d x{200}/) != nil })
+    }
+
+    @Test func `a file that exists keeps its lines, and others may not read it`() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try Data("before\n".utf8).write(to: folder.appending(path: "access.log"))
+        let sink = try sink()
+        sink.submit(Array("after\n".utf8), lines: 1)
+        #expect(sink.drain(timeoutMilliseconds: 10_000))
+        #expect(text("access.log") == "before\nafter\n")
+        let fresh = try self.sink(at: folder.appending(path: "fresh.log").path)
+        #expect(fresh.drain(timeoutMilliseconds: 10_000))
+        let facts = try FileManager.default.attributesOfItem(atPath: folder.appending(path: "fresh.log").path)
+        #expect((facts[.posixPermissions] as? Int).map { $0 & 0o027 } == 0)
+    }
+
+    @Test func `a file that cannot be opened again leaves the former one in use, and says so`() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let inner = folder.appending(path: "inner")
+        try FileManager.default.createDirectory(at: inner, withIntermediateDirectories: true)
+        let sink = try sink(at: inner.appending(path: "access.log").path)
+        try FileManager.default.moveItem(at: inner, to: folder.appending(path: "moved"))
+        #expect(sink.reopen())
+        sink.submit(Array("line\n".utf8), lines: 1)
+        #expect(sink.drain(timeoutMilliseconds: 10_000))
+        #expect(text("moved/access.log") == "line\n")
+        #expect(sink.linesDropped == 0)
+        #expect(count("dictum_log_reopens_total", "failed", of: sink) == 1)
+        let told = events.withLock { $0 }
+        #expect(told.count == 1 && "\(told)".contains("No such file or directory"), "\(told)")
+    }
+
+    @Test func `a start without the file is an error that names the setting`() {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let missing = folder.appending(path: "missing/access.log").path
+        let error = #expect(throws: StartError.self) { try sink(at: missing) }
+        #expect(error?.description.contains("log.access.file") == true)
+    }
+
+    @Test func `without a file there is nothing to open again`() {
+        #expect(!LogSink().reopen())
+    }
+
+    @Test func `a full disk loses whole lines, counts them, and is told once until it ends`() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        // Every write to it fails with ENOSPC.
+        let sink = try sink(at: "/dev/full")
+        for _ in 0..<3 { sink.submit(Array("a\nb\n".utf8), lines: 2) }
+        #expect(sink.drain(timeoutMilliseconds: 10_000))
+        #expect(count("dictum_log_lines_dropped_total", "refused", of: sink) == 6)
+        #expect(count("dictum_log_lines_dropped_total", "slow", of: sink) == 0)
+        let told = events.withLock { $0 }
+        #expect(told.count == 1 && "\(told)".contains("No space left on device"), "\(told)")
+    }
+}
