@@ -1,12 +1,16 @@
-"""What `dictum estimate` promises from polling an API, and what a deployment on the same API then measures.
+"""What `dictum estimate` promises from polling an API, and what a deployment on the same API then measures; and the same of
+observe mode.
 
 An origin changes its response by the clock, through a history. `dictum estimate` polls the origin, while clients ask Dictum in
 front of it: each returns at random times, keeps what it is offered with its id for as long as the response is fresh, and
-compares every body. Both see the same versions."""
+compares every body. Both see the same versions.
+
+Observe mode sees the same history before, and the same clients, who know nothing of dictionaries then."""
 
 import asyncio
 import base64
 import collections
+import contextlib
 import hashlib
 import json
 import multiprocessing
@@ -16,6 +20,7 @@ import re
 import subprocess
 import sys
 import time
+import urllib.request
 import zlib
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "Soak"))
@@ -28,6 +33,8 @@ CLIENTS = 240
 MIX = [(4, 20), (12, 40), (40, 40)]
 LIFE = 15
 PERIOD = 8
+# Dictum closes connections that are idle for longer than 75 seconds.
+IDLE_MOST = 60
 # The deviations that are allowed: of bytes, and of a share in points.
 BYTES_MOST, POINTS_MOST = 1.05, 1.05
 _DCZ = bytes.fromhex("5e2a4d1820000000")
@@ -36,18 +43,12 @@ _DCZ = bytes.fromhex("5e2a4d1820000000")
 def rows(bench, versions):
     """All rows of this file; each history takes its number of versions times eight seconds."""
     seconds = PERIOD * len(versions)
-    port = multiprocessing.Value("i", 0)
-    told = multiprocessing.Event()
-    upstream = multiprocessing.Process(target=_serve_origin, args=(versions, told, port), daemon=True)
-    upstream.start()
-    try:
-        if not told.wait(30):
-            raise SystemExit("the origin did not start")
+    with _origin(versions) as port:
         dictum = bench.start(
-            servers.Dictum, Port(port.value), bench.binary, "dictum-estimates", None, None, None)
+            servers.Dictum, Port(port), bench.binary, "dictum-estimates", None, None, None)
         mix = ",".join(f"{mean}s:{share}%" for mean, share in MIX)
         command = [
-            bench.binary, "estimate", f"http://127.0.0.1:{port.value}/feed", "--json", "--every", "2s", "--for",
+            bench.binary, "estimate", f"http://127.0.0.1:{port}/feed", "--json", "--every", "2s", "--for",
             f"{seconds - 3}s", "--clients", str(CLIENTS), "--returns", mix, "--simulate", f"{seconds}s"]
         with subprocess.Popen(command, stdout=subprocess.PIPE) as estimate:
             seen = asyncio.run(_Crowd(versions, dictum.port, seconds).run())
@@ -55,10 +56,43 @@ def rows(bench, versions):
         if estimate.returncode:
             raise SystemExit("dictum estimate failed")
         dictum.stop()
-    finally:
-        upstream.kill()
-        upstream.join()
     return list(_compare(json.loads(text)["resources"][0], seen, len(versions[0])))
+
+
+def observed_rows(bench, versions):
+    """What observe mode promises, and what a deployment then measures; twice as long as `rows`."""
+    report, _ = _watch(bench, versions, "dictum-observed", False, mode="observe")
+    _, seen = _watch(bench, versions, "dictum-deployed", True)
+    (route,) = report["routes"]
+    promised = route["observed"]
+    title = f"{len(versions[0]) / 1000:.0f} KB, observed"
+    measured = promised["measured"]
+    yield _row(f"{title}: bytes per delta", seen.delta_bytes / seen.deltas,
+               measured["delta_bytes"] / measured["count"], f"promised, of {measured['count']} deltas")
+    for age in promised["ages"]:
+        back, sizes = age.get("versions_back_max"), age["sizes"]
+        if back == 1 and sizes["count"] and (mean := seen.mean(back)):
+            yield _row(f"{title}: bytes of dcz, {back} back", mean, sizes["delta_bytes"] / sizes["count"], "promised")
+    share, holders = seen.deltas / seen.returns, promised["deltas"] / promised["returns"]
+    yield Row(f"{title}: returning clients with a dictionary", f"{share:.1%}", f"{holders:.1%}",
+              f"promised; {promised['returns']} and {seen.returns} returns", 1 + abs(share - holders), "at most",
+              POINTS_MOST)
+    cost = report["observing"]
+    yield Row(f"{title}: share of a core", f"{cost['cpu_used']:.1%}", f"{cost['cpu_allowed']:.1%}",
+              f"allowed; {promised['skipped']} responses skipped, {cost['client_share']:.0%} of clients",
+              cost["cpu_used"] / cost["cpu_allowed"], "at most", 1.0)
+
+
+def _watch(bench, versions, name, knows_dictionaries, **settings):
+    """Has a crowd live through a history before a Dictum; what its report says, and what the clients have seen."""
+    with _origin(versions) as port:
+        dictum = bench.start(servers.Dictum, Port(port), bench.binary, name, None, None, None, **settings)
+        crowd = _Crowd(versions, dictum.port, PERIOD * len(versions), knows_dictionaries)
+        seen = asyncio.run(crowd.run())
+        with urllib.request.urlopen(f"http://127.0.0.1:{dictum.admin_port}/report", timeout=30) as answer:
+            report = json.load(answer)
+        dictum.stop()
+    return report, seen
 
 
 def _compare(promised, seen, size):
@@ -88,6 +122,22 @@ class Port:
 
     def __init__(self, port):
         self.port = port
+
+
+@contextlib.contextmanager
+def _origin(versions):
+    """An origin in a process of its own, whose history begins with the first request; its port."""
+    port = multiprocessing.Value("i", 0)
+    told = multiprocessing.Event()
+    upstream = multiprocessing.Process(target=_serve_origin, args=(versions, told, port), daemon=True)
+    upstream.start()
+    try:
+        if not told.wait(30):
+            raise SystemExit("the origin did not start")
+        yield port.value
+    finally:
+        upstream.kill()
+        upstream.join()
 
 
 def _serve_origin(versions, told, port):
@@ -133,10 +183,16 @@ class _Seen:
         means = [sum(sizes) / len(sizes) for (old, new), sizes in self.pairs.items() if new - old == back]
         return sum(means) / len(means) if means else None
 
+    def mean(self, back):
+        """The mean over all deltas over versions so far back."""
+        sizes = [size for (old, new), sizes in self.pairs.items() if new - old == back for size in sizes]
+        return sum(sizes) / len(sizes) if sizes else None
+
 
 class _Crowd:
-    def __init__(self, versions, port, seconds):
+    def __init__(self, versions, port, seconds, knows_dictionaries=True):
         self.versions, self.port, self.seconds = versions, port, seconds
+        self.knows_dictionaries = knows_dictionaries
         self.digests = [base64.b64encode(hashlib.sha256(body).digest()).decode() for body in versions]
         self.seen = _Seen()
         self.random = random.Random(7)
@@ -156,6 +212,9 @@ class _Crowd:
             if time.monotonic() + pause >= end:
                 break
             await asyncio.sleep(pause)
+            if writer and pause > IDLE_MOST:
+                writer.close()
+                writer = None
             if writer is None:
                 reader, writer = await asyncio.open_connection("127.0.0.1", self.port, limit=1 << 17)
             if held and time.monotonic() >= held[2]:
@@ -167,6 +226,8 @@ class _Crowd:
                 self.seen.deltas += 1
                 self.seen.delta_bytes += len(received)
                 self.seen.pairs[held[0], which].append(len(received))
+            if offer and not self.knows_dictionaries:
+                raise SystemExit("observe mode has offered a dictionary")
             if offer:
                 held = (which, offer, time.monotonic() + LIFE)
         if writer:

@@ -1,7 +1,7 @@
 internal import Dispatch
 internal import HTTP
 
-/// The admin listener: `/healthz`, `/readyz`, `/metrics`, and the switch under `/dictionaries`.
+/// The admin listener: `/healthz`, `/readyz`, `/metrics`, `/report`, and the switch under `/dictionaries`.
 ///
 /// It has its own loop, so that it responds while another loop is stuck. Probes need no credentials; `AdminGuard`
 /// checks all other requests.
@@ -11,6 +11,7 @@ final class AdminApplication: Application {
         case health = "/healthz"
         case readiness = "/readyz"
         case metrics = "/metrics"
+        case report = "/report"
         case dictionaries = "/dictionaries"
         case dictionariesOff = "/dictionaries/off"
         case dictionariesOn = "/dictionaries/on"
@@ -53,7 +54,7 @@ final class AdminApplication: Application {
         _ head: RequestHead, _ framing: BodyFraming, _ exchange: AdminExchange, peer: Endpoint?
     ) throws(AdminRefusal) {
         guard let resource = Resource(rawValue: head.target.path) else {
-            throw AdminRefusal(.notFound, "There are /healthz, /readyz, /metrics and /dictionaries.")
+            throw AdminRefusal(.notFound, "There are /healthz, /readyz, /metrics, /report and /dictionaries.")
         }
         let isRead = head.method == .get || head.method == .head
         guard resource.isChange ? head.method == .post : isRead else {
@@ -85,7 +86,12 @@ final class AdminApplication: Application {
             exchange.answer(
                 status.unreadiness.map { AdminResponse(.serviceUnavailable, $0) }
                     ?? AdminResponse(.ok, "ready"))
-        case .metrics: answerMetrics(exchange)
+        case .metrics:
+            answerLater(exchange) {
+                AdminResponse(.ok, MetricSample.text($0.samples()), contentType: MetricSample.contentType)
+            }
+        case .report:
+            answerLater(exchange) { AdminResponse(.ok, $0.reportJSON, contentType: "application/json") }
         case .dictionaries, .dictionariesOn, .dictionariesOff: exchange.answer(Self.state(status))
         }
     }
@@ -124,16 +130,16 @@ final class AdminApplication: Application {
         }
     }
 
-    private func answerMetrics(_ exchange: AdminExchange) {
+    /// Answers with what another thread makes.
+    private func answerLater(
+        _ exchange: AdminExchange, _ make: @escaping @Sendable (AdminStatus) -> AdminResponse
+    ) {
         let token = core.add(exchange)
         exchange.token = token
         let loop = core.loop
         queue.async { [status] in
-            let text = MetricSample.text(status.samples())
-            loop.execute { core in
-                core.handler(token, as: AdminExchange.self)?.answer(
-                    AdminResponse(.ok, text, contentType: MetricSample.contentType))
-            }
+            let answer = make(status)
+            loop.execute { core in core.handler(token, as: AdminExchange.self)?.answer(answer) }
         }
     }
 }

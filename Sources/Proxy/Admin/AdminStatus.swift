@@ -13,6 +13,7 @@ final class AdminStatus: Sendable {
     private let counters: @Sendable () -> [LoopCounters]
     private let sink: LogSink?
     private let process = ProcessStatistics(version: DictumVersion.text)
+    private let startNanoseconds = SystemClock.monotonicNanoseconds
     private let draining = Atomic<Bool>(false)
     private let reloads = Atomic<Int>(0)
     private let refusedReloads = Atomic<Int>(0)
@@ -44,7 +45,7 @@ final class AdminStatus: Sendable {
 
     // MARK: The configuration
 
-    private var context: ProxyContext { current.withLock { $0 } }
+    var context: ProxyContext { current.withLock { $0 } }
 
     /// Reports another configuration from now on.
     func adopt(_ context: ProxyContext) {
@@ -57,6 +58,10 @@ final class AdminStatus: Sendable {
         } else {
             refusedReloads.wrappingAdd(1, ordering: .relaxed)
         }
+    }
+
+    var secondsSinceStart: Double {
+        Double(SystemClock.monotonicNanoseconds - startNanoseconds) / 1e9
     }
 
     var token: String? { context.configuration.admin?.token }

@@ -182,6 +182,28 @@ extension CodingJob {
         reply(result(outcome.bytes))
     }
 
+    /// Makes the delta of an identified body on the calling thread, which is no loop; nil while another thread makes it.
+    func codedHere() -> Result? {
+        guard let dictionary, let key, let body = knownBody else { return nil }
+        switch resources.deltas.cache.join(key, { { _ in } }) {
+        case .hit(let hit): return result(hit)
+        case .waiting: return nil
+        case .lead(let turn):
+            let outcome = outcome(body, over: dictionary)
+            turn.finish(outcome)
+            return result(outcome.bytes)
+        }
+    }
+
+    /// Makes a delta over the dictionary in the form that the loop would use, if it is quick enough for that.
+    private func outcome(_ body: Body, over dictionary: Body) -> DeltaOutcome<VerifiedDelta> {
+        if let quick = quickDictionary {
+            return reported(resources.deltas.make(body, overQuick: quick, coding, in: scope))
+        }
+        let made = withMemory { resources.deltas.make(body, over: dictionary, coding, in: scope) }
+        return reported(made ?? .failed(.busy))
+    }
+
     private func makeOnce(over dictionary: Body) -> DeltaOutcome<[UInt8]> {
         let made = withMemory { resources.deltas.makeOnce(bytes, over: dictionary, coding, in: scope) }
         return reported(made ?? .failed(.busy))

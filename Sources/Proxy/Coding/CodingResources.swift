@@ -35,4 +35,26 @@ final class CodingResources: Sendable {
                 and was not sent\(isFirst ? "; dictionaries are off for this route until a reload" : "")
                 """))
     }
+
+    /// Returns the strongest pass for a delta, whose body is a version at `target` and whose dictionary is another version.
+    func strongestPass(
+        _ key: DeltaKey, of target: VersionKey, over version: Dictionaries.Version, in store: DictionaryStore,
+        on route: Route, withMemory: @escaping @Sendable (Int, () -> Void) -> Bool
+    ) -> StrongestPass {
+        StrongestPass(
+            key: key,
+            inputs: {
+                let index = store.reader()
+                guard let newest = index.newest(target),
+                    let same = index.version(target, digest: key.body),
+                    newest.id == same.id, let body = store.hotBody(of: newest),
+                    let dictionary = store.hotBody(of: version)
+                else { return nil }
+                return (body, dictionary)
+            },
+            withMemory: withMemory,
+            onInexact: { [self] in
+                reportInexact(key, key.coding, dictionary: key.dictionary, in: key.scope, on: route)
+            })
+    }
 }

@@ -19,6 +19,10 @@ package struct Configuration: Sendable {
     package var store = Store()
     /// The rules of compression.
     package var compression = Compression()
+    /// The treatment of responses on routes that have no mode of their own.
+    package var mode = Mode.live
+    /// The resources for observing.
+    package var observe = Observe()
     /// False if no dictionary is used or offered.
     package var dictionariesOn = true
     /// The routes; the first match counts.

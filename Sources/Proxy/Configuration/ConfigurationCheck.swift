@@ -8,6 +8,7 @@ package struct ConfigurationCheck: Sendable, Encodable {
         let covers: String
         var upstream: String?
         var stripPrefix: String?
+        var mode: String?
         var delivery: String?
         var scope: String?
         var life: String?
@@ -56,7 +57,9 @@ package struct ConfigurationCheck: Sendable, Encodable {
             let outlook = RouteOutlook(policy)
             return Route(
                 match: route.text, covers: policy.coversText, upstream: route.upstream,
-                stripPrefix: route.stripPrefix?.text, delivery: outlook.delivery,
+                stripPrefix: route.stripPrefix?.text,
+                mode: configuration.observes(route) ? "observe: nothing of it is sent" : nil,
+                delivery: outlook.delivery,
                 scope: outlook.scope, life: outlook.life, browsers: outlook.browsers, examples: examples)
         }
     }
@@ -83,7 +86,8 @@ package struct ConfigurationCheck: Sendable, Encodable {
                 let examples = route.examples.map { "  \($0.url) joins \($0.chain)" }
                 let outlook = [
                     ("upstream", route.upstream), ("strip_prefix", route.stripPrefix),
-                    ("delivery", route.delivery), ("scope", route.scope), ("life", route.life),
+                    ("mode", route.mode), ("delivery", route.delivery), ("scope", route.scope),
+                    ("life", route.life),
                     ("browsers", route.browsers),
                 ].compactMap { name, text in text.map { "  \(name): \($0)" } }
                 return ["route \(route.match) covers \(route.covers)"] + outlook

@@ -21,6 +21,8 @@ package struct RouteConfiguration: Sendable {
     package var announcement: Announcement?
     /// The parameters that its responses' priorities have, whatever client and upstream say; nil for none.
     package var priority: Priority?
+    /// The treatment of its responses; nil for the setting `mode`.
+    package var mode: Configuration.Mode?
     /// The use of dictionaries; nil if they are off.
     package var dictionary: DictionaryPolicy?
     /// True for the default route: it accepts any path, so its chains start on probation.
@@ -137,6 +139,9 @@ extension Settings {
             (RFC 9218). interactive is urgency 1, background 5 and bulk 7; a client's default is 3. Responses carry it as \
             Priority, for proxies before this one.
             """),
+        .value(
+            "mode", \.mode, .optional(.mode), example: "observe",
+            "Overrides the top-level setting mode for this route."),
         .sectionOrOff(
             "dictionary", \.dictionary, dictionary, fresh: DictionaryPolicy(),
             "The use of dictionaries on this route. on: the defaults; off: none, and those of the upstream pass."

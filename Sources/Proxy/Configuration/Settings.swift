@@ -44,6 +44,14 @@ enum Settings {
         .value(
             "dictionaries", \.dictionariesOn, .flag, "off: Dictum neither uses nor offers any dictionary."),
         .value(
+            "mode", \.mode, .mode,
+            """
+            live: dictionaries are used and offered. observe: clients get exactly what they would get with dictionary: off, \
+            and Dictum measures beside the traffic what dictionaries would save, for `dictum report`. Routes may have a mode \
+            of their own.
+            """),
+        .section("observe", \.observe, observe, "The resources for observing."),
+        .value(
             "authorities", \.authorities, .list(.authority, 0...256),
             """
             The hosts that have dictionaries, such as api.example.com, *.example.com or localhost:8080. A name without a \

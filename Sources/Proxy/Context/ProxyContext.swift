@@ -35,8 +35,8 @@ package final class ProxyContext: Sendable {
     ) throws(StartError) {
         let shared = SharedParts(
             store: store, loopCount: loopCount, compressionPool: compressionPool,
-            compression: configuration.compression, resolver: upstreams.resolver, report: report, links: links
-        )
+            compression: configuration.compression, observe: configuration.observe,
+            resolver: upstreams.resolver, report: report, links: links)
         try self.init(configuration, upstreams, shared, after: nil)
         upstreams.adopt()
     }
@@ -79,6 +79,7 @@ package final class ProxyContext: Sendable {
     var compressionMemory: MemoryBudget { coding.memory }
     var deltas: Deltas { coding.deltas }
     var gain: GainSampler { shared.gain }
+    var observer: Observer { shared.observer }
     var promisedIDs: PromisedIDs { shared.promisedIDs }
 
     /// Removes expired versions and refreshes certificates; called every second.

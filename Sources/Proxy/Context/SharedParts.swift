@@ -15,6 +15,8 @@ final class SharedParts: Sendable {
     let promisedIDs = PromisedIDs()
     let gain: GainSampler
     let linkRegistry: LinkRegistry
+    /// Measures what dictionaries would save on observed routes.
+    let observer: Observer
     let dictionarySwitch = DictionarySwitch()
     /// Limits the error about request loops.
     let loopReminder = Reminder()
@@ -37,7 +39,7 @@ final class SharedParts: Sendable {
 
     init(
         store: DictionaryStore, loopCount: Int, compressionPool: CompressionPool,
-        compression: Configuration.Compression, resolver: NameResolver,
+        compression: Configuration.Compression, observe: Configuration.Observe, resolver: NameResolver,
         report: @escaping @Sendable (OperatorEvent) -> Void,
         links: LinkTerms
     ) {
@@ -53,6 +55,7 @@ final class SharedParts: Sendable {
             pool: compressionPool, memory: MemoryBudget(bytes: compression.memory), deltas: deltas,
             report: report)
         gain = GainSampler(worker: worker, memory: coding.memory, report: report)
+        observer = Observer(store: store, coding: coding, observe)
         linkRegistry = LinkRegistry(store: store, worker: worker, terms: links)
     }
 }

@@ -103,17 +103,22 @@ extension Exchange {
 
     /// Determines the user of the request, by its own fields or by those of the upstream's response.
     func identify(by response: Headers? = nil) {
+        guard let tag = identityTag(on: route, response: response) else { return }
+        resource.scope = .private(tag)
+        facts.hasWholeIdentity = true
+    }
+
+    /// Returns the tag of the request's user; nil if the route has none, or the fields do not tell.
+    func identityTag(on route: Route, response: Headers?) -> IdentityTag? {
         guard let identity = route.identity, let keys = context.store.keys,
             let authority = resource.authority
-        else { return }
+        else { return nil }
         // The upstream decides by the fields that it gets.
         var headers = request.headers
         headers.removeConnectionFields()
-        guard let items = identity.values(request: headers, response: response),
-            let tag = keys.identityTag(authority: authority, items: items)
-        else { return }
-        resource.scope = .private(tag)
-        facts.hasWholeIdentity = true
+        return identity.values(request: headers, response: response).flatMap {
+            keys.identityTag(authority: authority, items: $0)
+        }
     }
 
     /// Takes the identity that the upstream gives out of its response: no client ever gets it.

@@ -83,6 +83,15 @@ extension Exchange {
             microseconds: elapsed - attempt.startMicroseconds, row: upstream.metricsRow)
     }
 
+    /// Returns an address as the log has it.
+    static func text(of peer: Endpoint?) -> [UInt8] {
+        switch peer {
+        case .ip(let address, _)?: Array(address.text.utf8)
+        case .unix?: Array("unix".utf8)
+        case nil: [UInt8(ascii: "-")]
+        }
+    }
+
     // MARK: Upstreams that fail
 
     /// Notes that a response has begun, which settles what was held against the upstream.

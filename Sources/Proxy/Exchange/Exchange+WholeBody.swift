@@ -227,24 +227,11 @@ extension Exchange {
         guard case .ready(let version, let dictionary) = dictionary, let target = response.target,
             !target.isProvisional, max(dictionary.count, bodyBytes) <= StrongestPass.bytesMax
         else { return nil }
-        let (context, route) = (context, route)
-        return StrongestPass(
-            key: key,
-            inputs: {
-                let store = context.store
-                let index = store.reader()
-                guard let newest = index.newest(target.key),
-                    let same = index.version(target.key, digest: key.body),
-                    newest.id == same.id, let body = store.hotBody(of: newest),
-                    let dictionary = store.hotBody(of: version)
-                else { return nil }
-                return (body, dictionary)
-            },
-            withMemory: { bytes, work in context.compressionMemory.lend(bytes, to: work) != nil },
-            onInexact: {
-                context.coding.reportInexact(
-                    key, key.coding, dictionary: key.dictionary, in: key.scope, on: route)
-            })
+        let memory = context.compressionMemory
+        return context.coding.strongestPass(key, of: target.key, over: version, in: context.store, on: route)
+        {
+            memory.lend($0, to: $1) != nil
+        }
     }
 
     /// Has a delta that goes out compared with coding without a dictionary, if it is its turn.

@@ -23,6 +23,8 @@ final class Exchange: Handler {
     /// The stored response that the upstream is asked about.
     var storedResponse: StoredResponse?
     var upload: RequestUpload
+    /// What is observed beside the exchange; nil unless the route is observed.
+    var observed: ObservedExchange?
     var phase = ResponsePhase.awaited
     var record = RequestRecord()
     private let beginning: Beginning
@@ -111,6 +113,7 @@ final class Exchange: Handler {
         if let linked { return respond(with: linked) }
         findDictionary()
         findStoredResponse()
+        if let shadow = route.shadow { observe(shadow) }
         forward()
     }
 
@@ -209,6 +212,7 @@ extension Exchange: ResponseHandler {
         record.upstreamStatus = Int(head.status.rawValue)
         noteResponse()
         noteHeadTime()
+        if observed != nil { observeHead(head, framing: framing) }
         if storedResponse != nil {
             if head.status == .notModified { return keepNotModified(head) }
             dropStoredResponse()
@@ -220,6 +224,7 @@ extension Exchange: ResponseHandler {
     func receivedBody(_ bytes: Span<UInt8>) {
         if phase.isTunnel { return write(bytes) }
         record.bodyBytesBefore += bytes.count
+        observed?.append(bytes, context.observer)
         if body.received(bytes) { write(bytes) }
         advance()
     }
@@ -227,6 +232,7 @@ extension Exchange: ResponseHandler {
     func responseEnded(trailers: Headers) {
         attempt.connection = nil
         attempt.leaveServer()
+        if observed != nil { submitObserved() }
         if storedResponse != nil {
             settleStoredResponse()
             return advance()
@@ -352,15 +358,6 @@ extension Exchange {
         var found: [UInt8]?
         request.headers.forEachValue(of: name) { value in found = value.indices.map { value[$0] } }
         return found
-    }
-
-    /// Returns an address as the log has it.
-    static func text(of peer: Endpoint?) -> [UInt8] {
-        switch peer {
-        case .ip(let address, _)?: Array(address.text.utf8)
-        case .unix?: Array("unix".utf8)
-        case nil: [UInt8(ascii: "-")]
-        }
     }
 }
 

@@ -31,6 +31,10 @@ struct LoopCounters: Sendable {
     var wireBytes = LoopCounter(
         "dictum_wire_bytes_total",
         "Bytes given to clients' connections for responses, heads and framing included.")
+    var deltaBytes = LoopCounter(
+        "dictum_delta_body_bytes_total", per: .route,
+        labels: [MetricLabel("stage", ["before", "after"])], isSparse: true,
+        "Bytes of response bodies that were coded over a dictionary, before and after coding.")
     var requestDuration = LoopHistogram(
         "dictum_request_duration_seconds", per: .route,
         "Time from a request's head to the last byte of its response, by the route's match.")
@@ -163,6 +167,10 @@ extension LoopCounters {
         wireBytes.add(record.wireBytesSent)
         requestDuration.add(microseconds: record.durationMicroseconds, row: route)
         if record.status > 0 { responseHeadTime.add(microseconds: record.headMicroseconds, row: route) }
+        if record.coding.usesDictionary {
+            deltaBytes.add(record.bodyBytesBefore, row: route, at: 0)
+            deltaBytes.add(record.bodyBytesSent, row: route, at: 1)
+        }
         if !record.isComplete { abortedResponses.add() }
         if let result = record.revalidation { revalidations.add(at: result.index) }
     }

@@ -49,15 +49,18 @@ final class Route: Sendable {
     /// True after an inexact delta, until a reload creates another route.
     private let isDistrusted = Atomic<Bool>(false)
     let admission: AdmissionPolicy
+    /// The route as it would be with dictionaries, if it is observed; nil otherwise.
+    let shadow: Route?
 
     private let unkeptWarnedAt = Atomic<Int>(-RouteReminders.seconds)
     private let hintedAt = Atomic<Int>(-RouteReminders.seconds)
 
     init(
         index: Int?, _ route: RouteConfiguration, in configuration: Configuration,
-        upstream: UpstreamGroup? = nil
+        upstream: UpstreamGroup? = nil, shadow: Route? = nil
     ) {
         self.index = index
+        self.shadow = shadow
         self.upstream = upstream
         acceptEncoding = upstream?.settings.acceptEncoding ?? .identity
         match = route.match
@@ -92,6 +95,19 @@ final class Route: Sendable {
             route.dictionary?.revalidate == true && policy.scope == .public && policy.areDictionariesOn
         admission = route.admission
     }
+
+    /// Makes a route that sends nothing of dictionaries if it is observed.
+    static func make(
+        index: Int?, _ route: RouteConfiguration, in configuration: Configuration, upstream: UpstreamGroup?
+    ) -> Route {
+        let full = Route(index: index, route, in: configuration, upstream: upstream)
+        guard configuration.observes(route) else { return full }
+        return Route(
+            index: index, route.withoutDictionary, in: configuration, upstream: upstream, shadow: full)
+    }
+
+    /// The route with its dictionaries, observed or live.
+    var withDictionaries: Route { shadow ?? self }
 
     /// Returns the `match` of an offer, or nil if dictionaries are off or a pattern cannot express it.
     func matchValue(of url: PathAndQuery) -> String? {

@@ -15,7 +15,7 @@ struct RouteTable: Sendable {
     /// - Parameter upstreams: the upstreams of the routes; nil where nothing is forwarded.
     init(_ configuration: Configuration, names: RouteNames, upstreams: UpstreamGroups? = nil) {
         routes = configuration.routes.map {
-            Route(
+            .make(
                 index: names.position(of: $0.text), $0, in: configuration, upstream: upstreams?[$0.upstream])
         }
         hosts = HostIndex(configuration.routes.map(\.hosts))
@@ -31,7 +31,9 @@ struct RouteTable: Sendable {
     }
 
     var withPersonal: [Route] {
-        routes.filter { $0.policy.scope == .private || $0.policy.personalUse == .capability }
+        routes.map(\.withDictionaries).filter {
+            $0.policy.scope == .private || $0.policy.personalUse == .capability
+        }
     }
 
     func route(of version: Dictionaries.Version) -> Route {

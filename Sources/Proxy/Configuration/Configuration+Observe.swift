@@ -1,0 +1,72 @@
+extension Configuration {
+    /// The treatment of responses on routes with dictionaries.
+    package enum Mode: Sendable, Equatable {
+        /// Dictionaries are used and offered.
+        case live
+        /// Clients get what they would get without dictionaries; the savings are measured beside the traffic.
+        case observe
+    }
+
+    /// The resources that observing may take.
+    package struct Observe: Sendable, Equatable {
+        /// The processor time, as a share of one core.
+        package var cpuShare = 0.05
+        /// The memory for copies of bodies that wait to be measured.
+        package var memory = 64 << 20
+    }
+
+    /// Returns true if a route is observed and sends nothing of its dictionaries.
+    func observes(_ route: RouteConfiguration) -> Bool {
+        route.dictionary != nil && (route.mode ?? mode) == .observe
+    }
+
+    /// True if any route is observed.
+    package var observesAnyRoute: Bool { routes.contains(where: observes) }
+}
+
+extension RouteConfiguration {
+    /// The same route without any dictionary.
+    var withoutDictionary: RouteConfiguration {
+        var route = self
+        route.dictionary = nil
+        route.announcement = .off
+        return route
+    }
+}
+
+extension SettingType where Value == Configuration.Mode {
+    static let mode = choice(["live": .live, "observe": .observe])
+}
+
+extension Settings {
+    static let observe: [Setting<Configuration.Observe>] = [
+        .value(
+            "cpu", \.cpuShare, .percentage(0.1...100),
+            """
+            Processor time for observing, as a share of one core. If the traffic needs more, fewer clients are observed, each of \
+            them completely.
+            """),
+        .value(
+            "memory", \.memory, .size(mebibyte...tebibyte),
+            "Memory for copies of bodies that wait to be measured. Responses without room are not observed."),
+    ]
+}
+
+extension SettingType where Value == Double {
+    /// Makes a type for percentages, which are stored as shares.
+    static func percentage(_ bounds: ClosedRange<Double>) -> SettingType {
+        @Sendable func text(_ percent: Double) -> String {
+            // Whole percentages have no fraction.
+            Int(exactly: percent).map { "\($0)%" } ?? "\(percent)%"
+        }
+        return scalar(
+            "a percentage from \(text(bounds.lowerBound)) to \(text(bounds.upperBound)), such as 5%",
+            write: { text(($0 * 1_000_000).rounded() / 10_000) },
+            read: { word in
+                guard word.hasSuffix("%"), word.utf8.first.map({ (0x30...0x39).contains($0) }) == true,
+                    let percent = Double(word.dropLast()), bounds ~= percent
+                else { return nil }
+                return percent / 100
+            })
+    }
+}

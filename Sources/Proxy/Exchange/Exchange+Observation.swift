@@ -1,0 +1,213 @@
+internal import Dictionaries
+internal import HTTP
+internal import Primitives
+
+// MARK: - A response of an observed route is measured beside the traffic
+
+/// What is known of an exchange on an observed route; the exchange itself goes on as if there were no dictionaries.
+final class ObservedExchange {
+    let request: ObservedRequest
+    /// The response, once its head has come, without its body.
+    fileprivate var response: ((ObservedBody) -> ObservedResponse)?
+    private var copy: ObservedBody.Copy?
+
+    init(_ request: ObservedRequest) { self.request = request }
+
+    /// Begins to copy a body; another one is forgotten.
+    fileprivate func begin(
+        _ copy: consuming ObservedBody.Copy, _ response: @escaping (ObservedBody) -> ObservedResponse
+    ) {
+        self.copy = consume copy
+        self.response = response
+    }
+
+    fileprivate func end() {
+        copy = nil
+        response = nil
+    }
+
+    /// Adds bytes to the copy, or gives it up.
+    func append(_ bytes: Span<UInt8>, _ observer: Observer) {
+        guard response != nil else { return }
+        guard copy?.append(bytes) == true else {
+            observer.countSkipped(request.key)
+            return end()
+        }
+    }
+
+    /// Returns the whole response; nil if it is not measured.
+    fileprivate func take() -> ObservedResponse? {
+        guard let response, let body = copy?.take() else { return nil }
+        end()
+        return response(body)
+    }
+}
+
+/// A request on an observed route, as a live route would read it.
+struct ObservedRequest {
+    /// The route as it would be with dictionaries.
+    let route: Route
+    var facts: RequestFacts
+    let url: PathAndQuery
+    let authority: String
+    /// The number of the client; nil if it is unknown.
+    let client: UInt64?
+    let address: UInt128?
+
+    /// The group that the response counts in; personal paths have no group of their own.
+    var key: ObservedRoutes.Key { key(isPersonal: false) }
+
+    func key(isPersonal: Bool) -> ObservedRoutes.Key {
+        let hidesPath = isPersonal || route.policy.scope == .private
+        return ObservedRoutes.Key(
+            route: route.text, authority: authority,
+            match: hidesPath ? route.match.text : PathShape.pattern(of: url.path))
+    }
+}
+
+extension Exchange {
+    /// Begins to observe a request, if its client is among those that are observed.
+    func observe(_ route: Route) {
+        guard request.method == .get, let authority = resource.authority else { return }
+        var facts = RequestFacts(
+            request, url: resource.url, peer: peer, route: route,
+            secureTransport: context.configuration.secureTransport)
+        // A client that offers dictionaries names both codings.
+        let codings = "dcb, dcz".utf8
+        facts.acceptEncoding.read(codings.span)
+        facts.dictionarySwitch = context.dictionarySwitch.reason ?? route.dictionarySwitch
+        let address = linkClient.address
+        let client = address.map { observedClient(at: $0) }
+        guard context.observer.observes(client) else { return }
+        observed = ObservedExchange(
+            ObservedRequest(
+                route: route, facts: facts, url: resource.url, authority: authority, client: client,
+                address: address))
+    }
+
+    /// Returns the number of the client at an address: clients behind one address differ by their User-Agent and
+    /// credentials.
+    private func observedClient(at address: UInt128) -> UInt64 {
+        var parts = [(0..<16).map { UInt8(truncatingIfNeeded: address >> (8 * $0)) }]
+        for name in [HeaderName.userAgent, .authorization, .cookie] {
+            request.headers.forEachValue(of: name) { value in
+                var bytes: [UInt8] = []
+                bytes.append(value)
+                parts.append(bytes)
+            }
+        }
+        return context.observer.number(of: parts)
+    }
+
+    /// Decides about a response as a live route would, and begins to copy its body.
+    func observeHead(_ head: borrowing ResponseHead, framing: BodyFraming) {
+        guard let observed else { return }
+        let route = observed.request.route
+        var received = copy head
+        received.headers.removeConnectionFields()
+        var request = observed.request.facts
+        let tag = identityTag(on: route, response: received.headers)
+        if tag != nil { request.hasWholeIdentity = true }
+        let facts = ResponseFacts(received, framing: framing, types: route.policy.types)
+        var response = UpstreamResponse(head: received, facts: facts)
+        editFields(of: &response)
+        setCacheControl(of: &response, on: route, request)
+        observed.end()
+        let isConfirmed = response.facts.status == 304
+        if isConfirmed { response.facts.status = 200 }
+        let isPersonal =
+            Audience.of(request: request, response: response.facts, policy: route.policy) == .personal
+        let key = observed.request.key(isPersonal: isPersonal)
+        if !isConfirmed,
+            let obstacle = Admission.obstacle(
+                request: request, response: response.facts, policy: route.policy)
+                ?? (response.facts.hasUseAsDictionary ? .offeredUpstream : nil)
+        {
+            return context.observer.count(obstacle, of: key, fields: Self.judgedFields(response))
+        }
+        guard let seen = seen(response, request, key, tag, observed.request) else { return }
+        if isConfirmed {
+            context.observer.confirm(seen(.none(context.observer.memory)))
+        } else {
+            var coding: ContentCoding?
+            if case .known(let own) = response.facts.coding { coding = own }
+            observed.begin(
+                ObservedBody.Copy(
+                    coding, bytesMax: route.policy.bodyBytesMax, memory: context.observer.memory), seen)
+        }
+    }
+
+    /// Has a complete response measured.
+    func submitObserved() {
+        if let response = observed?.take() { context.observer.submit(response) }
+        observed = nil
+    }
+
+    /// Puts the Cache-Control on a response that a live route would send.
+    private func setCacheControl(
+        of response: inout UpstreamResponse, on route: Route, _ request: RequestFacts
+    ) {
+        guard let override = route.cacheControl,
+            override.applies(request: request, response: response.facts, policy: route.policy)
+        else { return }
+        ResponseEdits.replaceCacheControl(&response.head.headers, with: override.value)
+        response.facts.sentCacheControl = override.directives
+    }
+
+    /// Returns a function that makes the whole response of its body; nil if no chain is for it.
+    private func seen(
+        _ response: UpstreamResponse, _ request: RequestFacts, _ key: ObservedRoutes.Key, _ tag: IdentityTag?,
+        _ observed: ObservedRequest
+    ) -> ((ObservedBody) -> ObservedResponse)? {
+        let route = observed.route
+        var resource = RequestedResource(authority: observed.authority, url: observed.url, route: route)
+        if let tag { resource.scope = .private(tag) }
+        let audience = Audience.of(request: request, response: response.facts, policy: route.policy)
+        guard let offer = resource.offer(to: audience) else { return nil }
+        let chain: ChainKey? =
+            route.policy.scope == .private
+            ? resource.privateChain
+            : audience == .public
+                ? resource.publicChain : audience == .unlisted ? resource.unlistedChain : nil
+        if route.policy.scope == .private, chain == nil { return nil }
+        let variant = VariantKey.make(names: response.facts.varyNames, values: variantValue)
+        let unkept = unkeptReason(response)
+        let remaining = Int(
+            clamping: freshness(of: response).remainingSeconds(at: Int64(SystemClock.unixSeconds)))
+        let compression = context.configuration.compression
+        let settings = ObservedResponse.Settings(
+            preference: compression.preference, levels: compression.levels,
+            plainCodings: compression.codings.filter {
+                !$0.usesDictionary && facts.acceptEncoding.quality(of: $0) > 0
+            })
+        let fields = Self.judgedFields(response)
+        return { body in
+            ObservedResponse(
+                route: route, resource: key, request: request, facts: response.facts, audience: audience,
+                authority: observed.authority, url: observed.url, offer: offer, chain: chain,
+                variant: variant,
+                entityTag: response.head.headers.first(.etag).flatMap { EntityTag($0)?.opaque },
+                client: observed.client, address: observed.address,
+                lifeSeconds: unkept == nil ? max(0, remaining) : 0,
+                renewalSeconds: route.dictionary?.ttlSeconds ?? (remaining > 0 ? remaining : nil),
+                unkept: unkept, fields: fields, milliseconds: SystemClock.unixMilliseconds,
+                settings: settings,
+                body: body)
+        }
+    }
+
+    /// Returns the fields by which the doctor judges a response: of cookies the names, of an entity tag that it is there.
+    private static func judgedFields(_ response: UpstreamResponse) -> [String: String] {
+        let headers = response.head.headers
+        var fields: [String: String] = [:]
+        for name in [HeaderName.cacheControl, .vary, .expires, .lastModified, .age, .date] {
+            if let value = headers.joined(name) { fields[name.text.lowercased()] = String(value.prefix(256)) }
+        }
+        if headers.contains(.etag) { fields["etag"] = "\"\"" }
+        if !response.facts.setCookieNames.isEmpty {
+            fields["set-cookie"] = response.facts.setCookieNames.prefix(8).map { "\($0.prefix(64))=" }
+                .joined(separator: "\n")
+        }
+        return fields
+    }
+}

@@ -1,0 +1,78 @@
+internal import Primitives
+
+/// The processor time for observing, and the share of clients that it suffices for; a value.
+///
+/// Each client is observed completely or not at all, so that its returns are seen. If time runs short, half of the
+/// observed clients are left out; they come back once there is plenty.
+struct ObservationBudget: Sendable {
+    /// The most halvings: one client in 4,096 is observed then.
+    static let halvingsMax = 12
+    /// The time between two changes of the share, in nanoseconds.
+    static let periodNanoseconds: Int64 = 10_000_000_000
+    /// The debt beyond which no work begins, in nanoseconds of allowance.
+    private static let debtNanoseconds: Int64 = 2_000_000_000
+
+    /// The share of one core.
+    var cpuShare: Double
+    /// The clients are those whose number is a multiple of two to this power.
+    private(set) var halvings = 0
+    /// The processor time since the start.
+    private(set) var spentNanoseconds: Int64 = 0
+    /// The time that may be spent; negative if too much was.
+    private var balance: Double
+    private var refilledAt: Int64
+    private var periodBegan: Int64
+    private var spentInPeriod: Int64 = 0
+
+    /// The allowance that is kept is that of a minute, so that a burst after silence is observed.
+    private static let keptNanoseconds = 60e9
+
+    init(cpuShare: Double, now: Int64) {
+        self.cpuShare = cpuShare
+        balance = Self.keptNanoseconds * cpuShare
+        refilledAt = now
+        periodBegan = now
+    }
+
+    /// The share of clients that is observed.
+    var clientShare: Double { 1 / Double(1 << halvings) }
+
+    /// Returns true if a client with this number is observed.
+    func observes(_ client: UInt64) -> Bool { client & ((1 << UInt64(halvings)) - 1) == 0 }
+
+    /// Adds the allowance of the time that has passed; returns true if work may begin.
+    ///
+    /// A little debt is allowed, since the share of clients follows.
+    mutating func mayBegin(now: Int64) -> Bool {
+        refill(now)
+        return balance > -Double(Self.debtNanoseconds) * cpuShare
+    }
+
+    /// Returns true if there is time left for work that may be left out.
+    mutating func hasPlenty(now: Int64) -> Bool {
+        refill(now)
+        return balance >= 0
+    }
+
+    /// Records processor time; changes the share of clients once per period.
+    mutating func charge(_ nanoseconds: Int64, now: Int64) {
+        refill(now)
+        balance -= Double(nanoseconds)
+        spentNanoseconds += nanoseconds
+        spentInPeriod += nanoseconds
+        guard now - periodBegan >= Self.periodNanoseconds else { return }
+        let used = Double(spentInPeriod) / Double(now - periodBegan)
+        if used > cpuShare {
+            halvings = min(halvings + 1, Self.halvingsMax)
+        } else if used < cpuShare / 4 {
+            halvings = max(halvings - 1, 0)
+        }
+        (periodBegan, spentInPeriod) = (now, 0)
+    }
+
+    private mutating func refill(_ now: Int64) {
+        guard now > refilledAt else { return }
+        balance = min(balance + Double(now - refilledAt) * cpuShare, Self.keptNanoseconds * cpuShare)
+        refilledAt = now
+    }
+}

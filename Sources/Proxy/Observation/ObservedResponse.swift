@@ -1,0 +1,138 @@
+internal import Dictionaries
+internal import HTTP
+internal import Primitives
+
+/// A complete response of an observed route, with the facts that decide what dictionaries would have done.
+struct ObservedResponse: Sendable {
+    /// The route as it would be with dictionaries.
+    let route: Route
+    let resource: ObservedRoutes.Key
+    /// The request, as if its client accepted every coding over a dictionary.
+    let request: RequestFacts
+    var facts: ResponseFacts
+    let audience: Audience
+    let authority: String
+    let url: PathAndQuery
+    /// The offer that the response would carry, and the chain that it would join; a personal response's chain has yet to be
+    /// made from its body.
+    let offer: UseAsDictionary
+    let chain: ChainKey?
+    let variant: String
+    /// The opaque-tag of the entity tag.
+    let entityTag: String?
+    /// The number of the client; nil if the client is unknown.
+    let client: UInt64?
+    let address: UInt128?
+    /// The seconds for which a browser keeps the response as a dictionary.
+    let lifeSeconds: Int
+    /// The seconds by which a client's dictionary is renewed; nil if no field says so.
+    let renewalSeconds: Int?
+    let unkept: UnkeptReason?
+    /// The fields that decide what browsers do, without values that may be personal.
+    let fields: [String: String]
+    let milliseconds: Int64
+    let settings: Settings
+    let body: ObservedBody
+
+    /// The settings of compression.
+    struct Settings: Sendable {
+        let preference: CodingPreference
+        let levels: CodingLevels
+        /// The codings without a dictionary that the client accepts.
+        let plainCodings: [ContentCoding]
+    }
+
+    var seconds: Int { Int(milliseconds / 1000) }
+    /// The time until which a client keeps the response, in milliseconds since 1970.
+    var expiry: Int64 { milliseconds + 1000 * Int64(min(lifeSeconds, 1 << 32)) }
+
+    /// Returns the key of the version that a body would be; nil without keys.
+    func key(of digest: Digest, _ keys: StoreKeys?) -> VersionKey? {
+        if let chain { return VersionKey(chain: chain, url: url.text, variant: variant) }
+        return keys?.personalChain(
+            authority: authority, match: offer.match, matchDest: offer.matchDest, digest: digest
+        ).map { VersionKey(chain: $0, url: url.path, variant: "") }
+    }
+
+    /// The key under which the client's dictionary is kept; nil for unknown clients.
+    var clientKey: ObservedClients.Key? {
+        client.map { client in
+            var hasher = Hasher()
+            hasher.combine(authority)
+            hasher.combine(offer.match)
+            return ObservedClients.Key(client: client, match: hasher.finalize())
+        }
+    }
+
+    /// The number of the URL whose versions follow each other; a person's own for personal responses.
+    var urlNumber: Int {
+        var hasher = Hasher()
+        hasher.combine(authority)
+        hasher.combine(url.text)
+        hasher.combine(variant)
+        if audience == .personal { hasher.combine(client) }
+        return hasher.finalize()
+    }
+}
+
+/// The copy of an observed body, as the upstream sent it; its memory is borrowed.
+final class ObservedBody: Sendable {
+    /// The memory is borrowed in steps of this size.
+    private static let stepBytes = 64 << 10
+
+    let bytes: [UInt8]
+    /// The upstream's coding; nil for none.
+    let coding: ContentCoding?
+    private let reserved: Int
+    private let budget: MemoryBudget
+
+    fileprivate init(_ bytes: [UInt8], _ coding: ContentCoding?, reserved: Int, _ budget: MemoryBudget) {
+        (self.bytes, self.coding, self.reserved, self.budget) = (bytes, coding, reserved, budget)
+    }
+
+    /// Returns no body, for a response without one.
+    static func none(_ budget: MemoryBudget) -> ObservedBody { ObservedBody([], nil, reserved: 0, budget) }
+
+    deinit { budget.release(reserved) }
+
+    /// Returns the body without the upstream's coding; nil if it is malformed or too long.
+    func decoded(bytesMax: Int) -> [UInt8]? {
+        guard let coding else { return bytes.count <= bytesMax ? bytes : nil }
+        let bytes = bytes
+        return try? Codec.decode(bytes.span, coding, limits: DecoderLimits(maxBytes: bytesMax))
+    }
+
+    /// A copy that is being made.
+    struct Copy: ~Copyable {
+        private var bytes: [UInt8] = []
+        private var reserved = 0
+        private let bytesMax: Int
+        private let coding: ContentCoding?
+        private let budget: MemoryBudget
+
+        init(_ coding: ContentCoding?, bytesMax: Int, memory budget: MemoryBudget) {
+            (self.coding, self.bytesMax, self.budget) = (coding, bytesMax, budget)
+        }
+
+        deinit { budget.release(reserved) }
+
+        /// Adds bytes; returns false if the body is too long or there is no memory.
+        mutating func append(_ piece: Span<UInt8>) -> Bool {
+            let count = bytes.count + piece.count
+            guard count <= bytesMax else { return false }
+            if count > reserved {
+                let more = max(count - reserved, ObservedBody.stepBytes)
+                guard budget.reserve(more) else { return false }
+                reserved += more
+            }
+            bytes.append(piece)
+            return true
+        }
+
+        /// Ends the copy.
+        mutating func take() -> ObservedBody {
+            defer { (bytes, reserved) = ([], 0) }
+            return ObservedBody(bytes, coding, reserved: reserved, budget)
+        }
+    }
+}

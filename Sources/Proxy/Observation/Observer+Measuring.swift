@@ -1,0 +1,244 @@
+internal import Dictionaries
+internal import Primitives
+
+// MARK: - An identified response is measured
+
+extension Observer {
+    /// Decides what a live route would have sent to this client, makes the delta if there is time, and counts it.
+    func finish(_ response: Identified, _ visit: ObservedClients.Visit, _ dictionary: Body?) {
+        let seen = response.seen
+        var held: ObservedClients.Held?
+        if case .holding(let found) = visit { held = found }
+        if let held { store.advertised(held.version, now: seen.seconds) }
+        let decision = decide(response, held, dictionary)
+        var delta: CodingJob.Result?
+        if decision.coding.usesDictionary, let held, let dictionary {
+            delta = code(response, over: dictionary, held.version, decision.coding)
+            if let delta, delta.obstacle == nil || delta.obstacle == .notShorter {
+                held.version.recordDelta(bytes: delta.coded?.count ?? response.body.count)
+            }
+        }
+        let obstacle = Offer.obstacle(
+            request: seen.request, response: response.facts, policy: seen.route.policy)
+        compare(response)
+        var offered: Dictionaries.Version?
+        if obstacle == nil { offered = offer(response, held, delta) }
+        keep(offered, response)
+        record(response, visit, decision, delta, obstacle, offered)
+    }
+
+    private func decide(
+        _ response: Identified, _ held: ObservedClients.Held?, _ dictionary: Body?
+    ) -> Decision {
+        var lookUp = DictionaryLookUp.noneOffered
+        if held != nil {
+            lookUp =
+                dictionary.map { .found(prefersDcb: DictionaryFit.prefersDcb(dictionary: $0)) } ?? .cold
+        }
+        return Negotiation.decide(
+            request: response.seen.request, response: response.facts, route: response.seen.route.policy,
+            dictionary: lookUp, serverPreference: response.seen.settings.preference)
+    }
+
+    // MARK: Deltas
+
+    /// Makes the delta that the client would get; nil for lack of time.
+    private func code(
+        _ response: Identified, over dictionary: Body, _ version: Dictionaries.Version,
+        _ coding: ContentCoding
+    ) -> CodingJob.Result? {
+        guard hasPlenty() else { return nil }
+        let seen = response.seen
+        var job = CodingJob(
+            bytes: response.body.bytes, newest: nil, needsDigest: true, coding: coding,
+            dictionary: dictionary,
+            scope: store.deltaScope(of: version.chainKey), route: seen.route, levels: seen.settings.levels,
+            resources: self.coding)
+        job.identity = .known(response.body, isNewest: response.isNewest)
+        guard let result = job.codedHere() else { return nil }
+        if let key = result.key, let address = seen.address,
+            self.coding.deltas.cache.recordPeer(address, of: key)
+        {
+            strengthen(key, response, over: dictionary, version)
+        }
+        return result
+    }
+
+    /// Has a delta that three clients would have got coded once more, as a live route does.
+    private func strengthen(
+        _ key: DeltaKey, _ response: Identified, over dictionary: Body, _ version: Dictionaries.Version
+    ) {
+        guard response.seen.chain != nil, max(dictionary.count, response.body.count) <= StrongestPass.bytesMax
+        else { return coding.deltas.cache.cancelStrongest(key) }
+        let resources = coding
+        coding.deltas.strengthen(
+            resources.strongestPass(
+                key, of: response.key, over: version, in: store, on: response.seen.route
+            ) { bytes, work in
+                self.timed { resources.memory.lend(bytes, to: work) } != nil
+            })
+    }
+
+    /// Returns the size in the best coding without a dictionary that the client accepts.
+    private func plainBytes(_ body: Body, _ settings: ObservedResponse.Settings) -> Int? {
+        let key = PlainKey(body: body.digest, codings: settings.plainCodings)
+        if let known = plainSizes.withLock({ $0.value(key) }) { return known }
+        let bytes = body.bytes
+        var best = bytes.count
+        for coding in settings.plainCodings {
+            let level =
+                settings.levels.isSlow(coding)
+                ? settings.levels.givenForStream(coding) : settings.levels.given(for: coding)
+            let options = EncoderOptions(bodyBytes: body.count, level: level)
+            let size = self.coding.memory.lend(Codec.memoryEstimate(for: coding, options: options)) {
+                try? Codec.encode(bytes.span, coding, options: options).count
+            }
+            guard let size else { return nil }
+            best = min(best, size ?? best)
+        }
+        plainSizes.withLock { $0.set(best, for: key) }
+        return best
+    }
+
+    /// Measures a few deltas that show what `covers` the route should have: over the version before, and over the body of
+    /// another URL.
+    private func compare(_ response: Identified) {
+        let seen = response.seen
+        guard seen.audience != .personal, !response.isNewest, hasPlenty() else { return }
+        let url = seen.urlNumber
+        let (own, across, last) = routes.withLock { routes in
+            let tally = routes.tallies[seen.resource]
+            return (tally?.own.count ?? 0, tally?.across.count ?? 0, tally?.last)
+        }
+        if own < ObservedTally.samplesMax, let former = response.former,
+            let sizes = sizes(response, over: former)
+        {
+            routes.withLock {
+                $0.change(seen.resource) { $0.own.add(deltaBytes: sizes.delta, plainBytes: sizes.plain) }
+            }
+        }
+        if across < ObservedTally.samplesMax, let last, last.url != url,
+            let sizes = sizes(response, over: last.version)
+        {
+            routes.withLock {
+                $0.change(seen.resource) { $0.across.add(deltaBytes: sizes.delta, plainBytes: sizes.plain) }
+            }
+        }
+    }
+
+    private func sizes(
+        _ response: Identified, over version: Dictionaries.Version
+    ) -> (delta: Int, plain: Int)? {
+        guard let dictionary = store.hotBody(of: version), dictionary.digest != response.body.digest,
+            let plain = plainBytes(response.body, response.seen.settings)
+        else { return nil }
+        let outcome = coding.deltas.makeOnce(
+            response.body.bytes, over: dictionary, .dcz, in: store.deltaScope(of: version.chainKey))
+        return switch outcome {
+        case .coded(let bytes): (bytes.count, plain)
+        case .notShorter: (response.body.count, plain)
+        case .failed: nil
+        }
+    }
+
+    // MARK: Offers
+
+    /// Makes the body a version if a live route would; returns the version that the client would be offered.
+    private func offer(
+        _ response: Identified, _ held: ObservedClients.Held?, _ delta: CodingJob.Result?
+    ) -> Dictionaries.Version? {
+        let (seen, key, digest) = (response.seen, response.key, response.body.digest)
+        let reader = store.reader()
+        if response.isNewest,
+            let newest = reader.newest(key, digest: digest, etag: seen.entityTag)
+        {
+            store.offered(newest, over: held?.version, now: seen.seconds)
+            return newest
+        }
+        let isKnown = reader.version(key, digest: digest) != nil
+        guard isKnown || isRenewed(response, held, delta) || held?.version.recordUnkept(digest) == true else {
+            guard let same = reader.version(chain: key.chainKey, digest: digest) else { return nil }
+            store.offered(same, over: held?.version, now: seen.seconds)
+            return same
+        }
+        return try? store.admit(
+            VersionCandidate(
+                response.body, key: key, policy: policy(for: response), etag: seen.entityTag,
+                contentType: response.facts.contentType),
+            over: held?.version, now: seen.seconds)
+    }
+
+    private func isRenewed(
+        _ response: Identified, _ held: ObservedClients.Held?, _ delta: CodingJob.Result?
+    ) -> Bool {
+        guard let version = held?.version else { return true }
+        let deltaBytes = delta.map { $0.coded?.count ?? response.body.count } ?? version.lastDeltaBytes
+        return Renewal(
+            of: version, lifeSeconds: response.seen.renewalSeconds, deltaBytes: deltaBytes,
+            now: response.seen.seconds
+        ).isDue
+    }
+
+    private func policy(for response: Identified) -> AdmissionPolicy {
+        var policy = response.seen.route.admission
+        if response.key.chainKey.scope.isPrivate {
+            policy.startsInProbation = false
+            policy.network = response.seen.address.map { UInt16(truncatingIfNeeded: $0.hashValue) }
+        }
+        return policy
+    }
+
+    /// Records what the client holds from now on.
+    private func keep(_ offered: Dictionaries.Version?, _ response: Identified) {
+        let seen = response.seen
+        guard let key = seen.clientKey else { return }
+        clients.withLock { clients in
+            guard let offered else { return clients.keepNothing(.nothing, for: key) }
+            guard seen.lifeSeconds > 0 else { return clients.keepNothing(.unkept, for: key) }
+            let held = ObservedClients.Held(
+                version: offered, digest: response.body.digest, expiry: seen.expiry, number: response.number,
+                url: seen.urlNumber)
+            clients.keep(held, for: key)
+        }
+    }
+
+    // MARK: Totals
+
+    private func record(
+        _ response: Identified, _ visit: ObservedClients.Visit, _ decision: Decision,
+        _ delta: CodingJob.Result?, _ obstacle: Reason?, _ offered: Dictionaries.Version?
+    ) {
+        let seen = response.seen
+        // A delta that is no shorter is not sent.
+        let wouldBeDelta = decision.coding.usesDictionary && delta?.obstacle == nil
+        let plainBytes = delta?.coded == nil ? nil : self.plainBytes(response.body, seen.settings)
+        routes.withLock { routes in
+            routes.change(seen.resource) { tally in
+                tally.responses += 1
+                tally.bodyBytes += response.body.count
+                tally.add(url: seen.url)
+                tally.fields = seen.fields
+                tally.lifeSeconds = min(tally.lifeSeconds ?? .max, seen.lifeSeconds)
+                if !response.isNewest { tally.versions += 1 }
+                if seen.request.hasAuthorization || seen.request.hasCookie { tally.credentials += 1 }
+                if let reason = obstacle { tally.obstacles[reason, default: 0] += 1 }
+                if let unkept = seen.unkept { tally.unkept[unkept, default: 0] += 1 }
+                switch visit {
+                case .first: break
+                case .again(let lack):
+                    tally.returns += 1
+                    tally.lacks[lack, default: 0] += 1
+                case .holding(let held):
+                    tally.returns += 1
+                    if wouldBeDelta { tally.deltas += 1 }
+                    if let coded = delta?.coded, let plainBytes {
+                        let isSameURL = held.url == seen.urlNumber
+                        let back = isSameURL ? max(0, response.number - held.number) : 1
+                        tally.add((coded.count, plainBytes), versionsBack: back)
+                    }
+                }
+                if seen.audience != .personal, let offered { tally.last = (seen.urlNumber, offered) }
+            }
+        }
+    }
+}

@@ -1,0 +1,183 @@
+internal import Dictionaries
+internal import Primitives
+
+/// Measures what dictionaries would save on observed routes, beside the traffic.
+///
+/// It admits bodies to the store as a live route does, decides what each client would hold, and makes the deltas that
+/// clients would get, by the same functions. All of that runs on the pool that codes large bodies, within a budget of
+/// processor time, and only while the pool has little else to do. Safe from any thread.
+final class Observer: Sendable {
+    /// With more bytes waiting, the pool is for responses alone.
+    private static let waitingBytesMax = 4 << 20
+
+    let memory: MemoryBudget
+    let store: DictionaryStore
+    let coding: CodingResources
+    let budget: Guarded<ObservationBudget>
+    let clients = Guarded(ObservedClients())
+    let routes = Guarded(ObservedRoutes())
+    let plainSizes = Guarded(FadingTable<PlainKey, Int>(countMax: 4_096))
+    let startNanoseconds = SystemClock.monotonicNanoseconds
+    /// Makes the numbers of clients; it is never stored.
+    private let seed = UInt64.random(in: .min ... .max)
+
+    struct PlainKey: Hashable, Sendable {
+        let body: Digest
+        let codings: [ContentCoding]
+    }
+
+    init(store: DictionaryStore, coding: CodingResources, _ settings: Configuration.Observe) {
+        self.store = store
+        self.coding = coding
+        memory = MemoryBudget(bytes: settings.memory)
+        budget = Guarded(ObservationBudget(cpuShare: settings.cpuShare, now: startNanoseconds))
+    }
+
+    /// Adopts other settings.
+    func adopt(_ settings: Configuration.Observe) {
+        memory.resize(to: settings.memory)
+        budget.withLock { $0.cpuShare = settings.cpuShare }
+    }
+
+    // MARK: On the loop
+
+    /// Returns the number of a client, by what tells it from others; without this process's key it tells nothing.
+    func number(of parts: some Sequence<[UInt8]>) -> UInt64 {
+        var hasher = Hasher()
+        hasher.combine(seed)
+        for part in parts { hasher.combine(part) }
+        return UInt64(bitPattern: Int64(hasher.finalize()))
+    }
+
+    /// Returns true if a client is among those that are observed.
+    func observes(_ client: UInt64?) -> Bool {
+        budget.withLock { client.map($0.observes) ?? ($0.halvings == 0) }
+    }
+
+    /// Counts a response that can neither use nor become a dictionary.
+    func count(_ obstacle: Reason, of key: ObservedRoutes.Key, fields: [String: String]) {
+        routes.withLock {
+            $0.change(key) { tally in
+                tally.responses += 1
+                tally.obstacles[obstacle, default: 0] += 1
+                tally.fields = fields
+            }
+        }
+    }
+
+    func countSkipped(_ key: ObservedRoutes.Key) {
+        routes.withLock { $0.change(key) { $0.skipped += 1 } }
+    }
+
+    /// Has a response measured, or leaves it out.
+    func submit(_ seen: ObservedResponse) {
+        let mayBegin = budget.withLock { $0.mayBegin(now: SystemClock.monotonicNanoseconds) }
+        guard mayBegin, coding.pool.waitingBytes <= Self.waitingBytesMax,
+            coding.pool.submit(bytes: seen.body.bytes.count, { self.begin(seen) })
+        else { return countSkipped(seen.resource) }
+    }
+
+    /// Records that a client was told that it holds the current response, which renews its dictionary.
+    func confirm(_ seen: ObservedResponse) {
+        guard let tag = seen.entityTag, let chain = seen.chain, let client = seen.clientKey,
+            Offer.obstacle(request: seen.request, response: seen.facts, policy: seen.route.policy) == nil
+        else { return }
+        let key = VersionKey(chain: chain, url: seen.url.text, variant: seen.variant)
+        guard let version = store.reader().version(key, etag: tag) else { return }
+        store.touch(version, now: seen.seconds)
+        clients.withLock { clients in
+            guard case .holding(let held) = clients.visit(client, nowMilliseconds: seen.milliseconds),
+                held.version.id == version.id
+            else { return }
+            let renewed = ObservedClients.Held(
+                version: version, digest: held.digest, expiry: seen.expiry, number: held.number, url: held.url
+            )
+            clients.keep(renewed, for: client)
+        }
+    }
+
+    // MARK: On the pool
+
+    /// A response whose body is identified.
+    struct Identified: Sendable {
+        let seen: ObservedResponse
+        let facts: ResponseFacts
+        let key: VersionKey
+        let body: Body
+        let isNewest: Bool
+        /// The version before, if the body is another one.
+        let former: Dictionaries.Version?
+        let number: Int
+    }
+
+    private func begin(_ seen: ObservedResponse) {
+        timed {
+            guard let identified = identify(seen) else { return }
+            let visit = visit(seen)
+            guard case .holding(let held) = visit else { return finish(identified, visit, nil) }
+            if let body = store.hotBody(of: held.version) { return finish(identified, visit, body) }
+            // The loader's queue must not be kept.
+            store.load(held.version) { body in
+                let isTaken = self.coding.pool.submit(bytes: seen.body.bytes.count, isPromised: true) {
+                    self.timed { self.finish(identified, visit, body) }
+                }
+                if !isTaken { self.countSkipped(seen.resource) }
+            }
+        }
+    }
+
+    /// Runs work and charges its processor time.
+    func timed<Result>(_ work: () -> Result) -> Result {
+        let begin = SystemClock.threadNanoseconds
+        defer { charge(SystemClock.threadNanoseconds - begin) }
+        return work()
+    }
+
+    private func charge(_ nanoseconds: Int64) {
+        budget.withLock { $0.charge(nanoseconds, now: SystemClock.monotonicNanoseconds) }
+    }
+
+    func hasPlenty() -> Bool {
+        budget.withLock { $0.hasPlenty(now: SystemClock.monotonicNanoseconds) }
+    }
+
+    /// Compares a body with the newest version, else hashes it; counts and drops one that cannot become a version.
+    private func identify(_ seen: ObservedResponse) -> Identified? {
+        var facts = seen.facts
+        guard let bytes = seen.body.decoded(bytesMax: seen.route.policy.bodyBytesMax) else {
+            count(.ineligibleSize, of: seen.resource, fields: seen.fields)
+            return nil
+        }
+        facts.coding = .none
+        facts.bodyBytes = bytes.count
+        facts.isBodyWhole = true
+        let policy = seen.route.policy
+        if let reason = Admission.obstacle(request: seen.request, response: facts, policy: policy) {
+            count(reason, of: seen.resource, fields: seen.fields)
+            return nil
+        }
+        let reader = store.reader()
+        let former = seen.chain.flatMap {
+            reader.newest(VersionKey(chain: $0, url: seen.url.text, variant: seen.variant))
+        }
+        let newest = former.flatMap { $0.bytes == bytes.count ? store.hotBody(of: $0) : nil }
+        let isSame = newest?.hasBytes(bytes) ?? false
+        let body = isSame ? newest ?? Body(bytes) : Body(bytes)
+        guard let key = seen.key(of: body.digest, store.keys) else { return nil }
+        let number = clients.withLock { $0.number(of: body.digest, url: seen.urlNumber) }
+        return Identified(
+            seen: seen, facts: facts, key: key, body: body, isNewest: isSame, former: isSame ? nil : former,
+            number: number)
+    }
+
+    /// Returns what the client would hold, as far as the store has it still.
+    private func visit(_ seen: ObservedResponse) -> ObservedClients.Visit {
+        guard let key = seen.clientKey else { return .first }
+        let visit = clients.withLock { $0.visit(key, nowMilliseconds: seen.milliseconds) }
+        guard case .holding(let held) = visit else { return visit }
+        let version = store.reader().version(chain: held.version.chainKey, digest: held.digest)
+        // Only bodies for all clients serve as dictionaries of responses for all clients.
+        let isUsable = version?.chainKey.scope == .public || seen.audience != .public
+        return version?.id == held.version.id && isUsable ? visit : .again(.evicted)
+    }
+}
