@@ -71,7 +71,6 @@ struct DecisionTests {
         -> RedisSettings
     {
         var settings = RedisSettings(address: .host("a.test", port: 6379))
-        settings.password = password
         settings.user = user
         settings.database = database
         return settings
@@ -86,7 +85,7 @@ struct DecisionTests {
     }
 
     @Test func `HELLO carries user and password, and SELECT the database`() {
-        var greeting = RedisGreeting(Self.settings(password: "p", user: "u", database: 3))
+        var greeting = RedisGreeting(Self.settings(user: "u", database: 3), password: "p")
         #expect(greeting.hello == RedisCommand("HELLO", "3", "AUTH", "u", "p", "SETNAME", "dictum"))
         let facts = Self.hello("server", "redis", "version", "7.0.15", "mode", "standalone", "role", "master")
         let selection = greeting.next(facts)
@@ -99,7 +98,7 @@ struct DecisionTests {
     }
 
     @Test func `a server without HELLO gets AUTH, and speaks RESP2`() {
-        var greeting = RedisGreeting(Self.settings(password: "p"))
+        var greeting = RedisGreeting(Self.settings(), password: "p")
         let authentication = greeting.next(Self.error("ERR", "unknown command 'HELLO'"))
         #expect(authentication == .send([RedisCommand("AUTH", "p")]))
         let end = greeting.next(.status(Array("OK".utf8)))
@@ -111,7 +110,7 @@ struct DecisionTests {
         ("MOVED", "cluster"), ("EVIL", "EVIL x"),
     ])
     func `a refusal says what to do`(code: String, words: String) {
-        var greeting = RedisGreeting(Self.settings(password: "secret"))
+        var greeting = RedisGreeting(Self.settings(), password: "secret")
         guard case .refused(let text) = greeting.next(Self.error(code)) else {
             Issue.record("\(code) is not refused")
             return
@@ -122,7 +121,7 @@ struct DecisionTests {
 
     @Test(arguments: ["cluster", "sentinel"])
     func `clusters and sentinels are refused with words`(mode: String) {
-        var greeting = RedisGreeting(Self.settings())
+        var greeting = RedisGreeting(Self.settings(), password: nil)
         guard case .refused(let text) = greeting.next(Self.hello("server", "redis", "mode", mode)) else {
             Issue.record("\(mode) is not refused")
             return

@@ -160,6 +160,18 @@ enum TLSFile {
     }
 }
 
+/// Files with a secret.
+package enum SecretFile {
+    /// Returns the first line of a file, without its end; an empty one is an error.
+    package static func firstLine(of path: String) throws(TLSError) -> String {
+        let line = try TLSFile.read(path).prefix { $0 != 10 && $0 != 13 }
+        guard !line.isEmpty, let text = String(validating: line, as: UTF8.self) else {
+            throw TLSError(path, "has no text in its first line")
+        }
+        return text
+    }
+}
+
 /// The identity of a file's content; unequal stamps mean that the file has changed.
 struct TLSFileStamp: Equatable, Sendable {
     private let inode: UInt64

@@ -15,6 +15,8 @@ extension Configuration {
         package var keyFile: String?
         /// The part of `maxSize` for private versions; nil for a quarter.
         package var privateMaxSize: Int?
+        /// The server that several proxies share their dictionaries through; nil for none.
+        package var shared: SharedStore?
 
         /// The key file in use; nil for a store in memory without `key_file`, which makes a temporary key.
         package var keyFileInUse: String? { keyFile ?? (path == ":memory:" ? nil : path + ".key") }
@@ -60,6 +62,12 @@ extension Settings {
             The part of max_size for personal dictionaries, compressed, with 1 KiB of overhead each. The default is a \
             quarter. They do not count towards max_chains. If space is short, those of the client addresses (IPv6: /64) with \
             the most bytes go first.
+            """),
+        .sectionOrText(
+            "shared", \.shared, sharedStore, fresh: Configuration.SharedStore(), text: "url",
+            onReload: .atNextStart,
+            """
+            A Redis or Valkey server through which several proxies share their dictionaries: a URL, or a mapping. Each             proxy keeps its own store too, and works without the server. See deploy/FLEET.md.
             """),
     ]
 }

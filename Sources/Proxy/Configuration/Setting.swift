@@ -92,12 +92,15 @@ struct Setting<Target>: Sendable {
 
     /// Makes a section of further settings that may also be `off` (nil) or `on` (all defaults).
     ///
-    /// - Parameter fresh: The defaults of the section.
+    /// - Parameters:
+    ///   - fresh: The defaults of the section.
+    ///   - text: The key of the setting that another word than `off` stands for; nil for `on`.
     static func sectionOrOff<Value: Sendable>(
         _ key: String, _ path: any WritableKeyPath<Target, Value?> & Sendable, _ settings: [Setting<Value>],
-        fresh: Value, _ prose: String
+        fresh: Value, text: String? = nil, _ prose: String
     ) -> Setting {
-        let expectation = "on, off, or a mapping of " + settings.map(\.key).listed
+        let word = text.flatMap { key in settings.first { $0.key == key }?.expectation } ?? "on"
+        let expectation = "\(word), off, or a mapping of " + settings.map(\.key).listed
         return Setting(
             key: key, prose: prose, expectation: expectation, isRequired: false,
             keys: { settings.keys($0, below: key) },
@@ -112,8 +115,14 @@ struct Setting<Target>: Sendable {
                 }
                 var value = target[keyPath: path] ?? fresh
                 var node = entry.value
-                if case .scalar(let text) = node.content, text.saysOn {
-                    node = ConfigurationNode(position: node.position, content: .nothing, textColumn: nil)
+                if case .scalar(let given) = node.content {
+                    if let text {
+                        let inner = ConfigurationNode.Entry(key: text, position: node.position, value: node)
+                        node = ConfigurationNode(
+                            position: node.position, content: .mapping([inner]), textColumn: nil)
+                    } else if given.saysOn {
+                        node = ConfigurationNode(position: node.position, content: .nothing, textColumn: nil)
+                    }
                 }
                 reader.read(node, by: settings, into: &value, expected: expectation)
                 target[keyPath: path] = value
@@ -124,6 +133,23 @@ struct Setting<Target>: Sendable {
                     ReferenceLine.lines(of: settings, in: value ?? fresh), isItem: false,
                     isGiven: value != nil)
             })
+    }
+
+    /// Makes a section that may also be `off` (nil) or a text, and that takes effect as a whole.
+    ///
+    /// - Parameter text: The key of the setting that the text stands for.
+    static func sectionOrText<Value: Sendable & Equatable>(
+        _ key: String, _ path: any WritableKeyPath<Target, Value?> & Sendable, _ settings: [Setting<Value>],
+        fresh: Value, text: String, onReload: ReloadEffect, _ prose: String
+    ) -> Setting {
+        let section = sectionOrOff(key, path, settings, fresh: fresh, text: text, prose)
+        return Setting(
+            key: key, prose: prose, expectation: section.expectation, isRequired: false,
+            keys: { $0 == onReload ? [key] : [] },
+            changes: { effect, former, new in
+                effect == onReload && former[keyPath: path] != new[keyPath: path] ? [key] : []
+            },
+            read: section.read, sample: section.sample)
     }
 
     /// Makes a list of sections, which replaces the default list.

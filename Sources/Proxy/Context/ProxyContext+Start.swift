@@ -1,5 +1,6 @@
 package import Dictionaries
 internal import Glibc
+internal import Redis
 
 extension ProxyContext {
     /// Opens the store and resolves the names of the upstreams; blocks.
@@ -36,7 +37,10 @@ extension ProxyContext {
         }
         return try ProxyContext(
             configuration: configuration, store: store, loopCount: loopCount, upstreams: upstreams,
-            compressionPool: CompressionPool(width: loopCount), report: log, links: links)
+            compressionPool: CompressionPool(width: loopCount), report: log,
+            redis: settings.shared?.redis.map { redis in
+                RedisClient(settings: redis) { report in log(report.event) }
+            }, links: links)
     }
 
     /// Reads or creates the store's key if a route needs dictionaries.
@@ -77,5 +81,15 @@ extension ProxyContext {
         guard !isThere, !isWritable else { return nil }
         log(.warning("the key file \(file) cannot be made: personal dictionaries last until the next start"))
         return try StoreKeyFile.temporaryKeys()
+    }
+}
+
+extension RedisReport {
+    /// The message for the log.
+    var event: OperatorEvent {
+        switch self {
+        case .info(let text): .info(text)
+        case .warning(let text): .warning(text)
+        }
     }
 }

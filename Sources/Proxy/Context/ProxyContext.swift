@@ -2,6 +2,7 @@ package import Dictionaries
 internal import Dispatch
 internal import HTTP
 internal import Primitives
+internal import Redis
 
 /// The state that all loops share under one configuration; safe from any thread.
 ///
@@ -31,10 +32,10 @@ package final class ProxyContext: Sendable {
     convenience init(
         configuration: Configuration, store: DictionaryStore, loopCount: Int, upstreams: ResolvedUpstreams,
         compressionPool: CompressionPool, report: @escaping @Sendable (OperatorEvent) -> Void = { _ in },
-        links: LinkTerms = .init()
+        redis: RedisClient? = nil, links: LinkTerms = .init()
     ) throws(StartError) {
         let shared = SharedParts(
-            store: store, loopCount: loopCount, compressionPool: compressionPool,
+            store: store, redis: redis, loopCount: loopCount, compressionPool: compressionPool,
             compression: configuration.compression, observe: configuration.observe,
             resolver: upstreams.resolver, report: report, links: links)
         try self.init(configuration, upstreams, shared, after: nil)

@@ -1,6 +1,7 @@
 internal import Dictionaries
 internal import Dispatch
 internal import HTTP
+internal import Redis
 internal import Synchronization
 
 /// The parts of a proxy that outlive reloads: the store, the budgets and the caches.
@@ -8,6 +9,8 @@ internal import Synchronization
 /// Safe from any thread.
 final class SharedParts: Sendable {
     let store: DictionaryStore
+    /// The client of the store that several proxies share, if there is one.
+    let redis: RedisClient?
     let loopCount: Int
     let resolver: NameResolver
     let coding: CodingResources
@@ -38,12 +41,13 @@ final class SharedParts: Sendable {
     let report: @Sendable (OperatorEvent) -> Void
 
     init(
-        store: DictionaryStore, loopCount: Int, compressionPool: CompressionPool,
+        store: DictionaryStore, redis: RedisClient?, loopCount: Int, compressionPool: CompressionPool,
         compression: Configuration.Compression, observe: Configuration.Observe, resolver: NameResolver,
         report: @escaping @Sendable (OperatorEvent) -> Void,
         links: LinkTerms
     ) {
         self.store = store
+        self.redis = redis
         self.loopCount = max(1, loopCount)
         self.resolver = resolver
         self.report = report

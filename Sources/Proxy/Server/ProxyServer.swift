@@ -2,6 +2,7 @@ internal import Dictionaries
 internal import Dispatch
 package import HTTP
 internal import Primitives
+internal import Redis
 
 /// A running proxy with its loops, its listeners and its store.
 ///
@@ -81,6 +82,7 @@ package final class ProxyServer: Sendable {
                 }
             }
         }
+        context.shared.redis?.start()
         startAdmin(adminSocket)
     }
 
@@ -256,6 +258,7 @@ package final class ProxyServer: Sendable {
         for part in parts where !part.loop.join(milliseconds: areLoopsOver ? Self.stuckMilliseconds : 0) {
             areLoopsOver = false
         }
+        context.shared.redis?.stop()
         adminLoop.stop()
         let isAdminOver = adminLoop.join(milliseconds: Self.stuckMilliseconds)
         return closeStore(isWaiting: areLoopsOver && isAdminOver)

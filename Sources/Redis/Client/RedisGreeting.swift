@@ -11,17 +11,22 @@ struct RedisGreeting {
     private enum Phase { case hello, authentication, database }
 
     private let settings: RedisSettings
+    private let password: String?
     private var phase = Phase.hello
     private var facts = RedisServerFacts()
 
-    init(_ settings: RedisSettings) { self.settings = settings }
+    /// - Parameter password: The password in use, whether the settings or a file have it.
+    init(_ settings: RedisSettings, password: String?) {
+        self.settings = settings
+        self.password = password
+    }
 
     /// The first step.
     ///
     /// HELLO authenticates before the server looks at the rest of it.
     var hello: RedisCommand {
         var words = ["3"]
-        if let password = settings.password { words += ["AUTH", settings.user ?? "default", password] }
+        if let password { words += ["AUTH", settings.user ?? "default", password] }
         return RedisCommand("HELLO", (words + ["SETNAME", "dictum"]).map { Array($0.utf8) })
     }
 
@@ -50,7 +55,7 @@ struct RedisGreeting {
         guard ["ERR", "NOPROTO", "NOPERM"].contains(error.code) else {
             return .refused(error.connectionFault ?? Self.words(error))
         }
-        guard let password = settings.password else { return select() }
+        guard let password else { return select() }
         phase = .authentication
         let words = (settings.user.map { [$0] } ?? []) + [password]
         return .send([RedisCommand("AUTH", words.map { Array($0.utf8) })])

@@ -59,7 +59,7 @@ final class RedisLane: Handler {
         self.client = client
         self.owner = owner
         self.core = core
-        greeting = RedisGreeting(client.settings)
+        greeting = RedisGreeting(client.settings, password: nil)
         token = core.add(self)
     }
 
@@ -85,6 +85,7 @@ final class RedisLane: Handler {
         case .failure(let failure): fail(failure.text)
         case .success(let target):
             phase = .connecting
+            greeting = RedisGreeting(client.settings, password: target.password)
             // Another address of the name at each attempt.
             let endpoint = target.endpoints[attempts % target.endpoints.count]
             attempts += 1
@@ -170,7 +171,6 @@ final class RedisLane: Handler {
         connection = nil
         hasHeard = false
         parser = RESPParser()
-        greeting = RedisGreeting(client.settings)
         var lost: [Waiting] = []
         swap(&lost, &waiting)
         for batch in lost { end(batch, .failure(.lost)) }

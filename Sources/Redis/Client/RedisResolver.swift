@@ -11,6 +11,7 @@ final class RedisResolver: Sendable {
         /// The name that the certificate must have.
         let host: String
         let tls: TLSClientContext?
+        let password: String?
     }
 
     struct Failure: Error {
@@ -32,7 +33,7 @@ final class RedisResolver: Sendable {
         }
     }
 
-    // Read again for each connection, so that a new authority needs no restart.
+    // Files are read again for each connection, so that a new authority or password needs no restart.
     private static func target(of settings: RedisSettings) throws(Failure) -> Target {
         let tls: TLSClientContext?
         do throws(TLSError) {
@@ -40,12 +41,23 @@ final class RedisResolver: Sendable {
         } catch {
             throw Failure(text: "TLS: \(error.text)")
         }
+        let password = try password(settings)
         switch settings.address {
-        case .unix(let path): return Target(endpoints: [.unix(path: path)], host: "localhost", tls: tls)
+        case .unix(let path):
+            return Target(endpoints: [.unix(path: path)], host: "localhost", tls: tls, password: password)
         case .host(let host, let port):
             let endpoints = Endpoint.resolve(host: host, port: port)
             guard !endpoints.isEmpty else { throw Failure(text: "the name \(host) has no address") }
-            return Target(endpoints: endpoints, host: host, tls: tls)
+            return Target(endpoints: endpoints, host: host, tls: tls, password: password)
+        }
+    }
+
+    private static func password(_ settings: RedisSettings) throws(Failure) -> String? {
+        guard let file = settings.passwordFile else { return settings.password }
+        do throws(TLSError) {
+            return try SecretFile.firstLine(of: file)
+        } catch {
+            throw Failure(text: "the password file \(error.text)")
         }
     }
 }

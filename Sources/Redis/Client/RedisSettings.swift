@@ -16,6 +16,8 @@ package struct RedisSettings: Sendable, Equatable {
     package var user: String?
     /// The password; nil for a server without one.
     package var password: String?
+    /// The file that has the password in its first line, in place of `password`; it is read for each connection.
+    package var passwordFile: String?
     package var database = 0
     /// The text before every key, without the version of the schema.
     package var keyPrefix = "dictum"

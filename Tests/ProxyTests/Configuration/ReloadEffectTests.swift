@@ -16,6 +16,7 @@ internal import Testing
         new.store.writeRate += 1
         new.store.keyFile = "other.key"
         new.store.privateMaxSize = 1 << 20
+        new.store.shared = Configuration.SharedStore()
         new.compression.preparedMemory += 1
         new.compression.deltaMemory += 1
         new.compression.verify = .always

@@ -1,0 +1,96 @@
+internal import HTTP
+package import Redis
+
+extension Configuration {
+    /// The server that several proxies share their dictionaries through.
+    package struct SharedStore: Sendable, Equatable {
+        /// The server; nil while its URL is missing or invalid.
+        package var server: RedisSettings?
+        /// The text before every key.
+        package var keyPrefix = "dictum"
+        /// The longest time that a request waits for a reply.
+        package var timeout = 20
+        /// The PEM file of the authorities; nil for those of the system.
+        package var authority: String?
+        /// The file with the password; nil for none.
+        package var passwordFile: String?
+
+        /// The settings of its client; nil while the URL is missing or invalid.
+        package var redis: RedisSettings? {
+            guard var redis = server else { return nil }
+            redis.keyPrefix = keyPrefix
+            redis.timeout = timeout
+            redis.tls.authority = authority
+            redis.passwordFile = passwordFile
+            return redis
+        }
+    }
+}
+
+extension Settings {
+    static let sharedStore: [Setting<Configuration.SharedStore>] = [
+        .value(
+            "url", \.server, .redisURL, required: true, example: "redis://127.0.0.1:6379",
+            onReload: .atNextStart,
+            """
+            The server: Redis 7 or Valkey 8, not a Sentinel and not a cluster. rediss:// speaks TLS. The user needs the \
+            rights that deploy/FLEET.md lists.
+            """),
+        .value(
+            "password_file", \.passwordFile, .pathOrNone, example: "/etc/dictum/redis.password",
+            onReload: .atNextStart,
+            """
+            The file whose first line is the password, in place of one in the URL. Dictum reads it again for each \
+            connection.
+            """),
+        .value(
+            "ca", \.authority, .pathOrNone, example: "/etc/dictum/tls/redis-ca.pem", onReload: .atNextStart,
+            "The trusted authorities for rediss://, in PEM. Without it, those of the system are trusted."),
+        .value(
+            "key_prefix", \.keyPrefix, .keyPrefix, onReload: .atNextStart,
+            """
+            The beginning of every key, before the version of the key schema. Fleets that share nothing but the server \
+            need different ones.
+            """),
+        .value(
+            "timeout", \.timeout, .duration(1...1_000), onReload: .atNextStart,
+            """
+            The longest time that a response waits for the server. Dictum waits four times as long as 99 % of the recent \
+            replies took, at least 5 ms; then the response goes out without that dictionary.
+            """),
+    ]
+}
+
+extension SettingType where Value == RedisSettings? {
+    /// The URL of a Redis or Valkey server; error texts never quote it, since it may have a password.
+    static let redisURL = SettingType(
+        expectation: RedisSettings.urlExpectation,
+        read: { node, reader in
+            let expectation = RedisSettings.urlExpectation
+            guard case .scalar = node.content else {
+                reader.reportUnexpected(node, expected: expectation)
+                return nil
+            }
+            guard let text = reader.text(node, expected: expectation) else { return nil }
+            do throws(RedisURLMistake) {
+                return try RedisSettings(url: text)
+            } catch {
+                reader.report("\(error.text): expected \(expectation)", in: node, offset: 0)
+                return nil
+            }
+        },
+        write: { $0?.text ?? "" })
+}
+
+extension SettingType where Value == String {
+    /// The beginning of the keys in a shared store.
+    static let keyPrefix = word("1 to 64 letters, digits, or any of -_.:") { text in
+        1...64 ~= text.utf8.count
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+                default: "-_.:".utf8.contains(byte)
+                }
+            }
+    }
+}

@@ -1,0 +1,153 @@
+internal import Primitives
+
+extension RedisSettings {
+    /// The accepted URLs, in the words of error texts.
+    package static let urlExpectation =
+        "redis://[user[:password]@]host[:port][/database], the same with rediss:// for TLS, or unix:///path[?db=database]"
+
+    /// Parses a URL as Redis's own tools write it; throws a reason that quotes no password.
+    package init(url: String) throws(RedisURLMistake) {
+        let scheme = url.prefix { $0 != ":" }.lowercased()
+        let rest = url.dropFirst(scheme.count + 1)
+        guard rest.startIndex > url.startIndex, url.dropFirst(scheme.count).first == ":" else {
+            throw .notAURL
+        }
+        switch scheme {
+        case "redis", "rediss", "valkey", "valkeys":
+            guard rest.hasPrefix("//") else { throw .notAURL }
+            try self.init(authorityAndPath: rest.dropFirst(2))
+            usesTLS = scheme.hasSuffix("ss") || scheme == "valkeys"
+        case "unix", "redis+unix", "redis-socket": try self.init(socket: rest)
+        case let other where other.contains("sentinel"): throw .sentinel
+        case let other where other.contains("cluster"): throw .cluster
+        default: throw .notAURL
+        }
+    }
+
+    private init(authorityAndPath text: Substring) throws(RedisURLMistake) {
+        let authority = text.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+        let path = text[authority.endIndex...]
+        let (credentials, place) = Self.split(authority)
+        if place.contains(",") { throw .severalHosts }
+        guard let (host, port) = Self.hostAndPort(place) else { throw .badHost }
+        self.init(address: .host(host, port: port))
+        try adopt(credentials)
+        guard path.isEmpty || path.hasPrefix("/") else { throw .hasMore }
+        let number = path.dropFirst()
+        if !number.isEmpty { database = try Self.database(number) }
+    }
+
+    private init(socket text: Substring) throws(RedisURLMistake) {
+        // unix:/path and unix:///path, and unix://user:password@/path of redis-py.
+        var rest = text
+        var credentials: Substring?
+        if rest.hasPrefix("//") {
+            rest = rest.dropFirst(2)
+            let authority = rest.prefix { $0 != "/" }
+            guard authority.isEmpty || authority.hasSuffix("@") else { throw .badPath }
+            credentials = authority.isEmpty ? nil : authority.dropLast()
+            rest = rest[authority.endIndex...]
+        }
+        let encoded = rest.prefix { $0 != "?" }
+        let query = rest[encoded.endIndex...].dropFirst()
+        guard encoded.hasPrefix("/"), let path = Self.decoded(encoded), path.utf8.count < 108,
+            !path.utf8.contains(0)
+        else { throw .badPath }
+        self.init(address: .unix(path: path))
+        try adopt(credentials)
+        guard !query.isEmpty else { return }
+        guard query.hasPrefix("db=") else { throw .hasMore }
+        database = try Self.database(query.dropFirst(3))
+    }
+
+    /// Splits credentials off at the last `@`, since passwords are often not encoded.
+    private static func split(_ authority: Substring) -> (Substring?, Substring) {
+        guard let at = authority.lastIndex(of: "@") else { return (nil, authority) }
+        return (authority[..<at], authority[authority.index(after: at)...])
+    }
+
+    private mutating func adopt(_ credentials: Substring?) throws(RedisURLMistake) {
+        guard let credentials, !credentials.isEmpty else { return }
+        let name = credentials.prefix { $0 != ":" }
+        guard let user = Self.decoded(name),
+            let secret = Self.decoded(credentials[name.endIndex...].dropFirst())
+        else { throw .badCredentials }
+        self.user = user.isEmpty ? nil : user
+        password = secret.isEmpty ? nil : secret
+    }
+
+    private static func hostAndPort(_ text: Substring) -> (String, UInt16)? {
+        var host = text
+        var tail = Substring()
+        if text.hasPrefix("[") {
+            guard let end = text.firstIndex(of: "]") else { return nil }
+            host = text[text.index(after: text.startIndex)..<end]
+            tail = text[text.index(after: end)...]
+            guard host.contains(":") else { return nil }
+        } else {
+            host = text.prefix { $0 != ":" }
+            tail = text[host.endIndex...]
+        }
+        let isName = host.utf8.allSatisfy { 0x21...0x7E ~= $0 }
+        guard !host.isEmpty, host.utf8.count <= 253, isName else { return nil }
+        guard !tail.isEmpty else { return (String(host), 6379) }
+        guard tail.first == ":", let port = UInt16(tail.dropFirst()), port > 0 else { return nil }
+        return (String(host), port)
+    }
+
+    private static func database(_ text: Substring) throws(RedisURLMistake) -> Int {
+        guard let number = Int(text), 0...65_535 ~= number, text.utf8.allSatisfy({ 0x30...0x39 ~= $0 })
+        else { throw .badDatabase }
+        return number
+    }
+
+    /// Decodes `%XX`; nil for an invalid escape or text.
+    private static func decoded(_ text: Substring) -> String? {
+        var bytes: [UInt8] = []
+        var rest = Array(text.utf8)[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            guard let high = rest.popFirst(), let low = rest.popFirst(),
+                let value = UInt8(String([high, low].span), radix: 16)
+            else { return nil }
+            bytes.append(value)
+        }
+        return String(validating: bytes, as: UTF8.self)
+    }
+}
+
+/// A reason why a text is not the URL of a server.
+package enum RedisURLMistake: Error, Equatable, Sendable {
+    case notAURL
+    case badHost
+    case badPath
+    case badDatabase
+    case badCredentials
+    case hasMore
+    case sentinel
+    case cluster
+    case severalHosts
+
+    /// The reason in a few words.
+    package var text: String {
+        switch self {
+        case .notAURL: "not the URL of a Redis or Valkey server"
+        case .badHost: "the host or the port is invalid"
+        case .badPath: "the path of the socket is invalid, or longer than 107 bytes"
+        case .badDatabase: "the database is not a number"
+        case .badCredentials: "the user or the password has an invalid escape; write % as %25"
+        case .hasMore: "it has more than an address, such as a query"
+        case .sentinel:
+            """
+            Sentinel is not supported; name the server itself, or an address that follows the master, such as a virtual \
+            IP or HAProxy
+            """
+        case .cluster: "Redis Cluster is not supported; name a single Redis or Valkey server"
+        case .severalHosts:
+            "several hosts are not supported, nor are Sentinel and Redis Cluster; name one server"
+        }
+    }
+}
