@@ -73,6 +73,11 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Yams", package: "Yams"),
             ],
+            // The admin page, which the program has inside.
+            resources: [
+                .embedInCode("Admin/Page/admin.html"), .embedInCode("Admin/Page/admin.css"),
+                .embedInCode("Admin/Page/admin.js"),
+            ],
             swiftSettings: strict),
         .executableTarget(
             name: "dictum",

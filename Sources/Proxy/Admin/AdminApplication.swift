@@ -1,33 +1,21 @@
 internal import Dispatch
 internal import HTTP
 
-/// The admin listener: `/healthz`, `/readyz`, `/metrics`, `/report`, and the switch under `/dictionaries`.
+/// The admin listener: probes, metrics, the JSON API, the page that uses it, and the switch under `/dictionaries`.
 ///
-/// It has its own loop, so that it responds while another loop is stuck. Probes need no credentials; `AdminGuard`
-/// checks all other requests.
+/// It has its own loop, so that it responds while another loop is stuck. Probes and the page need no credentials;
+/// `AdminGuard` checks all other requests.
 final class AdminApplication: Application {
-    /// The resources of the listener.
-    private enum Resource: String {
-        case health = "/healthz"
-        case readiness = "/readyz"
-        case metrics = "/metrics"
-        case report = "/report"
-        case dictionaries = "/dictionaries"
-        case dictionariesOff = "/dictionaries/off"
-        case dictionariesOn = "/dictionaries/on"
-
-        var isChange: Bool { self == .dictionariesOff || self == .dictionariesOn }
-        var isProbe: Bool { self == .health || self == .readiness }
-    }
-
     private let status: AdminStatus
+    private let api: AdminAPI
     private let core: EventLoop.Core
     private let pulse: LoopPulse
-    /// Runs scrapes, because they wait for all loops and read system files.
+    /// Makes reports, because they wait for all loops and read system files.
     private let queue = DispatchQueue(label: "dictum.admin")
 
     init(status: AdminStatus, pulse: LoopPulse, core: EventLoop.Core) {
         self.status = status
+        api = AdminAPI(status: status)
         self.pulse = pulse
         self.core = core
     }
@@ -53,68 +41,45 @@ final class AdminApplication: Application {
     private func begin(
         _ head: RequestHead, _ framing: BodyFraming, _ exchange: AdminExchange, peer: Endpoint?
     ) throws(AdminRefusal) {
-        guard let resource = Resource(rawValue: head.target.path) else {
-            throw AdminRefusal(.notFound, "There are /healthz, /readyz, /metrics, /report and /dictionaries.")
+        guard let resource = AdminResource(rawValue: head.target.path) else {
+            throw AdminRefusal(.notFound, AdminResource.listed)
         }
-        let isRead = head.method == .get || head.method == .head
-        guard resource.isChange ? head.method == .post : isRead else {
+        guard let isChange = resource.isChange(head.method) else {
             throw AdminRefusal(
-                .methodNotAllowed, "The method is not supported here.",
-                (.allow, resource.isChange ? "POST" : "GET, HEAD"))
+                .methodNotAllowed, "The method is not supported here.", (.allow, resource.allow))
         }
-        if !resource.isProbe,
-            let refusal = AdminGuard.refusal(
-                head, peer: peer, token: status.token, isChange: resource.isChange)
+        if !resource.isOpen,
+            let refusal = AdminGuard.refusal(head, peer: peer, token: status.token, isChange: isChange)
         {
             throw refusal
         }
-        guard resource.isChange else { return answer(resource, exchange) }
-        let accept = head.headers.joined(.accept)
-        exchange.whenWhole(framing, head) { [status] in
-            do throws(AdminRefusal) {
-                return try Self.turn(resource, status)
-            } catch {
-                return AdminResponse(error, accept: accept)
-            }
+        let request = AdminRequest(head)
+        guard isChange else { return answer(resource, request, exchange) }
+        exchange.whenWhole(framing, head) { [api] body in
+            Self.response(to: request) { () throws(AdminRefusal) in try api.change(resource, body: body) }
         }
     }
 
-    private func answer(_ resource: Resource, _ exchange: AdminExchange) {
+    private static func response(
+        to request: AdminRequest, _ make: () throws(AdminRefusal) -> AdminResponse
+    ) -> AdminResponse {
+        do throws(AdminRefusal) {
+            return try make()
+        } catch {
+            return AdminResponse(error, accept: request.accept)
+        }
+    }
+
+    private func answer(_ resource: AdminResource, _ request: AdminRequest, _ exchange: AdminExchange) {
         switch resource {
+        case .page: exchange.answer(AdminPage.response)
         case .health: answerHealth(exchange)
         case .readiness:
             exchange.answer(
                 status.unreadiness.map { AdminResponse(.serviceUnavailable, $0) }
                     ?? AdminResponse(.ok, "ready"))
-        case .metrics:
-            answerLater(exchange) {
-                AdminResponse(.ok, MetricSample.text($0.samples()), contentType: MetricSample.contentType)
-            }
-        case .report:
-            answerLater(exchange) { AdminResponse(.ok, $0.reportJSON, contentType: "application/json") }
-        case .dictionaries, .dictionariesOn, .dictionariesOff: exchange.answer(Self.state(status))
+        default: answerLater(resource, request, exchange)
         }
-    }
-
-    private static func turn(_ resource: Resource, _ status: AdminStatus) throws(AdminRefusal)
-        -> AdminResponse
-    {
-        let isOff = resource == .dictionariesOff
-        guard isOff || status.areDictionariesConfigured else {
-            throw AdminRefusal(
-                .conflict, "The configuration says dictionaries: off; change it and reload (SIGHUP).")
-        }
-        status.switchDictionaries(off: isOff)
-        return state(status)
-    }
-
-    /// Returns the state of the switch and of the configuration.
-    private static func state(_ status: AdminStatus) -> AdminResponse {
-        let isOn = status.areDictionariesOn
-        let isConfigured = status.areDictionariesConfigured
-        let text =
-            #"{"dictionaries":"\#(isOn ? "on" : "off")","configured":"\#(isConfigured ? "on" : "off")"}"#
-        return AdminResponse(.ok, text + "\n", contentType: "application/json")
     }
 
     private func answerHealth(_ exchange: AdminExchange) {
@@ -130,16 +95,17 @@ final class AdminApplication: Application {
         }
     }
 
-    /// Answers with what another thread makes.
     private func answerLater(
-        _ exchange: AdminExchange, _ make: @escaping @Sendable (AdminStatus) -> AdminResponse
+        _ resource: AdminResource, _ request: AdminRequest, _ exchange: AdminExchange
     ) {
         let token = core.add(exchange)
         exchange.token = token
         let loop = core.loop
-        queue.async { [status] in
-            let answer = make(status)
-            loop.execute { core in core.handler(token, as: AdminExchange.self)?.answer(answer) }
+        queue.async { [api] in
+            let response = Self.response(to: request) { () throws(AdminRefusal) in
+                try api.response(resource, request)
+            }
+            loop.execute { core in core.handler(token, as: AdminExchange.self)?.answer(response) }
         }
     }
 }

@@ -1,4 +1,5 @@
 internal import HTTP
+internal import Primitives
 
 /// One request to the admin listener.
 final class AdminExchange: Handler, RequestHandler {
@@ -6,11 +7,11 @@ final class AdminExchange: Handler, RequestHandler {
     private let isHead: Bool
     /// The registration on the loop while another thread prepares the response.
     var token: Token?
-    /// The change to make once the request's body, which is ignored, has arrived.
-    private var work: (() -> AdminResponse)?
-    private var bodyBytes = 0
+    /// The change to make once the request's body has arrived.
+    private var work: (([UInt8]) -> AdminResponse)?
+    private var body: [UInt8] = []
 
-    /// The largest body that is read and ignored.
+    /// The largest body that is read.
     private static let bodyBytesMax = 64 * 1024
 
     init(_ stream: any ResponseStream, isHead: Bool) {
@@ -19,8 +20,10 @@ final class AdminExchange: Handler, RequestHandler {
     }
 
     /// Does the work and responds once the request is complete.
-    func whenWhole(_ framing: BodyFraming, _ head: RequestHead, work: @escaping () -> AdminResponse) {
-        if framing == .none || framing == .length(0) { return answer(work()) }
+    func whenWhole(
+        _ framing: BodyFraming, _ head: RequestHead, work: @escaping ([UInt8]) -> AdminResponse
+    ) {
+        if framing == .none || framing == .length(0) { return answer(work([])) }
         self.work = work
         if head.headers.contains(.expect) { stream.sendInterim(ResponseHead(status: .continue)) }
     }
@@ -38,18 +41,20 @@ final class AdminExchange: Handler, RequestHandler {
         if let token { stream.core.remove(token) }
         token = nil
         work = nil
+        body = []
     }
 
     func received(_ bytes: Span<UInt8>) {
-        bodyBytes += bytes.count
-        guard bodyBytes > Self.bodyBytesMax, work != nil else { return }
+        guard work != nil else { return }
+        body.append(bytes)
+        guard body.count > Self.bodyBytesMax else { return }
         let refusal = AdminRefusal(.contentTooLarge, "The request's body is too large.")
         answer(AdminResponse(refusal, accept: nil))
     }
 
     func receivedEnd(trailers: Headers) {
         guard let work else { return }
-        answer(work())
+        answer(work(body))
     }
 
     func malformed(_ error: ParseError) {
@@ -70,10 +75,17 @@ struct AdminResponse: Sendable {
         self.init(status, line + "\n", contentType: "text/plain; charset=utf-8")
     }
 
-    init(_ status: Status, _ text: String, contentType: String) {
+    init(
+        _ status: Status, _ text: String, contentType: String,
+        fields: [(name: HeaderName, value: String)] = []
+    ) {
         var headers = Headers()
         headers.append(.contentType, contentType)
         headers.append(.cacheControl, "no-store")
+        // No other page may read a response, or take it for something else.
+        headers.append(.xContentTypeOptions, "nosniff")
+        headers.append(.crossOriginResourcePolicy, "same-origin")
+        for (name, value) in fields { headers.append(name, value) }
         head = ResponseHead(status: status, headers: headers)
         body = Array(text.utf8)
     }

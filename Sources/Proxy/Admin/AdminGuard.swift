@@ -4,8 +4,9 @@ internal import HTTP
 /// The access rules of the admin listener, as pure functions of a request's head.
 ///
 /// A page in the operator's browser can send requests to 127.0.0.1, even as its own origin after DNS rebinding.
-/// Therefore every request needs a loopback Host from a loopback peer, or the token. A change also needs headers that
-/// no page of another origin can send: no foreign Origin, and a JSON content type, which triggers a preflight.
+/// Therefore every request needs the token, or a loopback Host from a loopback peer that forwards for nobody. A change
+/// also needs headers that no page of another origin can send: no foreign Origin, and a JSON content type, which
+/// triggers a preflight.
 enum AdminGuard {
     /// Returns the reason to refuse the request, or nil.
     static func refusal(
@@ -55,7 +56,7 @@ enum AdminGuard {
         if let token, !given.isEmpty {
             return given.count == 1 && isBearer(given[0], of: token) ? nil : unauthorized
         }
-        if isOwnHost(head.authority), isThisMachine(peer) { return nil }
+        if isOwnHost(head.authority), isThisMachine(peer), !isForwarded(head) { return nil }
         if token != nil { return unauthorized }
         return AdminRefusal(
             .forbidden, "Ask from this machine with Host localhost, or set admin.token and send it.")
@@ -90,6 +91,11 @@ enum AdminGuard {
         case .unix?: true
         case nil: false
         }
+    }
+
+    /// Returns true for requests that a proxy on this machine has forwarded for somebody.
+    private static func isForwarded(_ head: RequestHead) -> Bool {
+        [.forwarded, .xForwardedFor, .via].contains { head.headers.contains($0) }
     }
 
     // MARK: Content type

@@ -12,6 +12,7 @@ final class AdminStatus: Sendable {
     let loops: [EventLoop]
     private let counters: @Sendable () -> [LoopCounters]
     private let sink: LogSink?
+    private let logThreshold: LogThreshold
     private let process = ProcessStatistics(version: DictumVersion.text)
     private let startNanoseconds = SystemClock.monotonicNanoseconds
     private let draining = Atomic<Bool>(false)
@@ -20,12 +21,13 @@ final class AdminStatus: Sendable {
 
     /// - Parameter counters: asks the loops for their counters; blocks for at most two seconds.
     init(
-        context: ProxyContext, loops: [EventLoop], sink: LogSink?,
+        context: ProxyContext, loops: [EventLoop], sink: LogSink?, logThreshold: LogThreshold,
         counters: @escaping @Sendable () -> [LoopCounters]
     ) {
         current = Guarded(context)
         self.loops = loops
         self.sink = sink
+        self.logThreshold = logThreshold
         self.counters = counters
     }
 
@@ -47,9 +49,10 @@ final class AdminStatus: Sendable {
 
     var context: ProxyContext { current.withLock { $0 } }
 
-    /// Reports another configuration from now on.
+    /// Reports another configuration from now on, and logs at its level.
     func adopt(_ context: ProxyContext) {
         current.withLock { $0 = context }
+        logThreshold.level = context.configuration.log.level
     }
 
     func countReload(isDone: Bool) {
@@ -64,7 +67,21 @@ final class AdminStatus: Sendable {
         Double(SystemClock.monotonicNanoseconds - startNanoseconds) / 1e9
     }
 
-    var token: String? { context.configuration.admin?.token }
+    var token: String? { context.configuration.admin?.tokenInUse }
+
+    /// The minimum level of log messages; a reload and a start go by the configuration.
+    var logLevel: Configuration.Log.Level {
+        get { logThreshold.level }
+        set {
+            let former = logThreshold.level
+            guard newValue != former else { return }
+            logThreshold.level = newValue
+            context.report(
+                .warning(
+                    "log.level is \(newValue.rawValue), was \(former.rawValue) (PUT on the admin listener); a reload "
+                        + "or a restart goes by the configuration again"))
+        }
+    }
 
     // MARK: The switch
 
@@ -85,12 +102,34 @@ final class AdminStatus: Sendable {
     // MARK: Metrics
 
     /// Returns every metric: the counters of all loops summed, and those of the store, the log and the system; blocks.
-    func samples() -> [MetricSample] {
+    func samples() -> [MetricSample] { snapshot().samples }
+
+    /// The metrics of one moment, and the facts that go with them.
+    struct Snapshot: Sendable {
+        let context: ProxyContext
+        let samples: [MetricSample]
+        /// The slowest codings of requests without a route, then of each route.
+        let slowest: [[SlowestCodings.Entry]]
+        /// The number of loops that did not respond.
+        let silentLoops: Int
+    }
+
+    /// Asks all loops and reads the system's files; blocks.
+    func snapshot() -> Snapshot {
         let context = context
         let routes = context.routeNames.texts
-        return MetricSample.summed(counters().flatMap { $0.samples(routes: routes) })
+        let counters = counters()
+        let samples =
+            MetricSample.summed(counters.flatMap { $0.samples(routes: routes) })
             + operation.samples + context.store.statistics.samples + context.deltas.statistics.samples
             + context.gain.samples + (sink?.samples ?? []) + process.samples
+        let now = Int(SystemClock.unixMicroseconds)
+        let slowest = (-1..<routes.count).map { route in
+            SlowestCodings.slowest(
+                counters.flatMap { $0.slowest(ofRoute: route < 0 ? nil : route, now: now) })
+        }
+        return Snapshot(
+            context: context, samples: samples, slowest: slowest, silentLoops: loops.count - counters.count)
     }
 
     static var metrics: [Metric] {

@@ -1,10 +1,20 @@
+internal import Foundation
+internal import HTTP
+
 extension Configuration {
     /// The admin listener.
     package struct Admin: Sendable, Equatable {
         /// The address; nil for no listener.
         package var address: ListenAddress?
-        /// The token that permits changes from other machines or under other host names.
+        /// The token that permits requests from other machines or under other host names.
         package var token: String?
+        /// The file with the token.
+        package var tokenFile: String?
+        /// The token that the file had when the configuration was read.
+        var tokenOfFile: String?
+
+        /// The token in use; nil for none.
+        package var tokenInUse: String? { token ?? tokenOfFile }
 
         /// Makes an admin listener, by default at its default address.
         package init(address: ListenAddress? = .tcp(host: "127.0.0.1", port: 9901)) { self.address = address }
@@ -21,5 +31,59 @@ extension Settings {
             Requests with `Authorization: Bearer ...` and this token are allowed from everywhere. Without it, requests that do \
             not come from localhost may only use the health probes.
             """),
+        .value(
+            "token_file", \.tokenFile, .pathOrNone, example: "/etc/dictum/admin-token",
+            "The file with the token, instead of token. Dictum reads it at the start and on SIGHUP."),
     ]
+}
+
+extension Configuration {
+    private static let tokenBytes = 16...1024
+
+    /// Reads the token's file.
+    mutating func readAdminToken(_ reader: inout SettingsReader) {
+        guard let file = admin?.tokenFile, let node = reader.node(of: "admin.token_file") else { return }
+        guard admin?.token == nil else {
+            return reader.report(
+                "admin has both token and token_file: expected one of them", at: node.position)
+        }
+        let expectation = "a readable file with \(Self.tokenExpectation) on one line"
+        guard let text = Self.text(ofFile: file) else {
+            return reader.report(
+                "admin.token_file cannot be read: expected \(expectation)", at: node.position)
+        }
+        guard Self.tokenBytes ~= text.utf8.count, text.utf8.allSatisfy({ 0x21...0x7E ~= $0 }) else {
+            // Not quoted, as it is a secret.
+            return reader.report(
+                "admin.token_file has an invalid token: expected \(expectation)", at: node.position)
+        }
+        admin?.tokenOfFile = text
+    }
+
+    private static var tokenExpectation: String {
+        "\(tokenBytes.lowerBound) to \(tokenBytes.upperBound) visible ASCII characters"
+    }
+
+    /// Returns the text of a small file without its last line end; nil if it cannot be read.
+    private static func text(ofFile path: String) -> String? {
+        guard let handle = FileHandle(forReadingAtPath: path),
+            let data = try? handle.read(upToCount: tokenBytes.upperBound + 2)
+        else { return nil }
+        var text = String(decoding: data, as: UTF8.self)
+        if text.last?.isNewline == true { text.removeLast() }
+        return text
+    }
+
+    /// Warns if other machines reach the admin listener but have no way to use it.
+    mutating func warnOfAdmin(_ reader: SettingsReader) {
+        guard let admin, admin.tokenInUse == nil, case .tcp(let host, _)? = admin.address,
+            host.lowercased() != "localhost", IPAddress(host)?.isLoopback != true,
+            let node = reader.node(of: "admin.address")
+        else { return }
+        warn(
+            """
+            admin.address is \(node.kind), which other machines may reach, and there is no token: they get the health probes \
+            only. Set admin.token_file for the page, its API and the metrics
+            """, at: node.position)
+    }
 }

@@ -85,6 +85,7 @@ extension Configuration {
     mutating func findWarnings(_ reader: SettingsReader) {
         warnOfAnnouncements(reader)
         warnOfUnusedUpstreams(reader)
+        warnOfAdmin(reader)
         for (place, route) in routes.enumerated() {
             guard let node = reader.node(of: "routes[\(place)].match") else { continue }
             if route.match.patterns.contains(where: \.text.readsLikeRegularExpression) {

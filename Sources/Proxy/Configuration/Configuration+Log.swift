@@ -8,7 +8,7 @@ extension Configuration {
         /// The access log.
         package var access = Access()
 
-        package enum Level: Sendable, Equatable {
+        package enum Level: String, CaseIterable, Sendable {
             case debug, info, warning, error
         }
 

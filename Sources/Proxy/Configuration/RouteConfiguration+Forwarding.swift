@@ -133,7 +133,7 @@ extension SettingType where Value == String {
                 }
                 reader.reportUnexpected(node, expected: "another field", because: "this field \(obstacle)")
                 return nil
-            }, write: { $0 })
+            }, write: { $0.inYAML })
     }
 }
 
@@ -163,7 +163,17 @@ extension SettingType where Value == [RouteConfiguration.FieldSettings.Field] {
                 let present = fields.compactMap(\.self)
                 return present.count == fields.count ? present : nil
             },
-            write: { fields in "{" + fields.map { "\($0.name): \($0.value.inYAML)" }.listed + "}" })
+            write: { fields in text(of: fields) { $0.value.inYAML } },
+            // What upstreams get is often a credential. Clients see the fields of responses anyway.
+            redact: { fields in
+                text(of: fields) { message == .request ? EffectiveValue.redacted : $0.value.inYAML }
+            })
+    }
+
+    private static func text(
+        of fields: Value, value: (RouteConfiguration.FieldSettings.Field) -> String
+    ) -> String {
+        fields.isEmpty ? "" : "{" + fields.map { "\($0.name.inYAML): \(value($0))" }.listed + "}"
     }
 
     private static func field(

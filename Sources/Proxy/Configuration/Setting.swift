@@ -25,6 +25,8 @@ struct Setting<Target>: Sendable {
     let read: @Sendable (ConfigurationNode.Entry, inout SettingsReader, inout Target) -> Void
     /// Returns the form in the reference for a fresh target.
     let sample: @Sendable (Target) -> Sample
+    /// Returns the value in effect; nil for a setting without one.
+    let effective: @Sendable (Target) -> EffectiveValue?
 
     /// Makes a setting with one value.
     ///
@@ -48,6 +50,11 @@ struct Setting<Target>: Sendable {
             sample: { target in
                 let text = example ?? type.write(target[keyPath: path])
                 return .value(text, isGiven: required || example == nil)
+            },
+            effective: { target in
+                let text = type.shown(target[keyPath: path])
+                // The file cannot say that a list without a default is empty.
+                return text == "[]" && example != nil ? nil : .text(text)
             })
     }
 
@@ -63,7 +70,8 @@ struct Setting<Target>: Sendable {
             read: { entry, reader, target in
                 reader.read(entry.value, by: settings, into: &target[keyPath: path])
             },
-            sample: { .section(ReferenceLine.lines(of: settings, in: $0[keyPath: path]), isItem: false) })
+            sample: { .section(ReferenceLine.lines(of: settings, in: $0[keyPath: path]), isItem: false) },
+            effective: { settings.effective(in: $0[keyPath: path]) })
     }
 
     /// Makes a section of further settings that may also be written as the value of one of them.
@@ -87,7 +95,8 @@ struct Setting<Target>: Sendable {
                 }
                 reader.read(entry.value, by: settings, into: &target[keyPath: path], expected: expectation)
             },
-            sample: { .section(ReferenceLine.lines(of: settings, in: $0[keyPath: path]), isItem: false) })
+            sample: { .section(ReferenceLine.lines(of: settings, in: $0[keyPath: path]), isItem: false) },
+            effective: { settings.effective(in: $0[keyPath: path]) })
     }
 
     /// Makes a section of further settings that may also be `off` (nil) or `on` (all defaults).
@@ -132,6 +141,10 @@ struct Setting<Target>: Sendable {
                 return .section(
                     ReferenceLine.lines(of: settings, in: value ?? fresh), isItem: false,
                     isGiven: value != nil)
+            },
+            effective: { target in
+                guard let value = target[keyPath: path] else { return .text("off") }
+                return settings.effective(in: value)
             })
     }
 
@@ -149,7 +162,7 @@ struct Setting<Target>: Sendable {
             changes: { effect, former, new in
                 effect == onReload && former[keyPath: path] != new[keyPath: path] ? [key] : []
             },
-            read: section.read, sample: section.sample)
+            read: section.read, sample: section.sample, effective: section.effective)
     }
 
     /// Makes a list of sections, which replaces the default list.
@@ -189,7 +202,8 @@ struct Setting<Target>: Sendable {
                     }
                 }
             },
-            sample: { _ in .section(ReferenceLine.lines(of: settings, in: fresh), isItem: true) })
+            sample: { _ in .section(ReferenceLine.lines(of: settings, in: fresh), isItem: true) },
+            effective: { .items($0[keyPath: path].compactMap { settings.effective(in: $0) }) })
     }
 }
 
@@ -234,7 +248,13 @@ extension Setting {
                     return item
                 }
             },
-            sample: { _ in .value(example, isGiven: false) })
+            sample: { _ in .value(example, isGiven: false) },
+            effective: { target in
+                .section(
+                    target[keyPath: path].compactMap { item in
+                        settings.effective(in: item).map { .init(key: item[keyPath: name], value: $0) }
+                    })
+            })
     }
 }
 

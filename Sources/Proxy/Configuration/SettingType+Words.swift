@@ -91,7 +91,7 @@ extension SettingType where Value == String? {
                     return nil
                 }
                 return .some(text)
-            }, write: { _ in "" })
+            }, write: { _ in "" }, redact: { $0 == nil ? "" : EffectiveValue.redacted })
     }
 }
 

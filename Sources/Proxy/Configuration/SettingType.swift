@@ -8,6 +8,11 @@ struct SettingType<Value>: Sendable {
     let read: @Sendable (ConfigurationNode, inout SettingsReader) -> Value?
     /// Returns the value as YAML.
     let write: @Sendable (Value) -> String
+    /// Returns the value for reports, without its secrets; nil if `write` does.
+    var redact: (@Sendable (Value) -> String)?
+
+    /// Returns the value as YAML for reports; empty for none.
+    func shown(_ value: Value) -> String { redact?(value) ?? write(value) }
 }
 
 extension SettingType where Value: Sendable {
@@ -33,7 +38,7 @@ extension SettingType where Value: Sendable {
         SettingType(
             expectation: type.expectation,
             read: { node, reader in type.read(node, &reader).map(Optional.some) },
-            write: { $0.map(type.write) ?? "" })
+            write: { $0.map(type.write) ?? "" }, redact: { $0.map(type.shown) ?? "" })
     }
 
     /// Makes a type for a fixed set of words.
@@ -64,8 +69,7 @@ extension SettingType where Value == Bool {
 
 extension SettingType where Value == String {
     /// The path of a file.
-    static let path = scalar(
-        "a path", write: \.self, read: readPath)
+    static let path = scalar("a path", write: { $0.isEmpty ? "" : $0.inYAML }, read: readPath)
 
     fileprivate static let readPath: @Sendable (String) -> String? = {
         $0.isEmpty || $0.utf8.count > 4096 || $0.contains("\0") ? nil : $0
@@ -79,7 +83,7 @@ extension SettingType where Value == String {
 
 extension SettingType where Value == String? {
     /// The path of a file; nil by default.
-    static let pathOrNone = scalar("a path", write: { $0 ?? "" }, read: SettingType<String>.readPath)
+    static let pathOrNone = scalar("a path", write: { $0?.inYAML ?? "" }, read: SettingType<String>.readPath)
 }
 
 extension SettingType where Value == Int? {
@@ -183,7 +187,8 @@ extension SettingType {
                 let present = values.compactMap(\.self)
                 return present.count == values.count ? present : nil
             },
-            write: { "[" + $0.map(element.write).listed + "]" })
+            write: { "[" + $0.map(element.write).listed + "]" },
+            redact: { "[" + $0.map(element.shown).listed + "]" })
     }
 }
 
@@ -196,8 +201,19 @@ extension String {
     /// The text as a YAML scalar inside a list, quoted if necessary.
     var inYAML: String {
         let plain =
-            !isEmpty
+            !isEmpty && first != "-" && first != "?" && self != "~" && self != "null"
             && unicodeScalars.allSatisfy { $0.isASCII && !"*&!|>'\"%@`#{}[],: ".unicodeScalars.contains($0) }
-        return plain ? self : "\"\(replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
+        return plain ? self : "\"\(unicodeScalars.map(\.inQuotes).joined())\""
+    }
+}
+
+extension Unicode.Scalar {
+    /// The scalar inside a YAML scalar in double quotes.
+    fileprivate var inQuotes: String {
+        switch self {
+        case "\\", "\"": "\\\(self)"
+        case "\u{0}"..<" ", "\u{7F}": "\\x" + String(value | 0x100, radix: 16).dropFirst().uppercased()
+        default: String(self)
+        }
     }
 }

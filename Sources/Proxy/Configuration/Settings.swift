@@ -96,7 +96,9 @@ enum Settings {
         .section("limits", \.limits, limits, "Limits for clients."),
         .sectionOrOff(
             "admin", \.admin, admin, fresh: Configuration.Admin(),
-            "The listener for /healthz, /readyz, /metrics and the switch /dictionaries. off: no such listener."
+            """
+            The listener for the admin page, its JSON API, /metrics and the probes /healthz and /readyz. off: no such listener.
+            """
         ),
         .section("log", \.log, log, "Logging."),
         .value("explain", \.explain, .flag, "true: every response carries Dictum-Explain."),

@@ -67,12 +67,12 @@ extension SettingType where Value == TrustedNetwork {
 }
 
 extension TrustedNetwork {
-    /// The form in the reference, whose default has no blocks.
+    /// The form in the configuration.
     fileprivate var text: String {
         switch self {
         case .loopback: "loopback"
         case .unix: "unix"
-        case .block(_, let prefix): "a block of prefix \(prefix)"
+        case .block(let address, let prefix): "\(address.text)/\(prefix)".inYAML
         }
     }
 }

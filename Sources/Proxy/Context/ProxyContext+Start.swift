@@ -14,9 +14,14 @@ extension ProxyContext {
 
     /// The same, with parts that tests replace.
     static func open(
-        _ configuration: Configuration, log: @escaping @Sendable (OperatorEvent) -> Void, loopCount: Int,
-        resolver: NameResolver = .system, links: LinkTerms
+        _ configuration: Configuration, log write: @escaping @Sendable (OperatorEvent) -> Void,
+        loopCount: Int, resolver: NameResolver = .system, links: LinkTerms
     ) throws(StartError) -> ProxyContext {
+        let events = RecentEvents()
+        let log: @Sendable (OperatorEvent) -> Void = { event in
+            events.note(event)
+            write(event)
+        }
         let upstreams = try ResolvedUpstreams(configuration, resolver)
         let settings = configuration.store
         var storeConfiguration = StoreConfiguration(path: settings.path, maxBytes: settings.maxSize, log: log)
@@ -37,7 +42,7 @@ extension ProxyContext {
         }
         return try ProxyContext(
             configuration: configuration, store: store, loopCount: loopCount, upstreams: upstreams,
-            compressionPool: CompressionPool(width: loopCount), report: log,
+            compressionPool: CompressionPool(width: loopCount), report: log, events: events,
             redis: settings.shared?.redis.map { redis in
                 RedisClient(settings: redis) { report in log(report.event) }
             }, links: links)

@@ -32,12 +32,12 @@ package final class ProxyContext: Sendable {
     convenience init(
         configuration: Configuration, store: DictionaryStore, loopCount: Int, upstreams: ResolvedUpstreams,
         compressionPool: CompressionPool, report: @escaping @Sendable (OperatorEvent) -> Void = { _ in },
-        redis: RedisClient? = nil, links: LinkTerms = .init()
+        events: RecentEvents = .init(), redis: RedisClient? = nil, links: LinkTerms = .init()
     ) throws(StartError) {
         let shared = SharedParts(
             store: store, redis: redis, loopCount: loopCount, compressionPool: compressionPool,
             compression: configuration.compression, observe: configuration.observe,
-            resolver: upstreams.resolver, report: report, links: links)
+            resolver: upstreams.resolver, report: report, events: events, links: links)
         try self.init(configuration, upstreams, shared, after: nil)
         upstreams.adopt()
     }

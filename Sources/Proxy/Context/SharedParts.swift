@@ -37,13 +37,15 @@ final class SharedParts: Sendable {
     /// Limits the warnings about Links that no browser follows.
     let linkWarnings = RouteReminders()
     let maintenance = DispatchQueue(label: "dictum.maintenance", qos: .utility)
+    /// The latest warnings and errors that `report` got.
+    let events: RecentEvents
     /// Logs a message for the operator; safe from any thread.
     let report: @Sendable (OperatorEvent) -> Void
 
     init(
         store: DictionaryStore, redis: RedisClient?, loopCount: Int, compressionPool: CompressionPool,
         compression: Configuration.Compression, observe: Configuration.Observe, resolver: NameResolver,
-        report: @escaping @Sendable (OperatorEvent) -> Void,
+        report: @escaping @Sendable (OperatorEvent) -> Void, events: RecentEvents,
         links: LinkTerms
     ) {
         self.store = store
@@ -51,6 +53,7 @@ final class SharedParts: Sendable {
         self.loopCount = max(1, loopCount)
         self.resolver = resolver
         self.report = report
+        self.events = events
         let worker = BackgroundWorker()
         let deltas = Deltas(
             preparedBytes: compression.preparedMemory, cacheBytes: compression.deltaMemory,

@@ -27,7 +27,7 @@ extension Exchange {
         case .flushSoon: core.setDeadline(token, core.now + Self.flushMilliseconds)
         case .yield: if client.canWrite { core.attend(token) }
         case .countCoding(let coding, let nanoseconds):
-            proxy.metrics.countCompression(coding, nanoseconds: nanoseconds)
+            countCompression(coding, nanoseconds: nanoseconds)
         case .finish(let trailers): complete(trailers: trailers)
         case .fail(let failure): fail(failure)
         }
@@ -39,6 +39,12 @@ extension Exchange {
         record.bodyBytesSent += piece.count
         client.write(piece)
         if !client.canWrite { attempt.connection?.pauseResponse() }
+    }
+
+    /// Counts the time of an encoder, in total and for this response.
+    func countCompression(_ coding: ContentCoding, nanoseconds: Int) {
+        proxy.metrics.countCompression(coding, nanoseconds: nanoseconds)
+        record.codingNanoseconds += nanoseconds
     }
 
     /// Sends the head of a draft, and uses the draft up: from here on only its body can go out.

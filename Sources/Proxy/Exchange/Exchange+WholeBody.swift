@@ -93,7 +93,7 @@ extension Exchange {
             return respond(draft, held, decision, result, nil, deltaBytes: deltaBytes)
         }
         if !result.isShared {
-            proxy.metrics.countCompression(decision.coding, nanoseconds: result.nanoseconds)
+            countCompression(decision.coding, nanoseconds: result.nanoseconds)
         }
         guard let coded = result.coded else {
             let reason = result.obstacle ?? .notShorter

@@ -112,6 +112,9 @@ struct LoopCounters: Sendable {
 
     // MARK: Reading
 
+    /// The slowest codings by route; no metric.
+    var slowest = SlowestCodings()
+
     /// The number of routes that are counted; requests of others count as requests without a route.
     var routeCount: Int
     /// The names of upstreams, each with the row of its position.
@@ -136,6 +139,11 @@ struct LoopCounters: Sendable {
     }
 
     static var metrics: [Metric] { LoopCounters().series.map(\.metric) }
+
+    /// Returns the slowest codings of a route, or of requests without a route.
+    func slowest(ofRoute route: Int?, now microseconds: Int) -> [SlowestCodings.Entry] {
+        slowest.entries(row: row(route), now: microseconds)
+    }
 
     /// Returns the counts as samples.
     ///
@@ -171,6 +179,7 @@ extension LoopCounters {
             deltaBytes.add(record.bodyBytesBefore, row: route, at: 0)
             deltaBytes.add(record.bodyBytesSent, row: route, at: 1)
         }
+        if record.codingNanoseconds > 0 { slowest.add(SlowestCodings.Entry(record), row: route) }
         if !record.isComplete { abortedResponses.add() }
         if let result = record.revalidation { revalidations.add(at: result.index) }
     }

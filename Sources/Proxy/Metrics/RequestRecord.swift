@@ -18,6 +18,8 @@ struct RequestRecord: Sendable {
     /// In HTTP/2 these are the fields before HPACK and the bodies, without the heads of frames. TLS adds its own.
     var wireBytesSent = 0
     var coding = ContentCoding.identity
+    /// The time that encoders spent on the body.
+    var codingNanoseconds = 0
     var reason: Reason?
     /// The position of the route's match in `RouteNames`, or nil if no route matched.
     var routeIndex: Int?

@@ -40,6 +40,9 @@ struct RouteTable: Sendable {
         route(of: PathAndQuery(version.url), authority: version.chainKey.authority)
     }
 
+    /// The routes whose dictionaries are off after an inexact delta.
+    var distrusted: [Route] { routes.filter { $0.dictionarySwitch != nil } }
+
     /// Returns true if bodies of the route may have URLs of their own.
     func mayName(_ route: Route) -> Bool {
         route.usesDictionaries && route.policy.scope == .public && (announces || route.delivery != .inBand)

@@ -1,4 +1,4 @@
-internal import Dictionaries
+package import Dictionaries
 internal import Dispatch
 package import HTTP
 internal import Primitives
@@ -59,7 +59,8 @@ package final class ProxyServer: Sendable {
 
     /// Starts to accept, at inherited sockets if their addresses match; blocks for a moment.
     package init(
-        context: ProxyContext, accessLog: AccessLogOutput?, inherited: InheritedSockets = .none
+        context: ProxyContext, accessLog: AccessLogOutput?, inherited: InheritedSockets = .none,
+        logThreshold: LogThreshold? = nil
     ) throws(StartError) {
         let (opened, adminSocket) = try Self.open(context, inherited)
         try OwnUpstream.check(context.upstreams.servers, opened.values.map(\.listener.endpoint))
@@ -74,6 +75,7 @@ package final class ProxyServer: Sendable {
                 nextNumber: opened.count, adminEndpoint: adminSocket?.endpoint))
         status = AdminStatus(
             context: context, loops: parts.map(\.loop), sink: accessLog?.sink,
+            logThreshold: logThreshold ?? LogThreshold(context.configuration.log.level),
             counters: { [parts] in Self.counters(of: parts) })
         names = NameWatches(context.upstreams) { [parts] in
             for part in parts {
@@ -88,6 +90,8 @@ package final class ProxyServer: Sendable {
 
     /// The current context; a reload replaces it.
     package var context: ProxyContext { state.withLock { $0.context } }
+    /// Logs a message for the operator, which the admin listener then shows too.
+    package func report(_ event: OperatorEvent) { context.report(event) }
     /// The addresses of the listeners, with the ports that the system has chosen.
     package var endpoints: [Endpoint] { state.withLock { $0.listeners.map(\.endpoint) } }
     package var urls: [String] {
@@ -98,6 +102,11 @@ package final class ProxyServer: Sendable {
                 return isPlain ? url : "https" + url.dropFirst(4)
             }
         }
+    }
+    /// The URL of the admin page; nil without an admin listener at an IP address.
+    package var adminURL: String? {
+        guard case .ip? = adminEndpoint else { return nil }
+        return adminEndpoint.map { $0.urlText + "/" }
     }
     /// The address of the admin listener, if any.
     var adminEndpoint: Endpoint? { state.withLock { $0.adminEndpoint } }

@@ -10,14 +10,12 @@ struct ProxyService {
     let log: Logger
     let server: ProxyServer
     private let sink: LogSink
-    private let threshold: LogThreshold
 
     init(
         _ configuration: Configuration, accessLog: Bool = true, inherited: InheritedSockets = .none
     ) throws(StartError) {
         let isJSON = Self.isJSON(configuration.log.format)
-        let threshold = LogThreshold(Self.level(configuration.log.level))
-        self.threshold = threshold
+        let threshold = LogThreshold(configuration.log.level)
         let log = Logger(label: "dictum") { _ in StandardErrorLog(isJSON: isJSON, threshold: threshold) }
         self.log = log
         let report: @Sendable (OperatorEvent) -> Void = { [log] event in
@@ -32,8 +30,9 @@ struct ProxyService {
         server = try ProxyServer(
             context: context,
             accessLog: accessLog ? AccessLogOutput(sink: sink, isJSON: isForMachines) : nil,
-            inherited: inherited)
+            inherited: inherited, logThreshold: threshold)
         if let shortage = DescriptorLimit.shortage(of: configuration) { log.warning("\(shortage)") }
+        if let url = server.adminURL { log.info("the admin page is at \(url)") }
         for url in server.urls { log.info("listening on \(url)") }
     }
 
@@ -61,8 +60,8 @@ struct ProxyService {
             reload(configuration)
         } catch {
             server.refusedReload()
-            for line in error.lines(file: file) { log.error("\(line)") }
-            log.error("invalid configuration; keeping the current one")
+            for line in error.lines(file: file) { server.report(.error(line)) }
+            server.report(.error("invalid configuration; keeping the current one"))
         }
     }
 
@@ -74,14 +73,14 @@ struct ProxyService {
         let former = Set(server.urls)
         do throws(StartError) {
             let late = try server.reload(configuration)
-            threshold.level = Self.level(configuration.log.level)
             for url in server.urls where !former.contains(url) { log.info("listening on \(url)") }
             if !late.isEmpty {
-                log.warning("the change of \(late.joined(separator: ", ")) takes effect at the next start")
+                server.report(
+                    .warning("the change of \(late.joined(separator: ", ")) takes effect at the next start"))
             }
             log.info("the new configuration is in effect")
         } catch {
-            log.error("\(error); keeping the current configuration")
+            server.report(.error("\(error); keeping the current configuration"))
         }
     }
 
@@ -90,15 +89,6 @@ struct ProxyService {
         case .json: true
         case .text: false
         case .auto: isatty(STDOUT_FILENO) == 0
-        }
-    }
-
-    private static func level(_ level: Configuration.Log.Level) -> Logger.Level {
-        switch level {
-        case .debug: .debug
-        case .info: .info
-        case .warning: .warning
-        case .error: .error
         }
     }
 }

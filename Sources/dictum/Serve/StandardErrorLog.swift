@@ -1,13 +1,13 @@
 internal import Dictionaries
 internal import Foundation
 internal import Logging
-internal import Synchronization
+internal import Proxy
 
 /// The operator's log on standard error: one line per event, as text or as JSON.
 struct StandardErrorLog: LogHandler {
     let isJSON: Bool
     var metadata: Logger.Metadata = [:]
-    /// Shared by all copies of the log, so that a reload can change it.
+    /// Shared by all copies of the log, so that a reload and the admin listener can change it.
     private let threshold: LogThreshold
 
     init(isJSON: Bool, threshold: LogThreshold) {
@@ -16,8 +16,8 @@ struct StandardErrorLog: LogHandler {
     }
 
     var logLevel: Logger.Level {
-        get { threshold.level }
-        set { threshold.level = newValue }
+        get { Logger.Level(threshold.level) }
+        set { threshold.level = Configuration.Log.Level(newValue) }
     }
 
     subscript(metadataKey key: String) -> Logger.Metadata.Value? {
@@ -37,23 +37,25 @@ struct StandardErrorLog: LogHandler {
     }
 }
 
-/// The minimum log level, shared by all copies of a log.
-///
-/// Safe from any thread.
-final class LogThreshold: Sendable {
-    private let rank: Atomic<Int>
-
-    init(_ level: Logger.Level) {
-        rank = Atomic(Self.rank(of: level))
+extension Logger.Level {
+    fileprivate init(_ level: Configuration.Log.Level) {
+        switch level {
+        case .debug: self = .debug
+        case .info: self = .info
+        case .warning: self = .warning
+        case .error: self = .error
+        }
     }
+}
 
-    var level: Logger.Level {
-        get { Logger.Level.allCases[rank.load(ordering: .relaxed)] }
-        set { rank.store(Self.rank(of: newValue), ordering: .relaxed) }
-    }
-
-    private static func rank(of level: Logger.Level) -> Int {
-        Logger.Level.allCases.firstIndex(of: level) ?? 0
+extension Configuration.Log.Level {
+    fileprivate init(_ level: Logger.Level) {
+        switch level {
+        case .trace, .debug: self = .debug
+        case .info, .notice: self = .info
+        case .warning: self = .warning
+        case .error, .critical: self = .error
+        }
     }
 }
 

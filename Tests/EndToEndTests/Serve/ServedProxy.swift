@@ -10,8 +10,8 @@ final class ServedProxy {
     let folder: TemporaryFolder
     let process: RunningProcess
     let port: UInt16
-    /// The socket of the admin listener, one per process even on the same folder.
-    private let adminSocket: String
+    /// The socket of the admin listener, one per process even on the same folder; nil if it is at a port.
+    private let adminSocket: String?
 
     let scheme: String
 
@@ -21,19 +21,22 @@ final class ServedProxy {
     ///   - listener: Further settings of the listener.
     ///   - upstream: Replaces the origin as the upstream.
     ///   - log: The settings of `log`.
+    ///   - admin: Replaces the admin listener at a socket of its own.
     ///   - launcher: A command that executes the program named after it.
     init(
         _ origin: Origin, in folder: TemporaryFolder, _ settings: String = "", store: String? = nil,
-        listener: String = "", upstream: String? = nil, log: String = "format: json", launcher: [String] = []
+        listener: String = "", upstream: String? = nil, log: String = "format: json",
+        admin: String? = nil, launcher: [String] = []
     ) throws {
         self.origin = origin
         self.folder = folder
-        adminSocket = "\(folder.path)/admin\(origin.port).sock"
+        adminSocket = admin == nil ? "\(folder.path)/admin\(origin.port).sock" : nil
+        let ownAdmin = adminSocket.map { "{address: \"unix:\($0)\"}" }
         let text = """
             listeners: [{address: "127.0.0.1:0"\(listener.isEmpty ? "" : ", \(listener)")}]
             upstream: \(upstream ?? "{urls: [\"http://127.0.0.1:\(origin.port)\"]}")
             store: {path: "\(store ?? "\(folder.path)/store.sqlite")"}
-            admin: {address: "unix:\(adminSocket)"}
+            admin: \(admin ?? ownAdmin ?? "off")
             log: {\(log)}
             \(settings)
             """
@@ -107,21 +110,30 @@ final class ServedProxy {
             path, "-H", "Accept-Encoding: \(coding)", "-H", "Available-Dictionary: :\(digest.text):")
     }
 
+    /// Returns the address of the admin page at a port, under a name for this machine.
+    func adminURL(_ host: String) throws -> String {
+        let log = try process.waitFor("the admin page is at")
+        let match = try #require(log.firstMatch(of: /the admin page is at http:\/\/127.0.0.1:([0-9]+)/))
+        return "http://\(host):\(match.output.1)/"
+    }
+
+    /// The arguments of curl for a path of the admin listener.
+    private func adminArguments(_ path: String) throws -> [String] {
+        let common = ["curl", "-sS", "--max-time", "300"]
+        guard let adminSocket else { return common + [try adminURL("localhost") + path.dropFirst()] }
+        return common + ["--unix-socket", adminSocket, "http://localhost\(path)"]
+    }
+
     /// The metrics as an operator reads them.
     func metrics() throws -> String {
-        return try RunningProcess.run(
-            ["curl", "-sS", "--max-time", "300", "--unix-socket", adminSocket, "http://localhost/metrics"],
-            of: "/usr/bin/env"
-        ).text
+        try RunningProcess.run(adminArguments("/metrics"), of: "/usr/bin/env").text
     }
 
     /// Returns the status of a path of the admin listener, requested with this Host field.
     func adminStatus(_ path: String, host: String) throws -> String {
         try RunningProcess.run(
-            [
-                "curl", "-sS", "--max-time", "300", "--unix-socket", adminSocket, "-o", "/dev/null", "-w",
-                "%{http_code}", "-H", "Host: \(host)", "http://localhost\(path)",
-            ], of: "/usr/bin/env"
+            adminArguments(path) + ["-o", "/dev/null", "-w", "%{http_code}", "-H", "Host: \(host)"],
+            of: "/usr/bin/env"
         ).text
     }
 

@@ -6,7 +6,7 @@ internal import Synchronization
 /// Changes happen under the lock of the store's state. A reader finds a change at once. One look-up sees a
 /// single moment; two look-ups may see different ones.
 package final class DictionaryIndex: Sendable {
-    private let tables: Guarded<IndexTables>
+    let tables: Guarded<IndexTables>
     /// The number of unused objects that are kept.
     let inUseMax: Int
     /// The chains that are or were named in Links, by their names.
@@ -17,7 +17,7 @@ package final class DictionaryIndex: Sendable {
     private static let candidatesMax = 256
     static let inUseDefault = 1024
     /// The number of versions that are examined under one hold of the lock.
-    private static let stepMax: Int32 = 1024
+    static let stepMax: Int32 = 1024
 
     var versionCount: Int { tables.withLock { $0.versionCount } }
     var chainCount: Int { tables.withLock { $0.chainCount } }

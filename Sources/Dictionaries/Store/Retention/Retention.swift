@@ -249,6 +249,20 @@ struct Retention: ~Copyable, Sendable {
         }
     }
 
+    /// Returns the places of at most so many versions of a chain, of each standing those with the latest contacts.
+    func places(of chain: Chain, max countMax: Int) -> [Int32] {
+        guard let chain = place(of: chain) else { return [] }
+        var places: [Int32] = []
+        for standing in Standing.allCases.reversed() {
+            var place = chains[Int(chain)].ends[standing.rawValue].newest
+            while place >= 0, places.count < countMax {
+                places.append(place)
+                place = nodes[Int(place)].links[Self.ofChain].older
+            }
+        }
+        return places
+    }
+
     /// Sorts all versions by their last contacts, after rows were read in another order.
     mutating func sort(in index: DictionaryIndex) {
         var order: [UInt64] = []

@@ -1,0 +1,77 @@
+internal import Primitives
+
+/// The chains as a listing shows them, some of them per hold of the lock.
+extension DictionaryIndex {
+    /// A chain, by its place, and its value in an order.
+    struct RankedChain: Sendable {
+        let place: Int
+        let value: Int
+    }
+
+    /// Returns all chains that belong to no single client, and the counts of the others; linear in their number.
+    func rankedChains(by order: ChainListing.Order) -> (ranks: [RankedChain], counts: ChainListing) {
+        var (ranks, counts) = ([RankedChain](), ChainListing())
+        forEachChain { chain, place, count, storedBytes in
+            guard !chain.key.scope.isPrivate else {
+                counts.privateChains += 1
+                counts.privateVersions += count
+                return
+            }
+            let value =
+                switch order {
+                case .wanted: chain.wantedUntil
+                case .bytes: storedBytes
+                case .versions: count
+                }
+            ranks.append(RankedChain(place: place, value: value))
+        }
+        counts.total = ranks.count
+        return (ranks, counts)
+    }
+
+    /// Returns the chain at a place with the number of its versions and their bytes on disk; nil if it has gone, or
+    /// belongs to one client.
+    func chainRecord(at place: Int) -> (chain: Chain, count: Int, storedBytes: Int)? {
+        tables.withLock { tables in
+            guard tables.chains.indices.contains(place), let chain = tables.chains[place].chain,
+                !chain.key.scope.isPrivate
+            else { return nil }
+            return (chain, Int(tables.chains[place].count), tables.chains[place].storedBytes)
+        }
+    }
+
+    /// Returns the number of clients that hold some versions, and the time at which the newest of them was admitted.
+    ///
+    /// Versions that have left the chain at this place count nothing.
+    func demand(of versions: [Int32], ofChainAt place: Int) -> (holders: Int, newestAt: Int?) {
+        tables.withLock { tables in
+            var (holders, newestAt) = (0, Int?.none)
+            for version in versions where tables.isTaken(version) {
+                let record = tables.records[Int(version)]
+                guard Int(record.chain) == place else { continue }
+                holders +=
+                    record.inUse >= 0 ? tables.inUse[Int(record.inUse)].version.holders : Int(record.holders)
+                newestAt = max(newestAt ?? 0, Int(record.admittedAt))
+            }
+            return (holders, newestAt)
+        }
+    }
+
+    private func forEachChain(
+        _ body: (_ chain: Chain, _ place: Int, _ versions: Int, _ storedBytes: Int) -> Void
+    ) {
+        var start = 0
+        while true {
+            let isOver = tables.withLock { tables in
+                let end = min(start + Int(Self.stepMax), tables.chains.count)
+                for place in start..<max(start, end) {
+                    guard let chain = tables.chains[place].chain else { continue }
+                    body(chain, place, Int(tables.chains[place].count), tables.chains[place].storedBytes)
+                }
+                return end >= tables.chains.count
+            }
+            if isOver { return }
+            start += Int(Self.stepMax)
+        }
+    }
+}

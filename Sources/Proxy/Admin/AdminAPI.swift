@@ -1,0 +1,119 @@
+internal import Dictionaries
+internal import Foundation
+internal import HTTP
+internal import Primitives
+
+/// The responses of the JSON API; `deploy/ADMIN.md` describes them.
+///
+/// Most ask all loops or visit all chains, so they run on a queue and never on a loop.
+struct AdminAPI: Sendable {
+    let status: AdminStatus
+
+    /// Returns the response to a read of a resource; blocks.
+    func response(_ resource: AdminResource, _ request: AdminRequest) throws(AdminRefusal) -> AdminResponse {
+        switch resource {
+        case .metrics:
+            AdminResponse(.ok, MetricSample.text(status.samples()), contentType: MetricSample.contentType)
+        case .status: .json(StatusReport(status, status.snapshot()))
+        case .routes: .json(RouteReports(status.snapshot()))
+        case .chains: chains(try ChainQuery(request.query))
+        case .report: AdminResponse(.ok, status.reportJSON, contentType: "application/json")
+        case .configuration: configuration(asYAML: request.prefersYAML)
+        case .logLevel: logLevel
+        case .dictionaries, .dictionariesOn, .dictionariesOff: dictionaries
+        case .page, .health, .readiness: throw AdminRefusal(.notFound, AdminResource.listed)
+        }
+    }
+
+    private func chains(_ query: ChainQuery) -> AdminResponse {
+        let now = SystemClock.unixSeconds
+        let listing = status.context.store.chains(by: query.order, offset: query.offset, limit: query.limit)
+        return .json(ChainReports(listing, query, now: now))
+    }
+
+    private func configuration(asYAML: Bool) -> AdminResponse {
+        struct Report: Encodable {
+            let configuration: ConfigurationNode?
+            let redacted: [String]
+        }
+        let effective = EffectiveConfiguration(status.context.configuration)
+        guard !asYAML else { return AdminResponse(.ok, effective.yaml, contentType: "application/yaml") }
+        // The names of fields are keys too, and stay as they are.
+        return .json(
+            Report(configuration: effective.node, redacted: effective.redacted), keys: .useDefaultKeys)
+    }
+
+    // MARK: Changes
+
+    /// Makes a change and returns its result.
+    func change(_ resource: AdminResource, body: [UInt8]) throws(AdminRefusal) -> AdminResponse {
+        if resource == .logLevel { return try setLogLevel(body) }
+        let isOff = resource == .dictionariesOff
+        guard isOff || status.areDictionariesConfigured else {
+            throw AdminRefusal(
+                .conflict, "The configuration says dictionaries: off; change it and reload (SIGHUP).")
+        }
+        status.switchDictionaries(off: isOff)
+        return dictionaries
+    }
+
+    /// The state of the switch and of the configuration.
+    private var dictionaries: AdminResponse {
+        let isOn = status.areDictionariesOn
+        let isConfigured = status.areDictionariesConfigured
+        let text =
+            #"{"dictionaries":"\#(isOn ? "on" : "off")","configured":"\#(isConfigured ? "on" : "off")"}"#
+        return AdminResponse(.ok, text + "\n", contentType: "application/json")
+    }
+
+    private func setLogLevel(_ body: [UInt8]) throws(AdminRefusal) -> AdminResponse {
+        struct Change: Decodable {
+            let level: String
+        }
+        let levels = Configuration.Log.Level.allCases.map(\.rawValue).listed
+        guard let change = try? JSONDecoder().decode(Change.self, from: Data(body)),
+            let level = Configuration.Log.Level(rawValue: change.level)
+        else { throw AdminRefusal(.badRequest, "Expected the member level with one of \(levels).") }
+        status.logLevel = level
+        return logLevel
+    }
+
+    private var logLevel: AdminResponse {
+        let configured = status.context.configuration.log.level.rawValue
+        return .json(["level": status.logLevel.rawValue, "configured": configured])
+    }
+}
+
+/// The parts of a request that a response depends on.
+struct AdminRequest: Sendable {
+    let query: String?
+    let accept: String?
+
+    init(_ head: RequestHead) {
+        query = head.target.query
+        accept = head.headers.joined(.accept)
+    }
+
+    /// True if the client names YAML and not JSON.
+    var prefersYAML: Bool {
+        guard let accept = accept?.lowercased() else { return false }
+        return accept.contains("yaml") && !accept.contains("json")
+    }
+}
+
+extension AdminResponse {
+    /// Makes a JSON response; its keys are written in snake case.
+    static func json(
+        _ value: some Encodable, keys: JSONEncoder.KeyEncodingStrategy = .convertToSnakeCase
+    ) -> AdminResponse {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        encoder.keyEncodingStrategy = keys
+        // Only a number that is not finite fails, and no share divides by zero.
+        guard let data = try? encoder.encode(value) else {
+            return AdminResponse(.serviceUnavailable, "The report cannot be made.")
+        }
+        return AdminResponse(
+            .ok, String(decoding: data, as: UTF8.self) + "\n", contentType: "application/json")
+    }
+}

@@ -1,0 +1,45 @@
+internal import HTTP
+
+/// The resources of the admin listener.
+enum AdminResource: String, CaseIterable, Sendable {
+    case page = "/"
+    case health = "/healthz"
+    case readiness = "/readyz"
+    case metrics = "/metrics"
+    case status = "/status"
+    case routes = "/routes"
+    case chains = "/chains"
+    case report = "/report"
+    case configuration = "/config"
+    case logLevel = "/log-level"
+    case dictionaries = "/dictionaries"
+    case dictionariesOff = "/dictionaries/off"
+    case dictionariesOn = "/dictionaries/on"
+
+    /// True for resources that need no credentials: probes, and the page, which shows nothing by itself.
+    var isOpen: Bool { self == .page || self == .health || self == .readiness }
+
+    /// The methods, as Allow names them.
+    var allow: String {
+        switch self {
+        case .dictionariesOff, .dictionariesOn: "POST"
+        case .logLevel: "GET, HEAD, PUT"
+        default: "GET, HEAD"
+        }
+    }
+
+    /// Returns true if a request changes something, false if it reads; nil for other methods.
+    func isChange(_ method: Method) -> Bool? {
+        switch self {
+        case .dictionariesOff, .dictionariesOn: method == .post ? true : nil
+        case .logLevel where method == .put: true
+        default: method == .get || method == .head ? false : nil
+        }
+    }
+
+    /// The list of the paths, in a sentence.
+    static var listed: String {
+        let paths = allCases.map(\.rawValue)
+        return "There are " + paths.dropLast().joined(separator: ", ") + " and \(paths.last ?? "")."
+    }
+}

@@ -1,0 +1,124 @@
+internal import Dictionaries
+
+/// A state or message that an operator should know.
+struct AdminWarning: Encodable, Sendable, Equatable {
+    enum Severity: String, Encodable, Sendable, CaseIterable {
+        case error, warning, note
+    }
+
+    enum Source: String, Encodable, Sendable {
+        /// A state of the process now.
+        case state
+        /// A warning of `dictum check` about the configuration in effect.
+        case configuration
+        /// A message of the log in the last day.
+        case log
+    }
+
+    let severity: Severity
+    let source: Source
+    let text: String
+    /// The time of the last such message, in seconds since 1970.
+    var time: Int?
+    /// The number of such messages.
+    var count: Int?
+
+    /// Returns the warnings with the most severe first, each in its order.
+    static func ordered(_ warnings: [AdminWarning]) -> [AdminWarning] {
+        Severity.allCases.flatMap { severity in warnings.filter { $0.severity == severity } }
+    }
+
+    static func configured(_ configuration: Configuration) -> [AdminWarning] {
+        configuration.warnings.map { problem in
+            AdminWarning(
+                severity: .warning, source: .configuration,
+                text: "line \(problem.line), column \(problem.column): \(problem.text)")
+        }
+            + [DescriptorLimit.shortage(of: configuration)].compactMap { text in
+                text.map { AdminWarning(severity: .warning, source: .configuration, text: $0) }
+            }
+    }
+
+    static func logged(_ entries: [RecentEvents.Entry]) -> [AdminWarning] {
+        entries.map {
+            AdminWarning(
+                severity: $0.isError ? .error : .warning, source: .log, text: $0.text, time: $0.time,
+                count: $0.count)
+        }
+    }
+}
+
+// MARK: - States
+
+extension AdminWarning {
+    private static func state(_ severity: Severity, _ text: String) -> AdminWarning {
+        AdminWarning(severity: severity, source: .state, text: text)
+    }
+
+    /// Returns the states of a process that need attention, or that explain its numbers.
+    static func states(
+        _ snapshot: AdminStatus.Snapshot, store: StatusReport.Store, memory: StatusReport.Memory,
+        unreadiness: String?, dictionaries: StatusReport.Dictionaries, linesDropped: Int
+    ) -> [AdminWarning] {
+        var warnings: [AdminWarning] = []
+        if snapshot.silentLoops > 0 {
+            warnings.append(
+                state(
+                    .error,
+                    "\(snapshot.silentLoops) event loops did not respond: the numbers lack theirs, and /healthz fails"
+                ))
+        }
+        if let unreadiness {
+            warnings.append(state(.error, "not ready (/readyz is 503): \(unreadiness)"))
+        }
+        for server in snapshot.context.upstreams.servers where !server.isHealthy {
+            warnings.append(
+                state(.error, "upstream \(server.text) is down: it gets requests only if no other one is up"))
+        }
+        for route in snapshot.context.routes.distrusted {
+            warnings.append(
+                state(
+                    .error,
+                    "route \(route.text): a delta did not decode to its body; dictionaries are off until a reload"
+                ))
+        }
+        warnings += switched(dictionaries) + budgets(store, memory)
+        if linesDropped > 0 {
+            warnings.append(
+                state(
+                    .warning, "\(linesDropped) lines of the access log were dropped: its reader is too slow"))
+        }
+        return warnings
+    }
+
+    private static func switched(_ dictionaries: StatusReport.Dictionaries) -> [AdminWarning] {
+        guard !dictionaries.on else { return [] }
+        return dictionaries.configured
+            ? [state(.warning, "dictionaries are switched off (POST /dictionaries/on switches them on)")]
+            : [state(.note, "dictionaries are off in the configuration")]
+    }
+
+    /// From this share on a budget counts as exhausted.
+    private static let exhausted = 0.95
+
+    private static func budgets(_ store: StatusReport.Store, _ memory: StatusReport.Memory) -> [AdminWarning]
+    {
+        func isExhausted(_ used: Int, of max: Int) -> Bool { Double(used) >= Double(max) * exhausted }
+        var warnings: [AdminWarning] = []
+        if isExhausted(memory.compressionBytes, of: memory.maxCompressionBytes) {
+            warnings.append(
+                state(
+                    .warning, "compression.memory is exhausted: some responses get a cheaper coding, or none")
+            )
+        }
+        if isExhausted(store.diskBytes, of: store.maxDiskBytes) {
+            warnings.append(
+                state(.note, "the store is full (store.max_size): the least wanted versions make room"))
+        }
+        if isExhausted(store.chains, of: store.maxChains) {
+            warnings.append(
+                state(.note, "store.max_chains is reached: the least wanted chains make room"))
+        }
+        return warnings
+    }
+}

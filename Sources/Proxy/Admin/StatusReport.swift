@@ -1,0 +1,129 @@
+internal import Dictionaries
+internal import HTTP
+internal import Primitives
+
+/// The response to `/status`; `deploy/ADMIN.md` describes its members.
+struct StatusReport: Encodable, Sendable {
+    struct Dictionaries: Encodable, Sendable {
+        let on: Bool
+        let configured: Bool
+    }
+
+    struct Requests: Encodable, Sendable {
+        let total: Int
+        let deltas: Int
+        let byStatus: [String: Int]
+        let rejected: [String: Int]
+    }
+
+    struct Connections: Encodable, Sendable {
+        struct Side: Encodable, Sendable {
+            let active: Int
+            let idle: Int
+        }
+
+        let client: Side
+        let upstream: Side
+    }
+
+    struct Store: Encodable, Sendable {
+        let versions: Int
+        let chains: Int
+        let maxChains: Int
+        let diskBytes: Int
+        let maxDiskBytes: Int
+        let memoryBytes: Int
+        let packedBytes: Int
+        let indexBytes: Int
+        let evictions: [String: Int]
+    }
+
+    struct Memory: Encodable, Sendable {
+        let residentBytes: Int?
+        let compressionBytes: Int
+        let maxCompressionBytes: Int
+        let deltaCacheBytes: Int
+        let preparedDictionaryBytes: Int
+    }
+
+    struct Upstream: Encodable, Sendable {
+        /// The name in `upstreams`; empty for the setting `upstream`.
+        let name: String
+        let url: String
+        let address: String
+        let healthy: Bool
+    }
+
+    let version: String
+    /// Seconds since 1970.
+    let time: Int
+    let startTime: Int
+    let ready: Bool
+    let unreadyReason: String?
+    let dictionaries: Dictionaries
+    let logLevel: String
+    let requests: Requests
+    let bytes: BodyBytes
+    let connections: Connections
+    let store: Store
+    let memory: Memory
+    /// The time that encoders took, by coding.
+    let codingSeconds: [String: Double]
+    let upstreams: [Upstream]
+    /// Reloads by result.
+    let reloads: [String: Int]
+    let warnings: [AdminWarning]
+
+    init(_ status: AdminStatus, _ snapshot: AdminStatus.Snapshot) {
+        let table = SampleTable(snapshot.samples)
+        let configuration = snapshot.context.configuration
+        let routes = RouteReports(snapshot).routes
+        version = DictumVersion.text
+        time = Int(SystemClock.unixSeconds)
+        startTime = table.value("process_start_time_seconds") ?? 0
+        unreadyReason = status.unreadiness
+        ready = unreadyReason == nil
+        dictionaries = Dictionaries(
+            on: status.areDictionariesOn, configured: status.areDictionariesConfigured)
+        logLevel = status.logLevel.rawValue
+        requests = Requests(
+            total: table.count("dictum_requests_total"), deltas: routes.reduce(0) { $0 + $1.deltas },
+            byStatus: table.counts("dictum_responses_total"),
+            rejected: table.counts("dictum_rejected_requests_total"))
+        bytes = BodyBytes(routes.map(\.bytes))
+        connections = Connections(
+            client: .init(
+                active: table.count("dictum_connections", "client", "active"),
+                idle: table.count("dictum_connections", "client", "idle")),
+            upstream: .init(
+                active: table.count("dictum_connections", "upstream", "active"),
+                idle: table.count("dictum_connections", "upstream", "idle")))
+        store = Store(
+            versions: table.count("dictum_store_versions"), chains: table.count("dictum_store_chains"),
+            maxChains: configuration.store.maxChains, diskBytes: table.count("dictum_store_bytes", "disk"),
+            maxDiskBytes: configuration.store.maxSize,
+            memoryBytes: table.count("dictum_store_bytes", "memory"),
+            packedBytes: table.count("dictum_store_bytes", "packed"),
+            indexBytes: table.count("dictum_store_bytes", "index"),
+            evictions: table.counts("dictum_store_evictions_total"))
+        memory = Memory(
+            residentBytes: table.value("process_resident_memory_bytes"),
+            compressionBytes: table.count("dictum_compression_memory_bytes"),
+            maxCompressionBytes: configuration.compression.memory,
+            deltaCacheBytes: table.count("dictum_delta_cache_bytes"),
+            preparedDictionaryBytes: table.count("dictum_prepared_dictionary_bytes"))
+        codingSeconds = table["dictum_compression_seconds_total"].reduce(into: [:]) { seconds, sample in
+            if sample.count > 0 { seconds[sample.labels[0]] = sample.value }
+        }
+        upstreams = snapshot.context.upstreams.servers.map {
+            Upstream(name: $0.name, url: $0.url, address: $0.target.endpoint.text, healthy: $0.isHealthy)
+        }
+        reloads = table.counts("dictum_reloads_total")
+        let states = AdminWarning.states(
+            snapshot, store: store, memory: memory, unreadiness: unreadyReason, dictionaries: dictionaries,
+            linesDropped: table.count("dictum_log_lines_dropped_total"))
+        warnings = AdminWarning.ordered(
+            states + AdminWarning.configured(configuration)
+                + AdminWarning.logged(snapshot.context.shared.events.entries()))
+    }
+}

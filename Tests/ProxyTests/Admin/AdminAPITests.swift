@@ -1,0 +1,293 @@
+internal import Dictionaries
+internal import Foundation
+internal import HTTP
+internal import Primitives
+internal import TestSupport
+internal import Testing
+
+@testable import Proxy
+
+private let first = Feed.bytes(version: 0, items: 40)
+private let second = Feed.bytes(version: 1, items: 40)
+private let typed = "Content-Type: application/json"
+private let token = "0123456789abcdef"
+
+/// Each resource that reads, except the open ones.
+private let reads = AdminResource.allCases.filter { !$0.isOpen && $0.isChange(.get) == false }
+
+extension TestProxy {
+    /// Returns the JSON of a resource of the admin listener.
+    fileprivate func read(_ path: String) throws -> [String: Any] {
+        let answer = try admin("GET \(path) HTTP/1.1", "Host: localhost")
+        try #require(answer.status == 200, "\(path): \(answer.text)")
+        #expect(answer["Content-Type"] == "application/json")
+        #expect(answer["Cache-Control"] == "no-store")
+        #expect(answer["X-Content-Type-Options"] == "nosniff")
+        return try #require(
+            JSONSerialization.jsonObject(with: Data(answer.body)) as? [String: Any])
+    }
+
+    fileprivate func putLevel(_ body: String, _ fields: String...) throws -> WireMessage {
+        let lines = (["PUT /log-level HTTP/1.1", "Host: localhost"] + fields).joined(separator: "\r\n")
+        return try admin(lines, body: Array(body.utf8))
+    }
+}
+
+extension [String: Any] {
+    /// Returns a number of a nested member.
+    fileprivate func number(_ keys: String...) -> Double? { (value(keys) as? NSNumber)?.doubleValue }
+    fileprivate func text(_ keys: String...) -> String? { value(keys) as? String }
+    fileprivate func list(_ key: String) -> [[String: Any]] { self[key] as? [[String: Any]] ?? [] }
+
+    private func value(_ keys: [String]) -> Any? {
+        keys.reduce(self as Any?) { ($0 as? [String: Any])?[$1] }
+    }
+}
+
+@Suite(.timeLimit(.minutes(20))) struct AdminAPITests {
+    // MARK: Who may ask
+
+    @Test(arguments: reads)
+    func `another name than this machine's needs the token, and a forwarded request does`(
+        resource: AdminResource
+    ) throws {
+        let path = resource.rawValue
+        let open = try TestProxy(json(first))
+        #expect(try open.admin("GET \(path) HTTP/1.1", "Host: attacker.test").status == 403)
+        #expect(try open.admin("HEAD \(path) HTTP/1.1", "Host: localhost").status == 200)
+        for field in ["X-Forwarded-For: 192.0.2.1", "Forwarded: for=192.0.2.1", "Via: 1.1 front"] {
+            #expect(try open.admin("GET \(path) HTTP/1.1", "Host: localhost", field).status == 403)
+        }
+        let guarded = try TestProxy(json(first), #"admin: {token: "\#(token)"}"#)
+        let line = "GET \(path) HTTP/1.1"
+        #expect(try guarded.admin(line, "Host: node7.test").status == 401)
+        #expect(
+            try guarded.admin(line, "Host: node7.test", "Authorization: Bearer \(token)x").status == 401)
+        #expect(try guarded.admin(line, "Host: node7.test", "Authorization: Bearer \(token)").status == 200)
+        #expect(try guarded.admin(line, "Host: localhost").status == 200)
+    }
+
+    @Test func `the token may come from a file, which a reload reads again`() throws {
+        let folder = try TestFolder()
+        let file = folder.file("token")
+        func write(_ text: String) throws { try Data(text.utf8).write(to: URL(filePath: file)) }
+        func status(_ token: String, _ proxy: TestProxy) throws -> Int {
+            try proxy.admin("GET /status HTTP/1.1", "Host: a.test", "Authorization: Bearer \(token)").status
+        }
+        try write("\(token)\n")
+        let settings = #"admin: {token_file: "\#(file)"}"#
+        let proxy = try TestProxy(json(first), settings)
+        #expect(try status(token, proxy) == 200)
+        try write("another-\(token)\r\n")
+        #expect(try status(token, proxy) == 200, "before the reload")
+        try proxy.reload(settings)
+        #expect(try status(token, proxy) == 401)
+        #expect(try status("another-\(token)", proxy) == 200)
+    }
+
+    @Test(arguments: AdminResource.allCases, ["PUT", "POST", "DELETE", "PATCH"])
+    func `other methods are 405 with Allow`(resource: AdminResource, method: String) throws {
+        guard !resource.allow.contains(method) else { return }
+        let proxy = try TestProxy(json(first))
+        let answer = try proxy.admin("\(method) \(resource.rawValue) HTTP/1.1", "Host: localhost", typed)
+        #expect(answer.status == 405)
+        #expect(answer["Allow"] == resource.allow)
+    }
+
+    @Test func `an unknown path is a problem document that names the known ones`() throws {
+        let proxy = try TestProxy(json(first))
+        let answer = try proxy.admin("GET /statu HTTP/1.1", "Host: localhost", "Accept: application/json")
+        #expect(answer.status == 404)
+        #expect(answer["Content-Type"] == "application/problem+json")
+        for resource in AdminResource.allCases { #expect(answer.text.contains(resource.rawValue)) }
+    }
+
+    // MARK: Reports
+
+    @Test func `status and routes have the numbers of the metrics`() throws {
+        let proxy = try TestProxy(
+            Origin([json(first), json(second), json(second), json(second)]),
+            "routes: [{match: /feed}, {match: /other, dictionary: off}]")
+        _ = try proxy.fetch("/feed", "Accept-Encoding: gzip, dcz")
+        let delta = try proxy.fetch("/feed", over: first, accept: "dcz, gzip")
+        _ = try proxy.fetch("/other", "Accept-Encoding: gzip")
+        _ = try proxy.fetch("/stray")
+        try waitUntil("the delta was sampled") {
+            try proxy.metric(#"dictum_gain_samples_total{route="/feed"}"#) == 1
+        }
+        let report = try proxy.read("/routes")
+        let routes = report.list("routes")
+        #expect(routes.map { $0.text("route") } == ["/feed", "/other", "none"])
+        let feed = routes[0]
+        #expect(feed.number("requests") == 2 && feed.number("deltas") == 1 && feed.number("hit_rate") == 0.5)
+        #expect(feed.number("codings", "dcz") == 1 && feed.number("codings", "gzip") == 1)
+        #expect(feed.list("reasons").first?.text("reason") == "no-dictionary-offered")
+        #expect(feed.list("reasons").first?.number("requests") == 1)
+        func metric(_ series: String) throws -> Double { Double(try proxy.metric(series)) }
+        let before = try metric(#"dictum_body_bytes_total{route="/feed",stage="before"}"#)
+        let sent = try metric(#"dictum_body_bytes_total{route="/feed",stage="after"}"#)
+        #expect(feed.number("bytes", "body") == before && feed.number("bytes", "sent") == sent)
+        #expect(
+            try metric(#"dictum_delta_body_bytes_total{route="/feed",stage="after"}"#)
+                == Double(delta.body.count))
+        let plain = try metric(#"dictum_gain_bytes_total{route="/feed",stage="plain"}"#)
+        #expect(feed.text("bytes", "plain_basis") == "sampled")
+        #expect(feed.number("bytes", "plain") == sent - Double(delta.body.count) + plain)
+        #expect(feed.number("bytes", "saved") == plain - Double(delta.body.count))
+        let slowest = feed.list("slowest_codings")
+        #expect(Set(slowest.map { $0.text("coding") }) == ["gzip", "dcz"])
+        #expect(slowest.allSatisfy { ($0.number("seconds") ?? 0) > 0 })
+        #expect(slowest.compactMap { $0.number("body_bytes") }.reduce(0, +) == before)
+        #expect(
+            routes[1].text("dictionaries") == "off" && routes[1].text("bytes", "plain_basis") == "as-sent")
+        #expect(routes[2].number("configured") == 0)
+
+        let status = try proxy.read("/status")
+        #expect(status.text("version") == DictumVersion.text)
+        #expect(status.number("requests", "total") == 4 && status.number("requests", "deltas") == 1)
+        #expect(status.number("requests", "by_status", "2xx") == 4)
+        #expect(status.number("bytes", "saved") == feed.number("bytes", "saved"))
+        #expect(status.number("ready") == 1 && status.number("dictionaries", "on") == 1)
+        #expect(status.number("store", "versions") == Double(try proxy.metric("dictum_store_versions")))
+        #expect(status.list("upstreams").first?.number("healthy") == 1)
+        #expect(status.text("log_level") == "info")
+    }
+
+    @Test func `chains are listed by pages, and a wrong page is refused`() throws {
+        let proxy = try TestProxy(json(first))
+        for path in ["/a", "/b", "/c"] { _ = try proxy.fetch(path) }
+        let report = try proxy.read("/chains?order=bytes&offset=1&limit=1")
+        #expect(report.number("total") == 3 && report.text("order") == "bytes")
+        let chain = try #require(report.list("chains").first)
+        #expect(report.list("chains").count == 1)
+        #expect(chain.text("authority") == "api.test" && chain.text("match")?.hasPrefix("/") == true)
+        #expect(chain.number("versions") == 1 && (chain.number("stored_bytes") ?? 0) > 0)
+        #expect((chain.number("newest_age_seconds") ?? -1) >= 0)
+        for query in ["order=size", "limit=0", "limit=201", "offset=-1", "offset=x", "page=1", "limit"] {
+            let answer = try proxy.admin(
+                "GET /chains?\(query) HTTP/1.1", "Host: localhost", "Accept: application/json")
+            #expect(answer.status == 400, "\(query)")
+            #expect(answer["Content-Type"] == "application/problem+json")
+        }
+    }
+
+    @Test func `private and personal responses appear as counts, without a path or a user`() throws {
+        let settings = """
+            routes:
+              - {match: /mine/*, dictionary: {scope: private, identity: authorization}}
+              - {match: /*}
+            """
+        let proxy = try TestProxy(json(first, "Cache-Control: max-age=60"), settings)
+        _ = try proxy.fetch("/mine/of-ann", "Authorization: Bearer ann-s3cret")
+        _ = try proxy.fetch("/orders-of-bob", "Authorization: Bearer bob-s3cret")
+        let chains = try proxy.read("/chains")
+        #expect(chains.list("chains").isEmpty && chains.number("total") == 0)
+        #expect(chains.number("private", "chains") == 2 && chains.number("private", "versions") == 2)
+        for resource in reads where resource != .configuration {
+            let text = try proxy.admin("GET \(resource.rawValue) HTTP/1.1", "Host: localhost").text
+            for secret in ["of-ann", "of-bob", "s3cret", "Bearer"] {
+                #expect(!text.contains(secret), "\(resource.rawValue): \(secret)")
+            }
+        }
+    }
+
+    @Test func `the configuration has every default, and none of its secrets`() throws {
+        let proxy = try TestProxy(
+            json(first),
+            """
+            admin: {token: "\(token)"}
+            routes: [{match: /*, headers: {request: {set: {X-Key: s3cret, X-Other: s3cret}}, response: {set: {X-Frame-Options: DENY}}}}]
+            """)
+        let report = try proxy.read("/config")
+        #expect(report["redacted"] as? [String] == ["routes[0].headers.request.set", "admin.token"])
+        let routes = report["configuration"] as? [String: Any]
+        #expect(routes?.list("routes").first?.text("headers", "request", "set", "X-Key") == "(redacted)")
+        #expect(
+            routes?.list("routes").first?.text("headers", "response", "set", "X-Frame-Options") == "DENY")
+        #expect(routes?.text("store", "max_size") == "1GiB")
+        let yaml = try proxy.admin("GET /config HTTP/1.1", "Host: localhost", "Accept: application/yaml")
+        #expect(yaml["Content-Type"] == "application/yaml")
+        #expect(yaml.text.contains("\n  max_size: 1GiB\n"))
+        for text in [yaml.text, "\(report)"] { #expect(!text.contains("s3cret") && !text.contains(token)) }
+    }
+
+    // MARK: Warnings
+
+    @Test func `warnings tell states, the configuration's mistakes and the log`() throws {
+        let proxy = try TestProxy(
+            json(first), "routes: [{match: /*}, {match: /never}]\nstore: {max_chains: 2}")
+        proxy.server.report(.warning("the disk is slow"))
+        proxy.server.report(.warning("the disk is slow"))
+        proxy.server.report(.info("all is well"))
+        for path in ["/a", "/b", "/c"] { _ = try proxy.fetch(path) }
+        #expect(try proxy.turn("off") == 200)
+        let warnings = try proxy.read("/status").list("warnings")
+        func texts(_ source: String) -> [String] {
+            warnings.filter { $0.text("source") == source }.compactMap { $0.text("text") }
+        }
+        #expect(texts("state").contains { $0.hasPrefix("dictionaries are switched off") })
+        #expect(texts("state").contains { $0.hasPrefix("store.max_chains is reached") })
+        #expect(texts("configuration").contains { $0.contains("never reached") })
+        #expect(texts("log").contains("the disk is slow") && !texts("log").contains("all is well"))
+        let slow = warnings.first { $0.text("text") == "the disk is slow" }
+        #expect(slow?.number("count") == 2)
+        #expect(warnings.last?.text("severity") == "note", "the most severe first")
+    }
+
+    @Test func `an upstream that is down is an error until it responds again`() throws {
+        let isUp = Guarded(false)
+        let origin = try Origin { request, connection in
+            let isDown = request.target == "/up" && !isUp.withLock { $0 }
+            connection.send(isDown ? wire("HTTP/1.1 503 Service Unavailable", body: []) : json(first))
+        }
+        let proxy = try TestProxy(origin, upstream: "health: {path: /up, interval: 100ms}")
+        func healthy() throws -> Double? {
+            try proxy.read("/status").list("upstreams").first?.number("healthy")
+        }
+        func isReportedDown() throws -> Bool {
+            try proxy.read("/status").list("warnings").contains {
+                $0.text("source") == "state" && $0.text("severity") == "error"
+                    && $0.text("text")?.contains("is down") == true
+            }
+        }
+        try waitUntil("the health check fails") { try healthy() == 0 }
+        #expect(try isReportedDown())
+        #expect(try proxy.read("/status").number("ready") == 0)
+        isUp.withLock { $0 = true }
+        try waitUntil("the health check passes") { try healthy() == 1 }
+        #expect(try !isReportedDown())
+        #expect(try proxy.read("/status").number("ready") == 1)
+    }
+
+    // MARK: The log level
+
+    @Test func `the log level changes at once, and a reload goes by the configuration`() throws {
+        let proxy = try TestProxy(json(first))
+        #expect(
+            try proxy.putLevel(#"{"level":"debug"}"#, typed).text
+                == #"{"configured":"info","level":"debug"}"# + "\n")
+        #expect(try proxy.read("/log-level").text("level") == "debug")
+        #expect(proxy.events.withLock { $0 }.contains { "\($0)".contains("log.level is debug, was info") })
+        try proxy.reload("log: {level: error}")
+        #expect(try proxy.read("/log-level").text("level") == "error")
+        #expect(try proxy.read("/log-level").text("configured") == "error")
+    }
+
+    @Test(arguments: ["", "{}", #"{"level":"loud"}"#, #"{"level":1}"#, "level=debug", "[", #""debug""#])
+    func `another body than a level changes nothing`(body: String) throws {
+        let proxy = try TestProxy(json(first))
+        let answer = try proxy.putLevel(body, typed, "Accept: application/json")
+        #expect(answer.status == 400)
+        #expect(answer["Content-Type"] == "application/problem+json")
+        #expect(try proxy.read("/log-level").text("level") == "info")
+    }
+
+    @Test func `a page of another origin cannot change the log level`() throws {
+        let proxy = try TestProxy(json(first))
+        let level = #"{"level":"debug"}"#
+        #expect(try proxy.putLevel(level, typed, "Origin: http://attacker.test").status == 403)
+        #expect(try proxy.putLevel(level, typed, "Sec-Fetch-Site: cross-site").status == 403)
+        #expect(try proxy.putLevel(level, "Content-Type: text/plain").status == 415)
+        #expect(try proxy.read("/log-level").text("level") == "info")
+    }
+}
