@@ -7,6 +7,7 @@
 # make lint     check format, layers, proofs of unsafe code, paths
 # make docs     render the rules and the life of a request: .build/docs/index.html
 # make soak     run mixed traffic with faults for half an hour; MINUTES=NUMBER changes that
+# make totals   compare metrics, access log and what clients receive over 100,000 mixed requests; REQUESTS=NUMBER changes that
 # make attack   run each attack, and each HTTP/2 flood, beside other clients for a minute; SECONDS=NUMBER changes that
 # make bench    compare with nginx and HAProxy, check instruction counts against their thresholds, simulate a day of clients
 # make figures  reproduce the README's table and plot from public histories: .build/figures; HISTORIES=FOLDER measures your own
@@ -15,7 +16,7 @@
 # make package  build and test that package: a fresh system installs, upgrades and removes it
 # make clean    remove everything that was built
 
-.PHONY: help setup build run release figures deb package test fuzz sanitize soak attack lint docs bench clean
+.PHONY: help setup build run release figures deb package test fuzz sanitize soak totals attack lint docs bench clean
 .NOTPARALLEL:
 
 help:
@@ -63,6 +64,12 @@ MINUTES = 30
 soak: build
 	@.ci/setup test
 	@Tests/Soak/run --minutes $(MINUTES)
+
+REQUESTS = 100000
+
+totals: build
+	@.ci/setup test
+	@Tests/Totals/run --requests $(REQUESTS)
 
 SECONDS = 60
 

@@ -78,9 +78,8 @@ extension Exchange {
     func noteHeadTime() {
         let elapsed = elapsedMicroseconds
         record.upstreamMicroseconds = elapsed
-        guard let upstream else { return }
-        proxy.metrics.countUpstreamHead(
-            microseconds: elapsed - attempt.startMicroseconds, row: upstream.metricsRow)
+        record.tryMicroseconds = elapsed - attempt.startMicroseconds
+        record.upstreamRow = upstream?.metricsRow ?? 0
     }
 
     /// Returns an address as the log has it.

@@ -99,7 +99,7 @@ struct LoopCounters: Sendable {
         "Time to connect to an upstream, its TLS included, by the upstream's name.")
     var upstreamHeadTime = LoopHistogram(
         "dictum_upstream_head_seconds", per: .name,
-        "Time from a try of a request to the head of the upstream's response, by the upstream's name.")
+        "Time from the last try of a request to the head of the upstream's response, by the upstream's name.")
     var upstreamErrors = LoopCounter(
         "dictum_upstream_errors_total", per: .name, labels: [MetricLabel("kind", UpstreamErrorKind.self)],
         "Failures of upstreams, including those that a retry has hidden from the client.")
@@ -180,6 +180,9 @@ extension LoopCounters {
             deltaBytes.add(record.bodyBytesSent, row: route, at: 1)
         }
         if record.codingNanoseconds > 0 { slowest.add(SlowestCodings.Entry(record), row: route) }
+        if record.upstreamMicroseconds != nil {
+            upstreamHeadTime.add(microseconds: record.tryMicroseconds, row: record.upstreamRow)
+        }
         if !record.isComplete { abortedResponses.add() }
         if let result = record.revalidation { revalidations.add(at: result.index) }
     }

@@ -29,9 +29,6 @@ final class LoopMetrics {
     func countConnect(microseconds: Int, row: Int) {
         counters.upstreamConnectTime.add(microseconds: microseconds, row: row)
     }
-    func countUpstreamHead(microseconds: Int, row: Int) {
-        counters.upstreamHeadTime.add(microseconds: microseconds, row: row)
-    }
     func countRetry(_ reason: RetryReason) { counters.upstreamRetries.add(at: reason.index) }
     func countRetryOverBudget() { counters.upstreamRetriesOverBudget.add() }
     func countAdmission() { counters.admissions.add() }

@@ -33,6 +33,10 @@ struct RequestRecord: Sendable {
     var headMicroseconds = 0
     /// The time from the request's head to the head of the upstream's response, retries included.
     var upstreamMicroseconds: Int?
+    /// The part of it that the last try took.
+    var tryMicroseconds = 0
+    /// The row of the upstream's times in the metrics.
+    var upstreamRow = 0
     var upstreamStatus: Int?
     /// The address that was asked last.
     var upstream: LoggedUpstream?

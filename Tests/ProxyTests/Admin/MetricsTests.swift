@@ -120,7 +120,12 @@ import Testing
         metrics.countRequest(record { ($0.routeIndex, $0.status) = (1, 0) })
         let row = metrics.row(ofUpstream: "shop")
         metrics.countConnect(microseconds: 700, row: row)
-        for micros in [300, 40_000] { metrics.countUpstreamHead(microseconds: micros, row: row) }
+        for micros in [300, 40_000] {
+            metrics.countRequest(
+                record {
+                    ($0.upstreamMicroseconds, $0.tryMicroseconds, $0.upstreamRow) = (50_000, micros, row)
+                })
+        }
         let samples = metrics.counters.samples(routes: ["/a", "/b"])
         for (series, expected) in [
             (#"dictum_response_head_seconds_count{route="/b"}"#, "1"),
