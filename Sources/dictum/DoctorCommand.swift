@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Dictionaries
 internal import Glibc
 internal import HTTP
+internal import Redis
 
 /// `dictum doctor`: predicts whether browsers will use dictionaries at a URL.
 struct DoctorCommand: ParsableCommand {
@@ -15,6 +16,9 @@ struct DoctorCommand: ParsableCommand {
             machine loads a page of the same origin and fetches the URL several times, past its own cache. One row per \
             fetch shows whether a dictionary was advertised, the coding, the bytes on the wire including heads, and the \
             size of the body. Over TLS the server chooses HTTP/2 or HTTP/1.1, as for browsers. SSL_CERT_FILE names the system's certificate authorities, if it is set.
+
+            With the URL of a Redis or Valkey server, such as redis://127.0.0.1:6379, it checks whether proxies can share \
+            their dictionaries there (store.shared): version, settings, rights, latency.
             """)
 
     @Argument(help: "The URL, such as https://api.example.com/feed.")
@@ -40,6 +44,12 @@ struct DoctorCommand: ParsableCommand {
     @Option(help: ArgumentHelp("With --browser: the number of fetches.", valueName: "count"))
     var fetches = 5
 
+    @Option(
+        help: ArgumentHelp(
+            "With the URL of a Redis or Valkey server: the file whose first line is the password.",
+            valueName: "file"))
+    var passwordFile: String?
+
     @Option(help: ArgumentHelp("Overall time limit.", valueName: "seconds"))
     var maxTime = 60
 
@@ -59,6 +69,7 @@ struct DoctorCommand: ParsableCommand {
 
     func run() throws {
         signal(SIGPIPE, SIG_IGN)
+        if SharedStoreReport.isFor(url) { return try examineSharedStore() }
         let seen = try examine()
         let diagnosis = Diagnosis(seen)
         let report = DoctorReport(diagnosis, of: seen.url, browser: try? seen.browser?.get())
@@ -68,6 +79,25 @@ struct DoctorCommand: ParsableCommand {
             for line in report.lines { print(line) }
         }
         let hasWarnings = diagnosis.findings.contains { $0.level == .warning }
+        if !report.works || fail && hasWarnings { throw ExitCode.failure }
+    }
+
+    private func examineSharedStore() throws {
+        var settings: RedisSettings
+        do throws(RedisURLMistake) {
+            settings = try RedisSettings(url: url)
+        } catch {
+            throw ValidationError("\(error.text): expected \(RedisSettings.urlExpectation)")
+        }
+        settings.tls.authority = request.ca
+        settings.passwordFile = passwordFile
+        let report = SharedStoreReport(settings)
+        if json {
+            print(OutputFormat.json(report))
+        } else {
+            for line in report.lines { print(line) }
+        }
+        let hasWarnings = report.findings.contains { $0.level == DoctorFinding.Level.warning.rawValue }
         if !report.works || fail && hasWarnings { throw ExitCode.failure }
     }
 

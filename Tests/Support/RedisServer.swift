@@ -94,7 +94,10 @@ package final class RedisServer {
 
     /// Runs a command by redis-cli, and returns what it prints; errors too.
     @discardableResult
-    package func command(_ words: String...) throws -> String {
+    package func command(_ words: String...) throws -> String { try command(words: words) }
+
+    @discardableResult
+    package func command(words: [String]) throws -> String {
         let output = try ForeignTool.run("redis-cli", ["-s", socket] + words, input: [])
         return String(decoding: output, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
     }

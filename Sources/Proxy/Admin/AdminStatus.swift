@@ -2,6 +2,7 @@ internal import CVersion
 internal import Dictionaries
 internal import HTTP
 internal import Primitives
+internal import Redis
 internal import Synchronization
 
 /// The state of a running proxy, as the admin listener reports it.
@@ -122,7 +123,7 @@ final class AdminStatus: Sendable {
         let samples =
             MetricSample.summed(counters.flatMap { $0.samples(routes: routes) })
             + operation.samples + context.store.statistics.samples + context.deltas.statistics.samples
-            + context.gain.samples + (sink?.samples ?? []) + process.samples
+            + context.gain.samples + (sink?.samples ?? []) + process.samples + sharedStoreSamples
         let now = Int(SystemClock.unixMicroseconds)
         let slowest = (-1..<routes.count).map { route in
             SlowestCodings.slowest(
@@ -132,9 +133,15 @@ final class AdminStatus: Sendable {
             context: context, samples: samples, slowest: slowest, silentLoops: loops.count - counters.count)
     }
 
+    private var sharedStoreSamples: [MetricSample] {
+        guard let counts = context.shared.redis?.counts else { return [] }
+        return counts.samples + SharedStoreLatency.samples(counts.latency)
+    }
+
     static var metrics: [Metric] {
         LoopCounters.metrics + Operation.metrics + StoreStatistics.metrics + DeltaStatistics.metrics
             + GainSampler.metrics + LogSink.metrics + ProcessStatistics.metrics
+            + RedisStatistics.metrics + [SharedStoreLatency.metric]
     }
 
     private var operation: Operation {

@@ -1,6 +1,7 @@
 internal import Dictionaries
 internal import Foundation
 internal import HTTP
+internal import Redis
 
 extension Configuration {
     /// Checks what a start needs besides the file: the key file, the upstreams' names and the folders of the
@@ -12,6 +13,16 @@ extension Configuration {
         checkUpstreams(&reader)
         checkStoreFolder(reader)
         checkLogFolder(reader)
+        checkSharedStore(reader)
+    }
+
+    /// Warns of a shared store that cannot be reached, or whose settings are not as they should be.
+    private mutating func checkSharedStore(_ reader: SettingsReader) {
+        guard let redis = store.shared?.redis else { return }
+        let position = reader.node(of: "store.shared")?.position ?? .init(line: 1, column: 1)
+        for finding in RedisInspection(redis, writes: false).findings {
+            warn("store.shared: \(finding.text)", at: position)
+        }
     }
 
     private mutating func checkUpstreams(_ reader: inout SettingsReader) {

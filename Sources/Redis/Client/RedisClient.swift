@@ -12,14 +12,20 @@ package final class RedisClient: Sendable {
     package let settings: RedisSettings
     let statistics = Guarded(RedisStatistics())
     let resolver = RedisResolver()
+    let advises: Bool
     private let loop = EventLoop(label: "dictum.redis")
     private let gates = RedisUrgency.allCases.map { RedisGate($0) }
     private let reports: RedisReports
     private let token = Guarded(Token.none)
 
     /// Makes a client, which connects after `start`; its owner must call `stop`.
-    package init(settings: RedisSettings, report: @escaping @Sendable (RedisReport) -> Void) {
+    ///
+    /// - Parameter advises: True to report findings about the server once it is connected.
+    package init(
+        settings: RedisSettings, advises: Bool = true, report: @escaping @Sendable (RedisReport) -> Void
+    ) {
         self.settings = settings
+        self.advises = advises
         reports = RedisReports(server: settings.text, report: report)
     }
 
@@ -44,6 +50,9 @@ package final class RedisClient: Sendable {
 
     /// True while commands of requests are accepted: their circuit breaker is closed.
     package var isAvailable: Bool { gates[RedisUrgency.request.rawValue].isOpen }
+
+    /// True while background commands are accepted.
+    package var isBackgroundAvailable: Bool { gates[RedisUrgency.background.rawValue].isOpen }
 
     /// The counts so far.
     package var counts: RedisStatistics { statistics.withLock { $0 } }
@@ -114,6 +123,8 @@ package final class RedisClient: Sendable {
 
     func note(_ error: RedisErrorReply) { reports.note(error) }
 
+    func advise(_ findings: [RedisAdvice.Finding]) { reports.advise(findings) }
+
     func gate(_ urgency: RedisUrgency) -> RedisGate { gates[urgency.rawValue] }
 }
 
@@ -127,6 +138,7 @@ final class RedisLanes: Handler, RedisLaneOwner {
     private var lanes: [RedisLane] = []
     private var followers: [StreamFollower] = []
     private var quantile = LatencyQuantile()
+    private var hasAdvised = false
 
     init(client: RedisClient, core: EventLoop.Core) {
         self.client = client
@@ -165,6 +177,19 @@ final class RedisLanes: Handler, RedisLaneOwner {
     func laneChanged(_ lane: RedisLane) {
         setGate(of: lane)
         client.laneChanged(lane)
+        if lane.isReady, lane === lanes.last { adviseOnce(lane) }
+    }
+
+    /// Reports once what the settings of the server mean.
+    private func adviseOnce(_ lane: RedisLane) {
+        guard client.advises, !hasAdvised else { return }
+        hasAdvised = true
+        let deadline = core.now + RedisGate.backgroundDeadline
+        lane.submit(
+            RedisLane.Batch(commands: [RedisCommand("INFO")], deadline: deadline) { [client] result in
+                guard case .success(let replies) = result, let text = replies.first?.text else { return }
+                client.advise(RedisAdvice.findings(RedisInfo(text)))
+            })
     }
 
     func laneFailed(_ lane: RedisLane, _ cause: String) {

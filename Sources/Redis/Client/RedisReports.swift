@@ -69,6 +69,10 @@ final class RedisReports: Sendable {
         return isChange
     }
 
+    func advise(_ findings: [RedisAdvice.Finding]) {
+        for finding in findings { report(.warning("shared store \(server): \(finding.text)")) }
+    }
+
     /// Reports an error reply, at most once a minute for its code.
     func note(_ error: RedisErrorReply) {
         let text = error.advice ?? "it replies \(error.code) \(error.message)"

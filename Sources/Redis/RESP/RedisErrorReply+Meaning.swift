@@ -23,7 +23,7 @@ extension RedisErrorReply {
         case "OOM":
             """
             it has no memory left and evicts nothing, so new versions are not shared: set maxmemory-policy to allkeys-lru, \
-            or raise maxmemory
+            or to volatile-lru where other data must stay
             """
         case "NOPERM":
             "its ACL forbids a command or a key (\(message)): deploy/FLEET.md has the line that Dictum needs"

@@ -79,4 +79,15 @@ internal import Testing
             #expect(error?.problems.contains { $0.text.contains(words) } == true, "\(text)")
         }
     }
+
+    @Test func `the configurations of FLEET.md are valid`() throws {
+        let file = URL(filePath: #filePath).appending(path: "../../../../deploy/FLEET.md").standardized
+        let parts = try String(contentsOf: file, encoding: .utf8).components(separatedBy: "```yaml\n")
+            .dropFirst()
+        #expect(parts.count >= 2)
+        for part in parts {
+            let block = try #require(part.components(separatedBy: "```").first)
+            #expect(try configuration(block).store.shared?.redis != nil)
+        }
+    }
 }

@@ -1,0 +1,93 @@
+internal import Primitives
+
+/// What the settings of a server mean for a shared store, read from INFO; a pure function.
+package enum RedisAdvice {
+    /// A finding about the server.
+    package enum Finding: Sendable, Equatable {
+        /// The server cannot serve as a shared store.
+        case fault(String)
+        /// The server works, but not as well as it could.
+        case advice(String)
+
+        package var text: String {
+            switch self {
+            case .fault(let text), .advice(let text): text
+            }
+        }
+
+        package var isFault: Bool {
+            if case .fault = self { true } else { false }
+        }
+    }
+
+    /// Returns the findings about a server with this INFO.
+    package static func findings(_ info: RedisInfo) -> [Finding] {
+        [
+            version(info), cluster(info), role(info), memory(info), eviction(info), saving(info),
+            appending(info),
+        ]
+        .compactMap(\.self)
+    }
+
+    private static func version(_ info: RedisInfo) -> Finding? {
+        // Valkey reports the version of Redis that it is compatible with too.
+        let text = info["redis_version"] ?? info["valkey_version"] ?? ""
+        guard let major = Int(text.prefix { $0 != "." }) else {
+            return .fault("it does not tell its version; expected Redis 7 or Valkey 8")
+        }
+        return major >= 7 ? nil : .fault("it is version \(text); expected Redis 7 or Valkey 8")
+    }
+
+    private static func cluster(_ info: RedisInfo) -> Finding? {
+        guard info["cluster_enabled"] == "1" else { return nil }
+        return .fault("it runs in cluster mode; name a single server (cluster-enabled no)")
+    }
+
+    private static func role(_ info: RedisInfo) -> Finding? {
+        guard info["role"] == "slave" else { return nil }
+        return .fault("it is a replica, which takes no writes; name the master")
+    }
+
+    private static func memory(_ info: RedisInfo) -> Finding? {
+        guard info["maxmemory"] == "0" else { return nil }
+        return .advice(
+            """
+            maxmemory is not set, so that its memory grows until the system ends it: set maxmemory, for example 4gb, and \
+            maxmemory-policy allkeys-lru
+            """)
+    }
+
+    private static func eviction(_ info: RedisInfo) -> Finding? {
+        let policy = info["maxmemory_policy"] ?? ""
+        switch policy {
+        case "noeviction":
+            return .advice(
+                """
+                maxmemory-policy is noeviction, so that new versions are refused once its memory is full: set allkeys-lru, \
+                or volatile-lru where other data must stay
+                """)
+        case "allkeys-random", "volatile-random":
+            return .advice(
+                "maxmemory-policy is \(policy), which removes versions in use as well: set allkeys-lru")
+        default: return nil
+        }
+    }
+
+    private static func saving(_ info: RedisInfo) -> Finding? {
+        guard info["rdb_last_bgsave_status"] == "err" else { return nil }
+        return .advice(
+            """
+            its last snapshot has failed, after which it refuses writes: see its log, or set save "" since nodes publish \
+            what it forgets
+            """)
+    }
+
+    private static func appending(_ info: RedisInfo) -> Finding? {
+        guard info["aof_enabled"] == "1" else { return nil }
+        return .advice(
+            """
+            appendonly is on, so that every version is written to its disk too; a shared store does not need it, since \
+            nodes publish again what it forgets
+            """)
+    }
+}

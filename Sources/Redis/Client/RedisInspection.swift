@@ -1,0 +1,127 @@
+internal import Dispatch
+internal import Glibc
+internal import Primitives
+
+/// An inspection of a server for commands such as `dictum doctor`; blocking.
+package struct RedisInspection: Sendable {
+    /// The findings, the faults first.
+    package let findings: [RedisAdvice.Finding]
+    /// The server as it names itself, such as `redis 7.0.15`; empty without a connection.
+    package let server: String
+    /// The milliseconds that a response would wait for it; nil without measurements.
+    package let deadline: Int?
+    /// The time within which 99 % of the replies came, in microseconds.
+    package let latencyMicroseconds: Int?
+
+    /// Connects, reads INFO, and with `writes` tries every command that a shared store needs.
+    package init(_ settings: RedisSettings, writes: Bool, timeoutMilliseconds: Int = 5_000) {
+        let session = RedisSession(settings)
+        defer { session.client.stop() }
+        guard session.connect(milliseconds: timeoutMilliseconds) else {
+            findings = [.fault(session.lastWarning ?? "no connection within \(timeoutMilliseconds) ms")]
+            (server, deadline, latencyMicroseconds) = ("", nil, nil)
+            return
+        }
+        var found: [RedisAdvice.Finding] = []
+        var name = ""
+        switch session.ask([RedisCommand("INFO")])?.first {
+        case .bytes(let text)?:
+            let info = RedisInfo(String(text.span))
+            let isValkey = info["valkey_version"] != nil
+            name =
+                isValkey ? "valkey \(info["valkey_version"] ?? "")" : "redis \(info["redis_version"] ?? "")"
+            found = RedisAdvice.findings(info)
+        case .error(let error)?:
+            found = [.advice("it does not tell its state: \(error.advice ?? error.message)")]
+        default: found = [.fault("no reply to INFO")]
+        }
+        if writes { found += Self.tryCommands(session) }
+        let times = writes ? Self.measure(session) : []
+        findings = found.filter(\.isFault) + found.filter { !$0.isFault }
+        server = name
+        latencyMicroseconds = times.isEmpty ? nil : times.sorted()[times.count * 99 / 100]
+        deadline = times.isEmpty ? nil : session.client.counts.deadline
+    }
+
+    /// Tries the commands on keys of its own, which it removes.
+    private static func tryCommands(_ session: RedisSession) -> [RedisAdvice.Finding] {
+        let prefix = "\(session.client.settings.keyPrefix):1:check-\(UInt32.random(in: 0 ... .max))"
+        let (key, stream) = (Array(prefix.utf8), Array("\(prefix)-stream".utf8))
+        let commands: [RedisCommand] = [
+            .setIfAbsent(key, to: [1, 0, 13, 10], seconds: 10), .get(key), .getAll([key]),
+            .expire(key, seconds: 10),
+            .append(to: stream, [(name: [0x76], value: [1])], lengthMax: 1),
+            RedisCommand("XREAD", ["STREAMS", prefix + "-stream", "0"].map { Array($0.utf8) }),
+            RedisCommand("XINFO", ["STREAM", prefix + "-stream"].map { Array($0.utf8) }),
+            .delete([key, stream]),
+        ]
+        guard let replies = session.ask(commands) else {
+            return [.fault("no reply to \(commands.count) commands")]
+        }
+        var findings: [RedisAdvice.Finding] = []
+        for (command, reply) in zip(commands, replies) {
+            guard let error = reply.error, !error.isMissingKey else { continue }
+            findings.append(
+                .fault("\(command.name) fails: \(error.advice ?? "\(error.code) \(error.message)")"))
+        }
+        if findings.isEmpty, replies[1] != .bytes([1, 0, 13, 10]) {
+            findings.append(.fault("it returns another value than it was given"))
+        }
+        return findings
+    }
+
+    /// Returns the times of replies in microseconds.
+    private static func measure(_ session: RedisSession) -> [Int] {
+        (0..<100).compactMap { _ in
+            let start = SystemClock.monotonicNanoseconds
+            guard session.ask([RedisCommand("PING")], .request) != nil else { return nil }
+            return Int((SystemClock.monotonicNanoseconds - start) / 1_000)
+        }
+    }
+}
+
+/// A client whose commands block the calling thread, for command lines.
+package final class RedisSession: Sendable {
+    package let client: RedisClient
+    private let warnings: Guarded<[String]>
+
+    package init(_ settings: RedisSettings) {
+        let warnings = Guarded<[String]>([])
+        self.warnings = warnings
+        client = RedisClient(settings: settings, advises: false) { report in
+            if case .warning(let text) = report { warnings.withLock { $0.append(text) } }
+        }
+    }
+
+    package var lastWarning: String? { warnings.withLock { $0.last } }
+
+    /// Connects; returns false if that fails or takes too long.
+    package func connect(milliseconds: Int) -> Bool {
+        client.start()
+        let end = SystemClock.monotonicNanoseconds + Int64(milliseconds) * 1_000_000
+        while !(client.isAvailable && client.isBackgroundAvailable) {
+            guard SystemClock.monotonicNanoseconds < end, warnings.withLock(\.isEmpty) else { return false }
+            usleep(2_000)
+        }
+        return true
+    }
+
+    /// Returns the replies to commands; nil without all of them.
+    package func ask(
+        _ commands: [RedisCommand], _ urgency: RedisUrgency = .background
+    ) -> [RESPValue]? {
+        let box = Guarded<[RESPValue]?>(nil)
+        let ended = DispatchSemaphore(value: 0)
+        do throws(RedisFailure) {
+            try client.send(commands, urgency) { result in
+                if case .success(let replies) = result { box.withLock { $0 = replies } }
+                ended.signal()
+            }
+        } catch {
+            return nil
+        }
+        // Every command has an end, since it has a deadline.
+        ended.wait()
+        return box.withLock { $0 }
+    }
+}
