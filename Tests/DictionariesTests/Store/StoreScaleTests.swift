@@ -44,9 +44,13 @@ import Testing
             }
         }
         #expect(found == count)
+        var listed = 0
+        let listing = clock.measure { listed = state.index.rankedChains(by: .bytes).ranks.count }
+        #expect(listed == (count + 3) / 4)
         print(
             "\(count) versions: first admission \(microseconds(filling, count)), one more",
-            "\(microseconds(admitting, 1000)), look-up \(microseconds(finding, count))")
+            "\(microseconds(admitting, 1000)), look-up \(microseconds(finding, count)), listed",
+            "\(microseconds(listing, listed)) per chain")
     }
 
     @Test func `a store of 10,000 bodies opens without reading them`() throws {

@@ -228,10 +228,12 @@ const poll = async () => {
   if (document.hidden || byId("login").open) return;
   try {
     const [status, routes] = await Promise.all([read("/status"), read("/routes")]);
+    if (document.hidden) return;
     showLink("live", "live");
     show(status, routes);
     if (state.polls % slowEvery === 0) await pollSlowly();
     state.polls += 1;
+    document.body.dataset.polls = String(state.polls);
   } catch (error) {
     if (error.status === 401) return askForToken(state.token !== null);
     showLink("lost", error.status ? `refused: ${error.message}` : "connection lost; trying again");
@@ -295,7 +297,6 @@ const show = (status, report) => {
   showFacts(status);
   showControls(status);
   if (!state.hasConfiguration && byId("config-details").open) showConfiguration();
-  document.body.dataset.polls = String(state.polls + 1);
 };
 
 const showTiles = (status) => {
@@ -595,7 +596,7 @@ const charts = [
     lines: () => [rates("deltas"), rates("requests")],
   },
   {
-    title: "Bytes per second", first: "sent", second: "without dictionaries", format: size,
+    title: "Bytes per second", first: "sent", second: "without dictionaries", format: size, base: 1024,
     lines: () => [rates("sent"), rates("plain")],
   },
   {
@@ -615,10 +616,11 @@ const charts = [
 
 const box = { width: 300, height: 116, left: 6, right: 6, top: 14, bottom: 16 };
 
-/** Returns the least of 1, 2 and 5 times a power of ten that is not below a number. */
-const niceMost = (number) => {
+/** Returns the least of 1, 2 and 5 times a power of ten, in units of a power of `base`, that is not below a number. */
+const niceMost = (number, base = 10) => {
   if (!(number > 0)) return 1;
-  const power = 10 ** Math.floor(Math.log10(number));
+  const unit = base ** Math.floor(Math.log(Math.max(1, number)) / Math.log(base));
+  const power = 10 ** Math.floor(Math.log10(number / unit)) * unit;
   return [1, 2, 5, 10].map((factor) => factor * power).find((most) => most >= number * 0.999);
 };
 
@@ -644,7 +646,7 @@ const chartMarks = (chart, lines) => {
   const end = state.history.at(-1)?.now ?? 0;
   const span = Math.min(historyMilliseconds, Math.max(shortMilliseconds, end - (state.history[0]?.now ?? 0)));
   const values = lines.flat().flatMap(({ value }) => (value === undefined ? [] : [value]));
-  const most = chart.most ?? niceMost(Math.max(0, ...values));
+  const most = chart.most ?? niceMost(Math.max(0, ...values), chart.base);
   const x = (now) => box.width - box.right - ((end - now) / span) * (box.width - box.left - box.right);
   const y = (value) => box.height - box.bottom - (value / most) * (box.height - box.top - box.bottom);
   const marks = [0, 0.5, 1].map((part) => drawing("line", {
