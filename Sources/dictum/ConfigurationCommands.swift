@@ -5,15 +5,32 @@ internal import Proxy
 /// `dictum check`: validates a configuration and shows what each route comes to.
 struct CheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "check", abstract: "Validates a configuration and reports all errors at once.")
+        commandName: "check", abstract: "Validates a configuration and reports all errors at once.",
+        discussion: """
+            With --admin, it asks a running proxy that observes (mode: observe) and suggests routes by what it has seen, with \
+            their reasons.
+            """)
 
     @Option(help: "The configuration file to check.")
-    var config: String
+    var config: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The URL of the admin listener of a proxy that observes; suggests routes. DICTUM_ADMIN_TOKEN is its token, if set.",
+            valueName: "url"))
+    var admin: String?
 
     @Flag(help: "Print the result as JSON.")
     var json = false
 
+    func validate() throws {
+        guard (config == nil) != (admin == nil) else {
+            throw ValidationError("expected either --config FILE or --admin URL")
+        }
+    }
+
     func run() throws {
+        guard let config else { return try suggest() }
         do throws(ConfigurationError) {
             let environment = ProcessInfo.processInfo.environment
             let configuration = try Configuration.load(
@@ -25,6 +42,18 @@ struct CheckCommand: ParsableCommand {
             if json { print(ConfigurationCheck.json(of: error)) }
             for line in error.lines(file: config) { StandardError.write(line) }
             throw ExitCode.invalidConfiguration
+        }
+    }
+
+    /// Prints the routes that a running proxy suggests.
+    private func suggest() throws {
+        let client = try AdminOptions.client(config: nil, admin: admin)
+        do throws(CommandError) {
+            let suggestions = ObservedSuggestions(try client.report())
+            print(json ? OutputFormat.json(suggestions) : suggestions.text, terminator: json ? "\n" : "")
+        } catch {
+            StandardError.write("dictum: \(error)")
+            throw ExitCode.failure
         }
     }
 }

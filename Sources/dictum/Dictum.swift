@@ -18,6 +18,7 @@ struct Dictum: ParsableCommand {
             FetchCommand.self,
             DoctorCommand.self,
             EstimateCommand.self,
+            ReportCommand.self,
             StoreCommand.self,
             ReferenceCommand.self,
             ManualCommand.self,

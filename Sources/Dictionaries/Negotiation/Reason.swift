@@ -34,6 +34,8 @@ package enum Reason: Int, CaseIterable, Sendable {
     case switchedOff
     /// The setting `authorities` does not include the authority of the request.
     case authorityOff
+    /// The client is one of those that an experiment holds out.
+    case heldOut
     /// The memory or the queue of the encoders is full.
     case busy
 
@@ -98,6 +100,7 @@ package enum Reason: Int, CaseIterable, Sendable {
         case .routeOff: "route-off"
         case .switchedOff: "switched-off"
         case .authorityOff: "authority-off"
+        case .heldOut: "held-out"
         case .busy: "busy"
         case .noCodingAccepted: "no-coding-accepted"
         case .ineligibleType: "ineligible-type"

@@ -24,6 +24,7 @@ extension AdminStatus {
         let configuration = context.configuration
         let tallies = context.observer.tallies
         if configuration.observesAnyRoute || !tallies.isEmpty { report.observing = context.observer.cost }
+        report.experiment = context.experiment.map(SavingsReport.Experiment.init)
         let sent = LiveTotals(samples(), context.gain.totals)
         for route in configuration.routes {
             let mode = route.dictionary == nil ? "off" : configuration.observes(route) ? "observe" : "live"

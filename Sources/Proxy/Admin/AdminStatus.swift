@@ -123,7 +123,8 @@ final class AdminStatus: Sendable {
         let samples =
             MetricSample.summed(counters.flatMap { $0.samples(routes: routes) })
             + operation.samples + context.store.statistics.samples + context.deltas.statistics.samples
-            + context.gain.samples + (sink?.samples ?? []) + process.samples + sharedStoreSamples
+            + context.gain.samples + (context.experiment?.samples ?? []) + (sink?.samples ?? [])
+            + process.samples + sharedStoreSamples
         let now = Int(SystemClock.unixMicroseconds)
         let slowest = (-1..<routes.count).map { route in
             SlowestCodings.slowest(
@@ -140,7 +141,7 @@ final class AdminStatus: Sendable {
 
     static var metrics: [Metric] {
         LoopCounters.metrics + Operation.metrics + StoreStatistics.metrics + DeltaStatistics.metrics
-            + GainSampler.metrics + LogSink.metrics + ProcessStatistics.metrics
+            + GainSampler.metrics + ExperimentTotals.metrics + LogSink.metrics + ProcessStatistics.metrics
             + RedisStatistics.metrics + [SharedStoreLatency.metric]
     }
 

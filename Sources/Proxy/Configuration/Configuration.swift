@@ -62,6 +62,10 @@ package struct Configuration: Sendable {
     package var admin: Admin? = Admin()
     /// The rules of logging.
     package var log = Log()
+    /// The comparison with clients that get no dictionaries; nil for none.
+    package var experiment: Experiment?
+    /// The responses that carry `Server-Timing`; nil for none.
+    package var serverTiming: ServerTiming?
     /// True if every response carries `Dictum-Explain`.
     package var explain = false
 

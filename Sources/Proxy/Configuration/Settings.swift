@@ -51,6 +51,12 @@ enum Settings {
             of their own.
             """),
         .section("observe", \.observe, observe, "The resources for observing."),
+        .sectionOrOff(
+            "experiment", \.experiment, experiment, fresh: Configuration.Experiment(),
+            """
+            A share of clients without dictionaries, to compare bytes and latency with. `dictum report` has the comparison. \
+            Server-Timing tells each client its side.
+            """),
         .value(
             "authorities", \.authorities, .list(.authority, 0...256),
             """
@@ -101,6 +107,12 @@ enum Settings {
             """
         ),
         .section("log", \.log, log, "Logging."),
+        .sectionOrOff(
+            "server_timing", \.serverTiming, serverTiming, fresh: Configuration.ServerTiming(),
+            """
+            Server-Timing on responses: the coding with its reason, the time until the head, and the upstream's part of it. \
+            Pages read it as PerformanceResourceTiming.serverTiming.
+            """),
         .value("explain", \.explain, .flag, "true: every response carries Dictum-Explain."),
     ]
 }

@@ -25,6 +25,10 @@ package final class ProxyContext: Sendable {
     /// The field that carries request identifiers, if configured.
     let requestIDName: HeaderName?
     let rateLimit: RateLimit?
+    /// The totals of the experiment, if there is one; a reload with the same settings continues it.
+    let experiment: ExperimentTotals?
+    /// True if some responses carry Server-Timing.
+    let addsServerTiming: Bool
 
     /// Creates the context of a start.
     ///
@@ -64,6 +68,11 @@ package final class ProxyContext: Sendable {
         self.configuration = configuration
         authorities = AuthorityNames(configuration.authorities)
         requestIDName = configuration.requestID.flatMap(HeaderName.init)
+        let known = former?.experiment
+        experiment = configuration.experiment.map { settings in
+            known.flatMap { $0.settings == settings ? $0 : nil } ?? ExperimentTotals(settings)
+        }
+        addsServerTiming = configuration.serverTiming != nil || configuration.experiment != nil
         rateLimit = RateLimit(configuration.limits.client)
         routeNames = RouteNames(configuration, after: former?.routeNames)
         routes = RouteTable(configuration, names: routeNames, upstreams: upstreams)

@@ -75,6 +75,7 @@ extension Exchange {
             let reason = record.reason.map { ";reason=\($0.text)" } ?? ""
             head.headers.append(.dictumExplain, record.coding.token + reason)
         }
+        if context.addsServerTiming { addServerTiming(to: &head) }
         // An upstream that names other services knows them, or withdraws them with `clear`.
         if let services = client.alternativeServices, !head.headers.contains(.altSvc) {
             head.headers.append(.altSvc, services)

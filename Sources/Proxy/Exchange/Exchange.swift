@@ -109,6 +109,7 @@ final class Exchange: Handler {
     /// Responds without the upstream if possible; otherwise prepares the dictionary and forwards the request.
     func begin() {
         if let own = findOwnResponse() { return respond(own) }
+        if let experiment = context.experiment { joinExperiment(experiment) }
         heedSwitch()
         if let linked { return respond(with: linked) }
         findDictionary()
@@ -121,7 +122,7 @@ final class Exchange: Handler {
     func heedSwitch() {
         facts.dictionarySwitch =
             context.dictionarySwitch.reason ?? route.dictionarySwitch
-            ?? (isAuthorityOff ? .authorityOff : nil)
+            ?? (isAuthorityOff ? .authorityOff : holdoutReason)
     }
 
     /// True if responses of the request's host never become dictionaries.

@@ -14,6 +14,8 @@ package struct SavingsReport: Codable, Sendable {
     package var store: Store
     /// The cost of observing; nil if no route is observed.
     package var observing: Observing?
+    /// The comparison with clients without dictionaries; nil without an experiment.
+    package var experiment: Experiment?
 
     /// One route.
     package struct Route: Codable, Sendable {

@@ -46,32 +46,58 @@ struct RouteSuggestion: Encodable, Sendable {
         .compactMap { key, items in
             RouteSuggestion(origin: key.origin, match: key.match, items, measurement)
         }
-        .sorted { first, second in
-            let (one, other) = (first.match.contains("/:"), second.match.contains("/:"))
-            return first.origin == second.origin && one != other && other
-        }
+        .exactFirst
     }
 
-    /// Judges the URLs of one pattern; nil if none can be a dictionary, or if too little was seen.
+    /// Judges the URLs of one pattern by their histories.
     private init?(
         origin: String, match: String,
         _ items: [(history: ResourceHistory, estimate: ResourceEstimate)], _ measurement: CodingMeasurement
     ) {
         let usable = items.filter { $0.estimate.obstacle == nil }
         guard !usable.isEmpty else { return nil }
-        let own = Sizes(usable.compactMap { $0.estimate.nearest.map { Sizes($0.dcz.bytes, $0.plainBytes) } })
-        let others = Self.sizesAcross(usable.map(\.history), measurement)
-        guard own != nil || others != nil else { return nil }
-        let isOnePath = Set(usable.map(\.history.url.path)).count == 1
-        self.origin = origin
-        self.match = match
-        urls = items.count
-        (use, reasons) = Self.use(own: own, others: others, isOnePath: isOnePath)
-        considered = use == .off ? [] : Self.considered(usable.map(\.estimate), match: match)
+        var evidence = Evidence(origin: origin, match: match, urls: items.count)
+        evidence.own = Sizes(
+            usable.compactMap { $0.estimate.nearest.map { Sizes($0.dcz.bytes, $0.plainBytes) } })
+        evidence.others = Self.sizesAcross(usable.map(\.history), measurement)
+        evidence.isOnePath = Set(usable.map(\.history.url.path)).count == 1
+        evidence.lives = usable.compactMap { $0.estimate.browser?.keepsSeconds }
+        evidence.findings = Set(usable.flatMap { $0.estimate.browser?.findings.map(\.finding) ?? [] })
+        self.init(evidence)
+    }
+
+    /// What is known of the URLs of one pattern.
+    struct Evidence {
+        let origin: String
+        let match: String
+        /// The number of URLs that were seen.
+        let urls: Int
+        /// The sizes over the version before, and over the body of another URL.
+        var own: Sizes?
+        var others: Sizes?
+        var isOnePath = true
+        /// The times for which browsers keep responses, in seconds.
+        var lives: [Int] = []
+        /// The names of the doctor's findings.
+        var findings: Set<String> = []
+
+        init(origin: String, match: String, urls: Int) {
+            (self.origin, self.match, self.urls) = (origin, match, urls)
+        }
+    }
+
+    /// Judges the URLs of one pattern; nil if too little was seen.
+    init?(_ evidence: Evidence) {
+        guard evidence.own != nil || evidence.others != nil else { return nil }
+        origin = evidence.origin
+        match = evidence.match
+        urls = evidence.urls
+        (use, reasons) = Self.use(own: evidence.own, others: evidence.others, isOnePath: evidence.isOnePath)
+        considered = use == .off ? [] : Self.considered(evidence)
     }
 
     /// The average sizes of deltas, and of the same bodies in the best other coding.
-    private struct Sizes {
+    struct Sizes {
         let delta: Int
         let plain: Int
 
@@ -126,10 +152,11 @@ struct RouteSuggestion: Encodable, Sendable {
     }
 
     /// Returns the settings that make browsers keep the dictionary.
-    private static func considered(_ estimates: [ResourceEstimate], match: String) -> [String] {
-        let lives = estimates.compactMap { $0.browser?.keepsSeconds }
-        let findings = Set(estimates.flatMap { $0.browser?.findings.map(\.finding) ?? [] })
-        guard let life = lives.min(), life < Int(ResponseJudgement.shortLifeSeconds) else { return [] }
+    private static func considered(_ evidence: Evidence) -> [String] {
+        let (match, findings) = (evidence.match, evidence.findings)
+        guard let life = evidence.lives.min(), life < Int(ResponseJudgement.shortLifeSeconds) else {
+            return []
+        }
         var lines = ["Browsers keep this dictionary for \(life) s, so pages get few deltas."]
         if findings.contains("not-announceable") {
             lines.append(
@@ -161,5 +188,15 @@ struct RouteSuggestion: Encodable, Sendable {
             lines += route.considered.map { "      # \(OutputFormat.plain($0))" }
         }
         return lines.joined(separator: "\n") + "\n"
+    }
+}
+
+extension [RouteSuggestion] {
+    /// The same with patterns after exact paths, as `serve` reads them.
+    var exactFirst: [RouteSuggestion] {
+        sorted { first, second in
+            let (one, other) = (first.match.contains("/:"), second.match.contains("/:"))
+            return first.origin == second.origin && one != other && other
+        }
     }
 }

@@ -51,6 +51,15 @@ package final class StoreKeys: Sendable {
         return IdentityTag(bytes: identities.code(of: message.bytes))
     }
 
+    /// Returns a number that stands for a client as long as the key stays.
+    package func clientNumber(of name: [UInt8]) -> UInt64 {
+        var message = LengthPrefixed("client number")
+        message.append(name)
+        return identities.code(of: message.bytes).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    package func clientNumber(of tag: IdentityTag) -> UInt64 { clientNumber(of: tag.bytes) }
+
     /// Returns the name of a private chain on disk.
     func name(of chain: ChainKey, _ tag: IdentityTag) -> [UInt8] {
         var message = LengthPrefixed("chain")

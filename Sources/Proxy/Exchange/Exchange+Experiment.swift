@@ -1,0 +1,54 @@
+internal import Dictionaries
+internal import HTTP
+
+// MARK: - Clients without dictionaries, and what monitoring is told
+
+extension Exchange {
+    /// Finds the client's place in the experiment, if there is one and the client is known.
+    func joinExperiment(_ experiment: ExperimentTotals) {
+        guard route.usesDictionaries, let keys = context.store.keys else { return }
+        var number: UInt64?
+        if experiment.settings.unit == .client, case .private(let tag)? = resource.scope {
+            number = keys.clientNumber(of: tag)
+        } else if let address = linkClient.address {
+            number = keys.clientNumber(of: (0..<16).map { UInt8(truncatingIfNeeded: address >> (8 * $0)) })
+        }
+        record.experiment = number.map {
+            ExperimentPlace(number: $0, holdout: experiment.settings.holdout)
+        }
+    }
+
+    /// The reason against dictionaries for clients that are held out.
+    var holdoutReason: Reason? { record.experiment?.arm == .heldOut ? .heldOut : nil }
+
+    /// Adds `Server-Timing` to a response; the upstream's own stays.
+    ///
+    /// A 304 gets none, since its fields would replace those of a response that a cache keeps.
+    func addServerTiming(to head: inout ResponseHead) {
+        guard head.status != .notModified else { return }
+        var metrics: [String] = []
+        if isTimingDue {
+            let reason = record.reason.map { " \($0.text)" } ?? ""
+            metrics.append(
+                "dictum;desc=\"\(record.coding.token)\(reason)\";dur=\(Self.milliseconds(record.headMicroseconds))"
+            )
+            if let upstream = record.upstreamMicroseconds {
+                metrics.append("dictum-upstream;dur=\(Self.milliseconds(upstream))")
+            }
+        }
+        if let arm = record.experiment?.arm { metrics.append("dictum-arm;desc=\"\(arm.rawValue)\"") }
+        if !metrics.isEmpty { head.headers.append(.serverTiming, metrics.joined(separator: ", ")) }
+    }
+
+    private var isTimingDue: Bool {
+        guard let settings = context.configuration.serverTiming else { return false }
+        return settings.trusted && peer.isTrusted
+            || settings.sample > 0 && Double.random(in: 0..<1) < settings.sample
+    }
+
+    /// Returns milliseconds with three decimal places.
+    private static func milliseconds(_ microseconds: Int) -> String {
+        let fraction = String(microseconds % 1000 + 1000).dropFirst()
+        return "\(microseconds / 1000).\(fraction)"
+    }
+}

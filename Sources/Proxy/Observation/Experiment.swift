@@ -1,0 +1,137 @@
+internal import Dictionaries
+internal import Primitives
+
+/// The responses to both sides, by units of clients; safe from any thread.
+///
+/// Memory is fixed, and nothing tells one client from another.
+final class ExperimentTotals: Sendable {
+    /// The responses to one unit.
+    struct Unit: Sendable {
+        var requests = 0
+        var bytes = 0
+        var microseconds = 0
+    }
+
+    /// The responses to one side.
+    struct Arm: Sendable {
+        var units = [Unit](repeating: Unit(), count: ExperimentPlace.unitCount)
+        var durations = [Int](repeating: 0, count: LoopHistogram.bounds.count + 1)
+
+        func sum(_ path: KeyPath<Unit, Int>) -> Int { units.reduce(0) { $0 + $1[keyPath: path] } }
+
+        func estimate(_ path: KeyPath<Unit, Int>) -> RatioEstimate? {
+            RatioEstimate(units.map { (Double($0.requests), Double($0[keyPath: path])) })
+        }
+    }
+
+    let settings: Configuration.Experiment
+    private let sides = Guarded<[Arm]>(ExperimentArm.allCases.map { _ in Arm() })
+
+    init(_ settings: Configuration.Experiment) { self.settings = settings }
+
+    /// Counts a complete response.
+    func count(_ place: ExperimentPlace, bytes: Int, microseconds: Int) {
+        let bound = LoopHistogram.bounds.firstIndex { microseconds <= $0 } ?? LoopHistogram.bounds.count
+        sides.withLock { sides in
+            sides[place.arm.index].units[place.unit].requests += 1
+            sides[place.arm.index].units[place.unit].bytes += bytes
+            sides[place.arm.index].units[place.unit].microseconds += microseconds
+            sides[place.arm.index].durations[bound] += 1
+        }
+    }
+
+    subscript(arm: ExperimentArm) -> Arm { sides.withLock { $0[arm.index] } }
+}
+
+extension ExperimentTotals {
+    private static let requests = Metric(
+        name: "dictum_experiment_requests_total", kind: .counter, labels: ["arm"],
+        help: "Complete responses on routes with dictionaries, by the side of the experiment.")
+    private static let bytes = Metric(
+        name: "dictum_experiment_wire_bytes_total", kind: .counter, labels: ["arm"],
+        help: "Bytes of these responses, heads and framing included.")
+    private static let durations = Metric(
+        name: "dictum_experiment_request_duration_seconds", kind: .histogram, labels: ["arm"],
+        help: "Time from a request's head to the last byte of its response, by the side of the experiment.")
+
+    static var metrics: [Metric] { [requests, bytes, durations] }
+
+    /// The totals as a scrape has them.
+    var samples: [MetricSample] {
+        let arms = ExperimentArm.allCases.map { ($0.rawValue, self[$0]) }
+        return arms.map { MetricSample(Self.requests, [$0], $1.sum(\.requests)) }
+            + arms.map { MetricSample(Self.bytes, [$0], $1.sum(\.bytes)) }
+            + arms.flatMap { name, arm in histogram(name, arm) }
+    }
+
+    private func histogram(_ name: String, _ arm: Arm) -> [MetricSample] {
+        var samples: [MetricSample] = []
+        var count = 0
+        for (index, own) in arm.durations.enumerated() {
+            count += own
+            let bound =
+                LoopHistogram.bounds.indices.contains(index)
+                ? String(Double(LoopHistogram.bounds[index]) / 1e6) : "+Inf"
+            samples.append(MetricSample(Self.durations, [name, bound], count, suffix: "_bucket"))
+        }
+        let sum = arm.sum(\.microseconds)
+        samples.append(MetricSample(Self.durations, [name], sum, per: 1_000_000, suffix: "_sum"))
+        return samples + [MetricSample(Self.durations, [name], count, suffix: "_count")]
+    }
+}
+
+extension SavingsReport {
+    /// The comparison of clients with dictionaries and clients without.
+    package struct Experiment: Codable, Sendable {
+        package var holdout: Double
+        package var treated: Arm
+        package var heldOut: Arm
+        /// The means of the treated side divided by those of the other, with intervals of 95 %; nil with too few clients.
+        package var bytes: Ratio?
+        package var duration: Ratio?
+    }
+
+    /// One side of an experiment.
+    package struct Arm: Codable, Sendable {
+        package var requests: Int
+        /// The groups of clients that have asked.
+        package var units: Int
+        package var bytesPerRequest: Double?
+        package var secondsPerRequest: Double?
+    }
+
+    /// A ratio with the interval that has the true one in 95 of 100 cases.
+    package struct Ratio: Codable, Sendable {
+        package var value: Double
+        package var low: Double
+        package var high: Double
+    }
+}
+
+extension SavingsReport.Experiment {
+    init(_ totals: ExperimentTotals) {
+        let (treated, heldOut) = (totals[.treated], totals[.heldOut])
+        self.init(
+            holdout: totals.settings.holdout, treated: .init(treated), heldOut: .init(heldOut),
+            bytes: .init(treated.estimate(\.bytes), heldOut.estimate(\.bytes)),
+            duration: .init(treated.estimate(\.microseconds), heldOut.estimate(\.microseconds)))
+    }
+}
+
+extension SavingsReport.Arm {
+    fileprivate init(_ arm: ExperimentTotals.Arm) {
+        let requests = arm.sum(\.requests)
+        self.init(requests: requests, units: arm.units.count { $0.requests > 0 })
+        guard requests > 0 else { return }
+        bytesPerRequest = Double(arm.sum(\.bytes)) / Double(requests)
+        secondsPerRequest = Double(arm.sum(\.microseconds)) / 1e6 / Double(requests)
+    }
+}
+
+extension SavingsReport.Ratio {
+    fileprivate init?(_ treated: RatioEstimate?, _ heldOut: RatioEstimate?) {
+        guard let treated, let heldOut else { return nil }
+        let (value, low, high) = treated.ratio(to: heldOut)
+        self.init(value: value, low: low, high: high)
+    }
+}

@@ -1,0 +1,124 @@
+internal import ArgumentParser
+internal import Foundation
+internal import HTTP
+internal import Proxy
+
+/// The options that name the admin listener of a running proxy.
+struct AdminOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The configuration file of the running proxy, for the address and the token of its admin listener.",
+            valueName: "file"))
+    var config: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The URL of the admin listener (default: http://127.0.0.1:9901). DICTUM_ADMIN_TOKEN is its token, if set.",
+            valueName: "url"))
+    var admin: String?
+
+    func validate() throws {
+        guard config == nil || admin == nil else {
+            throw ValidationError("expected either --config FILE or --admin URL")
+        }
+    }
+
+    func client() throws -> AdminClient { try Self.client(config: config, admin: admin) }
+
+    /// Returns a client of the admin listener that a file or a URL names.
+    static func client(config: String?, admin: String?) throws -> AdminClient {
+        let environment = ProcessInfo.processInfo.environment
+        do throws(FetchError) {
+            guard let config else {
+                return try AdminClient(
+                    admin ?? AdminClient.standardURL, token: environment["DICTUM_ADMIN_TOKEN"])
+            }
+            return try AdminClient(configuration(config, environment))
+        } catch {
+            StandardError.write("dictum: \(error)")
+            throw error.isUsage ? ExitCode.validationFailure : ExitCode.failure
+        }
+    }
+
+    /// Reads the configuration; exits if it is invalid or names no admin listener.
+    private static func configuration(_ file: String, _ environment: [String: String]) -> Configuration.Admin
+    {
+        do throws(ConfigurationError) {
+            let configuration = try Configuration.load(file: file, environment: environment)
+            if let admin = configuration.admin, admin.address != nil { return admin }
+            StandardError.write("dictum: \(file) has no admin listener: set admin.address")
+        } catch {
+            for line in error.lines(file: file) { StandardError.write(line) }
+        }
+        Foundation.exit(ExitCode.invalidConfiguration.rawValue)
+    }
+}
+
+/// A client of the admin listener.
+struct AdminClient {
+    static let standardURL = "http://127.0.0.1:9901"
+    private static let secondsMax = 30
+
+    private let endpoints: [Endpoint]
+    private let authority: String
+    private let token: String?
+
+    /// Asks at a URL.
+    init(_ url: String, token: String?) throws(FetchError) {
+        let url = try FetchURL(url)
+        guard !url.isTLS else { throw .notAURL(url.text) }
+        (authority, self.token) = (url.authority, token)
+        endpoints = Endpoint.resolve(host: url.host, port: url.port)
+        guard !endpoints.isEmpty else { throw .unknownHost(url.host) }
+    }
+
+    private init(_ endpoints: [Endpoint], _ authority: String, token: String?) {
+        (self.endpoints, self.authority, self.token) = (endpoints, authority, token)
+    }
+
+    /// Asks at the address of a configuration, from this machine.
+    init(_ admin: Configuration.Admin) throws(FetchError) {
+        guard case .tcp(let host, let port)? = admin.address else {
+            let socket = admin.address.map { String($0.description.dropFirst("unix:".count)) }
+            self.init(socket.map { [.unix(path: $0)] } ?? [], "localhost", token: admin.token)
+            return
+        }
+        // The addresses that stand for all lead here.
+        let reached = ["0.0.0.0": "127.0.0.1", "::": "::1"][host] ?? host
+        try self.init("http://\(ListenAddress.tcp(host: reached, port: port))", token: admin.token)
+    }
+
+    /// Returns what the proxy has measured.
+    func report() throws(CommandError) -> SavingsReport {
+        let body = try get("/report")
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        do {
+            return try decoder.decode(SavingsReport.self, from: Data(body))
+        } catch {
+            throw CommandError(
+                "the admin listener's report is not of this version: use the same dictum for both")
+        }
+    }
+
+    private func get(_ path: String) throws(CommandError) -> [UInt8] {
+        guard let target = try? RequestTarget(path) else { throw CommandError("invalid path \(path)") }
+        var headers = Headers()
+        headers.append(.host, authority)
+        if let token { headers.append(.authorization, "Bearer \(token)") }
+        let response: FetchResponse
+        do throws(FetchError) {
+            response = try FetchClient(.http1).send(
+                RequestHead(method: .get, target: target, headers: headers), to: endpoints,
+                deadline: FetchDeadline(seconds: Self.secondsMax))
+        } catch {
+            throw CommandError("the admin listener at \(authority): \(error)")
+        }
+        guard response.head.status == .ok else {
+            let detail = OutputFormat.plain(String(decoding: response.body.prefix(300), as: UTF8.self))
+            throw CommandError(
+                "the admin listener at \(authority) responds \(response.head.status.rawValue): \(detail)")
+        }
+        return response.body
+    }
+}

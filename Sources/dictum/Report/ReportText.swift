@@ -1,0 +1,156 @@
+internal import Dictionaries
+internal import Foundation
+internal import HTTP
+internal import Primitives
+internal import Proxy
+
+/// The report of a running proxy as text for a terminal.
+enum ReportText {
+    static func text(of report: SavingsReport) -> String {
+        var blocks = report.routes.map { text(of: $0, report) }
+        if let experiment = report.experiment { blocks.append(text(of: experiment)) }
+        blocks.append(footer(of: report))
+        return blocks.joined(separator: "\n")
+    }
+
+    // MARK: Routes
+
+    private static func text(of route: SavingsReport.Route, _ report: SavingsReport) -> String {
+        var lines: [String] = []
+        if route.mode == "live", let live = route.live { lines += liveLines(live) }
+        if let observed = route.observed {
+            if route.mode != "observe" { lines.append("observed before:") }
+            lines += observedLines(observed, report)
+        }
+        if lines.isEmpty { lines = [route.mode == "off" ? "dictionaries are off" : "no responses yet"] }
+        return ([OutputFormat.plain(route.route) + " (\(route.mode))"] + lines.map { "  \($0)" })
+            .joined(separator: "\n") + "\n"
+    }
+
+    private static func liveLines(_ live: SavingsReport.Live) -> [String] {
+        var lines = [
+            "\(OutputFormat.count(live.requests, "response")), \(share(live.deltas, live.requests)) over a dictionary; bodies "
+                + "of \(EstimateText.size(live.bodyBytes)) sent as \(EstimateText.size(live.sentBytes))"
+        ]
+        if live.deltas > 0 {
+            lines.append(
+                "\(OutputFormat.grouped(live.deltaBytes / live.deltas)) bytes per delta\(gain(live.sampled))")
+        }
+        return lines + reasonLines(live.reasons, "not over a dictionary")
+    }
+
+    private static func observedLines(
+        _ observed: SavingsReport.Observed, _ report: SavingsReport
+    ) -> [String] {
+        var lines = [
+            [
+                OutputFormat.count(observed.responses, "response"),
+                OutputFormat.count(observed.versions, "new version"),
+                OutputFormat.count(observed.urls, "URL"), "\(observed.skipped) not measured",
+            ].joined(separator: ", ")
+        ]
+        if let share = observed.holderShare {
+            lines.append(
+                "\(EstimateText.percent(share)) of the requests of returning clients (\(observed.returns)) would have got a "
+                    + "delta")
+        }
+        if let bytes = observed.bytesPerDelta {
+            lines.append(
+                "\(OutputFormat.grouped(Int(bytes.rounded()))) bytes per delta\(gain(observed.measured))")
+            lines.append(perDay(observed, report))
+            lines += OutputFormat.table(rows(observed.ages)).split(separator: "\n").map { "  \($0)" }
+        }
+        lines += observed.lacks.sorted { $0.key < $1.key }.map { lack, count in
+            "\(OutputFormat.count(count, "return")) without a dictionary: \(ReportAdvice.lack(lack))"
+        }
+        lines += reasonLines(observed.obstacles, "could not use or become a dictionary")
+        return lines
+            + ReportAdvice.findings(observed).map { "\($0.level.rawValue): \(OutputFormat.plain($0.text))" }
+    }
+
+    private static func gain(_ sizes: SavingsReport.Sizes) -> String {
+        guard let saved = sizes.savedShare, sizes.count > 0 else { return "" }
+        let plain = OutputFormat.grouped(sizes.plainBytes / sizes.count)
+        let verdict =
+            saved >= 0 ? "\(EstimateText.percent(saved)) less" : "\(EstimateText.percent(-saved)) more"
+        return " instead of \(plain) in the best other coding, \(verdict)"
+    }
+
+    /// Extrapolates to all clients and to a day.
+    private static func perDay(_ observed: SavingsReport.Observed, _ report: SavingsReport) -> String {
+        let scale = 86_400 / max(1, report.seconds) / (report.observing?.clientShare ?? 1)
+        let bytes = Double(observed.savedBytes) * scale
+        let text = EstimateText.size(Int(min(max(bytes, 0), 1e18)))
+        return "about \(text) per day would be saved, from \(EstimateText.duration(report.seconds))"
+    }
+
+    private static func rows(_ ages: [SavingsReport.Age]) -> [[String]] {
+        var rows = [["versions back", "deltas", "bytes", "instead of"]]
+        var least = 0
+        for age in ages {
+            let range = age.versionsBackMax.map { $0 == least ? "\($0)" : "\(least) to \($0)" } ?? "more"
+            least = (age.versionsBackMax ?? 0) + 1
+            guard age.sizes.count > 0 else { continue }
+            rows.append([
+                range, OutputFormat.grouped(age.sizes.count),
+                OutputFormat.grouped(age.sizes.deltaBytes / age.sizes.count),
+                OutputFormat.grouped(age.sizes.plainBytes / age.sizes.count),
+            ])
+        }
+        return rows
+    }
+
+    private static func reasonLines(_ reasons: [String: Int], _ what: String) -> [String] {
+        reasons.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.prefix(8).map { name, count in
+            let advice = Reason(text: name).flatMap(ReportAdvice.text).map { ": \($0)" } ?? ""
+            return "\(OutputFormat.count(count, "response")) \(what), \(OutputFormat.plain(name))\(advice)"
+        }
+    }
+
+    // MARK: Experiment and cost
+
+    private static func text(of experiment: SavingsReport.Experiment) -> String {
+        var lines = [
+            "Experiment, \(EstimateText.percent(experiment.holdout)) of the clients without dictionaries"
+        ]
+        for (name, arm) in [("with", experiment.treated), ("without", experiment.heldOut)] {
+            guard let bytes = arm.bytesPerRequest, let seconds = arm.secondsPerRequest else {
+                lines.append("  \(name): no responses yet")
+                continue
+            }
+            lines.append(
+                "  \(name): \(OutputFormat.count(arm.requests, "response")) to \(OutputFormat.count(arm.units, "group")) of "
+                    + "clients, \(OutputFormat.grouped(Int(bytes.rounded()))) bytes and "
+                    + "\(EstimateText.time(seconds * 1e6)) each")
+        }
+        if let bytes = experiment.bytes { lines.append("  bytes: \(ratio(bytes))") }
+        if let duration = experiment.duration { lines.append("  time: \(ratio(duration))") }
+        if experiment.bytes == nil { lines.append("  too few clients to compare") }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private static func ratio(_ ratio: SavingsReport.Ratio) -> String {
+        func change(_ value: Double) -> String { String(format: "%+.1f %%", (value - 1) * 100) }
+        return
+            "\(change(ratio.value)) with dictionaries (95 % interval: \(change(ratio.low)) to \(change(ratio.high)))"
+    }
+
+    private static func footer(of report: SavingsReport) -> String {
+        var lines = [
+            "Store: \(OutputFormat.count(report.store.versions, "version")) in "
+                + "\(OutputFormat.count(report.store.chains, "chain")), \(OutputFormat.size(report.store.diskBytes)) on disk, "
+                + "\(OutputFormat.size(report.store.memoryBytes)) in memory"
+        ]
+        if let cost = report.observing {
+            lines.append(
+                "Observing: \(EstimateText.percent(cost.cpuUsed)) of a core (\(EstimateText.percent(cost.cpuAllowed)) allowed), "
+                    + "\(EstimateText.percent(cost.clientShare)) of the clients")
+        }
+        if !report.dictionariesOn { lines.append("Dictionaries are switched off.") }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private static func share(_ part: Int, _ whole: Int) -> String {
+        EstimateText.percent(whole > 0 ? Double(part) / Double(whole) : 0)
+    }
+}

@@ -1,0 +1,140 @@
+internal import Foundation
+internal import Primitives
+internal import TestSupport
+internal import Testing
+
+/// `dictum report`, and the routes that `dictum check` proposes after observing.
+@Suite(.timeLimit(.minutes(20))) struct ReportTests {
+    private static let versions = (0..<4).map { Feed.bytes(version: $0, items: 60) }
+
+    /// An API with a feed that changes every third request, products that resemble each other, and a page that forbids.
+    private static func origin() throws -> Origin {
+        let counter = Counter()
+        return try Origin { request, connection in
+            let path = String(request.target.prefix { $0 != "?" })
+            let turn = counter.next(path)
+            switch path {
+            case "/feed":
+                connection.send(
+                    wire(
+                        "HTTP/1.1 200 OK", "Content-Type: application/json",
+                        "Cache-Control: public, max-age=30",
+                        body: versions[min(turn / 3, 3)]))
+            case "/secret":
+                connection.send(
+                    wire(
+                        "HTTP/1.1 200 OK", "Content-Type: application/json", "Cache-Control: no-store",
+                        body: versions[0]))
+            default:
+                connection.send(
+                    wire(
+                        "HTTP/1.1 200 OK", "Content-Type: application/json",
+                        "Cache-Control: public, max-age=3600",
+                        body: Array("{\"id\":\"\(path)\",".utf8) + versions[0].dropFirst()))
+            }
+        }
+    }
+
+    private static func ask(_ proxy: ServedProxy) throws {
+        for _ in 0..<4 {
+            for client in 1...3 {
+                for path in ["/feed", "/products/\(client)", "/secret"] {
+                    let answer = try proxy.curl(
+                        path, "-H", "X-Forwarded-For: 203.0.113.\(client)", "-H", "X-Forwarded-Proto: https",
+                        "-H",
+                        "Accept-Encoding: gzip, br")
+                    #expect(answer.code == 0)
+                    #expect(answer.head["Use-As-Dictionary"] == nil)
+                }
+            }
+        }
+    }
+
+    private func report(_ folder: TemporaryFolder, _ arguments: String...) throws -> ProcessResult {
+        try RunningProcess.run(["report", "--config", "\(folder.path)/dictum.yaml"] + arguments)
+    }
+
+    @Test func `an observing proxy is asked what it would save, and proposes routes`() throws {
+        let folder = try TemporaryFolder()
+        let proxy = try ServedProxy(Self.origin(), in: folder, "mode: observe\nobserve: {cpu: 100%}")
+        try Self.ask(proxy)
+        try waitUntil("all responses are measured") {
+            try report(folder, "--json").text.contains(#""responses":36,"#)
+        }
+        let text = try report(folder)
+        #expect(text.status == 0 && text.errors.isEmpty)
+        for part in [
+            "/* (observe)", "of the requests of returning clients", "bytes per delta instead of",
+            "versions back",
+            "12 responses could not use or become a dictionary, no-store: remove no-store", "Observing:",
+            "Store:",
+            "would be saved",
+        ] { #expect(text.text.contains(part), "\(part) in \(text.text)") }
+        let json = try RunningProcess.run(["report", "--json", "--config", "\(folder.path)/dictum.yaml"])
+        let object = try JSONSerialization.jsonObject(with: Data(json.output)) as? [String: Any]
+        #expect((object?["routes"] as? [[String: Any]])?.first?["mode"] as? String == "observe")
+    }
+
+    @Test func `check proposes routes that are valid, with reasons`() throws {
+        let folder = try TemporaryFolder()
+        let port = try WireListener(port: 0).port
+        let proxy = try ServedProxy(
+            Self.origin(), in: folder, "mode: observe\nobserve: {cpu: 100%}",
+            admin: "{address: \"127.0.0.1:\(port)\"}")
+        try Self.ask(proxy)
+        let url = "http://127.0.0.1:\(port)"
+        try waitUntil("all responses are measured") {
+            try RunningProcess.run(["report", "--json", "--admin", url]).text.contains(#""responses":36,"#)
+        }
+        let text = try RunningProcess.run(["check", "--admin", url])
+        #expect(text.status == 0, "\(text.errors)")
+        for part in [
+            "Suggested routes for api.test", #"- match: "/feed""#, #"- match: "/products/:id""#,
+            "covers: pattern",
+            "over the version before:", "over the body of another URL:",
+            "Browsers keep this dictionary for 30 s",
+        ] { #expect(text.text.contains(part), "\(part) in \(text.text)") }
+        #expect(!text.text.contains("/secret"))
+        let yaml = text.text.split(separator: "\n").drop { !$0.hasPrefix("routes:") }.joined(separator: "\n")
+        try folder.write(
+            Array("upstream: {urls: [\"http://127.0.0.1:9\"]}\n\(yaml)\n".utf8), to: "proposed.yaml")
+        let check = try RunningProcess.run(["check", "--config", "\(folder.path)/proposed.yaml"])
+        #expect(check.status == 0, "\(check.errors)")
+    }
+
+    @Test func `a live proxy reports what it sent`() throws {
+        let folder = try TemporaryFolder()
+        let proxy = try ServedProxy(Self.origin(), in: folder, "experiment: {holdout: 50%}")
+        for client in 1...3 {
+            _ = try proxy.curl("/feed", "-H", "X-Forwarded-For: 203.0.113.\(client)")
+        }
+        let text = try report(folder)
+        #expect(text.text.hasPrefix("/* (live)\n  3 responses, 0.0 % over a dictionary"), "\(text.text)")
+        #expect(text.text.contains("Experiment, 50.0 % of the clients without dictionaries"))
+    }
+
+    @Test func `mistakes say what to do`() throws {
+        let nobody = try RunningProcess.run(["report", "--admin", "http://127.0.0.1:1"])
+        #expect(nobody.status == 1)
+        #expect(nobody.errorLines.count == 1 && nobody.errors.contains("cannot connect"))
+        #expect(try RunningProcess.run(["report", "--admin", "https://127.0.0.1:1"]).status == 64)
+        #expect(try RunningProcess.run(["report", "--admin", "http://a/", "--config", "x"]).status == 64)
+        #expect(try RunningProcess.run(["check"]).status == 64)
+        let folder = try TemporaryFolder()
+        try folder.write(Array("upstream: {urls: [\"http://a/\"]}\nadmin: off\n".utf8), to: "dictum.yaml")
+        let off = try RunningProcess.run(["report", "--config", "\(folder.path)/dictum.yaml"])
+        #expect(off.status == 78 && off.errors.contains("has no admin listener"))
+    }
+}
+
+/// Counts by name, from any thread.
+private final class Counter: Sendable {
+    private let counts = Guarded<[String: Int]>([:])
+
+    func next(_ name: String) -> Int {
+        counts.withLock { counts in
+            defer { counts[name, default: 0] += 1 }
+            return counts[name] ?? 0
+        }
+    }
+}

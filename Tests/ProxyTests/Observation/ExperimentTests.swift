@@ -1,0 +1,166 @@
+internal import Dictionaries
+internal import TestSupport
+internal import Testing
+
+@testable import Proxy
+
+private let first = Feed.bytes(version: 0, items: 40)
+private let second = Feed.bytes(version: 1, items: 40)
+
+/// A share of clients gets no dictionaries, always the same clients, and both sides are compared.
+@Suite(.timeLimit(.minutes(20))) struct ExperimentTests {
+    private static let half = "experiment: {holdout: 50%}\nroutes: [{match: /*}]"
+
+    /// The side that a client is told.
+    private static func arm(_ answer: WireMessage) -> String? {
+        answer.values("Server-Timing").joined().firstMatch(of: /dictum-arm;desc="([a-z-]+)"/).map {
+            String($0.1)
+        }
+    }
+
+    @Test func `a client that is held out gets what a route without dictionaries sends, and stays so`() throws
+    {
+        let proxy = try TestProxy(Origin(json(second)), Self.half)
+        _ = try proxy.fetch("/feed", forwarded(for: 1))
+        var arms: [String: [Int]] = [:]
+        for client in 1...24 {
+            let answers = try (0..<3).map { _ in
+                try proxy.fetch("/feed", over: second, forwarded(for: client), accept: "gzip, dcz")
+            }
+            let names = Set(answers.compactMap(Self.arm))
+            let name = try #require(names.first)
+            #expect(names.count == 1, "client \(client)")
+            arms[name, default: []].append(client)
+            for answer in answers {
+                #expect((answer["Use-As-Dictionary"] != nil) == (name == "treated"))
+                #expect(answer.coding == (name == "treated" ? "dcz" : "gzip"))
+                #expect(answer.members("Vary") == ["accept-encoding", "available-dictionary"])
+            }
+        }
+        #expect(Set(arms.keys) == ["treated", "held-out"])
+        let heldOut = try #require(arms["held-out"])
+        #expect(
+            try proxy.metric(#"dictum_requests_total{route="/*",coding="gzip",reason="held-out"}"#) >= 3
+                * heldOut.count)
+        let counted = try ["treated", "held-out"].map {
+            try proxy.metric("dictum_experiment_requests_total{arm=\"\($0)\"}")
+        }
+        #expect(counted.reduce(0, +) == 73)
+        #expect(
+            try proxy.metric(#"dictum_experiment_request_duration_seconds_count{arm="held-out"}"#)
+                == counted[1])
+        #expect(try proxy.metric(#"dictum_experiment_wire_bytes_total{arm="held-out"}"#) > 0)
+        let report = try #require(try proxy.report().experiment)
+        #expect(report.treated.requests + report.heldOut.requests == 73)
+        #expect(report.holdout == 0.5)
+        #expect((report.bytes?.high ?? 1) < 1, "deltas are smaller")
+    }
+
+    @Test func `a reload with the same settings goes on, other settings begin anew`() throws {
+        let proxy = try TestProxy(Origin(json(second)), Self.half)
+        _ = try proxy.fetch("/feed", forwarded(for: 1))
+        try proxy.reload(Self.half + "\nexplain: true")
+        _ = try proxy.fetch("/feed", forwarded(for: 1))
+        #expect(try proxy.report().experiment.map { $0.treated.requests + $0.heldOut.requests } == 2)
+        try proxy.reload("experiment: {holdout: 10%}")
+        _ = try proxy.fetch("/feed", forwarded(for: 1))
+        #expect(try proxy.report().experiment.map { $0.treated.requests + $0.heldOut.requests } == 1)
+        try proxy.reload("experiment: off")
+        #expect(try proxy.report().experiment == nil)
+        #expect(try proxy.fetch("/feed", forwarded(for: 1))["Server-Timing"] == nil)
+    }
+
+    @Test func `on a private route the identity decides, not the address`() throws {
+        let settings = """
+            experiment: {holdout: 50%}
+            routes: [{match: /*, dictionary: {scope: private, identity: [authorization]}}]
+            """
+        let proxy = try TestProxy(Origin(json(second)), settings)
+        var arms: Set<String?> = []
+        for user in 0..<24 {
+            let own = try [1, 2, 3].map {
+                Self.arm(try proxy.fetch("/me", "Authorization: Bearer \(user)", forwarded(for: $0)))
+            }
+            #expect(Set(own).count == 1)
+            arms.formUnion(own)
+        }
+        #expect(arms == ["treated", "held-out"])
+    }
+
+    @Test func `clients without an address, and routes without dictionaries, take no part`() throws {
+        let proxy = try TestProxy(
+            Origin(json(second)),
+            "trusted_proxies: [127.0.0.0/8]\nexperiment: {holdout: 50%}\nroutes: [{match: /off, dictionary: off}, {match: /*}]"
+        )
+        #expect(Self.arm(try proxy.fetch("/off", forwarded(for: 1))) == nil)
+        // A trusted peer that forwards for nobody it names.
+        #expect(
+            Self.arm(try proxy.fetch("/feed", "X-Forwarded-Proto: https", "X-Forwarded-For: unknown")) != "x")
+        #expect(try proxy.metric(#"dictum_experiment_requests_total{arm="treated"}"#) <= 1)
+    }
+
+    @Test func `the arms have the shares that are set, and units are even`() {
+        var (heldOut, units) = (0, [Int](repeating: 0, count: ExperimentPlace.unitCount))
+        var random = SplitMix(seed: 7)
+        for _ in 0..<100_000 {
+            let place = ExperimentPlace(number: random.next(), holdout: 0.05)
+            if place.arm == .heldOut { heldOut += 1 }
+            units[place.unit] += 1
+        }
+        #expect(4_700...5_300 ~= heldOut)
+        #expect(units.allSatisfy { 50...160 ~= $0 })
+    }
+}
+
+/// Browsers' monitoring is told what Dictum did, without harm to caches.
+@Suite(.timeLimit(.minutes(20))) struct ServerTimingTests {
+    private static let trusted = "server_timing: {trusted: on}"
+
+    @Test func `trusted peers are told the coding, its reason and the time`() throws {
+        let proxy = try TestProxy(Origin([json(first), json(second)]), Self.trusted)
+        let full = try proxy.fetch("/feed", "Accept-Encoding: gzip")
+        let pattern =
+            /dictum;desc="gzip no-dictionary-offered";dur=[0-9]+\.[0-9]{3}, dictum-upstream;dur=[0-9]+\.[0-9]{3}/
+        #expect(full["Server-Timing"]?.wholeMatch(of: pattern) != nil, "\(full)")
+        let delta = try proxy.fetch("/feed", over: first, accept: "dcz")
+        #expect(delta["Server-Timing"]?.hasPrefix("dictum;desc=\"dcz delta\";dur=") == true, "\(delta)")
+    }
+
+    @Test func `others are told nothing, unless they are a sample`() throws {
+        let untrusted = "trusted_proxies: []\nsecure_transport: assume\n"
+        let none = try TestProxy(Origin(json(first)), untrusted + Self.trusted)
+        #expect(try none.fetch("/feed")["Server-Timing"] == nil)
+        let all = try TestProxy(Origin(json(first)), untrusted + "server_timing: {sample: 100%}")
+        #expect(try all.fetch("/feed")["Server-Timing"] != nil)
+        let some = try TestProxy(Origin(json(first)), untrusted + "server_timing: {sample: 20%}")
+        let told = try (0..<200).count { _ in try some.fetch("/feed")["Server-Timing"] != nil }
+        // Beyond five deviations of 5.7.
+        #expect(11...69 ~= told, "\(told)")
+    }
+
+    @Test func `the upstream's own metrics stay, in front`() throws {
+        let proxy = try TestProxy(Origin(json(first, "Server-Timing: db;dur=53")), Self.trusted)
+        let values = try proxy.fetch("/feed").values("Server-Timing")
+        #expect(values.count == 2)
+        #expect(values.first == "db;dur=53")
+    }
+
+    @Test func `a 304 has no metrics of Dictum, so that it changes no stored response`() throws {
+        let origin = try Origin { request, connection in
+            let isHeld = request["If-None-Match"] != nil
+            connection.send(
+                isHeld
+                    ? wire("HTTP/1.1 304 Not Modified", #"ETag: "v1""#, "Server-Timing: db;dur=1")
+                    : json(first, #"ETag: "v1""#))
+        }
+        let proxy = try TestProxy(origin, Self.trusted + "\nexperiment: {holdout: 50%}")
+        let answer = try proxy.fetch("/feed", #"If-None-Match: "v1""#)
+        #expect(answer.status == 304)
+        #expect(answer.values("Server-Timing") == ["db;dur=1"])
+    }
+
+    @Test func `by default there is no such field`() throws {
+        let proxy = try TestProxy(Origin(json(first)))
+        #expect(try proxy.fetch("/feed")["Server-Timing"] == nil)
+    }
+}
