@@ -13,13 +13,12 @@ extension Exchange {
         } else if let address = linkClient.address {
             number = keys.clientNumber(of: (0..<16).map { UInt8(truncatingIfNeeded: address >> (8 * $0)) })
         }
-        record.experiment = number.map {
-            ExperimentPlace(number: $0, holdout: experiment.settings.holdout)
-        }
+        guard let number else { return }
+        record.experiment = ExperimentPlace(number: number, holdout: experiment.settings.holdout)
     }
 
     /// The reason against dictionaries for clients that are held out.
-    var holdoutReason: Reason? { record.experiment?.arm == .heldOut ? .heldOut : nil }
+    var holdoutReason: Reason? { record.experiment.arm == .heldOut ? .heldOut : nil }
 
     /// Adds `Server-Timing` to a response; the upstream's own stays.
     ///
@@ -36,7 +35,7 @@ extension Exchange {
                 metrics.append("dictum-upstream;dur=\(Self.milliseconds(upstream))")
             }
         }
-        if let arm = record.experiment?.arm { metrics.append("dictum-arm;desc=\"\(arm.rawValue)\"") }
+        if let arm = record.experiment.arm { metrics.append("dictum-arm;desc=\"\(arm.rawValue)\"") }
         if !metrics.isEmpty { head.headers.append(.serverTiming, metrics.joined(separator: ", ")) }
     }
 

@@ -91,9 +91,10 @@ final class ReverseProxy: Application, Handler {
     /// Counts a complete request, and logs it.
     func account(_ record: RequestRecord) {
         metrics.countRequest(record)
-        if let place = record.experiment, record.isComplete {
+        if let arm = record.experiment.arm, record.isComplete {
             context.experiment?.count(
-                place, bytes: record.wireBytesSent, microseconds: record.durationMicroseconds)
+                arm, unit: record.experiment.unit, bytes: record.wireBytesSent,
+                microseconds: record.durationMicroseconds)
         }
         guard let log else { return }
         let isFirst = log.isEmpty

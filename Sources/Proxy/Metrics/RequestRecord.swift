@@ -44,8 +44,8 @@ struct RequestRecord: Sendable {
     var fault: RequestFault?
     /// The result of revalidating a stored response with the upstream.
     var revalidation: RevalidationResult?
-    /// The client's place in the experiment, if it has one.
-    var experiment: ExperimentPlace?
+    /// The client's place in the experiment.
+    var experiment = ExperimentPlace.none
     /// True if the complete response was handed to the connection.
     var isComplete = true
     /// The request's identifier, if any.

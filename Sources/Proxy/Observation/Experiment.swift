@@ -30,13 +30,13 @@ final class ExperimentTotals: Sendable {
     init(_ settings: Configuration.Experiment) { self.settings = settings }
 
     /// Counts a complete response.
-    func count(_ place: ExperimentPlace, bytes: Int, microseconds: Int) {
+    func count(_ arm: ExperimentArm, unit: Int, bytes: Int, microseconds: Int) {
         let bound = LoopHistogram.bounds.firstIndex { microseconds <= $0 } ?? LoopHistogram.bounds.count
         sides.withLock { sides in
-            sides[place.arm.index].units[place.unit].requests += 1
-            sides[place.arm.index].units[place.unit].bytes += bytes
-            sides[place.arm.index].units[place.unit].microseconds += microseconds
-            sides[place.arm.index].durations[bound] += 1
+            sides[arm.index].units[unit].requests += 1
+            sides[arm.index].units[unit].bytes += bytes
+            sides[arm.index].units[unit].microseconds += microseconds
+            sides[arm.index].durations[bound] += 1
         }
     }
 

@@ -21,7 +21,8 @@ private let second = Feed.bytes(version: 1, items: 40)
     @Test func `a client that is held out gets what a route without dictionaries sends, and stays so`() throws
     {
         let proxy = try TestProxy(Origin(json(second)), Self.half)
-        _ = try proxy.fetch("/feed", forwarded(for: 1))
+        // Only a client with dictionaries makes the body a version.
+        for client in 1...24 { _ = try proxy.fetch("/feed", forwarded(for: client)) }
         var arms: [String: [Int]] = [:]
         for client in 1...24 {
             let answers = try (0..<3).map { _ in
@@ -45,13 +46,13 @@ private let second = Feed.bytes(version: 1, items: 40)
         let counted = try ["treated", "held-out"].map {
             try proxy.metric("dictum_experiment_requests_total{arm=\"\($0)\"}")
         }
-        #expect(counted.reduce(0, +) == 73)
+        #expect(counted.reduce(0, +) == 96)
         #expect(
             try proxy.metric(#"dictum_experiment_request_duration_seconds_count{arm="held-out"}"#)
                 == counted[1])
         #expect(try proxy.metric(#"dictum_experiment_wire_bytes_total{arm="held-out"}"#) > 0)
         let report = try #require(try proxy.report().experiment)
-        #expect(report.treated.requests + report.heldOut.requests == 73)
+        #expect(report.treated.requests + report.heldOut.requests == 96)
         #expect(report.holdout == 0.5)
         #expect((report.bytes?.high ?? 1) < 1, "deltas are smaller")
     }
