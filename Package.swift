@@ -117,7 +117,8 @@ let package = Package(
             name: "RedisTests", dependencies: ["Primitives", "HTTP", "Redis", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
-            name: "ProxyTests", dependencies: ["Primitives", "Proxy", "HTTP", "Dictionaries", "TestSupport"],
+            name: "ProxyTests",
+            dependencies: ["Primitives", "Proxy", "HTTP", "Dictionaries", "Redis", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
             name: "EndToEndTests",

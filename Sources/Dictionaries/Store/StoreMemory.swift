@@ -17,6 +17,8 @@ final class StoreMemory: Sendable {
     let budget: AdmissionBudget
     /// True once a hand-over has begun: no new body is admitted.
     let isLeaving = Atomic<Bool>(false)
+    /// The receiver of new versions, if the store is shared with other nodes.
+    let listener = AtomicLazyReference<StoreListener>()
     private let currency: Guarded<CurrencyRule>
     private let latestSecond = Atomic<Int>(0)
 

@@ -36,6 +36,8 @@ struct StoreState: ~Copyable, Sendable {
     var retention = Retention()
     var privateOrder = PrivateOrder()
     var authorities = Authorities()
+    /// The changes of holder counts for other nodes; nil if there are none.
+    var demandLog: DemandLog?
 
     init(
         limits: StoreLimits = StoreLimits(), heads: HeadMemory = .none,
@@ -85,6 +87,30 @@ struct StoreState: ~Copyable, Sendable {
         evictSurplus(beside: version, max: policy.versions, now: now, into: &evicted)
         evictBeyondLimits(now: now, into: &evicted)
         return Admitted(version: version, isNew: isNew, evicted: evicted)
+    }
+
+    /// Adds a version that another node admitted at the time that its rank says; at most `versionsMax` of its chain stay.
+    ///
+    /// Returns the version of the same body and chain if there is one.
+    mutating func adopt(
+        _ facts: VersionFacts, body: Body, chain key: ChainKey, rank: Int64, versionsMax: Int,
+        demand: VersionDemand, now: Int
+    ) -> Admitted {
+        if let known = index.version(key, digest: facts.digest) {
+            return Admitted(version: known, isNew: false, evicted: Evicted())
+        }
+        let chain = index.chain(key) ?? Chain(key)
+        let state = Version.State(
+            admittedAt: Int(clamping: rank / 1_000_000), lastWanted: now, demand: demand)
+        let version = Version(facts, id: Version.row(rank), rank: rank, chain: chain, state)
+        insert(version)
+        pending.insert(version, body: body)
+        if !chain.isEstablished { establish(version) }
+        earliestExpiry = min(earliestExpiry, version.expiry)
+        var evicted = Evicted()
+        evictSurplus(beside: version, max: versionsMax, now: now, into: &evicted)
+        evictBeyondLimits(now: now, into: &evicted)
+        return Admitted(version: version, isNew: true, evicted: evicted)
     }
 
     /// Returns a chain, its version with these facts, and the newest version of their URL and variant.

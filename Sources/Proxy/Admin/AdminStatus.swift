@@ -137,11 +137,13 @@ final class AdminStatus: Sendable {
     private var sharedStoreSamples: [MetricSample] {
         guard let counts = context.shared.redis?.counts else { return [] }
         return counts.samples + SharedStoreLatency.samples(counts.latency)
+            + (context.sharedMemory?.statistics.samples ?? [])
     }
 
     static var metrics: [Metric] {
         LoopCounters.metrics + Operation.metrics + StoreStatistics.metrics + DeltaStatistics.metrics
-            + GainSampler.metrics + ExperimentTotals.metrics + LogSink.metrics + ProcessStatistics.metrics
+            + GainSampler.metrics + ExperimentTotals.metrics + SharedMemoryStatistics.metrics
+            + LogSink.metrics + ProcessStatistics.metrics
             + RedisStatistics.metrics + [SharedStoreLatency.metric]
     }
 

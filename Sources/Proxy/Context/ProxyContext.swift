@@ -41,7 +41,8 @@ package final class ProxyContext: Sendable {
         let shared = SharedParts(
             store: store, redis: redis, loopCount: loopCount, compressionPool: compressionPool,
             compression: configuration.compression, observe: configuration.observe,
-            resolver: upstreams.resolver, report: report, events: events, links: links)
+            resolver: upstreams.resolver, report: report, events: events, links: links,
+            commonKeys: configuration.store.keyFile == nil ? nil : store.keys)
         try self.init(configuration, upstreams, shared, after: nil)
         upstreams.adopt()
     }
@@ -91,6 +92,8 @@ package final class ProxyContext: Sendable {
     var gain: GainSampler { shared.gain }
     var observer: Observer { shared.observer }
     var promisedIDs: PromisedIDs { shared.promisedIDs }
+    /// The memory that this node shares with others; nil for a node of its own.
+    var sharedMemory: SharedMemory? { shared.sharedMemory }
 
     /// Removes expired versions and refreshes certificates; called every second.
     func maintain() {

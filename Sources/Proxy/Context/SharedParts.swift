@@ -20,6 +20,8 @@ final class SharedParts: Sendable {
     let linkRegistry: LinkRegistry
     /// Measures what dictionaries would save on observed routes.
     let observer: Observer
+    /// The memory that this node shares with others; nil for a node of its own.
+    let sharedMemory: SharedMemory?
     let dictionarySwitch = DictionarySwitch()
     /// Limits the error about request loops.
     let loopReminder = Reminder()
@@ -46,7 +48,7 @@ final class SharedParts: Sendable {
         store: DictionaryStore, redis: RedisClient?, loopCount: Int, compressionPool: CompressionPool,
         compression: Configuration.Compression, observe: Configuration.Observe, resolver: NameResolver,
         report: @escaping @Sendable (OperatorEvent) -> Void, events: RecentEvents,
-        links: LinkTerms
+        links: LinkTerms, commonKeys: StoreKeys?
     ) {
         self.store = store
         self.redis = redis
@@ -64,6 +66,9 @@ final class SharedParts: Sendable {
         gain = GainSampler(worker: worker, memory: coding.memory, report: report)
         observer = Observer(store: store, coding: coding, observe)
         linkRegistry = LinkRegistry(store: store, worker: worker, terms: links)
+        sharedMemory = redis.map {
+            SharedMemory(store: store, client: $0, commonKeys: commonKeys, report: report)
+        }
     }
 }
 

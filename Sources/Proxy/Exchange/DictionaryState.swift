@@ -6,6 +6,8 @@ enum DictionaryState {
     case none
     /// No version that the request may use has this digest.
     case unknown
+    /// The nodes' shared memory is asked for a version with this digest.
+    case asked
     /// The body is being read from disk.
     case loading(Version)
     /// The body could not be read in time.
@@ -16,7 +18,7 @@ enum DictionaryState {
     var found: DictionaryLookUp {
         switch self {
         case .none: .noneOffered
-        case .unknown: .unknown
+        case .unknown, .asked: .unknown
         case .loading, .cold: .cold
         case .ready(_, let body) where !DictionaryFit.dcbIsPossible(dictionaryBytes: body.count): .unknown
         case .ready(_, let body):
@@ -27,7 +29,7 @@ enum DictionaryState {
     /// The version found, if any.
     var version: Version? {
         switch self {
-        case .none, .unknown: nil
+        case .none, .unknown, .asked: nil
         case .loading(let version), .cold(let version), .ready(let version, _): version
         }
     }
@@ -36,7 +38,20 @@ enum DictionaryState {
         if case .ready(_, let body) = self { body } else { nil }
     }
 
+    /// True while it is awaited.
     var isLoading: Bool {
-        if case .loading = self { true } else { false }
+        switch self {
+        case .loading, .asked: true
+        case .none, .unknown, .cold, .ready: false
+        }
+    }
+
+    /// Gives up what is awaited.
+    mutating func giveUp() {
+        switch self {
+        case .loading(let version): self = .cold(version)
+        case .asked: self = .unknown
+        case .none, .unknown, .cold, .ready: break
+        }
     }
 }

@@ -280,6 +280,8 @@ extension Exchange {
         let digest = candidate.body.digest
         let known = proxy.index.version(target.key, digest: digest)
         if known != nil || isRenewed(response, deltaBytes: candidate.deltaBytes) { return true }
+        // What another node has made a version is one for all nodes.
+        if context.sharedMemory?.hasVersion(digest, in: target.key.chainKey) == true { return true }
         return dictionary.version?.recordUnkept(digest) == true
     }
 

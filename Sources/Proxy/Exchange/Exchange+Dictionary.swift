@@ -12,11 +12,13 @@ extension Exchange {
             route.policy.scope == .public
                 || resource.scope != nil && CrossOrigin.allowsPrivateDictionary(request: facts)
         else { return }
-        guard let version = publicVersion(digest) ?? provenVersion(digest) else {
-            dictionary = .unknown
-            context.store.countUnknown()
-            return
-        }
+        if let version = publicVersion(digest) ?? provenVersion(digest) { return use(version) }
+        if let memory = context.sharedMemory, ask(memory, for: digest) { return }
+        dictionary = .unknown
+        context.store.countUnknown()
+    }
+
+    private func use(_ version: Dictionaries.Version) {
         context.store.advertised(version, now: SystemClock.unixSeconds)
         recordUser(of: version)
         readDictionary(version)
@@ -56,6 +58,10 @@ extension Exchange {
     /// Versions are looked up only after the proof, so that the time does not reveal them: without a proof a digest
     /// that others hold costs the same work as an unknown one.
     private func provenVersion(_ digest: Digest) -> Dictionaries.Version? {
+        provenChain(digest).flatMap { proxy.index.version(chain: $0, digest: digest) }
+    }
+
+    private func provenChain(_ digest: Digest) -> ChainKey? {
         guard let id = facts.dictionaryID, let keys = context.store.keys else { return nil }
         var proven: ChainKey?
         let chains = chainsForHolders(of: digest, keys)
@@ -68,8 +74,44 @@ extension Exchange {
         {
             proven = promised
         }
-        return proven.flatMap { proxy.index.version(chain: $0, digest: digest) }
+        return proven
     }
+
+    // MARK: Versions of other nodes
+
+    /// Asks the nodes' shared memory for a dictionary that is unknown here; returns false if it is not asked.
+    ///
+    /// The upstream works meanwhile. A client that proves nothing asks for public versions only.
+    private func ask(_ memory: SharedMemory, for digest: Digest) -> Bool {
+        guard let name = sharedName(of: digest, in: memory) else { return false }
+        let exchange = ExchangeReference(self)
+        let isAsked = memory.ask(name, for: linkClient.address ?? 0) { _ in
+            exchange.perform { $0.sharedMemoryReplied(digest) }
+        }
+        if isAsked { dictionary = .asked }
+        return isAsked
+    }
+
+    private func sharedName(of digest: Digest, in memory: SharedMemory) -> SharedName? {
+        if let proven = provenChain(digest) { return memory.name(of: digest, in: proven) }
+        guard route.policy.scope == .public, let authority = resource.authority else { return nil }
+        return memory.find(
+            digest, authority: authority, url: resource.url, ownChain: resource.publicChain)
+    }
+
+    /// Goes on with the dictionary, if the reply has made it a version of this node's store.
+    private func sharedMemoryReplied(_ digest: Digest) {
+        guard case .asked = dictionary else { return }
+        if let version = publicVersion(digest) ?? provenVersion(digest) {
+            use(version)
+        } else {
+            dictionary = .unknown
+            context.store.countUnknown()
+        }
+        if body.isHeld, !dictionary.isLoading { dictionarySettled() }
+    }
+
+    // MARK: The chains of this resource
 
     /// Returns the chains in which a client may have been given a body for this resource.
     ///

@@ -280,7 +280,7 @@ extension Exchange {
     /// Continues without the part that is late: a stored body, a dictionary, the end of a body, more input to code.
     func expired(_ core: EventLoop.Core) {
         if phase.isAwaited, storedResponse != nil { return forwardUnconditionally() }
-        if body.isHeld, case .loading(let version) = dictionary { dictionary = .cold(version) }
+        if body.isHeld { dictionary.giveUp() }
         body.deadlinePassed()
         advance()
     }

@@ -85,6 +85,7 @@ package final class ProxyServer: Sendable {
             }
         }
         context.shared.redis?.start()
+        context.shared.sharedMemory?.start()
         startAdmin(adminSocket)
     }
 

@@ -94,20 +94,20 @@ final class AdmissionBudget: Sendable {
 ///
 /// A larger body waits for a full bucket and leaves it in debt. So every body gets its turn and the rate
 /// holds. A value without a clock: times are monotonic nanoseconds.
-struct WriteBudget: Sendable {
+package struct WriteBudget: Sendable {
     private let bytesPerSecond: Double
     private let bytesMax: Double
     private var bytes: Double
     private var filledAt: UInt64?
 
-    init(bytesPerSecond: Int, bytesMax: Int = .max) {
+    package init(bytesPerSecond: Int, bytesMax: Int = .max) {
         self.bytesPerSecond = Double(max(bytesPerSecond, 1))
         self.bytesMax = min(self.bytesPerSecond, Double(max(bytesMax, 1)))
         bytes = self.bytesMax
     }
 
     /// Takes bytes if the bucket has them; chains in probation leave half of the bucket to the others.
-    mutating func take(_ count: Int, isInProbation: Bool = false, at now: UInt64) -> Bool {
+    package mutating func take(_ count: Int, isInProbation: Bool = false, at now: UInt64) -> Bool {
         fill(at: now)
         let left = isInProbation ? bytesMax / 2 : 0
         guard bytes >= min(Double(count) + left, bytesMax) else { return false }

@@ -85,6 +85,7 @@ extension DictionaryStore {
         }
         memory.release(admitted.evicted)
         writer.schedule()
+        if admitted.isNew { memory.listener.load()?.admitted(admitted.version, candidate) }
         return admitted.version
     }
 
@@ -97,10 +98,13 @@ extension DictionaryStore {
 
     /// Records that a client came back with a version: the version and its chain are in demand.
     package func advertised(_ version: Version, now: Int) {
-        memory.state.withLock { state in
+        let isNew = memory.state.withLock { state in
             state.advertised(version, now: now)
-            if !version.chain.isEstablished { state.establish(version) }
+            let isInProbation = !version.chain.isEstablished
+            if isInProbation { state.establish(version) }
+            return isInProbation
         }
+        if isNew { memory.listener.load()?.established(version.chainKey) }
         memory.counters.withLock { $0.advertisedFound += 1 }
         touch(version, now: now)
     }
@@ -120,6 +124,7 @@ extension DictionaryStore {
         if !version.chain.isEstablished, version.chain.countRequest() {
             memory.state.withLock { $0.establish(version) }
             writer.schedule()
+            memory.listener.load()?.established(version.chainKey)
         }
         guard version.want(at: now) else { return }
         memory.state.withLock { state in

@@ -123,5 +123,12 @@ extension Version {
         if count > 0 { holderCount.store(count - 1, ordering: .relaxed) }
     }
 
+    /// Changes the count by what another node has counted.
+    func addHolders(_ change: Int) {
+        let count = Int(holderCount.load(ordering: .relaxed))
+        holderCount.store(UInt32(clamping: count + change), ordering: .relaxed)
+        if count + change > 1 { shared.store(true, ordering: .relaxed) }
+    }
+
     static func seconds(_ second: Int) -> UInt32 { UInt32(clamping: second) }
 }

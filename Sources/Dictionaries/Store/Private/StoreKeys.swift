@@ -10,6 +10,7 @@ package final class StoreKeys: Sendable {
 
     let identities: MessageAuthenticator
     let ids: MessageAuthenticator
+    let sharing: MessageAuthenticator
     private let chains: MessageAuthenticator
     private let rows: MessageAuthenticator
     private let seals: MessageAuthenticator
@@ -32,6 +33,7 @@ package final class StoreKeys: Sendable {
         rows = MessageAuthenticator(key: root.derivedKey("dictum 1 rows"))
         seals = MessageAuthenticator(key: root.derivedKey("dictum 1 seals"))
         ids = MessageAuthenticator(key: root.derivedKey("dictum 1 ids"))
+        sharing = MessageAuthenticator(key: root.derivedKey("dictum 1 sharing"))
     }
 
     // MARK: Names
@@ -150,7 +152,7 @@ package final class StoreKeys: Sendable {
 extension ChainKey.Scope {
     /// Returns the name of a body with this digest; private bodies without keys keep a name that is never
     /// stored.
-    func name(of digest: Digest, _ keys: StoreKeys?) -> Digest {
+    package func name(of digest: Digest, _ keys: StoreKeys?) -> Digest {
         // The chain of a single body needs no second name for it.
         if case .personal(let tag) = self { return tag.code }
         guard let tag, let keys else { return digest }

@@ -11,6 +11,7 @@ extension StoreState {
         // Requests that come together are one return.
         if now > since + 1 { retention.countReturn(to: version, after: now - since) }
         version.recordContact(at: now)
+        demandLog?.record(version.id, contact: now)
         prove(version)
         retention.renew(version, standing == .newcomer ? .held : standing)
         privateOrder.renew(version)
@@ -39,6 +40,7 @@ extension StoreState {
                 former.successor = version.id
             }
             version.addHolder()
+            demandLog?.record(version.id, holders: 1)
         }
         retention.renew(version, version.standing)
         privateOrder.renew(version)
@@ -52,6 +54,7 @@ extension StoreState {
         pending.recordDemand(of: former, now: now)
         guard former.holders == 0 else {
             former.removeHolder()
+            demandLog?.record(former.id, holders: -1)
             retention.renew(former, former.standing)
             privateOrder.renew(former)
             return true
@@ -62,10 +65,24 @@ extension StoreState {
             lost.lastOffered == lost.lastContact
         else { return false }
         lost.removeHolder()
+        demandLog?.record(lost.id, holders: -1)
         retention.renew(lost, lost.standing)
         privateOrder.renew(lost)
         pending.recordDemand(of: lost, now: now)
         return true
+    }
+
+    /// Adds what another node says: so many holders more or fewer, and the time at which it last saw one.
+    mutating func addHolders(to version: Version, _ change: Int, contact: Int, now: Int) {
+        guard retention.standing(of: version) != nil else { return }
+        version.addHolders(change)
+        if contact > 0 {
+            version.recordContact(at: contact)
+            version.wasWanted(at: contact)
+            prove(version)
+        }
+        retention.renew(version, version.standing)
+        pending.recordDemand(of: version, now: now)
     }
 
     /// The upper bound of removals per sweep, so that the lock is held briefly.

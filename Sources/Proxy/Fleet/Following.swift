@@ -1,0 +1,108 @@
+internal import Dictionaries
+internal import Primitives
+internal import Redis
+
+/// What a node has learnt of the others; a pure value.
+struct Following: Sendable {
+    /// The version of each chain that is to be fetched in advance.
+    private var newest: [ChainKey: SharedName] = [:]
+    private var budget = FetchBudget()
+    private var paces: [ChainKey: FetchPace] = [:]
+    /// The last entry about holders that was counted, so that none counts twice when a stream begins again.
+    private var lastDemand: RedisStreamID?
+    private var hasOtherKey = false
+
+    private static let chainsMax = 1024
+
+    /// The bound of fetches in advance.
+    private struct FetchBudget: Sendable {
+        private static let bytesPerSecond = 8_000_000.0
+        private var bytes = bytesPerSecond
+        private var filledAt: Int64 = 0
+
+        /// Takes bytes if there are enough; times are in milliseconds.
+        mutating func take(_ count: Int, now: Int64) -> Bool {
+            if filledAt > 0 {
+                bytes = min(bytes + Double(now - filledAt) * Self.bytesPerSecond / 1000, Self.bytesPerSecond)
+            }
+            filledAt = now
+            guard bytes > 0 else { return false }
+            bytes -= Double(count)
+            return true
+        }
+    }
+
+    /// Notes that a chain has a new version; returns true if its fetch must be scheduled.
+    ///
+    /// A later version of the chain takes its place, since it is what clients get from now on.
+    mutating func noteNewest(_ name: SharedName, of chain: ChainKey) -> Bool {
+        guard newest.count < Self.chainsMax || newest[chain] != nil else { return false }
+        return newest.updateValue(name, forKey: chain) == nil
+    }
+
+    /// Takes the version of a chain that is to be fetched; nil if that would be too much, or too soon.
+    ///
+    /// Where every client has bodies of its own, nobody would use the newest one. So the pause after a fetch is doubled
+    /// as long as the versions of former fetches stay unused.
+    ///
+    /// - Parameter isUsed: Tells whether this node has made a delta over a version.
+    mutating func takeNewest(
+        of chain: ChainKey, isUsed: (SharedName) -> Bool, bytes: (SharedName) -> Int, now: Int64
+    ) -> SharedName? {
+        var pace = paces[chain] ?? FetchPace()
+        guard let name = newest.removeValue(forKey: chain), now >= pace.next,
+            budget.take(bytes(name), now: now)
+        else { return nil }
+        pace.note(name, isUsed: isUsed, now: now)
+        if paces.count >= Self.chainsMax, paces[chain] == nil { paces = [:] }
+        paces[chain] = pace
+        return name
+    }
+
+    /// The pauses between the fetches for one chain; times are in milliseconds.
+    private struct FetchPace: Sendable {
+        private static let pauses: ClosedRange<Int64> = 1_000...300_000
+        private(set) var next: Int64 = 0
+        private var pause = pauses.lowerBound
+        private var last: SharedName?
+
+        /// Notes that a version is fetched now.
+        mutating func note(_ name: SharedName, isUsed: (SharedName) -> Bool, now: Int64) {
+            let gains = last.map(isUsed) ?? true
+            pause = gains ? Self.pauses.lowerBound : min(2 * pause, Self.pauses.upperBound)
+            next = now + pause
+            last = name
+        }
+    }
+
+    /// Returns the entries about holders that were not counted yet.
+    mutating func takeNew(_ entries: [RedisStreamEntry]) -> [RedisStreamEntry] {
+        let last = lastDemand ?? .zero
+        let new = entries.filter { $0.id > last }
+        if let end = new.last { lastDemand = end.id }
+        return new
+    }
+
+    /// Returns true the first time that another node says that it has another key.
+    mutating func noteOtherKey() -> Bool {
+        defer { hasOtherKey = true }
+        return !hasOtherKey
+    }
+}
+
+/// The rows of versions by their names, within a bound; the longest known ones are forgotten first.
+struct RowsByName: Sendable {
+    private var recent: [SharedName: Int64] = [:]
+    private var former: [SharedName: Int64] = [:]
+
+    private static let countMax = 32_768
+
+    mutating func insert(_ row: Int64, for name: SharedName) {
+        recent[name] = row
+        guard recent.count >= Self.countMax else { return }
+        former = recent
+        recent = [:]
+    }
+
+    func row(_ name: SharedName) -> Int64? { recent[name] ?? former[name] }
+}

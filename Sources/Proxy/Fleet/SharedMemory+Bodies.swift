@@ -1,0 +1,139 @@
+internal import Dictionaries
+internal import Dispatch
+internal import Primitives
+internal import Redis
+
+// MARK: - Bodies of other nodes
+
+extension SharedMemory {
+    /// Asks the shared store for a version.
+    func get(_ name: SharedName, key: String, _ urgency: RedisUrgency) {
+        do throws(RedisFailure) {
+            try client.send([.get(Array(key.utf8))], urgency) { [self] result in
+                let queue = urgency == .request ? replies : work
+                queue.async { [self] in received(name, key: key, urgency, result) }
+            }
+        } catch {
+            end(name, urgency, .unavailable)
+        }
+    }
+
+    private func received(
+        _ name: SharedName, key: String, _ urgency: RedisUrgency,
+        _ result: Result<[RESPValue], RedisFailure>
+    ) {
+        guard case .success(let values) = result else {
+            // The next client that names it gets it.
+            if urgency == .request { get(name, key: key, .background) }
+            return end(name, urgency, .late)
+        }
+        guard let bytes = values.first?.bytes else {
+            guard values.first == .null else { return end(name, urgency, .unavailable) }
+            return missed(name, urgency)
+        }
+        guard let value = SharedValue(bytes), value.isSealed == name.isSealed else {
+            // Perhaps a newer release wrote it: only this node does without.
+            forget(name)
+            return end(name, urgency, .corrupt)
+        }
+        guard value.parts > 1 else { return take(value.content(), name, key: key, parts: 1, urgency) }
+        getParts(of: value, name, key: key, urgency)
+    }
+
+    /// Asks for the further parts of a large version, which nobody waits for.
+    private func getParts(of value: SharedValue, _ name: SharedName, key: String, _ urgency: RedisUrgency) {
+        let keys = names.partKeys(of: key, parts: value.parts)
+        do throws(RedisFailure) {
+            try client.send([.getAll(keys.map { Array($0.utf8) })], .background) { [self] result in
+                work.async { [self] in
+                    guard case .success(let replies) = result else { return end(name, urgency, .late) }
+                    let parts = replies.first?.array?.compactMap(\.bytes) ?? []
+                    take(value.content(with: parts), name, key: key, parts: value.parts, urgency)
+                }
+            }
+        } catch {
+            end(name, urgency, .unavailable)
+        }
+    }
+
+    /// Verifies a version and adopts it.
+    private func take(
+        _ content: [UInt8]?, _ name: SharedName, key: String, parts: Int, _ urgency: RedisUrgency
+    ) {
+        guard let content, let record = SharedRecord(content, named: name, keys: commonKeys) else {
+            removeCorrupt(name, key: key, parts: parts)
+            return end(name, urgency, .corrupt)
+        }
+        let holders = state.withLock { $0.index.holders(of: name) }
+        do throws(AdmissionRefusal) {
+            let version = try store.adopt(record, holders: holders, now: SystemClock.unixSeconds)
+            note(version, as: name)
+            end(name, urgency, .hit, version)
+        } catch {
+            end(name, urgency, .refused)
+        }
+    }
+
+    private func end(
+        _ name: SharedName, _ urgency: RedisUrgency, _ result: SharedMemoryStatistics.LookUp,
+        _ version: Dictionaries.Version? = nil
+    ) {
+        counters.withLock { counters in
+            if urgency == .request {
+                counters.count(result)
+            } else {
+                counters.fetches[result, default: 0] += 1
+            }
+        }
+        if urgency == .request { finish(name, version) }
+    }
+
+    // MARK: Versions that are not there
+
+    private func missed(_ name: SharedName, _ urgency: RedisUrgency) {
+        if forget(name) { announceLost([name]) }
+        end(name, urgency, .miss)
+    }
+
+    /// Asks nobody for a version for a while; returns true if it was announced.
+    @discardableResult
+    private func forget(_ name: SharedName) -> Bool {
+        let now = UInt64(SystemClock.monotonicNanoseconds)
+        return state.withLock { state in
+            state.questions.recordMissing(name, now: now)
+            return state.index.remove(name)
+        }
+    }
+
+    /// Removes a value that is not what its name says, so that a node that has the version writes it again.
+    private func removeCorrupt(_ name: SharedName, key: String, parts: Int) {
+        forget(name)
+        let keys = [key] + names.partKeys(of: key, parts: parts)
+        try? client.send([.delete(keys.map { Array($0.utf8) })], .background) { [self] _ in
+            announceLost([name])
+        }
+        if corruptReminder.take(now: SystemClock.monotonicNanoseconds / 1_000_000) {
+            report(
+                .warning(
+                    """
+                    store.shared: a value is not what its name says; it was removed and not used. Somebody else writes \
+                    there, or a value was damaged. This message comes at most once a minute
+                    """))
+        }
+    }
+
+    /// Tells the other nodes that versions are gone, so that one that has them writes them again.
+    func announceLost(_ lost: [SharedName]) { announce(lost, as: SharedNews.Entry.lost) }
+
+    /// Tells the other nodes something about versions.
+    func announce(_ versions: [SharedName], as field: [UInt8]) {
+        for isSealed in [false, true] {
+            let some = versions.filter { $0.isSealed == isSealed }
+            guard !some.isEmpty, let stream = isSealed ? names.sealedNews : names.news else { continue }
+            let entry = [(name: field, value: SharedNews.batch(names: some))]
+            try? client.send(
+                [.append(to: Array(stream.utf8), entry, lengthMax: Self.newsMax)], .background
+            ) { _ in }
+        }
+    }
+}

@@ -1,0 +1,283 @@
+internal import Dictionaries
+internal import Dispatch
+internal import Primitives
+internal import Redis
+
+// MARK: - What other nodes announce
+
+extension SharedMemory {
+    private static let newsPlace = 0
+    private static let demandPlace = 1
+    /// The number of entries about holders that the stream keeps, about.
+    private static let demandMax = 250
+    private static let tickSeconds = 10.0
+    /// The number of versions whose holders are told of at a time.
+    private static let demandBatch = 1000
+    /// The number of versions that are written again after the shared store has lost everything.
+    private static let repeatedMax = 10_000
+    private static let repeatedBatch = 50
+
+    /// Begins to follow the other nodes and to share versions; after the start of the client.
+    func start() {
+        store.share(
+            with: StoreListener(
+                admitted: { [weak self] version, candidate in
+                    guard let self else { return }
+                    publish([store.sharable(version, candidate)])
+                },
+                established: { [weak self] chain in
+                    guard let self else { return }
+                    work.async { [weak self] in self?.publish(established: chain) }
+                }))
+        if commonKeys == nil, store.keys != nil {
+            report(
+                .info(
+                    """
+                    store.shared: private and personal dictionaries, and those that need an id, stay on this node; to \
+                    share them, give all nodes the same store.key_file
+                    """))
+        }
+        let streams = [names.news, names.demand] + (names.sealedNews.map { [$0] } ?? [])
+        client.follow(streams.map { Array($0.utf8) }) { [weak self] event in
+            guard let self else { return }
+            work.async { [weak self] in self?.heed(event) }
+        }
+        scheduleTick()
+    }
+
+    private func heed(_ event: RedisStreamEvent) {
+        switch event {
+        case .entries(Self.demandPlace, let entries): heedDemand(entries)
+        case .entries(_, let entries):
+            for entry in entries { heedNews(entry) }
+        case .caughtUp:
+            state.withLock { $0.isComplete = !$0.index.isIncomplete }
+            repeatUnknown()
+            tellNode()
+        case .restarted(Self.demandPlace): break
+        case .restarted:
+            // All announcements that there are follow again.
+            state.withLock { state in
+                state.index = SharedIndex()
+                state.isComplete = false
+            }
+        case .interrupted: state.withLock { $0.isComplete = false }
+        case .resumed: break
+        }
+    }
+
+    private func heedNews(_ entry: RedisStreamEntry) {
+        let now = SystemClock.unixSeconds
+        // An announcement is as old as its entry.
+        let announcedAt = min(Int(clamping: entry.id.milliseconds / 1000), now)
+        for (name, value) in entry.fields {
+            if name == SharedNews.Entry.versions {
+                for news in SharedNews.read(value) { heed(news, announcedAt: announcedAt, now: now) }
+            } else if name == SharedNews.Entry.lost, announcedAt > now - 60 {
+                for name in SharedNews.readNames(value) { heedLost(name) }
+            } else if name == SharedNews.Entry.superseded {
+                for name in SharedNews.readNames(value) { heedSuperseded(name) }
+            }
+        }
+    }
+
+    private func heed(_ news: SharedNews, announcedAt: Int, now: Int) {
+        let isNew = state.withLock { state in
+            state.questions.recordAnnounced(news.name)
+            return state.index.insert(news, now: announcedAt)
+        }
+        guard isNew, announcedAt > now - 10, let chain = news.chain,
+            store.isInDemand(chain, since: now - 3600),
+            following.withLock({ $0.noteNewest(news.name, of: chain) })
+        else { return }
+        // Within this time this node has mostly got the same body from its upstream.
+        let pause = DispatchTimeInterval.milliseconds(.random(in: 300...1000))
+        work.asyncAfter(deadline: .now() + pause) { [weak self] in self?.fetchNewest(of: chain) }
+    }
+
+    private func fetchNewest(of chain: ChainKey) {
+        let now = SystemClock.monotonicNanoseconds / 1_000_000
+        let name = following.withLock { following in
+            following.takeNewest(
+                of: chain, isUsed: { store.version($0, chain: chain)?.lastDeltaBytes != nil },
+                bytes: { name in state.withLock { $0.index.news(of: name)?.bytes ?? 0 } }, now: now)
+        }
+        guard let name, let key = names.key(of: name), client.isAvailable,
+            !store.has(name, of: chain)
+        else { return }
+        get(name, key: key, .background)
+    }
+
+    /// Writes a version again that another node misses, if this node has it.
+    private func heedLost(_ name: SharedName) {
+        let news = state.withLock { state -> SharedNews? in
+            defer { state.index.remove(name) }
+            return state.index.news(of: name)
+        }
+        guard let version = version(name, chain: news?.chain) else { return }
+        let pause = DispatchTimeInterval.milliseconds(.random(in: 0...500))
+        work.asyncAfter(deadline: .now() + pause) { [weak self] in self?.publish(stored: version) }
+    }
+
+    /// Writes the versions of a chain that has left its probation, or lengthens their lives.
+    private func publish(established chain: ChainKey) {
+        let versions = store.sharable(of: chain)
+        renew(versions.compactMap { $0.name(commonKeys) })
+        publish(versions)
+    }
+
+    /// Forgets a version that another node has removed from the shared store, unless somebody holds it after all.
+    private func heedSuperseded(_ name: SharedName) {
+        if let version = version(name, chain: nil), version.holders > 0 {
+            heedLost(name)
+        } else {
+            _ = state.withLock { $0.index.remove(name) }
+        }
+    }
+
+    /// Returns this node's version of a name.
+    private func version(_ name: SharedName, chain: ChainKey?) -> Dictionaries.Version? {
+        guard name.isSealed else { return store.version(name, chain: chain) }
+        let row = state.withLock { $0.sealedRows.row(name) }
+        return row.flatMap { store.version(row: $0) }.flatMap {
+            store.name(of: $0, commonKeys) == name ? $0 : nil
+        }
+    }
+
+    private func publish(stored version: Dictionaries.Version) {
+        store.load(version) { [weak self] body in
+            guard let self, let body else { return }
+            publish([store.sharable(version, body)])
+        }
+    }
+
+    /// Writes the held versions of this node that no announcement names: after a start, an outage or a loss.
+    private func repeatUnknown() {
+        let versions = store.versionsToShare(max: Self.repeatedMax)
+        // Nodes that begin at different times see each other's announcements, and write less.
+        let pause = DispatchTimeInterval.milliseconds(.random(in: 0...2000))
+        work.asyncAfter(deadline: .now() + pause) { [weak self] in self?.repeatNext(versions[...]) }
+    }
+
+    private func repeatNext(_ versions: ArraySlice<Dictionaries.Version>) {
+        var (rest, count) = (versions, 0)
+        while count < Self.repeatedBatch, let version = rest.popFirst() {
+            guard let name = store.name(of: version, commonKeys) else { continue }
+            note(version, as: name)
+            guard !state.withLock({ $0.index.contains(name) }) else { continue }
+            count += 1
+            publish(stored: version)
+        }
+        let left = rest
+        guard !left.isEmpty, client.isAvailable else { return }
+        work.asyncAfter(deadline: .now() + .milliseconds(200)) { [weak self] in self?.repeatNext(left) }
+    }
+
+    // MARK: Holders, and the nodes themselves
+
+    private func heedDemand(_ entries: [RedisStreamEntry]) {
+        for entry in following.withLock({ $0.takeNew(entries) }) {
+            let sender = entry.fields.first { $0.name == SharedDemand.Entry.node }?.value ?? []
+            guard !sender.starts(with: node) else { continue }
+            heedNode(sender)
+            for demand in entry.fields.flatMap(SharedDemand.read) {
+                if let version = version(demand.name, chain: nil) {
+                    store.add(demand, to: version)
+                } else {
+                    state.withLock { _ = $0.index.add(demand) }
+                }
+            }
+        }
+    }
+
+    /// Warns once if another node has another key.
+    private func heedNode(_ sender: [UInt8]) {
+        guard let tag = commonKeys?.sharedTag, sender.count > node.count else { return }
+        guard !sender[node.count...].elementsEqual(tag.utf8), following.withLock({ $0.noteOtherKey() }) else {
+            return
+        }
+        report(
+            .warning(
+                """
+                store.shared: another node has another store.key_file, so private and personal dictionaries are not \
+                shared with it: give all nodes the same file
+                """))
+    }
+
+    private func scheduleTick() {
+        let pause = Self.tickSeconds * .random(in: 0.9...1.1)
+        work.asyncAfter(deadline: .now() + pause) { [weak self] in
+            guard let self else { return }
+            tick()
+            scheduleTick()
+        }
+    }
+
+    /// Tells the other nodes what has changed among the holders, and keeps what they hold in the shared store.
+    private func tick() {
+        guard client.isAvailable else { return }
+        let demands = store.takeDemand(max: Self.demandBatch, keys: commonKeys)
+        if !demands.isEmpty {
+            append(demand: SharedDemand.fields(of: demands))
+            renew(demands.map(\.name))
+            publishAgain(demands)
+        }
+        removeSuperseded(demands, now: SystemClock.unixSeconds)
+    }
+
+    /// Writes the versions that have won holders and that no announcement names: they were superseded, and came back.
+    private func publishAgain(_ demands: [SharedDemand]) {
+        let unknown = state.withLock { state in
+            demands.filter { $0.change > 0 && !state.index.contains($0.name) }
+        }
+        for demand in unknown.prefix(Self.repeatedBatch) {
+            if let version = version(demand.name, chain: nil) { publish(stored: version) }
+        }
+    }
+
+    /// Removes the versions from the shared store that no client of any node holds any more.
+    func removeSuperseded(_ demands: [SharedDemand], now: Int) {
+        let due = superseded.withLock { superseded in
+            for demand in demands where demand.change < 0 { superseded.note(demand.name, now: now) }
+            return superseded.takeDue(now: now, max: Self.demandBatch)
+        }
+        let gone = due.filter { name in
+            version(name, chain: nil).map { $0.holders == 0 }
+                ?? state.withLock { $0.index.holders(of: name) <= 0 }
+        }
+        let keys = gone.flatMap { name in
+            let bytes = state.withLock { $0.index.news(of: name)?.bytes ?? 0 }
+            return names.key(of: name).map { names.keys(of: $0, bodyBytes: bytes) } ?? []
+        }
+        guard !keys.isEmpty else { return }
+        state.withLock { state in
+            for name in gone { state.index.remove(name) }
+        }
+        try? client.send([.delete(keys.map { Array($0.utf8) })], .background) { [self] _ in
+            announce(gone, as: SharedNews.Entry.superseded)
+        }
+    }
+
+    private func tellNode() { append(demand: []) }
+
+    private func append(demand fields: [(name: [UInt8], value: [UInt8])]) {
+        let own = (name: SharedDemand.Entry.node, value: node + Array((commonKeys?.sharedTag ?? "").utf8))
+        try? client.send(
+            [.append(to: Array(names.demand.utf8), [own] + fields, lengthMax: Self.demandMax)], .background
+        ) { _ in }
+    }
+
+    /// Renews the life of versions in demand, and their announcements, once half of it is over or if it is short.
+    private func renew(_ wanted: [SharedName]) {
+        let due = SystemClock.unixSeconds - Self.lifeSeconds / 2
+        let old = state.withLock { $0.index.due(wanted, before: due) }
+        guard !old.isEmpty else { return }
+        let commands = old.compactMap { news in
+            names.key(of: news.name).map {
+                RedisCommand.expire(Array($0.utf8), seconds: Self.lifeSeconds)
+            }
+        }
+        try? client.send(commands, .background) { _ in }
+        announce(old)
+    }
+}

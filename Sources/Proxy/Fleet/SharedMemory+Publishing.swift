@@ -1,0 +1,180 @@
+internal import Dictionaries
+internal import Dispatch
+internal import Primitives
+internal import Redis
+
+/// The versions of this node that wait to be written to the shared store, within a bound; a pure value.
+struct Publications: Sendable {
+    private var waiting: [SharableVersion] = []
+    private var bytes = 0
+    /// True while a write is scheduled or under way.
+    private(set) var isScheduled = false
+    /// The number of versions that the bounds displaced.
+    private(set) var dropped = 0
+
+    /// The provisional versions that are written per second, so that a crawler does not fill the shared store.
+    private var provisional = WriteBudget(bytesPerSecond: provisionalPerSecond)
+
+    private static let provisionalPerSecond = 50
+    private static let bytesMax = 32 << 20
+    private static let countMax = 4096
+    private static let batchBytes = 4 << 20
+    private static let batchCount = 64
+
+    /// Adds versions, and returns true if the caller must schedule a write.
+    ///
+    /// The oldest go if there are too many.
+    mutating func add(_ versions: [SharableVersion], now: UInt64) -> Bool {
+        for version in versions where version.body.count <= SharedRecord.bodyBytesMax {
+            guard !version.isProvisional || provisional.take(1, at: now) else {
+                dropped += 1
+                continue
+            }
+            waiting.append(version)
+            bytes += version.body.count
+        }
+        var surplus = 0
+        while surplus < waiting.count, bytes > Self.bytesMax || waiting.count - surplus > Self.countMax {
+            bytes -= waiting[surplus].body.count
+            surplus += 1
+        }
+        waiting.removeFirst(surplus)
+        dropped += surplus
+        guard !isScheduled, !waiting.isEmpty else { return false }
+        isScheduled = true
+        return true
+    }
+
+    /// Takes the versions of the next write.
+    mutating func take() -> [SharableVersion] {
+        var (count, size) = (0, 0)
+        while count < min(waiting.count, Self.batchCount), count == 0 || size < Self.batchBytes {
+            size += waiting[count].body.count
+            count += 1
+        }
+        let taken = Array(waiting.prefix(count))
+        waiting.removeFirst(count)
+        bytes -= size
+        return taken
+    }
+
+    /// Ends a write; returns true if the caller must schedule the next one.
+    mutating func end() -> Bool {
+        isScheduled = !waiting.isEmpty
+        return isScheduled
+    }
+}
+
+// MARK: - Versions of this node
+
+extension SharedMemory {
+    /// The number of announcements that a stream keeps, about.
+    static let newsMax = 100_000
+    /// The longest pause before a version is written, so that another node that has it too may be first.
+    private static let pauseMilliseconds = 20
+
+    /// Has versions written to the shared store, unless another node has done so.
+    func publish(_ versions: [SharableVersion]) {
+        let some = versions.filter { $0.chainKey.scope == .public || commonKeys != nil }
+        let now = UInt64(SystemClock.monotonicNanoseconds)
+        guard !some.isEmpty, publications.withLock({ $0.add(some, now: now) }) else { return }
+        schedulePublication(afterMilliseconds: .random(in: 0...Self.pauseMilliseconds))
+    }
+
+    private func schedulePublication(afterMilliseconds milliseconds: Int) {
+        work.asyncAfter(deadline: .now() + .milliseconds(milliseconds)) { [weak self] in self?.writeNext() }
+    }
+
+    /// A version on its way to the shared store.
+    private struct Writing: Sendable {
+        let name: SharedName
+        let news: SharedNews
+        let commands: [RedisCommand]
+    }
+
+    private func writeNext() {
+        let batch = publications.withLock { $0.take() }
+        let writings = batch.compactMap(writing)
+        guard !writings.isEmpty else { return endPublication() }
+        do throws(RedisFailure) {
+            try client.send(writings.flatMap(\.commands), .background) { [self] result in
+                work.async { [self] in written(writings, result) }
+            }
+        } catch {
+            // Once the connection is back, the held versions are compared with the announcements.
+            counters.withLock { $0.publishFailures += writings.count }
+            endPublication()
+        }
+    }
+
+    /// Returns the commands for a version; nil if another node has written it.
+    private func writing(_ version: SharableVersion) -> Writing? {
+        guard let name = version.name(commonKeys), let key = names.key(of: name) else { return nil }
+        note(version.version, as: name)
+        guard !state.withLock({ $0.index.contains(name) }) else {
+            counters.withLock { $0.alreadyThere += 1 }
+            return nil
+        }
+        let record = version.record
+        guard let values = record.values(named: name, keys: commonKeys) else { return nil }
+        var news = SharedNews(of: record, named: name)
+        news.isProvisional = version.isProvisional
+        let life = news.isProvisional ? Self.provisionalSeconds : Self.lifeSeconds
+        let keys = [key] + names.partKeys(of: key, parts: values.count)
+        // The first value goes last, so that it never promises parts that are not there yet.
+        let commands = zip(keys, values).reversed().map { key, value in
+            RedisCommand.setIfAbsent(Array(key.utf8), to: value, seconds: life)
+        }
+        return Writing(name: name, news: news, commands: commands)
+    }
+
+    /// Notes where a sealed version is.
+    func note(_ version: Dictionaries.Version, as name: SharedName) {
+        guard name.isSealed else { return }
+        state.withLock { $0.sealedRows.insert(version.id, for: name) }
+    }
+
+    /// Announces the versions that the shared store has taken.
+    private func written(_ writings: [Writing], _ result: Result<[RESPValue], RedisFailure>) {
+        guard case .success(let replies) = result else {
+            counters.withLock { $0.publishFailures += writings.count }
+            return endPublication()
+        }
+        var (place, taken, known) = (0, [SharedNews](), 0)
+        for writing in writings {
+            let own = replies[place..<min(place + writing.commands.count, replies.count)]
+            place += writing.commands.count
+            guard own.count == writing.commands.count, own.allSatisfy({ $0.isOK || $0 == .null }) else {
+                counters.withLock { $0.publishFailures += 1 }
+                continue
+            }
+            if own.last == .null { known += 1 }
+            // The node that was first may not have announced it.
+            if !state.withLock({ $0.index.contains(writing.name) }) { taken.append(writing.news) }
+        }
+        counters.withLock { counters in
+            counters.alreadyThere += known
+            counters.published += writings.count - known
+        }
+        announce(taken)
+        endPublication()
+    }
+
+    /// Announces versions to the other nodes.
+    func announce(_ news: [SharedNews]) {
+        var commands: [RedisCommand] = []
+        for isSealed in [false, true] {
+            let some = news.filter { $0.name.isSealed == isSealed }
+            guard !some.isEmpty, let stream = isSealed ? names.sealedNews : names.news else { continue }
+            let entry = [(name: SharedNews.Entry.versions, value: SharedNews.batch(some))]
+            commands.append(.append(to: Array(stream.utf8), entry, lengthMax: Self.newsMax))
+        }
+        guard !commands.isEmpty else { return }
+        try? client.send(commands, .background) { _ in }
+    }
+
+    private func endPublication() {
+        guard publications.withLock({ $0.end() }) else { return }
+        schedulePublication(afterMilliseconds: 1)
+    }
+}

@@ -1,0 +1,223 @@
+internal import Dictionaries
+internal import Dispatch
+internal import HTTP
+internal import Primitives
+internal import Redis
+
+/// The memory that several nodes share over one Redis or Valkey: each announces its versions, and gets the bodies of
+/// others when a client names them.
+///
+/// The local store stays the first level: nothing here is on the way of a request whose dictionary is known. Everything
+/// is named by its content, so nodes need no locks, no leader and no order. Safe from any thread.
+final class SharedMemory: Sendable {
+    /// The parts that requests and announcements change.
+    struct State: Sendable {
+        var index = SharedIndex()
+        var questions = SharedQuestions()
+        /// The requests that wait for a version.
+        var waiting: [SharedName: [Completion]] = [:]
+        /// The rows of this node's sealed versions, whose names do not say where they are.
+        var sealedRows = RowsByName()
+        /// True while every announcement in the shared store is known.
+        var isComplete = false
+    }
+
+    /// Called with the version, on a queue of the memory; nil if it could not be had in time.
+    typealias Completion = @Sendable (Dictionaries.Version?) -> Void
+
+    let store: DictionaryStore
+    let client: RedisClient
+    let names: SharedKeys
+    /// The key that all nodes have in common; without one only public versions are shared.
+    let commonKeys: StoreKeys?
+    let state = Guarded(State())
+    let counters = Guarded(SharedMemoryStatistics())
+    let report: @Sendable (OperatorEvent) -> Void
+    /// Replies that requests wait for are unpacked and verified here.
+    let replies = DispatchQueue(label: "dictum.shared.replies", qos: .userInitiated)
+    /// Everything else happens here.
+    let work = DispatchQueue(label: "dictum.shared.work", qos: .utility)
+    /// The name of this node, which changes at each start.
+    let node: [UInt8]
+    /// The versions that wait to be written to the shared store.
+    let publications = Guarded(Publications())
+    let following: Guarded<Following>
+    let superseded = Guarded(Superseded())
+    let corruptReminder = Reminder()
+
+    /// The number of different versions that requests wait for.
+    private static let waitingMax = 256
+    /// The number of requests that wait for one version.
+    private static let requestsMax = 256
+    /// The time for which the shared store keeps a version that no node renews.
+    static let lifeSeconds = 7 * 86_400
+    /// The same for a version of a chain in probation.
+    static let provisionalSeconds = 3600
+
+    init(
+        store: DictionaryStore, client: RedisClient, commonKeys: StoreKeys?,
+        report: @escaping @Sendable (OperatorEvent) -> Void
+    ) {
+        self.store = store
+        self.client = client
+        self.commonKeys = commonKeys
+        self.report = report
+        names = SharedKeys(prefix: client.settings.keyPrefix, keys: commonKeys)
+        node = (0..<8).map { _ in .random(in: 0...255) }
+        following = Guarded(Following())
+    }
+
+    // MARK: Questions of requests
+
+    /// Returns the name of a public version that other nodes may have, if it is worth a question.
+    ///
+    /// As long as not all announcements are known, that is also the version of `ownChain`.
+    func find(
+        _ digest: Digest, authority: String, url: PathAndQuery, ownChain: @autoclosure () -> ChainKey?
+    ) -> SharedName? {
+        let (found, isComplete) = state.withLock { state in
+            (state.index.find(digest, authority: authority, url: url), state.isComplete)
+        }
+        if let found { return found }
+        guard !isComplete, let chain = ownChain() else {
+            counters.withLock { $0.count(.unannounced) }
+            return nil
+        }
+        return SharedName(publicChain: chain, digest: digest)
+    }
+
+    /// Returns the name of a version of a chain that needs a proof, which the client has given; nil without a common key.
+    func name(of digest: Digest, in chain: ChainKey) -> SharedName? {
+        SharedName(chain: chain, digest: chain.scope.name(of: digest, commonKeys), keys: commonKeys)
+    }
+
+    /// Returns true if another node has made a body a version of a chain for several clients.
+    func hasVersion(_ digest: Digest, in chain: ChainKey) -> Bool {
+        switch chain.scope {
+        case .public: state.withLock { $0.index.contains(digest, in: chain) }
+        case .unlisted:
+            name(of: digest, in: chain).map { name in state.withLock { $0.index.contains(name) } } ?? false
+        // Each has a chain for one client.
+        case .private, .personal: false
+        }
+    }
+
+    /// Asks for a version, and calls `completion` once, within the deadline of a question; returns false, without a call,
+    /// if it is not asked.
+    func ask(_ name: SharedName, for client: UInt128, _ completion: @escaping Completion) -> Bool {
+        guard self.client.isAvailable, let key = names.key(of: name) else {
+            counters.withLock { $0.count(.unavailable) }
+            return false
+        }
+        enum Turn { case first, waits, refused(SharedQuestions.Verdict) }
+        let now = UInt64(SystemClock.monotonicNanoseconds)
+        let turn: Turn = state.withLock { state in
+            if let requests = state.waiting[name]?.count {
+                guard requests < Self.requestsMax else { return .refused(.limited) }
+                state.waiting[name]?.append(completion)
+                return .waits
+            }
+            guard state.waiting.count < Self.waitingMax else { return .refused(.limited) }
+            let verdict = state.questions.judge(
+                name, client: client, isAnnounced: state.index.contains(name), isComplete: state.isComplete,
+                now: now)
+            guard verdict == .ask else { return .refused(verdict) }
+            state.waiting[name] = [completion]
+            return .first
+        }
+        switch turn {
+        case .waits: return true
+        case .refused(let verdict):
+            counters.withLock { $0.count(SharedMemoryStatistics.LookUp(verdict)) }
+            return false
+        case .first:
+            get(name, key: key, .request)
+            return true
+        }
+    }
+
+    /// Ends a question.
+    func finish(_ name: SharedName, _ version: Dictionaries.Version?) {
+        let requests = state.withLock { $0.waiting.removeValue(forKey: name) } ?? []
+        for completion in requests { completion(version) }
+    }
+}
+
+/// The counts of a shared memory since its start.
+struct SharedMemoryStatistics: Sendable {
+    /// The results of looking for a version of another node.
+    enum LookUp: String, CaseIterable, Sendable {
+        /// The version was there, and its body is what its name says.
+        case hit
+        /// An announced version was gone, or no announcement is known and nobody had it.
+        case miss
+        /// The reply did not come in time.
+        case late
+        /// No node has announced it, so nobody was asked.
+        case unannounced
+        /// Clients ask for too many versions.
+        case limited
+        /// The shared store is not available.
+        case unavailable
+        /// The value was not what its name says.
+        case corrupt
+        /// The local store had no place for it.
+        case refused
+
+        init(_ verdict: SharedQuestions.Verdict) {
+            switch verdict {
+            case .ask: self = .hit
+            case .unannounced: self = .unannounced
+            case .missing: self = .miss
+            case .limited: self = .limited
+            }
+        }
+    }
+
+    private(set) var lookUps: [LookUp: Int] = [:]
+    var fetches: [LookUp: Int] = [:]
+    /// The versions that were written, and those that other nodes had written already.
+    var published = 0
+    var alreadyThere = 0
+    var publishFailures = 0
+    /// The gauge of known versions, which a scrape sets.
+    var known = 0
+
+    mutating func count(_ result: LookUp) { lookUps[result, default: 0] += 1 }
+}
+
+extension SharedMemoryStatistics: MetricSource {
+    static var readings: [MetricReading<SharedMemoryStatistics>] {
+        [
+            .each(
+                "dictum_shared_store_lookups_total", by: "result",
+                "Dictionaries unknown to this node that requests named, by what the shared store said."
+            ) { statistics in LookUp.allCases.map { ($0.rawValue, statistics.lookUps[$0] ?? 0) } },
+            .each(
+                "dictum_shared_store_fetches_total", by: "result",
+                "Versions of other nodes that were fetched in advance, by result."
+            ) { statistics in LookUp.allCases.map { ($0.rawValue, statistics.fetches[$0] ?? 0) } },
+            .each(
+                "dictum_shared_store_publications_total", by: "result",
+                "Versions that this node wrote to the shared store, found there, or could not write."
+            ) {
+                [
+                    ("written", $0.published), ("known", $0.alreadyThere), ("failed", $0.publishFailures),
+                ]
+            },
+            .one(
+                "dictum_shared_store_known_versions", kind: .gauge,
+                "Versions of all nodes that this node knows of."
+            ) { $0.known },
+        ]
+    }
+}
+
+extension SharedMemory {
+    /// The counts so far.
+    var statistics: SharedMemoryStatistics {
+        var statistics = counters.withLock { $0 }
+        statistics.known = state.withLock { $0.index.count }
+        return statistics
+    }
+}

@@ -1,0 +1,66 @@
+internal import Dictionaries
+internal import TestSupport
+internal import Testing
+
+@testable import Proxy
+
+/// What a node fetches in advance, and what it lets go: decisions without a server.
+@Suite(.timeLimit(.minutes(20))) struct FollowingTests {
+    private let chain = ChainKey(authority: "api.test", match: "/feed")
+
+    private func name(_ number: Int) -> SharedName {
+        SharedName(publicChain: chain, digest: Body(Array("\(number)".utf8)).digest)
+    }
+
+    /// Announces a version a second, and returns the seconds at which one was fetched.
+    private func fetches(seconds: Int, isUsed: @escaping (SharedName) -> Bool) -> [Int] {
+        var following = Following()
+        return (0..<seconds).filter { second in
+            _ = following.noteNewest(name(second), of: chain)
+            return following.takeNewest(
+                of: chain, isUsed: isUsed, bytes: { _ in 1000 }, now: Int64(second) * 1000) != nil
+        }
+    }
+
+    @Test func `the newest version is fetched each time while this node uses those that it has fetched`() {
+        #expect(fetches(seconds: 100) { _ in true } == Array(0..<100))
+    }
+
+    @Test func `after versions that nobody used the pause doubles, to five minutes`() {
+        let seconds = fetches(seconds: 2000) { _ in false }
+        #expect(seconds.prefix(8) == [0, 1, 3, 7, 15, 31, 63, 127])
+        let pauses = zip(seconds.dropFirst(), seconds).map { $0 - $1 }
+        #expect(pauses.max() == 300)
+    }
+
+    @Test func `one used version brings the short pause back`() {
+        var used: Set<SharedName> = []
+        var following = Following()
+        var seconds: [Int] = []
+        for second in 0..<100 {
+            _ = following.noteNewest(name(second), of: chain)
+            let taken = following.takeNewest(
+                of: chain, isUsed: { used.contains($0) }, bytes: { _ in 1000 }, now: Int64(second) * 1000)
+            if taken != nil { seconds.append(second) }
+            if second == 31, let taken { used.insert(taken) }
+        }
+        #expect(seconds.prefix(7) == [0, 1, 3, 7, 15, 31, 63])
+        #expect(seconds.dropFirst(7).first == 64)
+    }
+
+    @Test func `a version without holders stays for a minute, and then goes once`() {
+        var superseded = Superseded()
+        for number in 0..<10 { superseded.note(name(number), now: 1000 + number) }
+        #expect(superseded.takeDue(now: 1059, max: 100).isEmpty)
+        #expect(superseded.takeDue(now: 1064, max: 3) == (0..<3).map(name))
+        #expect(superseded.takeDue(now: 1064, max: 100) == (3..<5).map(name))
+        #expect(superseded.takeDue(now: 2000, max: 100) == (5..<10).map(name))
+        #expect(superseded.count == 0)
+    }
+
+    @Test func `a flood of superseded versions takes bounded memory`() {
+        var superseded = Superseded()
+        for number in 0..<100_100 { superseded.note(name(number % 7), now: number) }
+        #expect(superseded.count == 100_000)
+    }
+}

@@ -1,0 +1,123 @@
+internal import Dictionaries
+internal import Foundation
+internal import Primitives
+internal import Redis
+internal import TestSupport
+
+@testable import Proxy
+
+/// Nodes in this process that share one real Redis, each before an upstream of its own with the same script.
+final class TestFleet {
+    let redis: RedisServer
+    private(set) var nodes: [TestProxy] = []
+    private let settings: String
+    private let keyFile: String
+    private let script: Origin.Script
+
+    /// Starts so many nodes; each responds with the body of the version that `X-Version` names.
+    init(
+        _ count: Int, _ settings: String = "", fields: String = "Cache-Control: public, max-age=60",
+        hasCommonKey: Bool = true
+    ) throws {
+        redis = try RedisServer()
+        self.settings = settings
+        keyFile = hasCommonKey ? redis.folder + "/key" : ""
+        script = { request, connection in
+            let version = request["X-Version"].flatMap { Int($0) } ?? 0
+            connection.send(json(Self.body(version), fields))
+        }
+        for _ in 0..<count { try addNode() }
+    }
+
+    deinit {
+        for node in nodes { node.stop() }
+    }
+
+    /// The body of a version; each URL has the same.
+    static func body(_ version: Int) -> [UInt8] { Feed.bytes(version: version, items: 40) }
+
+    /// Starts one more node, and waits until it follows the others.
+    @discardableResult
+    func addNode(hasOwnKey: Bool = false) throws -> TestProxy {
+        let own = keyFile.isEmpty ? nil : hasOwnKey ? keyFile + "-other" : keyFile
+        let node = try TestProxy(
+            try Origin(script), settings,
+            change: { [redis] configuration in
+                configuration.store.shared = Self.store(at: redis.socket)
+                configuration.store.keyFile = own
+            })
+        nodes.append(node)
+        try untilComplete(node)
+        return node
+    }
+
+    /// The settings of a shared store at a socket.
+    static func store(at path: String) -> Configuration.SharedStore {
+        var store = Configuration.SharedStore()
+        store.server = RedisSettings(address: .unix(path: path))
+        return store
+    }
+
+    /// Stops a node and forgets it.
+    func removeNode(_ place: Int) { nodes.remove(at: place).stop() }
+
+    func memory(_ node: TestProxy) -> SharedMemory? { node.server.context.sharedMemory }
+
+    /// Waits until a node knows all announcements.
+    func untilComplete(_ node: TestProxy) throws {
+        try waitUntil("the node follows the others", seconds: 60) {
+            memory(node)?.state.withLock { $0.isComplete } == true && memory(node)?.client.isAvailable == true
+        }
+    }
+
+    /// Waits until every node knows so many versions.
+    func untilKnown(_ count: Int) throws {
+        try waitUntil("every node knows \(count) versions", seconds: 60) {
+            nodes.allSatisfy { memory($0)?.statistics.known == count }
+        }
+    }
+
+    /// Waits until every node knows the version with this key in Redis.
+    func untilKnown(_ key: String) throws {
+        try waitUntil("every node knows \(key)", seconds: 60) {
+            nodes.allSatisfy { node in
+                guard let memory = memory(node), let name = SharedName(key: key) else { return false }
+                return memory.state.withLock { $0.index.contains(name) }
+            }
+        }
+    }
+
+    /// Fetches a version from a node without a dictionary.
+    @discardableResult
+    func fetch(_ node: Int, version: Int, _ fields: String..., target: String = "/feed") throws -> WireMessage
+    {
+        try nodes[node].fetch(target, (["X-Version: \(version)"] + fields).joined(separator: "\r\n"))
+    }
+
+    /// Fetches a version from a node with the dictionary and the id that another node has given.
+    func fetch(
+        _ node: Int, version: Int, over held: Int, from giver: Int, _ fields: String...,
+        target: String = "/feed"
+    ) throws -> WireMessage {
+        var all = ["X-Version: \(version)"] + fields
+        if let id = nodes[giver].id(of: Self.body(held)) { all.append("Dictionary-ID: \"\(id)\"") }
+        return try nodes[node].fetch(target, over: Self.body(held), all.joined(separator: "\r\n"))
+    }
+
+    /// The number of look-ups of a node with a result.
+    func lookUps(_ node: Int, _ result: SharedMemoryStatistics.LookUp) -> Int {
+        memory(nodes[node])?.statistics.lookUps[result] ?? 0
+    }
+
+    /// The number of calls of a command that Redis has counted.
+    func calls(_ command: String) throws -> Int {
+        let lines = try redis.command("INFO", "commandstats").split(whereSeparator: \.isNewline)
+        let line = lines.first { $0.hasPrefix("cmdstat_\(command):") }
+        return line.flatMap { $0.firstMatch(of: /calls=([0-9]+)/) }.flatMap { Int($0.output.1) } ?? 0
+    }
+
+    /// The keys of versions in Redis.
+    func keys() throws -> [String] {
+        try redis.command("KEYS", "dictum:1:*v:*").split(whereSeparator: \.isNewline).map { String($0) }
+    }
+}
