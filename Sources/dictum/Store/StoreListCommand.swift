@@ -30,6 +30,7 @@ struct StoreListCommand: ParsableCommand {
     }
 
     func run() throws {
+        if store.shared { return try store.useShared(isJSON: json) { try $0.list(chains) } }
         try store.use { opened in
             let isCurrent = opened.isCurrent
             let found = try opened.catalogue.versions().filter { chains.includes($0.chainKey) }

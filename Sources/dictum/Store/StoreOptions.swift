@@ -11,14 +11,35 @@ struct StoreOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The file of the store, instead of a configuration.", valueName: "path"))
     var store: String?
 
+    @Flag(help: "With list, verify and rm: the store that several proxies share (store.shared).")
+    var shared = false
+
     func validate() throws {
         guard (config == nil) != (store == nil) else {
             throw ValidationError("expected either --config FILE or --store PATH")
+        }
+        guard !shared || config != nil else { throw ValidationError("--shared needs --config FILE") }
+    }
+
+    /// Connects to the shared store while `work` runs; turns every error into one line and an exit code.
+    func useShared(isJSON: Bool, _ work: (SharedStoreActions) throws -> Void) throws {
+        guard let configuration = try readConfiguration() else { return }
+        do {
+            let catalogue = try SharedCatalogue(configuration)
+            defer { catalogue.close() }
+            try work(SharedStoreActions(catalogue: catalogue, isJSON: isJSON))
+        } catch let error as CommandError {
+            StandardError.write("dictum: \(error)")
+            throw ExitCode.failure
+        } catch let error as StoreError {
+            StandardError.write("dictum: \(error)")
+            throw ExitCode.failure
         }
     }
 
     /// Opens the store while `work` runs; turns every error into one line and an exit code.
     func use(_ work: (OpenedStore) throws -> Void) throws {
+        guard !shared else { throw ValidationError("--shared works with list, verify and rm") }
         let configuration = try readConfiguration()
         do {
             let catalogue = try StoreCatalogue(path: configuration?.store.path ?? store ?? "")

@@ -36,6 +36,11 @@ struct StoreRemoveCommand: ParsableCommand {
     }
 
     func run() throws {
+        if store.shared {
+            return try store.useShared(isJSON: json) {
+                try $0.remove(digests, chains, isAll: all, isDryRun: dryRun)
+            }
+        }
         try store.use { opened in
             let versions = try digests.isEmpty ? chosen(opened.catalogue) : named(opened)
             try StoreRemoval(isDryRun: dryRun, isJSON: json).remove(versions, from: opened.catalogue)

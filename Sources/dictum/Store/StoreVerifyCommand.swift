@@ -30,6 +30,7 @@ struct StoreVerifyCommand: ParsableCommand {
     }
 
     func run() throws {
+        if store.shared { return try store.useShared(isJSON: json) { try $0.verify(repairs: repair) } }
         try store.use { opened in
             var report = Report()
             for versions in try opened.catalogue.versionsByBody() {

@@ -1,0 +1,97 @@
+internal import Foundation
+internal import TestSupport
+internal import Testing
+
+/// `dictum store --shared` beside proxies that share through a real server.
+@Suite(
+    .enabled(if: RedisServer.program != nil, Comment(rawValue: RedisServer.absence)), .timeLimit(.minutes(10))
+)
+struct SharedStoreCommandTests {
+    private struct Listing: Decodable {
+        struct Version: Decodable {
+            let authority: String
+            let match: String
+            let sha256: String
+            let bytes: Int
+        }
+        let versions: [Version]
+        let sealed_versions: Int
+    }
+
+    private struct Fixture {
+        let server: RedisServer
+        let folder: TemporaryFolder
+        let proxy: ServedProxy
+
+        init(body: [UInt8]) throws {
+            server = try RedisServer()
+            folder = try TemporaryFolder()
+            let origin = try Origin(
+                wire(
+                    "HTTP/1.1 200 OK", "Content-Type: application/json", "Cache-Control: public, max-age=60",
+                    body: body))
+            proxy = try ServedProxy(
+                origin, in: folder,
+                store: "\(folder.path)/store.sqlite\", shared: \"unix://\(server.socket)")
+            _ = try proxy.process.waitFor("connected")
+        }
+
+        func run(_ command: String, _ arguments: String...) throws -> ProcessResult {
+            try RunningProcess.run(
+                ["store", command, "--shared", "--config", "\(folder.path)/dictum.yaml"] + arguments)
+        }
+
+        func listing() throws -> Listing {
+            try JSONDecoder().decode(Listing.self, from: Data(try run("list", "--json").output))
+        }
+
+        /// Returns the keys of the versions.
+        func keys() throws -> [String] {
+            try server.command("--raw", "KEYS", "*v:*").split(separator: "\n").map(String.init)
+        }
+    }
+
+    @Test func `list names what a node has published, verify finds damage, and rm removes`() throws {
+        let body = Array("{\"items\": [\(String(repeating: "\"abcdefgh\", ", count: 500)) 1]}".utf8)
+        let fixture = try Fixture(body: body)
+        #expect(try fixture.proxy.curl("/api/feed").body == body)
+        try waitUntil("the version is published", seconds: 60) { try !fixture.listing().versions.isEmpty }
+        let version = try #require(try fixture.listing().versions.first)
+        #expect(version.authority == "api.test" && version.match == "/api/feed")
+        #expect(version.bytes == body.count)
+        #expect(try fixture.run("list").text.contains(version.sha256))
+        #expect(try fixture.run("list", "--chain", "/other").text.hasPrefix("0 versions"))
+        #expect(try fixture.run("verify").text.hasPrefix("1 version read"))
+
+        let key = try #require(try fixture.keys().first)
+        try fixture.server.command("SET", key, "garbage")
+        let damaged = try fixture.run("verify")
+        #expect(damaged.status == 1 && damaged.text.contains("damaged: \(key)"))
+        #expect(try fixture.run("verify", "--repair").status == 0)
+        #expect(try fixture.server.command("EXISTS", key) == "0")
+        #expect(try fixture.run("rm", version.sha256).status == 1)
+        #expect(try fixture.run("rm", "--all", "--dry-run").text.hasPrefix("would remove 0 versions"))
+        fixture.proxy.process.stop()
+        #expect(try fixture.run("rm", "--all").status == 0)
+        #expect(try fixture.server.command("DBSIZE") == "0")
+    }
+
+    @Test func `a server that is not there, and options that do not go together, are named`() throws {
+        let folder = try TemporaryFolder()
+        let text = """
+            upstream: {urls: ["http://127.0.0.1:9"]}
+            store: {shared: "unix:///nowhere/redis"}
+            """
+        try folder.write(Array(text.utf8), to: "dictum.yaml")
+        let file = "\(folder.path)/dictum.yaml"
+        let gone = try RunningProcess.run(["store", "list", "--shared", "--config", file])
+        #expect(gone.status == 1 && gone.errors.contains("No such file"))
+        let other = try RunningProcess.run(["store", "prune", "--shared", "--config", file])
+        #expect(other.status == 64 && other.errors.contains("list, verify and rm"))
+        let path = try RunningProcess.run(["store", "list", "--shared", "--store", "x"])
+        #expect(path.status == 64 && path.errors.contains("--config"))
+        try folder.write(Array("upstream: {urls: [\"http://127.0.0.1:9\"]}\n".utf8), to: "dictum.yaml")
+        let none = try RunningProcess.run(["store", "list", "--shared", "--config", file])
+        #expect(none.status == 1 && none.errors.contains("no store.shared"))
+    }
+}
