@@ -80,6 +80,7 @@ const reasonTexts = {
   "route-off": "No route, or dictionary: off.",
   "switched-off": "Dictionaries are off, by the configuration or the switch.",
   "authority-off": "The host is not in authorities.",
+  "held-out": "The client is held out by the experiment.",
   "verify-failed": "A delta of this route did not decode: dictionaries are off until a reload.",
   "busy": "There was no CPU or memory for the coding.",
   "no-coding-accepted": "The client accepts no coding.",
