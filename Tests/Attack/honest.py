@@ -68,12 +68,13 @@ class Client:
         self.path = [f"/fresh/{number % 3}", f"/mine/{number}", *[f"/feed/{number % FEEDS}"] * 3][number % 5]
         # One in five is logged in, and has a token that changes all the time.
         self.login = "Bearer %d" if self.path.startswith("/mine") else None
+        self.gap = CLIENTS / RATE
         self.held = self.identifier = self.reader = self.writer = None
 
     async def run(self, end, seen):
-        await asyncio.sleep(random.random() * CLIENTS / RATE)
+        await asyncio.sleep(random.random() * self.gap)
         while time.monotonic() < end:
-            due = time.monotonic() + random.uniform(0.5, 1.5) * CLIENTS / RATE
+            due = time.monotonic() + random.uniform(0.5, 1.5) * self.gap
             try:
                 async with asyncio.timeout(30):
                     await self._ask(seen)
@@ -88,10 +89,13 @@ class Client:
             self.writer.transport.abort()
         self.reader = self.writer = None
 
-    async def _ask(self, seen):
+    async def _connect(self):
         if not self.writer:
             self.reader, self.writer = await asyncio.open_connection(
                 "127.0.0.1", self.port, local_addr=(self.address, 0), limit=1 << 17)
+
+    async def _ask(self, seen):
+        await self._connect()
         lines = [f"GET {self.path} HTTP/1.1", "Host: api.test", "Accept-Encoding: gzip, dcz"]
         detail = self.login % random.getrandbits(30) if self.login else ""
         if detail:

@@ -14,9 +14,9 @@ PATTERNS = [
 ]
 
 
-async def serve(port_known):
+async def serve(port_known, host="127.0.0.1"):
     """Serves until it is cancelled; `port_known` is told where."""
-    server = await asyncio.start_server(_connection, "127.0.0.1", 0, backlog=1024, limit=1 << 17)
+    server = await asyncio.start_server(_connection, host, 0, backlog=1024, limit=1 << 17)
     port_known(server.sockets[0].getsockname()[1])
     await server.serve_forever()
 
@@ -48,6 +48,8 @@ def _answer(target, fields):
             return ["HTTP/1.1 304 Not Modified", f"ETag: {tag}"], b""
         said = fields.get("x-host") or fields.get("x-forwarded-prefix") or ""
         return [*head, f"ETag: {tag}", "Cache-Control: max-age=600"], feed.body(path, number, said)
+    if kind == "stable":
+        return [*head, "Cache-Control: public, max-age=600"], feed.body(path, 0)
     if kind == "mine":
         return [*head, "Cache-Control: private, max-age=600"], feed.body(path, number, fields.get("authorization", ""))
     # Some are explicitly public, the others need the id that they are offered with.
