@@ -5,8 +5,8 @@ import Primitives
 
 /// Prints the results of simulated days of many clients, compared with a store that keeps everything.
 ///
-/// By default it simulates one client of twenty, which takes about a minute. `--full` simulates all of them, and a
-/// number selects one scenario by its position. Only the write queue makes the numbers differ slightly between runs.
+/// By default it simulates one client of twenty, which takes about a minute. `--full` simulates all of them, `--small` one
+/// of two hundred, a number selects one scenario by its position, and `--fleet` simulates fleets only. Only the write queue makes the numbers differ slightly between runs.
 @main
 enum Simulation {
     private static let rules: [(SimulatedDay.Rule, String)] = [
@@ -15,11 +15,12 @@ enum Simulation {
 
     static func main() throws {
         let arguments = CommandLine.arguments.dropFirst()
-        let scale = arguments.contains("--full") ? 1 : 20
+        let scale = arguments.contains("--full") ? 1 : arguments.contains("--small") ? 200 : 20
         let wanted = arguments.compactMap(Int.init)
         let scenarios = Scenario.all.enumerated().filter { wanted.isEmpty || wanted.contains($0.offset) }.map(
             \.element)
         let sizes = try SizeModel()
+        if arguments.contains("--fleet") { return FleetTable.printAll(sizes, wanted, scale: scale) }
         let jobs = scenarios.flatMap { scenario in rules.map { (scenario, $0.0) } }
         let outcomes = Guarded([Int: SimulatedDay.Outcome]())
         DispatchQueue.concurrentPerform(iterations: jobs.count) { index in
@@ -49,6 +50,7 @@ enum Simulation {
             }
         }
         if wanted.isEmpty || arguments.contains("--pages") { try printPages(sizes, scale) }
+        if wanted.isEmpty { FleetTable.printAll(sizes, [], scale: scale) }
     }
 
     private static func removeStore(at path: String) {
