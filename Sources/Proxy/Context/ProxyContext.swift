@@ -22,6 +22,8 @@ package final class ProxyContext: Sendable {
     let tls: TLSServers
     /// The hosts whose responses may use dictionaries.
     let authorities: AuthorityNames
+    /// True if not all hosts may; asked first, since a look into the names copies them.
+    let limitsAuthorities: Bool
     /// The field that carries request identifiers, if configured.
     let requestIDName: HeaderName?
     let rateLimit: RateLimit?
@@ -68,6 +70,7 @@ package final class ProxyContext: Sendable {
             configuration.listeners.compactMap { $0.tls?.clientSubjectField }.compactMap { HeaderName($0) }
         self.configuration = configuration
         authorities = AuthorityNames(configuration.authorities)
+        limitsAuthorities = !configuration.authorities.isEmpty
         requestIDName = configuration.requestID.flatMap(HeaderName.init)
         let known = former?.experiment
         experiment = configuration.experiment.map { settings in

@@ -127,7 +127,7 @@ final class Exchange: Handler {
 
     /// True if responses of the request's host never become dictionaries.
     private var isAuthorityOff: Bool {
-        guard let authority = resource.authority else { return false }
+        guard context.limitsAuthorities, let authority = resource.authority else { return false }
         return !context.authorities.contains(authority)
     }
 }
