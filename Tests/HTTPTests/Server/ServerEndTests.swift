@@ -57,7 +57,8 @@ struct ServerEndTests {
         peer.send(Self.get)
         if !together { #expect(server.journal.wait(for: "begin /")) }
         peer.closeWriting()
-        #expect(server.journal.wait(for: "aborted / timedOut"))
+        // The client is gone for all that anybody knows: nobody was slow.
+        #expect(server.journal.wait(for: "aborted / closed"))
         #expect(peer.readToEnd() == ("", .reset))
     }
 
