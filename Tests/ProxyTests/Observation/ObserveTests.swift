@@ -223,9 +223,12 @@ private let versions = (0..<6).map { Feed.bytes(version: $0, items: 60) }
     @Test func `a client that stays away longer than the response is fresh holds nothing`() throws {
         let proxy = try TestProxy(
             Origin(json(versions[0], "Cache-Control: public, max-age=0")), "mode: observe")
-        for _ in 0..<3 { _ = try proxy.fetch("/feed", forwarded(for: 1)) }
-        try waitUntil("three responses were measured") {
-            try proxy.report().routes[0].observed?.responses == 3
+        for number in 1...3 {
+            _ = try proxy.fetch("/feed", forwarded(for: 1))
+            // A visit is noted after its response, so the next one could come before it.
+            try waitUntil("response \(number) was measured") {
+                try proxy.report().routes[0].observed?.responses == number
+            }
         }
         let observed = try #require(try proxy.report().routes[0].observed)
         #expect(observed.returns == 2)
