@@ -135,9 +135,9 @@ extension EncoderDirective {
 }
 
 /// A decoder of zstd, and of dcz behind its header: any number of frames (RFC 8878 section 3).
-@safe final class ZstdDecoder: DecoderEngine {
+final class ZstdDecoder: DecoderEngine {
     let coding: ContentCoding
-    private let context: OpaquePointer
+    private let context: ZstdDecoderContext
     // The context points into it.
     private let dictionary: Body?
     // True from the start, since an empty stream is not complete.
@@ -147,11 +147,11 @@ extension EncoderDirective {
     private let windowBytesMax: Int
 
     init(_ coding: ContentCoding, dictionary: Body?) throws(CodingError) {
-        guard let context = unsafe ZSTD_createDCtx() else {
+        guard let context = ZstdDecoderContext.take() else {
             throw CodingError(coding, .setup, "memory exhausted")
         }
         self.coding = coding
-        unsafe self.context = context
+        self.context = context
         self.dictionary = dictionary
         let dictionaryBytes = dictionary?.count ?? 0
         // RFC 9842 section 5: 8 MB or 1.25 times the dictionary, whichever is more, at most 128 MB. RFC 9659
@@ -160,12 +160,11 @@ extension EncoderDirective {
         try configure()
     }
 
-    deinit { unsafe ZSTD_freeDCtx(context) }
+    deinit { ZstdDecoderContext.shared.give(context) }
 
     var hasMore: Bool { isOutputFull && isFrameOpen }
 
-    // Safe: owned.
-    var memoryBytes: Int { unsafe ZSTD_sizeof_DCtx(context) }
+    var memoryBytes: Int { context.memoryBytes }
 
     /// The bound is known once a frame's header has been read; a later frame may need more.
     var memoryBytesMax: Int {
@@ -183,7 +182,7 @@ extension EncoderDirective {
             try unsafe output.append(upTo: capacity) { (target) throws(CodingError) in
                 var coded = unsafe ZSTD_inBuffer(src: source.baseAddress, size: source.count, pos: 0)
                 var decoded = unsafe ZSTD_outBuffer(dst: target.baseAddress, size: capacity, pos: 0)
-                let code = unsafe ZSTD_decompressStream(context, &decoded, &coded)
+                let code = unsafe ZSTD_decompressStream(context.handle, &decoded, &coded)
                 isFrameOpen = try Zstd.check(code, coding, .decode) != 0
                 isOutputFull = unsafe decoded.pos == capacity
                 unsafe used = coded.pos
@@ -199,13 +198,43 @@ extension EncoderDirective {
     }
 
     private func configure() throws(CodingError) {
-        try Zstd.check(unsafe ZSTD_DCtx_setMaxWindowSize(context, windowBytesMax), coding, .setup)
+        try Zstd.check(unsafe ZSTD_DCtx_setMaxWindowSize(context.handle, windowBytesMax), coding, .setup)
         guard let dictionary else { return }
         // Raw content for every frame, even if it begins like a formatted dictionary. Safe: `self.dictionary`
         // outlives the context.
         let code = unsafe ZSTD_DCtx_loadDictionary_advanced(
-            context, dictionary.stableAddress, dictionary.count, ZSTD_dlm_byRef, ZSTD_dct_rawContent)
+            context.handle, dictionary.stableAddress, dictionary.count, ZSTD_dlm_byRef, ZSTD_dct_rawContent)
         try Zstd.check(code, coding, .setup)
+    }
+}
+
+/// An owner of a ZSTD_DCtx.
+// @unchecked proof: one decoder or the pool has it, never two at once; the pool's lock orders the hand-over.
+@safe final class ZstdDecoderContext: CompressionContext, @unchecked Sendable {
+    /// The pool: making a context costs more than decoding a small delta, mostly in page faults.
+    ///
+    /// A context has 96 KB, and the window of its last frame beside that.
+    static let shared = ContextPool<ZstdDecoderContext>(
+        countMax: 16, bytesMax: 4 << 20, contextBytesMax: 512 << 10)
+
+    let handle: OpaquePointer
+
+    /// Makes a context; nil if memory is exhausted.
+    private init?() {
+        guard let handle = unsafe ZSTD_createDCtx() else { return nil }
+        unsafe self.handle = handle
+    }
+
+    // Safe: owned.
+    deinit { unsafe ZSTD_freeDCtx(handle) }
+
+    /// Returns a context of the pool or a new one, which its user gives back to the pool; nil if memory is exhausted.
+    static func take() -> ZstdDecoderContext? { shared.take() ?? ZstdDecoderContext() }
+
+    var memoryBytes: Int { unsafe ZSTD_sizeof_DCtx(handle) }
+
+    func reset() -> Bool {
+        unsafe ZSTD_isError(ZSTD_DCtx_reset(handle, ZSTD_reset_session_and_parameters)) == 0
     }
 }
 

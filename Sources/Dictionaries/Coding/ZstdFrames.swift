@@ -21,10 +21,10 @@ enum ZstdFrames {
     static func unpack(
         _ frame: [UInt8], count: Int, over dictionary: Body? = nil
     ) throws(CodingError) -> [UInt8] {
-        guard let context = ZstdUnpacker.shared.take() ?? ZstdUnpacker() else {
+        guard let context = ZstdDecoderContext.take() else {
             throw CodingError(.zstd, .setup, "memory exhausted")
         }
-        defer { ZstdUnpacker.shared.give(context) }
+        defer { ZstdDecoderContext.shared.give(context) }
         if let dictionary {
             // Safe: the reference holds for one frame, within this call, which keeps the dictionary.
             let code = unsafe ZSTD_DCtx_refPrefix(
@@ -44,29 +44,5 @@ enum ZstdFrames {
         try Zstd.check(code, .zstd, .decode)
         guard bytes.count == count else { throw CodingError(.zstd, .end, "the frame has another length") }
         return bytes
-    }
-}
-
-/// An owner of a ZSTD_DCtx for whole frames.
-// @unchecked proof: one unpacking or the pool has it, never two at once; the pool's lock orders the hand-over.
-@safe final class ZstdUnpacker: CompressionContext, @unchecked Sendable {
-    /// The pool: making a context costs more than unpacking a small body.
-    static let shared = ContextPool<ZstdUnpacker>(countMax: 8, bytesMax: 4 << 20)
-
-    let handle: OpaquePointer
-
-    /// Makes a context; nil if memory is exhausted.
-    init?() {
-        guard let handle = unsafe ZSTD_createDCtx() else { return nil }
-        unsafe self.handle = handle
-    }
-
-    // Safe: owned.
-    deinit { unsafe ZSTD_freeDCtx(handle) }
-
-    var memoryBytes: Int { unsafe ZSTD_sizeof_DCtx(handle) }
-
-    func reset() -> Bool {
-        unsafe ZSTD_isError(ZSTD_DCtx_reset(handle, ZSTD_reset_session_and_parameters)) == 0
     }
 }
