@@ -67,6 +67,9 @@ extension DictionaryStore {
 
     /// Adopts a verified version of another node, without making it newer than those that were admitted after it.
     ///
+    /// It stays in memory only until a second request wants it: most are for one client, which gets a version of this node
+    /// in its place. The shared store has it meanwhile.
+    ///
     /// Returns the version, or the one that is here already.
     package func adopt(
         _ record: SharedRecord, holders: Int, now: Int
@@ -76,9 +79,8 @@ extension DictionaryStore {
         if let known = memory.index.version(chain, digest: facts.digest) { return known }
         let names = facts.key(in: chain).nameBytes
         guard names <= StoredSize.namesMax * 2 else { throw .names }
-        let written = StoredSize.bytes(body: facts.bytes, names: names)
         let slot = try memory.budget.reserve(
-            facts.bytes, writing: written,
+            facts.bytes, writing: 0,
             AdmissionBudget.Terms(key: nil, bytesMax: configuration.maxBytes / 4, isInProbation: false))
         let name = BodyName(scope: chain.scope, digest: facts.digest)
         let reserved = slot.takeMemory()
@@ -88,16 +90,17 @@ extension DictionaryStore {
         }
         let demand = VersionDemand(
             holders: UInt32(clamping: max(holders, 1)), isProven: true, lastOffered: UInt32(clamping: now))
-        let adopted = memory.state.withLock { state in
-            state.adopt(
+        let (adopted, isDue) = memory.state.withLock { state in
+            let adopted = state.adopt(
                 facts, body: kept, chain: chain, rank: min(record.rank, SystemClock.unixMicroseconds),
                 versionsMax: record.versionsMax, demand: demand, now: now)
+            return (adopted, !state.pending.isEmpty)
         }
         memory.judge(adopted.version)
-        slot.settle(written: adopted.isNew ? written : 0)
+        slot.settle(written: 0)
         if !adopted.isNew { memory.unpin([name]) }
         memory.release(adopted.evicted)
-        writer.schedule()
+        if isDue { writer.schedule() }
         return adopted.version
     }
 

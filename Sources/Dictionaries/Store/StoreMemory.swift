@@ -36,7 +36,8 @@ final class StoreMemory: Sendable {
             hot: hot, bytesPerSecond: configuration.writeBytesPerSecond,
             burstBytes: configuration.maxBytes / 4, counters: counters)
         heads = HeadMemory(bytesMax: configuration.memoryBytes / Self.headShare)
-        let limits = StoreLimits(chains: configuration.maxChains, bytes: configuration.maxBytes)
+        let limits = StoreLimits(
+            chains: configuration.maxChains, bytes: configuration.maxBytes, memory: configuration.memoryBytes)
         let empty = StoreState(limits: limits, heads: heads, inUseMax: configuration.versionsInUseMax)
         publisher = IndexPublisher(empty.index)
         state = Guarded(empty)

@@ -21,7 +21,7 @@ struct StoreState: ~Copyable, Sendable {
     let limits: StoreLimits
     /// The index, which all readers share; only this type and its extensions change it.
     var index: DictionaryIndex
-    var pending = PendingWrites()
+    var pending: PendingWrites
     var pins = Pins()
     let heads: HeadMemory
     /// A second before which no version expires.
@@ -46,6 +46,7 @@ struct StoreState: ~Copyable, Sendable {
         index = DictionaryIndex(inUseMax: inUseMax)
         self.limits = limits
         self.heads = heads
+        pending = PendingWrites(borrowedBytesMax: limits.borrowedBytes)
     }
 
     // MARK: Admission
@@ -91,7 +92,8 @@ struct StoreState: ~Copyable, Sendable {
 
     /// Adds a version that another node admitted at the time that its rank says; at most `versionsMax` of its chain stay.
     ///
-    /// Returns the version of the same body and chain if there is one.
+    /// It is borrowed: in memory only, until a second request wants it. Returns the version of the same body and chain if
+    /// there is one.
     mutating func adopt(
         _ facts: VersionFacts, body: Body, chain key: ChainKey, rank: Int64, versionsMax: Int,
         demand: VersionDemand, now: Int
@@ -104,10 +106,11 @@ struct StoreState: ~Copyable, Sendable {
             admittedAt: Int(clamping: rank / 1_000_000), lastWanted: now, demand: demand)
         let version = Version(facts, id: Version.row(rank), rank: rank, chain: chain, state)
         insert(version)
-        pending.insert(version, body: body)
+        let gone = pending.borrow(version, body: body)
         if !chain.isEstablished { establish(version) }
         earliestExpiry = min(earliestExpiry, version.expiry)
         var evicted = Evicted()
+        remove(gone.compactMap { index.version(row: $0) }, reason: .unused, into: &evicted)
         evictSurplus(beside: version, max: versionsMax, now: now, into: &evicted)
         evictBeyondLimits(now: now, into: &evicted)
         return Admitted(version: version, isNew: true, evicted: evicted)
@@ -247,9 +250,12 @@ struct StoreLimits: Sendable {
     let unprovenBytes: Int
     /// The share of bytes for versions of chains in probation: a fifth.
     let bytesInProbation: Int
+    /// The share of memory for versions of other nodes that are not on disk: an eighth.
+    let borrowedBytes: Int
 
     /// Divides the settings; by default there are no limits.
-    init(chains: Int = .max, bytes: Int = .max) {
+    init(chains: Int = .max, bytes: Int = .max, memory: Int = .max) {
+        borrowedBytes = memory / 8
         self.chains = max(chains, 1)
         chainsInProbation = chains / 5
         unprovenChains = max(1, chains / 20)

@@ -20,6 +20,8 @@ package struct StoreStatistics: Sendable, Equatable {
         case authority
         /// Chains in probation exceeded their share.
         case probation
+        /// Another node made it, and no second request wanted it here.
+        case unused
         /// The disk could not be written and memory was full.
         case memory
         /// Its body could not be read, or did not match its digest.

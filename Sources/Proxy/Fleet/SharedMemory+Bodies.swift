@@ -10,13 +10,26 @@ extension SharedMemory {
     func get(_ name: SharedName, key: String, _ urgency: RedisUrgency) {
         do throws(RedisFailure) {
             try client.send([.get(Array(key.utf8))], urgency) { [self] result in
-                let queue = urgency == .request ? replies : work
-                queue.async { [self] in received(name, key: key, urgency, result) }
+                guard urgency == .request else {
+                    return work.async { [self] in received(name, key: key, urgency, result) }
+                }
+                // To wake another thread takes longer than to verify a small version.
+                if Self.isSmall(result) { return received(name, key: key, urgency, result) }
+                replies.async { [self] in received(name, key: key, urgency, result) }
             }
         } catch {
             end(name, urgency, .unavailable)
         }
     }
+
+    /// Returns true for a reply that may be verified on the client's loop.
+    private static func isSmall(_ result: Result<[RESPValue], RedisFailure>) -> Bool {
+        guard case .success(let values) = result else { return false }
+        return values.first?.bytes.map { $0.count <= smallMax } ?? true
+    }
+
+    /// The bytes of a value that is verified on the client's loop: in JSON about ten times as many unpacked.
+    private static let smallMax = 16 * 1024
 
     private func received(
         _ name: SharedName, key: String, _ urgency: RedisUrgency,

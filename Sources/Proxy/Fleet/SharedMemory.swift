@@ -22,7 +22,7 @@ final class SharedMemory: Sendable {
         var isComplete = false
     }
 
-    /// Called with the version, on a queue of the memory; nil if it could not be had in time.
+    /// Called with the version, on a queue of the memory or on the client's loop; nil if it could not be had in time.
     typealias Completion = @Sendable (Dictionaries.Version?) -> Void
 
     let store: DictionaryStore
@@ -33,7 +33,7 @@ final class SharedMemory: Sendable {
     let state = Guarded(State())
     let counters = Guarded(SharedMemoryStatistics())
     let report: @Sendable (OperatorEvent) -> Void
-    /// Replies that requests wait for are unpacked and verified here.
+    /// Large replies that requests wait for are unpacked and verified here, small ones on the client's loop.
     let replies = DispatchQueue(label: "dictum.shared.replies", qos: .userInitiated)
     /// Everything else happens here.
     let work = DispatchQueue(label: "dictum.shared.work", qos: .utility)

@@ -131,7 +131,10 @@ package struct RESPParser: Sendable {
             string = taken
             return nil
         }
-        guard taken.bytes.suffix(2) == [13, 10] else { throw .malformed("a string ends without CR LF") }
+        let end = taken.bytes.count - 2
+        guard taken.bytes[end] == UInt8(ascii: "\r"), taken.bytes[end + 1] == UInt8(ascii: "\n") else {
+            throw .malformed("a string ends without CR LF")
+        }
         taken.bytes.removeLast(2)
         switch taken.kind {
         case .bytes: return .bytes(taken.bytes)

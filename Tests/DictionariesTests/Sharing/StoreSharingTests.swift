@@ -46,17 +46,58 @@ import Testing
         #expect(here.reader().version(key, etag: "tag 1") === version)
     }
 
-    @Test func `an adopted version is on disk after a restart`() async throws {
+    @Test func `an adopted version is written once a second request wants it`() async throws {
+        let folder = try StoreFolder()
+        let store = try DictionaryStore.open(folder.database)
+        let once = try store.adopt(try record(1), holders: 1, now: 1000)
+        let twice = try store.adopt(try record(2), holders: 1, now: 1000)
+        for version in [once, twice, twice, twice] { store.advertised(version, now: 1000) }
+        #expect(store.flush())
+        #expect(await store.loaded(once)?.bytes == sampleBody(1).bytes)
+        store.close()
+        #expect(try await bodies([1, 2], in: folder) == [nil, sampleBody(2).bytes])
+    }
+
+    @Test func `an adopted version is written at once if this node gets its body, too`() async throws {
         let folder = try StoreFolder()
         let store = try DictionaryStore.open(folder.database)
         _ = try store.adopt(try record(1), holders: 1, now: 1000)
+        store.admit(sampleBody(1), url: "/feed", etag: "another tag")
         store.close()
-        let again = try DictionaryStore.open(folder.database)
-        let version = try #require(
-            again.reader().find(
-                digest: sampleBody(1).digest, authority: "api.example", url: PathAndQuery(path: "/feed")))
-        #expect(await again.loaded(version)?.bytes == sampleBody(1).bytes)
-        again.close()
+        #expect(try await bodies([1], in: folder) == [sampleBody(1).bytes])
+    }
+
+    @Test func `adopted versions beyond an eighth of the memory go, the least recently wanted ones first`()
+        throws
+    {
+        let body = sampleBody(0).count
+        var configuration = StoreConfiguration(path: ":memory:")
+        configuration.memoryBytes = 64 * body
+        let store = try DictionaryStore(configuration: configuration)
+        defer { store.close() }
+        // The eighth has room for eight bodies without what each takes beside its bytes, for fewer with it.
+        let versions = try (0..<8).map { try store.adopt(try record($0), holders: 1, now: 1000) }
+        #expect(!store.finds(sampleBody(0)) && store.finds(sampleBody(7)))
+        #expect(store.hotBody(of: versions[7])?.bytes == sampleBody(7).bytes)
+        #expect(store.statistics.evictions[.unused, default: 0] >= 1)
+        #expect(store.flush(), "nothing is left to write")
+        let again = try store.adopt(try record(0), holders: 1, now: 1001)
+        for _ in 0..<2 { store.advertised(again, now: 1001) }
+        for number in 8..<16 { _ = try store.adopt(try record(number), holders: 1, now: 1002) }
+        #expect(store.finds(sampleBody(0)), "it is written, so that it no longer counts")
+    }
+
+    /// The bodies that a store on disk finds for these samples.
+    private func bodies(_ numbers: [Int], in folder: StoreFolder) async throws -> [[UInt8]?] {
+        let store = try DictionaryStore.open(folder.database)
+        defer { store.close() }
+        var found: [[UInt8]?] = []
+        for number in numbers {
+            let version = store.reader().find(
+                digest: sampleBody(number).digest, authority: "api.example", url: PathAndQuery(path: "/feed"))
+            if let version { found.append(await store.loaded(version)?.bytes) } else { found.append(nil) }
+        }
+        return found
     }
 
     @Test func `an older version that is adopted later does not become the newest`() throws {

@@ -106,6 +106,52 @@ import Testing
         #expect(pending.removals.isEmpty)
     }
 
+    @Test func `a borrowed version waits for the second request, and is no pending write until then`() {
+        var pending = PendingWrites()
+        let (one, body) = version(1)
+        let gone = pending.borrow(one, body: body)
+        let early = pending.takeAll()
+        #expect(gone == [] && pending.isEmpty && early.isEmpty)
+        let due = (0..<3).map { _ in pending.want(1) }
+        #expect(due == [false, true, false])
+        #expect(pending.count == 1)
+        let batch = pending.takeAll()
+        #expect(batch.insertions.map(\.version.id) == [1])
+        let again = pending.want(1)
+        #expect(!again)
+    }
+
+    @Test func `a borrowed version that goes leaves no trace, and may come back under its number`() {
+        var pending = PendingWrites()
+        let (one, body) = version(1)
+        _ = pending.borrow(one, body: body)
+        for _ in 0..<2 { _ = pending.want(1) }
+        let first = pending.remove(one)
+        _ = pending.borrow(one, body: body)
+        let batch = pending.takeAll()
+        #expect(pending.isEmpty && batch.isEmpty, "its former place in the order says nothing")
+        let second = pending.remove(one)
+        #expect(first?.version === one && second?.version === one && pending.count == 0)
+    }
+
+    @Test(arguments: [true, false])
+    func `a borrowed version that is pinned or renewed is written`(isPinned: Bool) {
+        var pending = PendingWrites()
+        let (one, body) = version(1)
+        _ = pending.borrow(one, body: body)
+        if isPinned { pending.pin(1, until: 9) } else { pending.renew(version(1, rank: 9).version) }
+        let batch = pending.takeAll()
+        #expect(batch.insertions.map(\.version.id) == [1] && batch.count == 1)
+    }
+
+    @Test func `a body that is too large to be borrowed is written at once`() {
+        var pending = PendingWrites(borrowedBytesMax: 100)
+        let (one, body) = version(1)
+        let gone = pending.borrow(one, body: body)
+        let batch = pending.takeAll()
+        #expect(gone == [] && batch.insertions.map(\.version.id) == [1])
+    }
+
     @Test func `a failed batch comes back with what was renewed meanwhile`() {
         var pending = PendingWrites()
         let (one, body) = version(1)

@@ -98,13 +98,17 @@ extension DictionaryStore {
 
     /// Records that a client came back with a version: the version and its chain are in demand.
     package func advertised(_ version: Version, now: Int) {
-        let isNew = memory.state.withLock { state in
+        let (isNew, isDue) = memory.state.withLock { state in
             state.advertised(version, now: now)
             let isInProbation = !version.chain.isEstablished
             if isInProbation { state.establish(version) }
-            return isInProbation
+            return (isInProbation, state.pending.want(version.id))
         }
         if isNew { memory.listener.load()?.established(version.chainKey) }
+        if isDue {
+            memory.budget.owe(version.storedBytes)
+            writer.schedule()
+        }
         memory.counters.withLock { $0.advertisedFound += 1 }
         touch(version, now: now)
     }

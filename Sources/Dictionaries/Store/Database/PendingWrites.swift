@@ -44,6 +44,8 @@ struct PendingWrites: Sendable {
     /// The order of the insertions, from `firstWaiting` on; some may be gone.
     private var insertionOrder: [Int64] = []
     private var firstWaiting = 0
+    /// The insertions of other nodes' versions that are not due yet.
+    private var borrowed: BorrowedVersions
     private(set) var renewals: [Int64: Version] = [:]
     private(set) var removals: Set<Int64> = []
     private var touches: [Int64: Int] = [:]
@@ -58,13 +60,19 @@ struct PendingWrites: Sendable {
     /// The number of changes in batches that were taken and are neither written nor restored.
     private var takenCount = 0
 
+    /// Makes a difference without changes, in which borrowed bodies may have so many bytes.
+    init(borrowedBytesMax: Int = .max) {
+        borrowed = BorrowedVersions(bytesMax: borrowedBytesMax)
+    }
+
     /// The number of changes that are not on disk: pending ones and those that are being written.
     var count: Int { waitingCount + takenCount }
     /// True if nothing is pending, although something may be in the course of being written.
     var isEmpty: Bool { waitingCount == 0 }
 
     private var waitingCount: Int {
-        insertions.count + renewals.count + removals.count + touches.count + pins.count + established.count
+        insertions.count - borrowed.count + renewals.count + removals.count + touches.count + pins.count
+            + established.count
             + demands.count
     }
 
@@ -72,6 +80,34 @@ struct PendingWrites: Sendable {
     mutating func insert(_ version: Version, body: Body) {
         insertions[version.id] = Insertion(version: version, body: body)
         insertionOrder.append(version.id)
+        forgetGone()
+    }
+
+    /// Adds a version of another node, whose row is made once a second request wants it.
+    ///
+    /// Returns the borrowed versions that must be evicted for it.
+    mutating func borrow(_ version: Version, body: Body) -> [Int64] {
+        insertions[version.id] = Insertion(version: version, body: body)
+        let gone = borrowed.insert(version.id, bytes: body.count)
+        if gone == [version.id] {
+            // It is too large to be kept in memory only.
+            insertionOrder.append(version.id)
+            return []
+        }
+        return gone
+    }
+
+    /// Records that a request wants a version; returns true if that makes its row due.
+    mutating func want(_ id: Int64) -> Bool {
+        guard borrowed.want(id) else { return false }
+        makeDue(id)
+        return true
+    }
+
+    /// Makes the row of a borrowed version due.
+    private mutating func makeDue(_ id: Int64) {
+        guard borrowed.remove(id) else { return }
+        insertionOrder.append(id)
         forgetGone()
     }
 
@@ -86,6 +122,7 @@ struct PendingWrites: Sendable {
     mutating func renew(_ version: Version) {
         touches[version.id] = nil
         forgetDemand(version.id)
+        makeDue(version.id)
         if insertions[version.id] != nil {
             insertions[version.id]?.version = version
         } else {
@@ -103,6 +140,7 @@ struct PendingWrites: Sendable {
     ///
     /// A pending insertion writes that itself.
     mutating func pin(_ id: Int64, until second: Int) {
+        makeDue(id)
         if insertions[id] == nil { pins[id] = second }
     }
 
@@ -137,6 +175,7 @@ struct PendingWrites: Sendable {
         renewals[version.id] = nil
         pins[version.id] = nil
         forgetDemand(version.id)
+        borrowed.remove(version.id)
         if let waiting = insertions.removeValue(forKey: version.id) { return waiting }
         removals.insert(version.id)
         return nil
@@ -192,7 +231,8 @@ struct PendingWrites: Sendable {
 
     /// Forgets an insertion whose row exists already; returns false if there was none.
     mutating func drop(_ version: Version) -> Bool {
-        insertions.removeValue(forKey: version.id) != nil
+        borrowed.remove(version.id)
+        return insertions.removeValue(forKey: version.id) != nil
     }
 
     /// Takes the next batch, which adds at most `bytesMax` to the log, or a single larger body.
@@ -237,7 +277,8 @@ struct PendingWrites: Sendable {
     private mutating func takeInsertions(into batch: inout Batch, _ left: inout Int) {
         while firstWaiting < insertionOrder.count {
             let id = insertionOrder[firstWaiting]
-            if let insertion = insertions[id] {
+            // A removed version whose number is here may have come back as a borrowed one.
+            if let insertion = insertions[id], !borrowed.contains(id) {
                 let bytes = LogBytes.insertion(insertion.version)
                 guard bytes <= left || batch.isEmpty else { return }
                 left -= bytes

@@ -91,7 +91,7 @@ extension StoreState {
         privateOrder = PrivateOrder()
         (authorities, pins) = (Authorities(), Pins())
         (chainsInProbation, bytesInProbation) = (0, 0)
-        pending = PendingWrites()
+        pending = PendingWrites(borrowedBytesMax: limits.borrowedBytes)
         var lost = 0
         var pinned: [BodyName] = []
         for version in versions {
