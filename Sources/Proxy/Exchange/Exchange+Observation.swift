@@ -7,39 +7,40 @@ internal import Primitives
 /// What is known of an exchange on an observed route; the exchange itself goes on as if there were no dictionaries.
 final class ObservedExchange {
     let request: ObservedRequest
-    /// The response, once its head has come, without its body.
-    fileprivate var response: ((ObservedBody) -> ObservedResponse)?
+    /// The response without its body, and the group that it counts in, once its head has come.
+    private var begun: (response: (ObservedBody) -> ObservedResponse, key: ObservedRoutes.Key)?
     private var copy: ObservedBody.Copy?
 
     init(_ request: ObservedRequest) { self.request = request }
 
     /// Begins to copy a body; another one is forgotten.
     fileprivate func begin(
-        _ copy: consuming ObservedBody.Copy, _ response: @escaping (ObservedBody) -> ObservedResponse
+        _ copy: consuming ObservedBody.Copy, of key: ObservedRoutes.Key,
+        _ response: @escaping (ObservedBody) -> ObservedResponse
     ) {
         self.copy = consume copy
-        self.response = response
+        begun = (response, key)
     }
 
     fileprivate func end() {
         copy = nil
-        response = nil
+        begun = nil
     }
 
     /// Adds bytes to the copy, or gives it up.
     func append(_ bytes: Span<UInt8>, _ observer: Observer) {
-        guard response != nil else { return }
+        guard let begun else { return }
         guard copy?.append(bytes) == true else {
-            observer.countSkipped(request.key)
+            observer.countSkipped(begun.key)
             return end()
         }
     }
 
     /// Returns the whole response; nil if it is not measured.
     fileprivate func take() -> ObservedResponse? {
-        guard let response, let body = copy?.take() else { return nil }
+        guard let begun, let body = copy?.take() else { return nil }
         end()
-        return response(body)
+        return begun.response(body)
     }
 }
 
@@ -54,9 +55,7 @@ struct ObservedRequest {
     let client: UInt64?
     let address: UInt128?
 
-    /// The group that the response counts in; personal paths have no group of their own.
-    var key: ObservedRoutes.Key { key(isPersonal: false) }
-
+    /// Returns the group that the response counts in; personal paths have no group of their own.
     func key(isPersonal: Bool) -> ObservedRoutes.Key {
         let hidesPath = isPersonal || route.policy.scope == .private
         return ObservedRoutes.Key(
@@ -133,7 +132,8 @@ extension Exchange {
             if case .known(let own) = response.facts.coding { coding = own }
             observed.begin(
                 ObservedBody.Copy(
-                    coding, bytesMax: route.policy.bodyBytesMax, memory: context.observer.memory), seen)
+                    coding, bytesMax: route.policy.bodyBytesMax, memory: context.observer.memory),
+                of: key, seen)
         }
     }
 

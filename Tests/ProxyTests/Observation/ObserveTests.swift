@@ -270,6 +270,19 @@ private let versions = (0..<6).map { Feed.bytes(version: $0, items: 60) }
         #expect(try proxy.report().routes[0].observed?.deltas == 2)
     }
 
+    @Test func `a personal response that is too long to be measured leaves no path either`() throws {
+        let head = wire(
+            "HTTP/1.1 200 OK", "Content-Type: application/json", "Cache-Control: private, max-age=60",
+            "Transfer-Encoding: chunked")
+        let proxy = try TestProxy(
+            Origin(head + chunk(versions[0]) + Array("0\r\n\r\n".utf8)),
+            "mode: observe\nroutes: [{match: /users/*, dictionary: {max_body: 1KiB}}]")
+        _ = try proxy.fetch("/users/secret", "Authorization: Bearer secret")
+        let route = try proxy.report().routes[0]
+        #expect(route.observed?.skipped == 1)
+        #expect(route.groups.map(\.match) == ["/users/*"])
+    }
+
     @Test func `paths that clients make up take a bounded number of groups`() throws {
         var routes = ObservedRoutes()
         for number in 0..<10_000 {
