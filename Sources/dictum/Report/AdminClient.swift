@@ -80,12 +80,12 @@ struct AdminClient {
     init(_ admin: Configuration.Admin) throws(FetchError) {
         guard case .tcp(let host, let port)? = admin.address else {
             let socket = admin.address.map { String($0.description.dropFirst("unix:".count)) }
-            self.init(socket.map { [.unix(path: $0)] } ?? [], "localhost", token: admin.token)
+            self.init(socket.map { [.unix(path: $0)] } ?? [], "localhost", token: admin.tokenInUse)
             return
         }
         // The addresses that stand for all lead here.
         let reached = ["0.0.0.0": "127.0.0.1", "::": "::1"][host] ?? host
-        try self.init("http://\(ListenAddress.tcp(host: reached, port: port))", token: admin.token)
+        try self.init("http://\(ListenAddress.tcp(host: reached, port: port))", token: admin.tokenInUse)
     }
 
     /// Returns what the proxy has measured.

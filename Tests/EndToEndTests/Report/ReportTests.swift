@@ -113,6 +113,23 @@ internal import Testing
         #expect(text.text.contains("Experiment, 50.0 % of the clients without dictionaries"))
     }
 
+    @Test(arguments: [#"token: "0123456789abcdef""#, "token_file: FOLDER/token"])
+    func `the token of the configuration is sent, from its file too`(setting: String) throws {
+        let folder = try TemporaryFolder()
+        let listener = try Origin(wire("HTTP/1.1 401 Unauthorized", body: []))
+        let admin = setting.replacing("FOLDER", with: folder.path)
+        try folder.write(Array("0123456789abcdef\n".utf8), to: "token")
+        try folder.write(
+            Array(
+                """
+                upstream: {urls: ["http://127.0.0.1:9"]}
+                admin: {address: "127.0.0.1:\(listener.port)", \(admin)}
+                """.utf8), to: "dictum.yaml")
+        let refused = try report(folder)
+        #expect(refused.status == 1 && refused.errors.contains("responds 401"), "\(refused.errors)")
+        #expect(listener.requests.first?["Authorization"] == "Bearer 0123456789abcdef")
+    }
+
     @Test func `mistakes say what to do`() throws {
         let nobody = try RunningProcess.run(["report", "--admin", "http://127.0.0.1:1"])
         #expect(nobody.status == 1)
