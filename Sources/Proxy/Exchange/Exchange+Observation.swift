@@ -53,6 +53,8 @@ struct ObservedRequest {
     let authority: String
     /// The number of the client; nil if it is unknown.
     let client: UInt64?
+    /// The number of clients that it stands for.
+    let weight: Double
     let address: UInt128?
 
     /// Returns the group that the response counts in; personal paths have no group of their own.
@@ -77,11 +79,11 @@ extension Exchange {
         facts.dictionarySwitch = context.dictionarySwitch.reason ?? route.dictionarySwitch
         let address = linkClient.address
         let client = address.map { observedClient(at: $0) }
-        guard context.observer.observes(client) else { return }
+        guard let weight = context.observer.weight(of: client) else { return }
         observed = ObservedExchange(
             ObservedRequest(
                 route: route, facts: facts, url: resource.url, authority: authority, client: client,
-                address: address))
+                weight: weight, address: address))
     }
 
     /// Returns the number of the client at an address: clients behind one address differ by their User-Agent and
@@ -187,7 +189,7 @@ extension Exchange {
                 authority: observed.authority, url: observed.url, offer: offer, chain: chain,
                 variant: variant,
                 entityTag: response.head.headers.first(.etag).flatMap { EntityTag($0)?.opaque },
-                client: observed.client, address: observed.address,
+                client: observed.client, weight: observed.weight, address: observed.address,
                 lifeSeconds: unkept == nil ? max(0, remaining) : 0,
                 renewalSeconds: route.dictionary?.ttlSeconds ?? (remaining > 0 ? remaining : nil),
                 unkept: unkept, fields: fields, milliseconds: SystemClock.unixMilliseconds,

@@ -22,6 +22,8 @@ struct ObservedResponse: Sendable {
     let entityTag: String?
     /// The number of the client; nil if the client is unknown.
     let client: UInt64?
+    /// The number of clients that it stands for.
+    let weight: Double
     let address: UInt128?
     /// The seconds for which a browser keeps the response as a dictionary.
     let lifeSeconds: Int

@@ -1,4 +1,5 @@
 internal import Dictionaries
+internal import Primitives
 
 /// The totals of observed responses, by route and by the shape of their paths.
 struct ObservedRoutes: Sendable {
@@ -49,6 +50,8 @@ struct ObservedTally: Sendable {
     static let samplesMax = 32
     static let urlsMax = 1_000
 
+    /// The time of the first response.
+    let beganNanoseconds = SystemClock.monotonicNanoseconds
     /// The complete responses.
     var responses = 0
     var bodyBytes = 0
@@ -56,6 +59,8 @@ struct ObservedTally: Sendable {
     var returns = 0
     /// Those of them that would have got a delta.
     var deltas = 0
+    /// The deltas that all clients would have got, estimated from those of the observed ones.
+    var deltasOfAll = 0.0
     /// The deltas that were made, by the age of the dictionary.
     var sizes = [Sizes](repeating: Sizes(), count: ages.count)
     /// The requests of clients that had asked before and would hold nothing.

@@ -230,7 +230,10 @@ extension Observer {
                     tally.lacks[lack, default: 0] += 1
                 case .holding(let held):
                     tally.returns += 1
-                    if wouldBeDelta { tally.deltas += 1 }
+                    if wouldBeDelta {
+                        tally.deltas += 1
+                        tally.deltasOfAll += seen.weight
+                    }
                     if let coded = delta?.coded, let plainBytes {
                         let isSameURL = held.url == seen.urlNumber
                         let back = isSameURL ? max(0, response.number - held.number) : 1

@@ -49,9 +49,11 @@ final class Observer: Sendable {
         return UInt64(bitPattern: Int64(hasher.finalize()))
     }
 
-    /// Returns true if a client is among those that are observed.
-    func observes(_ client: UInt64?) -> Bool {
-        budget.withLock { client.map($0.observes) ?? ($0.halvings == 0) }
+    /// Returns the number of clients that an observed client stands for; nil if this one is not observed.
+    func weight(of client: UInt64?) -> Double? {
+        budget.withLock { budget in
+            client.map(budget.observes) ?? (budget.halvings == 0) ? 1 / budget.clientShare : nil
+        }
     }
 
     /// Counts a response that can neither use nor become a dictionary.

@@ -69,6 +69,8 @@ package struct SavingsReport: Codable, Sendable {
     /// What was observed, of the clients that were observed.
     package struct Observed: Codable, Sendable {
         package var responses = 0
+        /// The seconds since the first of them.
+        package var seconds = 0.0
         /// The responses that were not measured, for lack of processor time or memory.
         package var skipped = 0
         package var urls = 0
@@ -78,6 +80,8 @@ package struct SavingsReport: Codable, Sendable {
         /// The requests of clients that had asked before, and those of them that would have got a delta.
         package var returns = 0
         package var deltas = 0
+        /// The deltas that all clients would have got, if only a share of them is observed.
+        package var deltasOfAll = 0.0
         /// The deltas that were made.
         package var measured = Sizes()
         package var ages: [Age] = []
@@ -103,10 +107,10 @@ package struct SavingsReport: Codable, Sendable {
         package var bytesPerDelta: Double? {
             measured.count > 0 ? Double(measured.deltaBytes) / Double(measured.count) : nil
         }
-        /// The bytes that all deltas would have saved against the best other coding.
-        package var savedBytes: Int {
+        /// The bytes that the deltas of all clients would have saved against the best other coding.
+        package var savedBytes: Double {
             guard measured.count > 0 else { return 0 }
-            return (measured.plainBytes - measured.deltaBytes) * deltas / measured.count
+            return Double(measured.plainBytes - measured.deltaBytes) / Double(measured.count) * deltasOfAll
         }
     }
 
@@ -145,6 +149,7 @@ extension SavingsReport.Observed {
 
     private mutating func add(_ tally: ObservedTally) {
         responses += tally.responses
+        seconds = max(seconds, Double(SystemClock.monotonicNanoseconds - tally.beganNanoseconds) / 1e9)
         skipped += tally.skipped
         urls += tally.urls.count
         paths += tally.paths.count
@@ -152,6 +157,7 @@ extension SavingsReport.Observed {
         bodyBytes += tally.bodyBytes
         returns += tally.returns
         deltas += tally.deltas
+        deltasOfAll += tally.deltasOfAll
         credentials += tally.credentials
         own.add(tally.own)
         across.add(tally.across)

@@ -7,7 +7,7 @@ internal import Proxy
 /// The report of a running proxy as text for a terminal.
 enum ReportText {
     static func text(of report: SavingsReport) -> String {
-        var blocks = report.routes.map { text(of: $0, report) }
+        var blocks = report.routes.map { text(of: $0) }
         if let experiment = report.experiment { blocks.append(text(of: experiment)) }
         blocks.append(footer(of: report))
         return blocks.joined(separator: "\n")
@@ -15,12 +15,13 @@ enum ReportText {
 
     // MARK: Routes
 
-    private static func text(of route: SavingsReport.Route, _ report: SavingsReport) -> String {
+    private static func text(of route: SavingsReport.Route) -> String {
         var lines: [String] = []
         if route.mode == "live", let live = route.live { lines += liveLines(live) }
         if let observed = route.observed {
-            if route.mode != "observe" { lines.append("observed before:") }
-            lines += observedLines(observed, report)
+            let isOver = route.mode != "observe"
+            if isOver { lines.append("observed before:") }
+            lines += observedLines(observed, isOver: isOver)
         }
         if lines.isEmpty { lines = [route.mode == "off" ? "dictionaries are off" : "no responses yet"] }
         return ([OutputFormat.plain(route.route) + " (\(route.mode))"] + lines.map { "  \($0)" })
@@ -39,9 +40,7 @@ enum ReportText {
         return lines + reasonLines(live.reasons, "not over a dictionary")
     }
 
-    private static func observedLines(
-        _ observed: SavingsReport.Observed, _ report: SavingsReport
-    ) -> [String] {
+    private static func observedLines(_ observed: SavingsReport.Observed, isOver: Bool) -> [String] {
         var lines = [
             [
                 OutputFormat.count(observed.responses, "response"),
@@ -57,7 +56,7 @@ enum ReportText {
         if let bytes = observed.bytesPerDelta {
             lines.append(
                 "\(OutputFormat.grouped(Int(bytes.rounded()))) bytes per delta\(gain(observed.measured))")
-            lines.append(perDay(observed, report))
+            if !isOver { lines.append(perDay(observed)) }
             lines += OutputFormat.table(rows(observed.ages)).split(separator: "\n").map { "  \($0)" }
         }
         lines += observed.lacks.sorted { $0.key < $1.key }.map { lack, count in
@@ -76,12 +75,11 @@ enum ReportText {
         return " instead of \(plain) in the best other coding, \(verdict)"
     }
 
-    /// Extrapolates to all clients and to a day.
-    private static func perDay(_ observed: SavingsReport.Observed, _ report: SavingsReport) -> String {
-        let scale = 86_400 / max(1, report.seconds) / (report.observing?.clientShare ?? 1)
-        let bytes = Double(observed.savedBytes) * scale
+    /// Extrapolates to a day.
+    private static func perDay(_ observed: SavingsReport.Observed) -> String {
+        let bytes = observed.savedBytes * 86_400 / max(1, observed.seconds)
         let text = EstimateText.size(Int(min(max(bytes, 0), 1e18)))
-        return "about \(text) per day would be saved, from \(EstimateText.duration(report.seconds))"
+        return "about \(text) per day would be saved, from \(EstimateText.duration(observed.seconds))"
     }
 
     private static func rows(_ ages: [SavingsReport.Age]) -> [[String]] {

@@ -312,6 +312,35 @@ private let versions = (0..<6).map { Feed.bytes(version: $0, items: 60) }
         #expect(budget.spentNanoseconds < 4 * second)
     }
 
+    @Test func `the deltas of all clients are estimated by the share that was observed at the time`() throws {
+        let proxy = try TestProxy(
+            Origin(json(versions[0], "Cache-Control: public, max-age=600")),
+            "mode: observe\nobserve: {cpu: 100%}")
+        let budget = proxy.server.context.observer.budget
+        // More than the whole time leaves out half of the clients.
+        budget.withLock { $0.charge(30_000_000_000, now: SystemClock.monotonicNanoseconds + 11_000_000_000) }
+        let begin = SystemClock.monotonicNanoseconds
+        for _ in 0..<2 {
+            for client in 1...40 { _ = try proxy.fetch("/feed", forwarded(for: client)) }
+        }
+        try waitUntil("some returned") { try (proxy.report().routes[0].observed?.deltas ?? 0) > 0 }
+        let report = try proxy.report()
+        let observed = try #require(report.routes[0].observed)
+        #expect(report.observing?.clientShare == 0.5)
+        #expect(observed.deltasOfAll == 2 * Double(observed.deltas))
+        let most = Double(SystemClock.monotonicNanoseconds - begin) / 1e9
+        #expect(0 < observed.seconds && observed.seconds < most, "the time since the first response")
+    }
+
+    @Test func `the savings of years are a number`() {
+        var observed = SavingsReport.Observed()
+        observed.measured.count = 1_000_000_000
+        observed.measured.plainBytes = 12_000_000_000_000
+        observed.measured.deltaBytes = 2_000_000_000_000
+        (observed.deltas, observed.deltasOfAll) = (1_000_000_000, 2e9)
+        #expect(observed.savedBytes == 2e13)
+    }
+
     @Test func `without allowance nothing begins`() {
         var budget = ObservationBudget(cpuShare: 0.01, now: 0)
         // The allowance of a minute, and a second more.
