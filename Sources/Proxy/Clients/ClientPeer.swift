@@ -67,7 +67,7 @@ final class ClientPeer {
     }
 
     /// Returns true if the peer forwards for somebody else.
-    private func forwards(_ headers: borrowing Headers) -> Bool {
+    func forwards(_ headers: borrowing Headers) -> Bool {
         headers.containsAny(of: Self.forwardingFields)
     }
 

@@ -4,17 +4,24 @@ internal import HTTP
 // MARK: - Clients without dictionaries, and what monitoring is told
 
 extension Exchange {
-    /// Finds the client's place in the experiment, if there is one and the client is known.
+    /// Finds the client's place in the experiment, if the client is known and might get dictionaries.
     func joinExperiment(_ experiment: ExperimentTotals) {
-        guard route.usesDictionaries, let keys = context.store.keys else { return }
+        guard route.usesDictionaries, switchedOff == nil, let keys = context.store.keys else { return }
         var number: UInt64?
         if experiment.settings.unit == .client, case .private(let tag)? = resource.scope {
             number = keys.clientNumber(of: tag)
-        } else if let address = linkClient.address {
+        } else if let address = knownAddress {
             number = keys.clientNumber(of: (0..<16).map { UInt8(truncatingIfNeeded: address >> (8 * $0)) })
         }
         guard let number else { return }
         record.experiment = ExperimentPlace(number: number, holdout: experiment.settings.holdout)
+    }
+
+    /// The client's address; nil if a trusted peer forwards for a client that it does not name.
+    private var knownAddress: UInt128? {
+        let client = linkClient
+        let isUnknown = peer.isTrusted && !client.isNamed && peer.forwards(request.headers)
+        return isUnknown ? nil : client.address
     }
 
     /// The reason against dictionaries for clients that are held out.

@@ -193,6 +193,8 @@ extension Exchange {
             return failed(.malformed(.unexpectedInterim))
         }
         phase = .tunnel
+        // A tunnel lasts as long as both sides like, and is no response to compare.
+        record.experiment = .none
         record.status = Int(head.status.rawValue)
         record.headMicroseconds = elapsedMicroseconds
         proxy.metrics.countUpgrade()

@@ -119,10 +119,11 @@ final class Exchange: Handler {
     }
 
     /// Notes whether dictionaries are switched off just now.
-    func heedSwitch() {
-        facts.dictionarySwitch =
-            context.dictionarySwitch.reason ?? route.dictionarySwitch
-            ?? (isAuthorityOff ? .authorityOff : holdoutReason)
+    func heedSwitch() { facts.dictionarySwitch = switchedOff ?? holdoutReason }
+
+    /// The reason why no client gets dictionaries here just now, or nil.
+    var switchedOff: Reason? {
+        context.dictionarySwitch.reason ?? route.dictionarySwitch ?? (isAuthorityOff ? .authorityOff : nil)
     }
 
     /// True if responses of the request's host never become dictionaries.

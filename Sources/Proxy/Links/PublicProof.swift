@@ -88,7 +88,7 @@ extension ClientPeer {
     /// Returns the client of a request on this connection.
     ///
     /// Several proxies of the operator that name no client do not count as several clients. Among trusted peers only a
-    /// local one without forwarding fields counts as a client.
+    /// local one counts as a client.
     func linkClient(_ headers: borrowing Headers) -> LinkClient {
         let bits = { (address: IPAddress) in address.clientBits(ipv6Prefix: 64) }
         guard isTrusted else { return LinkClient(address: address.map(bits), isNamed: false) }

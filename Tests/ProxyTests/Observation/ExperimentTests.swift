@@ -62,10 +62,10 @@ private let second = Feed.bytes(version: 1, items: 40)
         _ = try proxy.fetch("/feed", forwarded(for: 1))
         try proxy.reload(Self.half + "\nexplain: true")
         _ = try proxy.fetch("/feed", forwarded(for: 1))
-        #expect(try proxy.report().experiment.map { $0.treated.requests + $0.heldOut.requests } == 2)
+        #expect(try Self.responses(in: proxy) == 2)
         try proxy.reload("experiment: {holdout: 10%}")
         _ = try proxy.fetch("/feed", forwarded(for: 1))
-        #expect(try proxy.report().experiment.map { $0.treated.requests + $0.heldOut.requests } == 1)
+        #expect(try Self.responses(in: proxy) == 1)
         try proxy.reload("experiment: off")
         #expect(try proxy.report().experiment == nil)
         #expect(try proxy.fetch("/feed", forwarded(for: 1))["Server-Timing"] == nil)
@@ -94,10 +94,45 @@ private let second = Feed.bytes(version: 1, items: 40)
             "trusted_proxies: [127.0.0.0/8]\nexperiment: {holdout: 50%}\nroutes: [{match: /off, dictionary: off}, {match: /*}]"
         )
         #expect(Self.arm(try proxy.fetch("/off", forwarded(for: 1))) == nil)
-        // A trusted peer that forwards for nobody it names.
-        #expect(
-            Self.arm(try proxy.fetch("/feed", "X-Forwarded-Proto: https", "X-Forwarded-For: unknown")) != "x")
-        #expect(try proxy.metric(#"dictum_experiment_requests_total{arm="treated"}"#) <= 1)
+        // Trusted peers that forward for a client that they do not name.
+        for fields in ["X-Forwarded-For: unknown", "X-Forwarded-Proto: https", "Via: 1.1 front"] {
+            #expect(Self.arm(try proxy.fetch("/feed", fields)) == nil, "\(fields)")
+        }
+        #expect(try Self.responses(in: proxy) == 0)
+        #expect(Self.arm(try proxy.fetch("/feed", forwarded(for: 1))) != nil)
+        #expect(try Self.responses(in: proxy) == 1)
+    }
+
+    private static func responses(in proxy: TestProxy) throws -> Int? {
+        try proxy.report().experiment.map { $0.treated.requests + $0.heldOut.requests }
+    }
+
+    @Test func `while nobody gets dictionaries, nobody takes part`() throws {
+        let proxy = try TestProxy(Origin(json(second)), Self.half + "\nauthorities: [api.test]")
+        #expect(Self.arm(try proxy.fetch("/feed", forwarded(for: 1), host: "other.test")) == nil)
+        #expect(try proxy.turn("off") == 200)
+        #expect(Self.arm(try proxy.fetch("/feed", forwarded(for: 1))) == nil)
+        #expect(try Self.responses(in: proxy) == 0)
+        #expect(try proxy.turn("on") == 200)
+        #expect(Self.arm(try proxy.fetch("/feed", forwarded(for: 1))) != nil)
+        #expect(try Self.responses(in: proxy) == 1)
+    }
+
+    @Test func `a tunnel is not compared with responses`() throws {
+        let origin = try Origin { _, connection in
+            connection.send(
+                wire("HTTP/1.1 101 Switching Protocols", "Connection: Upgrade", "Upgrade: echo"))
+            connection.finish()
+        }
+        let proxy = try TestProxy(origin, Self.half)
+        let client = try proxy.connect()
+        client.send(request("/feed", [forwarded(for: 1), "Connection: Upgrade", "Upgrade: echo"]))
+        #expect(try client.receiveHead().status == 101)
+        #expect(client.receiveAll().isEmpty)
+        try waitUntil("the tunnel is counted") {
+            try proxy.metric(#"dictum_responses_total{status="1xx"}"#) == 1
+        }
+        #expect(try Self.responses(in: proxy) == 0)
     }
 
     @Test func `the arms have the shares that are set, and units are even`() {
