@@ -3,31 +3,32 @@ internal import Glibc
 /// The mean of a quantity per request, over units that are independent of each other; a value.
 ///
 /// A unit is a group of clients, drawn by their keyed hash. Requests of one client resemble each other, so they are no
-/// independent samples, but units are. The mean is the ratio of two sums over units. Its variance is that of the delta
-/// method: with sums `b` and counts `n` per unit, `k` units and the ratio `r`, it is `k / (k - 1) * sum((b - r n)^2) / sum(n)^2`.
+/// independent samples, but units are. The mean is the ratio of two sums over units. The variance of its logarithm is
+/// that of the jackknife, which leaves out one unit at a time: the delta method takes it for too small where a few units
+/// have most requests.
 struct RatioEstimate: Sendable, Equatable {
+    /// With fewer units the interval would be much too narrow or say nothing.
+    static let unitsMin = 10
+
     let mean: Double
-    /// The variance of the mean, divided by its square.
-    let relativeVariance: Double
+    /// The variance of the mean's logarithm.
+    let variance: Double
     /// The units with any requests.
     let units: Int
-    let requests: Double
 
-    /// Returns the estimate; nil with fewer than two units, or for a mean of 0.
+    /// Returns the estimate; nil with too few units, or if one of them has the whole sum.
     init?(_ values: [(count: Double, sum: Double)]) {
         let units = values.filter { $0.count > 0 }
+        guard units.count >= Self.unitsMin else { return nil }
         let (count, sum) = units.reduce((0, 0)) { ($0.0 + $1.count, $0.1 + $1.sum) }
-        guard units.count > 1, sum > 0 else { return nil }
-        let mean = sum / count
-        let squares = units.reduce(0) { total, unit in
-            let residual = unit.sum - mean * unit.count
-            return total + residual * residual
-        }
+        let others = units.map { log((sum - $0.sum) / (count - $0.count)) }
         let k = Double(units.count)
-        self.mean = mean
-        relativeVariance = k / (k - 1) * squares / (sum * sum)
+        let middle = others.reduce(0, +) / k
+        mean = sum / count
+        variance = (k - 1) / k * others.reduce(0) { $0 + ($1 - middle) * ($1 - middle) }
         self.units = units.count
-        requests = count
+        // The logarithm of nothing is infinite.
+        guard variance.isFinite else { return nil }
     }
 
     /// Returns the ratio of this mean to another one, with an interval that has the true ratio in 95 of 100 cases.
@@ -35,13 +36,13 @@ struct RatioEstimate: Sendable, Equatable {
     /// The logarithm of a ratio is closer to a normal distribution than the ratio. Student's t stands for the few units of
     /// a short experiment, with the degrees of freedom of Welch.
     func ratio(to other: RatioEstimate) -> (value: Double, low: Double, high: Double) {
-        let variance = relativeVariance + other.relativeVariance
+        let sum = variance + other.variance
         let value = mean / other.mean
-        guard variance > 0 else { return (value, value, value) }
+        guard sum > 0 else { return (value, value, value) }
         let parts =
-            relativeVariance * relativeVariance / Double(units - 1)
-            + other.relativeVariance * other.relativeVariance / Double(other.units - 1)
-        let width = Self.quantile(degrees: variance * variance / parts) * variance.squareRoot()
+            variance * variance / Double(units - 1) + other.variance * other.variance
+            / Double(other.units - 1)
+        let width = Self.quantile(degrees: sum * sum / parts) * sum.squareRoot()
         return (value, value * exp(-width), value * exp(width))
     }
 
