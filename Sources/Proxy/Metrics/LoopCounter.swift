@@ -144,15 +144,7 @@ struct LoopHistogram: LoopSeries {
 
     private func samples(of name: String, _ row: ArraySlice<Int>) -> [MetricSample] {
         guard let sum = row.last, row.dropLast().contains(where: { $0 > 0 }) else { return [] }
-        var samples: [MetricSample] = []
-        var count = 0
-        for (index, own) in row.dropLast().enumerated() {
-            count += own
-            let bound = index < Self.bounds.count ? String(Double(Self.bounds[index]) / 1e6) : "+Inf"
-            samples.append(MetricSample(metric, [name, bound], count, suffix: "_bucket"))
-        }
-        samples.append(MetricSample(metric, [name], sum, per: 1_000_000, suffix: "_sum"))
-        samples.append(MetricSample(metric, [name], count, suffix: "_count"))
-        return samples
+        return MetricSample.histogram(
+            metric, [name], row.dropLast(), bounds: Self.bounds, sumMicroseconds: sum)
     }
 }

@@ -37,6 +37,25 @@ struct MetricSample: Sendable, Equatable {
         self.suffix = suffix
     }
 
+    /// Returns the samples of a histogram of times.
+    ///
+    /// - Parameters:
+    ///   - counts: the number of times up to each bound, in microseconds, that are beyond the one before; then of the rest.
+    static func histogram(
+        _ metric: Metric, _ labels: [String], _ counts: some Sequence<Int>, bounds: [Int],
+        sumMicroseconds: Int
+    ) -> [MetricSample] {
+        var samples: [MetricSample] = []
+        var total = 0
+        for (index, count) in counts.enumerated() {
+            total += count
+            let bound = index < bounds.count ? String(Double(bounds[index]) / 1e6) : "+Inf"
+            samples.append(MetricSample(metric, labels + [bound], total, suffix: "_bucket"))
+        }
+        samples.append(MetricSample(metric, labels, sumMicroseconds, per: 1_000_000, suffix: "_sum"))
+        return samples + [MetricSample(metric, labels, total, suffix: "_count")]
+    }
+
     private struct Series: Hashable {
         let name: String
         let labels: [String]

@@ -45,17 +45,8 @@ enum SharedStoreLatency {
         help: "Time from a command that a request waits for to its last reply, late ones included.")
 
     static func samples(_ latency: LatencyHistogram) -> [MetricSample] {
-        var count = 0
-        var samples: [MetricSample] = []
-        for (index, own) in latency.counts.enumerated() {
-            count += own
-            let bound =
-                index < LatencyHistogram.bounds.count
-                ? String(Double(LatencyHistogram.bounds[index]) / 1e6) : "+Inf"
-            samples.append(MetricSample(metric, [bound], count, suffix: "_bucket"))
-        }
-        samples.append(MetricSample(metric, [], latency.sumMicroseconds, per: 1_000_000, suffix: "_sum"))
-        samples.append(MetricSample(metric, [], count, suffix: "_count"))
-        return samples
+        MetricSample.histogram(
+            metric, [], latency.counts, bounds: LatencyHistogram.bounds,
+            sumMicroseconds: latency.sumMicroseconds)
     }
 }

@@ -61,22 +61,11 @@ extension ExperimentTotals {
         let arms = ExperimentArm.allCases.map { ($0.rawValue, self[$0]) }
         return arms.map { MetricSample(Self.requests, [$0], $1.sum(\.requests)) }
             + arms.map { MetricSample(Self.bytes, [$0], $1.sum(\.bytes)) }
-            + arms.flatMap { name, arm in histogram(name, arm) }
-    }
-
-    private func histogram(_ name: String, _ arm: Arm) -> [MetricSample] {
-        var samples: [MetricSample] = []
-        var count = 0
-        for (index, own) in arm.durations.enumerated() {
-            count += own
-            let bound =
-                LoopHistogram.bounds.indices.contains(index)
-                ? String(Double(LoopHistogram.bounds[index]) / 1e6) : "+Inf"
-            samples.append(MetricSample(Self.durations, [name, bound], count, suffix: "_bucket"))
-        }
-        let sum = arm.sum(\.microseconds)
-        samples.append(MetricSample(Self.durations, [name], sum, per: 1_000_000, suffix: "_sum"))
-        return samples + [MetricSample(Self.durations, [name], count, suffix: "_count")]
+            + arms.flatMap {
+                MetricSample.histogram(
+                    Self.durations, [$0], $1.durations, bounds: LoopHistogram.bounds,
+                    sumMicroseconds: $1.sum(\.microseconds))
+            }
     }
 }
 
