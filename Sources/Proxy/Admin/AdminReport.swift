@@ -42,7 +42,7 @@ extension AdminStatus {
 }
 
 /// The responses that were sent, by route, as the metrics count them.
-private struct LiveTotals {
+struct LiveTotals {
     private var routes: [String: SavingsReport.Live] = [:]
 
     init(_ samples: [MetricSample], _ gains: [String: Gain]) {
@@ -55,12 +55,14 @@ private struct LiveTotals {
         }
     }
 
-    subscript(route: String) -> SavingsReport.Live? { routes[route] }
+    /// Returns the totals of a route; nil without a response.
+    subscript(route: String) -> SavingsReport.Live? { routes[route].flatMap { $0.requests > 0 ? $0 : nil } }
 
     private func add(_ sample: MetricSample, to route: inout SavingsReport.Live) {
         switch sample.metric.name {
         case "dictum_requests_total":
             route.requests += sample.count
+            route.codings[sample.labels[1], default: 0] += sample.count
             let coding = ContentCoding(rawValue: sample.labels[1])
             if coding?.usesDictionary == true {
                 route.deltas += sample.count

@@ -9,27 +9,20 @@ struct RouteReports: Encodable, Sendable {
 
     /// Makes the reports of all configured routes, and of others that have had requests.
     init(_ snapshot: AdminStatus.Snapshot) {
-        let table = SampleTable(snapshot.samples)
         let context = snapshot.context
         let configured = context.configuration.routes
-        let requests = table.rows("dictum_requests_total")
-        let bytes = table.rows("dictum_body_bytes_total")
-        let deltaBytes = table.rows("dictum_delta_body_bytes_total")
+        let totals = LiveTotals(snapshot.samples, context.gain.totals)
         time = Int(SystemClock.unixSeconds)
         let names = context.routeNames
-        let all = configured.map(\.text) + names.texts.filter { requests[$0] != nil } + ["none"]
         var seen: Set<String> = []
-        routes = all.filter { seen.insert($0).inserted }.compactMap { text in
+        let all = (configured.map(\.text) + names.texts + ["none"]).filter { seen.insert($0).inserted }
+        routes = all.compactMap { text in
             let route = configured.first { $0.text == text }
-            guard route != nil || requests[text] != nil else { return nil }
+            let live = totals[text]
+            guard route != nil || live != nil else { return nil }
             let position = names.position(of: text)
             return RouteReport(
-                route: text, requests: requests[text] ?? [],
-                bytes: BodyBytes(
-                    body: bytes[text]?.count(of: "before") ?? 0, sent: bytes[text]?.count(of: "after") ?? 0,
-                    deltaBody: deltaBytes[text]?.count(of: "before") ?? 0,
-                    deltaSent: deltaBytes[text]?.count(of: "after") ?? 0, gain: context.gain.total(of: text)),
-                configured: route != nil,
+                route: text, live ?? .init(), configured: route != nil,
                 dictionaries: Self.dictionaries(of: route, in: context),
                 slowest: snapshot.slowest[text == "none" ? 0 : (position ?? -1) + 1])
         }
@@ -83,23 +76,17 @@ struct RouteReport: Encodable, Sendable {
     let bytes: BodyBytes
     let slowestCodings: [Coding]
 
-    /// - Parameter samples: those of `dictum_requests_total`, with the labels route, coding and reason.
     init(
-        route: String, requests samples: [MetricSample], bytes: BodyBytes, configured: Bool,
-        dictionaries: Dictionaries, slowest: [SlowestCodings.Entry]
+        route: String, _ live: SavingsReport.Live, configured: Bool, dictionaries: Dictionaries,
+        slowest: [SlowestCodings.Entry]
     ) {
         self.route = route
         self.configured = configured
         self.dictionaries = dictionaries
-        self.bytes = bytes
-        requests = samples.reduce(0) { $0 + $1.count }
-        let deltaCodings = ContentCoding.allCases.filter(\.usesDictionary).map(\.rawValue)
-        let others = samples.filter { !deltaCodings.contains($0.labels[1]) }
-        deltas = requests - others.reduce(0) { $0 + $1.count }
+        bytes = BodyBytes(live)
+        (requests, deltas, codings) = (live.requests, live.deltas, live.codings)
         hitRate = requests > 0 ? Double(deltas) / Double(requests) : nil
-        codings = samples.reduce(into: [:]) { $0[$1.labels[1], default: 0] += $1.count }
-        reasons = Dictionary(grouping: others) { $0.labels[2] }
-            .map { ReasonCount(reason: $0, requests: $1.reduce(0) { $0 + $1.count }) }
+        reasons = live.reasons.map { ReasonCount(reason: $0, requests: $1) }
             .sorted { ($1.requests, $0.reason) < ($0.requests, $1.reason) }
         slowestCodings = slowest.map {
             Coding(
@@ -131,20 +118,18 @@ struct BodyBytes: Encodable, Sendable, Equatable {
     /// The number of deltas that were compared with the best other coding.
     let samples: Int
 
-    /// - Parameters:
-    ///   - deltaBody: the part of `body` that went out as deltas, and `deltaSent` these deltas.
-    ///   - gain: the measured samples.
-    init(body: Int, sent: Int, deltaBody: Int, deltaSent: Int, gain: Gain?) {
-        self.body = body
-        self.sent = sent
-        samples = gain?.samples ?? 0
-        if deltaBody == 0 {
+    init(_ live: SavingsReport.Live) {
+        body = live.bodyBytes
+        sent = live.sentBytes
+        samples = live.sampled.count
+        let others = sent - live.deltaBytes
+        if live.deltaBodyBytes == 0 {
             (plain, plainBasis) = (sent, .asSent)
-        } else if let gain, gain.deltaBytes > 0 {
-            let ratio = Double(gain.plainBytes) / Double(gain.deltaBytes)
-            (plain, plainBasis) = (sent - deltaSent + Int(Double(deltaSent) * ratio), .sampled)
+        } else if live.sampled.deltaBytes > 0 {
+            let ratio = Double(live.sampled.plainBytes) / Double(live.sampled.deltaBytes)
+            (plain, plainBasis) = (others + Int(Double(live.deltaBytes) * ratio), .sampled)
         } else {
-            (plain, plainBasis) = (sent - deltaSent + deltaBody, .uncompressed)
+            (plain, plainBasis) = (others + live.deltaBodyBytes, .uncompressed)
         }
         saved = plain - sent
     }
@@ -158,9 +143,4 @@ struct BodyBytes: Encodable, Sendable, Equatable {
         saved = plain - sent
         samples = parts.reduce(0) { $0 + $1.samples }
     }
-}
-
-extension [MetricSample] {
-    /// Returns the number of the sample whose second label has a value; 0 without one.
-    fileprivate func count(of label: String) -> Int { first { $0.labels[1] == label }?.count ?? 0 }
 }

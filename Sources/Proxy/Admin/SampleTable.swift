@@ -26,9 +26,4 @@ struct SampleTable: Sendable {
             counts[label, default: 0] += sample.count / sample.divisor
         }
     }
-
-    /// Returns the samples of a metric by the first label.
-    func rows(_ name: String) -> [String: [MetricSample]] {
-        Dictionary(grouping: self[name].filter { !$0.labels.isEmpty }) { $0.labels[0] }
-    }
 }

@@ -35,7 +35,9 @@ package struct SavingsReport: Codable, Sendable {
         package var requests = 0
         /// The responses over a dictionary.
         package var deltas = 0
-        /// The bytes of those before and after coding.
+        /// All responses, by their coding.
+        package var codings: [String: Int] = [:]
+        /// The bytes of the deltas before and after coding.
         package var deltaBodyBytes = 0
         package var deltaBytes = 0
         /// The bytes of all bodies before and after coding.

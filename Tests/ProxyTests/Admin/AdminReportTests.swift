@@ -5,43 +5,43 @@ internal import Testing
 
 /// The pure parts of the admin listener's reports.
 struct AdminReportTests {
-    private func gain(delta: Int, plain: Int) -> Gain {
-        var gain = Gain()
-        gain.add(deltaBytes: delta, plainBytes: plain)
-        return gain
+    /// Bytes of bodies and of deltas, each before and after coding, and of one sample.
+    private func measured(
+        _ body: Int, _ sent: Int, deltas: (body: Int, sent: Int) = (0, 0),
+        sample: (delta: Int, plain: Int)? = nil
+    ) -> BodyBytes {
+        var live = SavingsReport.Live()
+        (live.bodyBytes, live.sentBytes) = (body, sent)
+        (live.deltaBodyBytes, live.deltaBytes) = deltas
+        if let sample { live.sampled = .init(count: 1, deltaBytes: sample.delta, plainBytes: sample.plain) }
+        return BodyBytes(live)
     }
 
     @Test func `without deltas nothing is saved, whatever compression did`() {
-        let bytes = BodyBytes(body: 1000, sent: 300, deltaBody: 0, deltaSent: 0, gain: nil)
+        let bytes = measured(1000, 300)
         #expect(bytes.plain == 300 && bytes.saved == 0 && bytes.plainBasis == .asSent)
     }
 
     @Test func `deltas count as their samples were measured`() {
-        let bytes = BodyBytes(
-            body: 11_000, sent: 800, deltaBody: 10_000, deltaSent: 500, gain: gain(delta: 10, plain: 60))
+        let bytes = measured(11_000, 800, deltas: (10_000, 500), sample: (10, 60))
         #expect(bytes.plain == 300 + 3_000 && bytes.saved == 2_500 && bytes.plainBasis == .sampled)
         #expect(bytes.samples == 1)
     }
 
     @Test func `without samples deltas count as their bodies, and that is said`() {
-        let bytes = BodyBytes(body: 11_000, sent: 800, deltaBody: 10_000, deltaSent: 500, gain: nil)
+        let bytes = measured(11_000, 800, deltas: (10_000, 500))
         #expect(bytes.plain == 10_300 && bytes.plainBasis == .uncompressed)
     }
 
     @Test func `dictionaries that cost more save a negative number`() {
-        let bytes = BodyBytes(
-            body: 1000, sent: 500, deltaBody: 1000, deltaSent: 500, gain: gain(delta: 50, plain: 40))
-        #expect(bytes.saved == -100)
+        #expect(measured(1000, 500, deltas: (1000, 500), sample: (50, 40)).saved == -100)
     }
 
     @Test func `a sum has the least basis of its parts`() {
-        let parts = [
-            BodyBytes(body: 10, sent: 5, deltaBody: 0, deltaSent: 0, gain: nil),
-            BodyBytes(body: 10, sent: 1, deltaBody: 10, deltaSent: 1, gain: gain(delta: 1, plain: 4)),
-        ]
+        let parts = [measured(10, 5), measured(10, 1, deltas: (10, 1), sample: (1, 4))]
         #expect(BodyBytes(parts).plainBasis == .sampled && BodyBytes(parts).plain == 9)
         #expect(BodyBytes(parts).saved == 3 && BodyBytes(parts).samples == 1)
-        let uncompressed = BodyBytes(body: 10, sent: 1, deltaBody: 10, deltaSent: 1, gain: nil)
+        let uncompressed = measured(10, 1, deltas: (10, 1))
         #expect(BodyBytes(parts + [uncompressed]).plainBasis == .uncompressed)
         #expect(BodyBytes([]).plainBasis == .asSent)
     }
