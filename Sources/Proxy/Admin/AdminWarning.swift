@@ -1,4 +1,5 @@
 internal import Dictionaries
+internal import Redis
 
 /// A state or message that an operator should know.
 struct AdminWarning: Encodable, Sendable, Equatable {
@@ -81,6 +82,12 @@ extension AdminWarning {
                     .error,
                     "route \(route.text): a delta did not decode to its body; dictionaries are off until a reload"
                 ))
+        }
+        if let shared = snapshot.context.shared.redis?.counts, shared.breaker != .closed {
+            warnings.append(
+                state(
+                    .warning,
+                    "the shared store is not available: versions that only other nodes have give no deltas"))
         }
         warnings += switched(dictionaries) + budgets(store, memory)
         if linesDropped > 0 {

@@ -259,6 +259,14 @@ extension [String: Any] {
         #expect(try proxy.read("/status").number("ready") == 1)
     }
 
+    @Test func `a shared store that is not available is a warning`() throws {
+        // Nobody listens there.
+        let proxy = try TestProxy(json(first), "store: {shared: \"redis://127.0.0.1:1\"}")
+        let warnings = try proxy.read("/status").list("warnings").filter { $0.text("source") == "state" }
+        #expect(
+            warnings.contains { $0.text("text")?.hasPrefix("the shared store is not available") == true })
+    }
+
     // MARK: The log level
 
     @Test func `the log level changes at once, and a reload goes by the configuration`() throws {
