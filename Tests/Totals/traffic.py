@@ -20,10 +20,12 @@ KINDS = {
 
 
 class Traffic:
-    """`received` has what came of each request by its id; `nameless` what came of bytes that are no request."""
+    """`received` has what came of each request by its id; `nameless` what came of bytes that are no request.
 
-    def __init__(self, port, upstream, seed):
-        self.port, self.upstream = port, upstream
+    With several ports each request goes to any of them."""
+
+    def __init__(self, upstream, seed, *ports):
+        self.ports, self.upstream = ports, upstream
         self.random = random.Random(seed)
         self.received, self.nameless = {}, []
         self.started = 0
@@ -31,10 +33,10 @@ class Traffic:
     async def run(self, count, workers=24):
         """Sends so many requests."""
         end = self.started + count
-        await asyncio.gather(*(self._work(end) for _ in range(workers)))
+        await asyncio.gather(*(self._work(end, number) for number in range(workers)))
 
-    async def _work(self, end):
-        worker = Worker(self)
+    async def _work(self, end, number):
+        worker = Worker(self, f"203.0.113.{number}")
         while self.started < end:
             self.started += 1
             number = self.started
@@ -48,25 +50,27 @@ class Traffic:
 
 
 class Worker:
-    """A client with a connection of each protocol; each kind of request is a method, which leaves the response in `last`."""
+    """A client with a connection of each protocol to each port, behind a proxy that names its address; each kind of request
+    is a method, which leaves the response in `last`."""
 
-    def __init__(self, traffic):
+    def __init__(self, traffic, address):
         self.traffic, self.random = traffic, traffic.random
-        self.http1, self.http2 = HTTP1(traffic.port), HTTP2(traffic.port)
+        self.named = [("X-Forwarded-For", address), ("X-Forwarded-Proto", "https")]
+        self.clients = [kind(port) for port in traffic.ports for kind in (HTTP1, HTTP2)]
         self.last = None
         # By path: the version that the client holds as a dictionary, and the tag of the last response.
         self.held, self.tags = {}, {}
 
     def close(self):
-        for client in (self.http1, self.http2):
+        for client in self.clients:
             if client.writer:
                 client.writer.close()
 
     async def _ask(self, method, target, *fields, **more):
-        client = self.random.choice([self.http1, self.http2])
-        if client is self.http2:
+        client = self.random.choice(self.clients)
+        if isinstance(client, HTTP2):
             more.pop("chunk", None)
-        self.last = await client.ask(method, target, fields, **more)
+        self.last = await client.ask(method, target, [*fields, *self.named], **more)
 
     def _feed(self):
         number = self.random.randrange(FEEDS)
@@ -129,8 +133,8 @@ class Worker:
 
     async def _alone(self, method, target, *fields, **more):
         """A request over HTTP/1 on a connection of its own."""
-        client = HTTP1(self.traffic.port)
-        self.last = await client.ask(method, target, fields, **more)
+        client = HTTP1(self.random.choice(self.traffic.ports))
+        self.last = await client.ask(method, target, [*fields, *self.named], **more)
         if client.writer:
             await client._close() if self.last.fields.get("connection") == "close" else client.writer.close()
 
@@ -155,7 +159,7 @@ class Worker:
 
     async def malformed(self, name):
         """Bytes that never become a request."""
-        client = HTTP1(self.traffic.port)
+        client = HTTP1(self.random.choice(self.traffic.ports))
         data = self.random.choice([b"GET / HTTP/1.1\r\n\r\n", b"nonsense\r\n\r\n", b"GET / HTTP/9.9\r\nHost: a\r\n\r\n"])
         received = await client.send(data)
         if client.writer:
