@@ -49,7 +49,7 @@ extension DictionaryStore {
     /// Describes a stored version and its body for other nodes.
     package func sharable(_ version: Version, _ body: Body) -> SharableVersion {
         SharableVersion(
-            version: version, facts: version.facts, versionsMax: AdmissionPolicy().versions, body: body)
+            version: version, facts: version.facts, versionsMax: SharedRecord.versionsUnknown, body: body)
     }
 
     /// Returns the held versions, the newest first, at most so many.

@@ -8,7 +8,7 @@ package struct SharedRecord: Sendable {
     let facts: VersionFacts
     /// The time of admission in microseconds since 1970, by which the versions of a chain are ordered.
     package let rank: Int64
-    /// The number of versions that the route of its node keeps per chain.
+    /// The number of versions that the route of its node keeps per chain, if that is known.
     let versionsMax: Int
     package let body: Body
 
@@ -18,6 +18,9 @@ package struct SharedRecord: Sendable {
 
     /// The largest body that is shared.
     package static let bodyBytesMax = 12 << 20
+
+    /// The number for a version that was read from a store, which knows no routes.
+    static let versionsUnknown = Int.max
 
     /// The numbers of the fields; a number is never used again for another meaning.
     enum Field: UInt8 {
@@ -84,7 +87,9 @@ package struct SharedRecord: Sendable {
         if facts.isUpstreamMatch { fields.append(Field.isUpstreamMatch.rawValue, []) }
         fields.append(Field.digest.rawValue, facts.digest.bytes)
         fields.append(Field.rank.rawValue, rank)
-        fields.append(Field.versionsMax.rawValue, Int64(versionsMax))
+        if versionsMax != Self.versionsUnknown {
+            fields.append(Field.versionsMax.rawValue, Int64(versionsMax))
+        }
         fields.append(Field.count.rawValue, Int64(body.count))
         fields.append(Field.form.rawValue, form.rawValue)
         return fields.bytes
@@ -140,7 +145,7 @@ package struct SharedRecord: Sendable {
         private var isUpstreamMatch = false
         private(set) var digest: Digest?
         private(set) var rank: Int64 = 0
-        private(set) var versionsMax = AdmissionPolicy().versions
+        private(set) var versionsMax = SharedRecord.versionsUnknown
         private var count: Int64 = -1
         private var form: Int64 = -1
 

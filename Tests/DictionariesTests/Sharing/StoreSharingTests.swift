@@ -122,9 +122,29 @@ import Testing
 
     @Test func `adopted versions keep within the versions of their chain`() throws {
         for number in 0..<40 {
-            _ = try here.adopt(try record(number), holders: 1, now: 1000 + number)
+            let record = try record(number)
+            let bounded = SharedRecord(
+                chain: record.chain, facts: record.facts, rank: record.rank, versionsMax: 16,
+                body: record.body)
+            _ = try here.adopt(bounded, holders: 1, now: 1000 + number)
         }
         #expect(here.publisher.index.versions(of: feedChain).count <= 16)
+    }
+
+    @Test func `a version that was published again from a store takes no place of those that clients hold`()
+        throws
+    {
+        let own = (0..<40).map { here.admit(sampleBody($0), keep: 1_000_000) }
+        let record = try record(100)
+        let values = try #require(record.values(named: name(record), keys: nil))
+        let content = try #require(SharedValue(values[0])?.content())
+        let read = try #require(SharedRecord(content, named: name(record), keys: nil))
+        _ = try here.adopt(read, holders: 1, now: 1001)
+        #expect(here.publisher.index.versions(of: feedChain).count == own.count + 1)
+    }
+
+    private func name(_ record: SharedRecord) -> SharedName {
+        SharedName(publicChain: record.chain, digest: record.digest)
     }
 
     @Test func `each new version is reported once, and its chain when it leaves probation`() throws {
