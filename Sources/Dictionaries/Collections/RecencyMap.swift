@@ -23,6 +23,9 @@ struct RecencyMap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
 
     var count: Int { places.count }
+    var keys: some Collection<Key> { places.keys }
+    /// The key of the least recently used value.
+    var oldest: Key? { entries.oldest.flatMap { entries[$0]?.key } }
 
     init(bytesMax: Int) {
         self.bytesMax = bytesMax
@@ -34,6 +37,9 @@ struct RecencyMap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         entries.use(place)
         return entries[place]?.value
     }
+
+    /// Returns the value; the order does not change.
+    func peek(_ key: Key) -> Value? { places[key].flatMap { entries[$0]?.value } }
 
     /// Returns true if there is a value; the order does not change.
     func contains(_ key: Key) -> Bool { places[key] != nil }

@@ -37,6 +37,11 @@ package struct Digest: Hashable, Sendable {
     /// Hashes eight of the bytes, which are as good as random; equality compares all of them.
     package func hash(into hasher: inout Hasher) { hasher.combine(word0) }
 
+    /// Hashes all bytes, for tables of digests that somebody may have made up.
+    func hashAll(into hasher: inout Hasher) {
+        for word in [word0, word1, word2, word3] { hasher.combine(word) }
+    }
+
     /// Eight of the bytes: a shorter key for tables that compare the whole later.
     var part: UInt64 { word0 }
 

@@ -150,8 +150,8 @@ extension DictionaryStore {
     package func version(_ name: SharedName, chain: ChainKey?) -> Version? {
         guard !name.isSealed else { return nil }
         if let chain { return memory.index.version(chain, digest: name.digest) }
-        return memory.index.versions(of: BodyName(scope: .public, digest: name.digest)).first {
-            $0.chainKey.name == name.chain
-        }
+        // Each name costs a hash.
+        return memory.index.versions(of: BodyName(scope: .public, digest: name.digest))
+            .prefix(SharedIndex.candidatesMax).first { $0.chainKey.name == name.chain }
     }
 }

@@ -1,15 +1,14 @@
 internal import Primitives
 
-/// The versions that nodes have announced: digests without bodies, within a bound.
+/// The versions that nodes have announced: digests without bodies, within bounds of number and bytes.
 ///
-/// The longest known ones are forgotten first. A value behind a lock.
+/// The longest known ones are forgotten first. Whoever writes to the shared store chooses what is in it, and clients choose
+/// what is looked up; so each step is O(1), whatever they choose. A value behind a lock.
 package struct SharedIndex: Sendable {
     /// A version in one chain, or a sealed one, as the table keeps it.
     private struct Listing: Sendable {
         /// The chain of a public version; nil for a sealed one.
         let chain: Chain?
-        /// The name of the chain, which all its listings share.
-        let chainName: String?
         let rank: Int64
         let bytes: UInt32
         var isProvisional: Bool
@@ -18,63 +17,64 @@ package struct SharedIndex: Sendable {
         /// The holders at other nodes.
         var holders: Int32 = 0
         var contact: UInt32 = 0
-        /// The number of the announcement; the queue names older ones too.
-        var number: UInt64
     }
 
     /// A chain with its announced versions.
     private struct Known: Sendable {
         let chain: Chain
+        /// Its name, which the names of all its versions share.
         let name: String
         var count: Int
     }
 
-    private var first: [Digest: Listing] = [:]
-    /// The listings of digests that several chains have.
-    private var others: [Digest: [Listing]] = [:]
+    /// All versions, the one that was announced longest ago first.
+    private var listings = RecencyMap<SharedName, Listing>(bytesMax: .max)
+    /// The chain of each public body, by its digest alone.
+    private var first: [SharedName: String] = [:]
+    /// The further chains of bodies that several have: a site may have one page for every path.
+    private var others: [SharedName: Set<String>] = [:]
     private var chains: [ChainKey: Known] = [:]
-    private var queue: [(name: SharedName, number: UInt64)] = []
-    private var queueStart = 0
-    private var lastNumber: UInt64 = 0
     private let countMax: Int
-    /// The number of known versions.
-    package private(set) var count = 0
-    /// True once a version was forgotten to keep the bound.
+    private let bytesMax: Int
+    /// True once a version was forgotten to keep the bounds.
     package private(set) var isIncomplete = false
 
-    /// The number of chains of one digest that a look-up examines.
-    private static let candidatesMax = 64
+    /// The number of chains of one body that a look-up examines.
+    static let candidatesMax = 64
+    /// The bytes of texts that each version may have on average.
+    private static let textBytes = 256
 
     package init(countMax: Int = 1 << 17) {
         self.countMax = max(countMax, 1)
+        bytesMax = self.countMax * (RecencyMap<SharedName, Listing>.overheadBytes + Self.textBytes)
     }
+
+    /// The number of known versions.
+    package var count: Int { listings.count }
 
     // MARK: Changes
 
     /// Notes an announcement; returns true if the version was not known.
     @discardableResult
     package mutating func insert(_ news: SharedNews, now: Int) -> Bool {
-        lastNumber += 1
-        let number = lastNumber
-        queue.append((news.name, number))
-        defer { keepBound() }
-        let isKnown =
-            update(news.name) {
+        // A known version becomes the one that was announced last.
+        if listings.value(news.name) != nil {
+            let _: Void? = listings.update(news.name) {
                 $0.announcedAt = UInt32(clamping: now)
-                $0.number = number
                 if !news.isProvisional { $0.isProvisional = false }
-            } != nil
-        guard !isKnown else { return false }
+            }
+            return false
+        }
         let known = news.chain.map { chain(of: $0, named: news.name.chain ?? $0.name) }
+        let name = known.map { SharedName(chain: $0.name, digest: news.name.digest) } ?? news.name
         let listing = Listing(
-            chain: known?.chain, chainName: known?.name, rank: news.rank, bytes: UInt32(clamping: news.bytes),
-            isProvisional: news.isProvisional,
-            announcedAt: UInt32(clamping: now), number: number)
-        count += 1
-        if first[news.name.digest] == nil {
-            first[news.name.digest] = listing
-        } else {
-            others[news.name.digest, default: []].append(listing)
+            chain: known?.chain, rank: news.rank, bytes: UInt32(clamping: news.bytes),
+            isProvisional: news.isProvisional, announcedAt: UInt32(clamping: now))
+        _ = listings.insert(listing, bytes: news.chain?.textBytes ?? 0, for: name)
+        link(name)
+        while count > countMax || listings.bytes > bytesMax, let oldest = listings.oldest {
+            remove(oldest)
+            isIncomplete = true
         }
         return true
     }
@@ -82,15 +82,8 @@ package struct SharedIndex: Sendable {
     /// Forgets a version; returns false if it was not known.
     @discardableResult
     package mutating func remove(_ name: SharedName) -> Bool {
-        guard let listing = listing(name) else { return false }
-        var rest = others.removeValue(forKey: name.digest) ?? []
-        if first[name.digest]?.number == listing.number {
-            first[name.digest] = rest.isEmpty ? nil : rest.removeFirst()
-        } else {
-            rest.removeAll { $0.number == listing.number }
-        }
-        if !rest.isEmpty { others[name.digest] = rest }
-        count -= 1
+        guard let listing = listings.remove(name) else { return false }
+        unlink(name)
         if let chain = listing.chain?.key {
             chains[chain]?.count -= 1
             if chains[chain]?.count == 0 { chains[chain] = nil }
@@ -98,14 +91,24 @@ package struct SharedIndex: Sendable {
         return true
     }
 
+    /// Forgets all sealed versions, or all public ones; linear in their number.
+    package mutating func removeAll(isSealed: Bool) {
+        for name in listings.keys.filter({ $0.isSealed == isSealed }) { remove(name) }
+        if count == 0 { isIncomplete = false }
+    }
+
+    /// Notes that announcements of versions that may still be there were lost before they were read.
+    package mutating func noteLoss() { isIncomplete = true }
+
     /// Adds what another node says about the holders of a version; returns false if it is not known.
     @discardableResult
     package mutating func add(_ demand: SharedDemand) -> Bool {
-        update(demand.name) {
+        let known: Void? = listings.update(demand.name) {
             let sum = Int64($0.holders) + Int64(demand.change)
             $0.holders = Int32(clamping: max(sum, 0))
             $0.contact = max($0.contact, demand.contact)
-        } != nil
+        }
+        return known != nil
     }
 
     private mutating func chain(of key: ChainKey, named name: String) -> Known {
@@ -118,49 +121,52 @@ package struct SharedIndex: Sendable {
         return known
     }
 
-    private mutating func keepBound() {
-        while count > countMax, queueStart < queue.count {
-            let oldest = queue[queueStart]
-            queueStart += 1
-            if listing(oldest.name)?.number == oldest.number {
-                remove(oldest.name)
-                isIncomplete = true
-            }
+    // MARK: The chains of a body
+
+    private mutating func link(_ name: SharedName) {
+        guard let chain = name.chain else { return }
+        let body = SharedName(chain: nil, digest: name.digest)
+        if first[body] == nil { first[body] = chain } else { others[body, default: []].insert(chain) }
+    }
+
+    private mutating func unlink(_ name: SharedName) {
+        guard let chain = name.chain else { return }
+        let body = SharedName(chain: nil, digest: name.digest)
+        if first[body] == chain {
+            first[body] = others[body]?.popFirst()
+        } else {
+            others[body]?.remove(chain)
         }
-        guard queue.count > 2 * countMax + 64 || queueStart > countMax else { return }
-        // Each version has one entry that counts, so the rest can go.
-        queue = queue[queueStart...].filter { listing($0.name)?.number == $0.number }
-        queueStart = 0
+        if others[body]?.isEmpty == true { others[body] = nil }
     }
 
     // MARK: Look-ups
 
-    package func contains(_ name: SharedName) -> Bool { listing(name) != nil }
-
-    /// Returns the name of a public version with this digest in a chain of the authority whose `match` covers the URL.
-    package func find(_ digest: Digest, authority: String, url: PathAndQuery) -> SharedName? {
-        guard let listing = first[digest] else { return nil }
-        // Nodes choose the patterns, and clients the URL.
-        var budget = MatchBudget()
-        let rest = others.isEmpty ? [] : others[digest] ?? []
-        for listing in [listing] + rest.prefix(Self.candidatesMax) {
-            guard let chain = listing.chain, chain.key.authority == authority,
-                chain.covers(url, within: &budget)
-            else { continue }
-            return SharedName(chain: listing.chainName, digest: digest)
-        }
-        return nil
-    }
+    package func contains(_ name: SharedName) -> Bool { listings.contains(name) }
 
     /// Returns true if a body is known as a version of a public chain.
     package func contains(_ digest: Digest, in chain: ChainKey) -> Bool {
-        guard let listing = first[digest] else { return false }
-        return listing.chain?.key == chain || others[digest]?.contains { $0.chain?.key == chain } == true
+        chains[chain].map { contains(SharedName(chain: $0.name, digest: digest)) } ?? false
+    }
+
+    /// Returns the chains of an authority that have a public version with this digest, as far as they are examined.
+    package func candidates(_ digest: Digest, authority: String) -> SharedCandidates {
+        let body = SharedName(chain: nil, digest: digest)
+        guard let name = first[body] else { return SharedCandidates(digest: digest) }
+        let rest = others.isEmpty ? [] : others[body] ?? []
+        var candidates = SharedCandidates(digest: digest, isCut: rest.count > Self.candidatesMax)
+        for name in [name] + rest.prefix(Self.candidatesMax) {
+            guard let chain = listings.peek(SharedName(chain: name, digest: digest))?.chain,
+                chain.key.authority == authority
+            else { continue }
+            candidates.chains.append((chain, name))
+        }
+        return candidates
     }
 
     /// Returns the announcement of a version.
     package func news(of name: SharedName) -> SharedNews? {
-        listing(name).map {
+        listings.peek(name).map {
             var news = SharedNews(name: name, chain: $0.chain?.key, rank: $0.rank, bytes: Int($0.bytes))
             news.isProvisional = $0.isProvisional
             return news
@@ -170,7 +176,8 @@ package struct SharedIndex: Sendable {
     /// Returns the announcements of versions that must be renewed: those that are provisional or older than `second`.
     package func due(_ names: [SharedName], before second: Int) -> [SharedNews] {
         names.compactMap { name in
-            guard let listing = listing(name), listing.isProvisional || Int(listing.announcedAt) < second,
+            guard let listing = listings.peek(name),
+                listing.isProvisional || Int(listing.announcedAt) < second,
                 var news = news(of: name)
             else { return nil }
             news.isProvisional = false
@@ -179,28 +186,28 @@ package struct SharedIndex: Sendable {
     }
 
     /// Returns the number of holders that other nodes have told of.
-    package func holders(of name: SharedName) -> Int { Int(listing(name)?.holders ?? 0) }
+    package func holders(of name: SharedName) -> Int { Int(listings.peek(name)?.holders ?? 0) }
+}
 
-    /// Returns the time of the last announcement, in seconds since 1970.
-    package func announcedAt(_ name: SharedName) -> Int? { listing(name).map { Int($0.announcedAt) } }
+/// The announced chains that have one body, as they were at a look-up.
+package struct SharedCandidates: Sendable {
+    fileprivate let digest: Digest
+    fileprivate var chains: [(chain: Chain, name: String)] = []
+    /// True if there are more chains than were examined.
+    package let isCut: Bool
 
-    private func listing(_ name: SharedName) -> Listing? {
-        guard let listing = first[name.digest] else { return nil }
-        if listing.chainName == name.chain { return listing }
-        return others[name.digest]?.first { $0.chainName == name.chain }
+    fileprivate init(digest: Digest, isCut: Bool = false) {
+        self.digest = digest
+        self.isCut = isCut
     }
 
-    private mutating func update(_ name: SharedName, _ change: (inout Listing) -> Void) -> Void? {
-        guard var listing = first[name.digest] else { return nil }
-        if listing.chainName == name.chain {
-            change(&listing)
-            first[name.digest] = listing
-            return ()
-        }
-        guard var all = others[name.digest], let place = all.firstIndex(where: { $0.chainName == name.chain })
-        else { return nil }
-        change(&all[place])
-        others[name.digest] = all
-        return ()
+    /// Returns the name of the version in the first chain whose `match` covers the URL.
+    ///
+    /// The first use of a chain compiles its pattern: never call it while holding a lock.
+    package func first(covering url: PathAndQuery) -> SharedName? {
+        // Nodes choose the patterns, and clients the URL.
+        var budget = MatchBudget()
+        return chains.first { $0.chain.covers(url, within: &budget) }
+            .map { SharedName(chain: $0.name, digest: digest) }
     }
 }

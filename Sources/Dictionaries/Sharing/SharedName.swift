@@ -33,6 +33,12 @@ package struct SharedName: Hashable, Sendable {
 
     package var isSealed: Bool { chain == nil }
 
+    /// Hashes all bytes: whoever writes to the shared store or names a dictionary chooses them.
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(chain)
+        digest.hashAll(into: &hasher)
+    }
+
     /// Reads the name in a key of the shared store; nil if it is not the key of a version, or that of a further part.
     package init?(key: String) {
         let words = key.split(separator: ":", omittingEmptySubsequences: false)

@@ -110,11 +110,9 @@ extension SharedMemory {
 
     /// Writes a version again that another node misses, if this node has it.
     private func heedLost(_ name: SharedName) {
-        let news = state.withLock { state -> SharedNews? in
-            defer { state.index.remove(name) }
-            return state.index.news(of: name)
-        }
-        guard let version = version(name, chain: news?.chain) else { return }
+        let version = version(name)
+        _ = state.withLock { $0.index.remove(name) }
+        guard let version else { return }
         let pause = DispatchTimeInterval.milliseconds(.random(in: 0...500))
         work.asyncAfter(deadline: .now() + pause) { [weak self] in self?.publish(stored: version) }
     }
@@ -128,7 +126,7 @@ extension SharedMemory {
 
     /// Forgets a version that another node has removed from the shared store, unless somebody holds it after all.
     private func heedSuperseded(_ name: SharedName) {
-        if let version = version(name, chain: nil), version.holders > 0 {
+        if let version = version(name), version.holders > 0 {
             heedLost(name)
         } else {
             _ = state.withLock { $0.index.remove(name) }
@@ -136,8 +134,10 @@ extension SharedMemory {
     }
 
     /// Returns this node's version of a name.
-    private func version(_ name: SharedName, chain: ChainKey?) -> Dictionaries.Version? {
-        guard name.isSealed else { return store.version(name, chain: chain) }
+    private func version(_ name: SharedName) -> Dictionaries.Version? {
+        guard name.isSealed else {
+            return store.version(name, chain: state.withLock { $0.index.news(of: name)?.chain })
+        }
         let row = state.withLock { $0.sealedRows.row(name) }
         return row.flatMap { store.version(row: $0) }.flatMap {
             store.name(of: $0, commonKeys) == name ? $0 : nil
@@ -231,7 +231,7 @@ extension SharedMemory {
             demands.filter { $0.change > 0 && !state.index.contains($0.name) }
         }
         for demand in unknown.prefix(Self.repeatedBatch) {
-            if let version = version(demand.name, chain: nil) { publish(stored: version) }
+            if let version = version(demand.name) { publish(stored: version) }
         }
     }
 
@@ -242,7 +242,7 @@ extension SharedMemory {
             return superseded.takeDue(now: now, max: Self.demandBatch)
         }
         let gone = due.filter { name in
-            version(name, chain: nil).map { $0.holders == 0 }
+            version(name).map { $0.holders == 0 }
                 ?? state.withLock { $0.index.holders(of: name) <= 0 }
         }
         let keys = gone.flatMap { name in

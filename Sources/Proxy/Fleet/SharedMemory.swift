@@ -71,15 +71,16 @@ final class SharedMemory: Sendable {
 
     /// Returns the name of a public version that other nodes may have, if it is worth a question.
     ///
-    /// As long as not all announcements are known, that is also the version of `ownChain`.
+    /// As long as not all announcements are known, and where more chains have the body than are examined, that is also the
+    /// version of `ownChain`.
     func find(
         _ digest: Digest, authority: String, url: PathAndQuery, ownChain: @autoclosure () -> ChainKey?
     ) -> SharedName? {
-        let (found, isComplete) = state.withLock { state in
-            (state.index.find(digest, authority: authority, url: url), state.isComplete)
+        let (candidates, isComplete) = state.withLock { state in
+            (state.index.candidates(digest, authority: authority), state.isComplete)
         }
-        if let found { return found }
-        guard !isComplete, let chain = ownChain() else {
+        if let found = candidates.first(covering: url) { return found }
+        guard !isComplete || candidates.isCut, let chain = ownChain() else {
             counters.withLock { $0.count(.unannounced) }
             return nil
         }

@@ -197,7 +197,9 @@ final class SimulatedFleet {
             node.store.advertised(local, now: now)
             return local
         }
-        guard isRedisUp, let name = node.index.find(digest, authority: chain.authority, url: url) else {
+        guard isRedisUp,
+            let name = node.index.candidates(digest, authority: chain.authority).first(covering: url)
+        else {
             return nil
         }
         let isLate = clients.happens(percent: Self.latePercent)

@@ -57,6 +57,8 @@ package struct ChainKey: Hashable, Sendable {
 
     /// The bytes of its texts, including the compiled `match`.
     var nameBytes: Int { authority.utf8.count + 2 * match.utf8.count }
+    /// The same, with `match-dest`.
+    var textBytes: Int { matchDest.reduce(nameBytes) { $0 + $1.utf8.count } }
 
     package func hash(into hasher: inout Hasher) { hasher.combine(hash) }
 }
