@@ -184,6 +184,21 @@ struct DecisionTests {
             #expect(found[0].entries.first?.fields.first?.value == [0x76])
         }
         #expect(StreamReply.read(.null)?.isEmpty == true)
+    @Test(arguments: [Int64.max, .min, -1]) func `numbers to which no server counts do not trap`(added: Int64)
+        throws
+    {
+        var progress = StreamProgress()
+        for length in [Int64.min, 5, .max] {
+            let facts = try Self.facts(length: length, added: added, last: 5)
+            _ = progress.adopt(facts)
+            progress.restart(facts)
+            progress.pass((1...5).map { Self.entry($0) })
+            progress.pass((6...9).map { Self.entry($0) })
+            _ = progress.adopt(facts)
+        }
+        #expect(progress.last == RedisStreamID(milliseconds: 9, sequence: 0))
+    }
+
         #expect(StreamReply.read(.integer(1)) == nil)
     }
 }

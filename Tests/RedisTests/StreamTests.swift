@@ -81,6 +81,45 @@ struct StreamTests {
         try waitUntil("the new entry: \(test.values)") { test.values.last == "five" }
     }
 
+    @Test func `a stream whose last entry was deleted is read to its end`() throws {
+        let server = try RedisServer()
+        try server.command("XADD", "news", "1-1", "v", "one")
+        try server.command("XADD", "news", "2-1", "v", "two")
+        try server.command("XDEL", "news", "2-1")
+        let test = try TestClient(server)
+        test.follow("news")
+        try waitUntil("the end: \(test.seen)", seconds: 60) { test.seen.contains(.caughtUp) }
+        #expect(test.values == ["one"])
+    }
+
+    @Test func `entries that are too large together are read a few at a time`() throws {
+        let server = try RedisServer()
+        try server.command(
+            "EVAL",
+            """
+            for i = 1, 40 do redis.call('XADD', KEYS[1], i .. '-1', 'v', string.rep('x', 1000000)) end return 1
+            """, "1", "news")
+        let test = try TestClient(server)
+        test.follow("news")
+        try waitUntil("the end", seconds: 60) { test.seen.contains(.caughtUp) }
+        #expect(test.values.map(\.utf8.count) == Array(repeating: 1_000_000, count: 40))
+    }
+
+    @Test func `a server whose streams cannot be read does not seem to come and go`() throws {
+        let server = try RedisServer()
+        try server.command("XADD", "news", "*", "v", "one")
+        try server.command("ACL", "SETUSER", "dictum", "on", ">pw", "~*", "+@all", "-xread")
+        var settings = RedisSettings(address: .unix(path: server.socket))
+        (settings.user, settings.password) = ("dictum", "pw")
+        let test = try TestClient(settings)
+        test.follow("news")
+        try test.waitForReport("FLEET.md")
+        // Two connections for commands, and the others for the stream.
+        try waitUntil("the stream is tried again", seconds: 60) { test.client.counts.connections >= 6 }
+        #expect(test.reports.count { $0.contains("not available") } == 1, "\(test.reports)")
+        #expect(!test.reports.contains { $0.contains("available again") })
+    }
+
     @Test func `a restart with an old snapshot is noticed`() throws {
         let server = try RedisServer()
         let test = try TestClient(server)

@@ -46,11 +46,25 @@ package struct SharedNews: Sendable, Equatable {
 
     // MARK: Batches
 
-    /// Returns a batch as the value of an entry's field.
-    package static func batch(_ news: [SharedNews]) -> [UInt8] {
-        var bytes: [UInt8] = []
-        for one in news { NumberedFields.append(part: one.fields, to: &bytes) }
-        return bytes
+    /// The greatest length of the value of an entry's field: clients choose paths, and the stream keeps many entries.
+    package static let batchBytesMax = 2_048
+
+    /// True if an entry has room for the announcement; versions with longer names stay on their node.
+    package var fits: Bool { Self.batches([self]).count == 1 }
+
+    /// Returns announcements as values of entries' fields, without those that fit in none.
+    package static func batches(_ news: [SharedNews]) -> [[UInt8]] {
+        var batches: [[UInt8]] = []
+        for one in news {
+            var bytes: [UInt8] = []
+            NumberedFields.append(part: one.fields, to: &bytes)
+            if let last = batches.last, last.count + bytes.count <= batchBytesMax {
+                batches[batches.count - 1] += bytes
+            } else if bytes.count <= batchBytesMax {
+                batches.append(bytes)
+            }
+        }
+        return batches
     }
 
     /// Reads a batch; skips what it does not understand.
@@ -61,6 +75,9 @@ package struct SharedNews: Sendable, Equatable {
         }
         return news
     }
+
+    /// The number of names that a batch has room for.
+    package static let namesMax = batchBytesMax / (SharedName.bytesMax + 1)
 
     /// Returns names as the value of an entry's field.
     package static func batch(names: [SharedName]) -> [UInt8] {

@@ -254,7 +254,10 @@ extension SharedMemory {
             for name in gone { state.index.remove(name) }
         }
         try? client.send([.delete(keys.map { Array($0.utf8) })], .background) { [self] _ in
-            announce(gone, as: SharedNews.Entry.superseded)
+            for start in stride(from: 0, to: gone.count, by: SharedNews.namesMax) {
+                let some = gone[start..<min(start + SharedNews.namesMax, gone.count)]
+                announce(Array(some), as: SharedNews.Entry.superseded)
+            }
         }
     }
 

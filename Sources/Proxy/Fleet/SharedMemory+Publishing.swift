@@ -107,7 +107,7 @@ extension SharedMemory {
         }
     }
 
-    /// Returns the commands for a version; nil if another node has written it.
+    /// Returns the commands for a version; nil if another node has written it, or if it cannot be shared.
     private func writing(_ version: SharableVersion) -> Writing? {
         guard let name = version.name(commonKeys), let key = names.key(of: name) else { return nil }
         note(version.version, as: name)
@@ -116,9 +116,9 @@ extension SharedMemory {
             return nil
         }
         let record = version.record
-        guard let values = record.values(named: name, keys: commonKeys) else { return nil }
         var news = SharedNews(of: record, named: name)
         news.isProvisional = version.isProvisional
+        guard news.fits, let values = record.values(named: name, keys: commonKeys) else { return nil }
         let life = news.isProvisional ? Self.provisionalSeconds : Self.lifeSeconds
         let keys = [key] + names.partKeys(of: key, parts: values.count)
         // The first value goes last, so that it never promises parts that are not there yet.
@@ -166,8 +166,11 @@ extension SharedMemory {
         for isSealed in [false, true] {
             let some = news.filter { $0.name.isSealed == isSealed }
             guard !some.isEmpty, let stream = isSealed ? names.sealedNews : names.news else { continue }
-            let entry = [(name: SharedNews.Entry.versions, value: SharedNews.batch(some))]
-            commands.append(.append(to: Array(stream.utf8), entry, lengthMax: Self.newsMax))
+            commands += SharedNews.batches(some).map { batch in
+                .append(
+                    to: Array(stream.utf8), [(name: SharedNews.Entry.versions, value: batch)],
+                    lengthMax: Self.newsMax)
+            }
         }
         guard !commands.isEmpty else { return }
         try? client.send(commands, .background) { _ in }

@@ -10,8 +10,8 @@ final class StreamFollower: RedisLaneOwner {
 
     /// The time for which the server keeps a read that has nothing to return; then the streams are looked at.
     private static let blockMilliseconds: Int64 = 5_000
-    /// The number of entries per stream and read.
-    private static let pageCount = 512
+    /// The number of entries per stream and read, which mostly have some hundred bytes, and up to 56 KB.
+    private static let pageMax = 256
 
     private let streams: [[UInt8]]
     private let onEvent: @Sendable (RedisStreamEvent) -> Void
@@ -25,6 +25,10 @@ final class StreamFollower: RedisLaneOwner {
     private var owesCaughtUp = true
     private var wasReady = false
     private var isInterrupted = false
+    /// The number of entries of the next read: fewer after one that failed, perhaps because they are too large together.
+    private var page = pageMax
+    private var isReading = false
+    private var isReported = false
 
     init(
         _ streams: [[UInt8]], client: RedisClient, core: EventLoop.Core,
@@ -44,8 +48,8 @@ final class StreamFollower: RedisLaneOwner {
     // MARK: The lane
 
     func laneChanged(_ lane: RedisLane) {
-        client.laneChanged(lane)
         guard lane.isReady else { return }
+        isReported = false
         if isInterrupted {
             isInterrupted = false
             owesCaughtUp = true
@@ -57,6 +61,8 @@ final class StreamFollower: RedisLaneOwner {
 
     func laneFailed(_ lane: RedisLane, _ cause: String) {
         client.laneFailed(lane, cause)
+        if isReading { page = max(page / 8, 1) }
+        isReading = false
         guard wasReady, !isInterrupted else { return }
         isInterrupted = true
         onEvent(.interrupted)
@@ -94,6 +100,9 @@ final class StreamFollower: RedisLaneOwner {
 
     private func tellCaughtUp() {
         guard owesCaughtUp, progress.allSatisfy(\.hasCaughtUp) else { return }
+        // Only now: a server whose streams cannot be read would seem to come and go.
+        if !isReported { client.laneChanged(lane) }
+        isReported = true
         owesCaughtUp = false
         onEvent(.caughtUp)
     }
@@ -101,13 +110,17 @@ final class StreamFollower: RedisLaneOwner {
     // MARK: Reading
 
     private func read() {
-        let options = ["COUNT", "\(Self.pageCount)", "BLOCK", "\(Self.blockMilliseconds)", "STREAMS"]
+        isReading = true
+        let options = ["COUNT", "\(page)", "BLOCK", "\(Self.blockMilliseconds)", "STREAMS"]
         let arguments =
             options.map { Array($0.utf8) } + streams + progress.map { Array($0.last.text.utf8) }
         ask([RedisCommand("XREAD", arguments)], within: Self.terms.silenceMax) { [unowned self] replies in
             guard let reply = replies.first, let found = StreamReply.read(reply) else {
                 return refuse(replies.first ?? .null)
             }
+            isReading = false
+            page = min(2 * page, Self.pageMax)
+            if found.isEmpty { for index in progress.indices { progress[index].noteEnd() } }
             for (name, entries) in found where !entries.isEmpty {
                 guard let index = streams.firstIndex(of: name) else { continue }
                 progress[index].pass(entries)

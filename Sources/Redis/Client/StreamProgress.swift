@@ -15,15 +15,20 @@ struct StreamProgress: Sendable {
     mutating func pass(_ entries: [RedisStreamEntry]) {
         guard let end = entries.last else { return }
         last = end.id
-        added = added.map { $0 + Int64(entries.count) }
+        added = added.map { $0 &+ Int64(entries.count) }
     }
+
+    /// Notes that no entry is left, as where the last one was deleted.
+    mutating func noteEnd() { goal = min(goal, last) }
 
     enum Continuity { case unbroken, broken }
 
     /// Begins again with the first entry.
+    ///
+    /// The numbers are the server's, and may be any.
     mutating func restart(_ facts: StreamFacts) {
         last = .zero
-        added = facts.added - facts.length
+        added = facts.added &- facts.length
         goal = facts.lastID
     }
 
@@ -37,7 +42,7 @@ struct StreamProgress: Sendable {
             return .unbroken
         }
         goal = max(goal, facts.lastID)
-        let isTrimmed = facts.added - facts.length > added
+        let isTrimmed = facts.added &- facts.length > added
         let isAnew = facts.added < added || facts.lastID < last
         return isTrimmed || isAnew ? .broken : .unbroken
     }

@@ -6,8 +6,6 @@ import Testing
 
 /// The versions that other nodes have announced, and the questions about them.
 @Suite struct SharedIndexTests {
-    private let url = PathAndQuery(path: "/feed")
-
     private func news(_ number: Int, _ chain: ChainKey = feedChain) -> SharedNews {
         let digest = sampleBody(number, count: 8).digest
         return SharedNews(
@@ -21,10 +19,10 @@ import Testing
         let sealed = SharedNews(
             name: SharedName(chain: nil, digest: sampleBody(3).digest), chain: nil, rank: 9, bytes: 77)
         let all = [news(1), news(2, chain), sealed]
-        #expect(SharedNews.read(SharedNews.batch(all)) == all)
-        #expect(
-            SharedNews.read([3, 200, 1, 0] + SharedNews.batch(all)) == all, "an announcement of the future")
-        #expect(SharedNews.read(SharedNews.batch(all) + [250]) == all, "a truncated one")
+        let batch = SharedNews.batches(all)[0]
+        #expect(SharedNews.read(batch) == all)
+        #expect(SharedNews.read([3, 200, 1, 0] + batch) == all, "an announcement of the future")
+        #expect(SharedNews.read(batch + [250]) == all, "a truncated one")
         let names = all.map(\.name)
         #expect(SharedNews.readNames(SharedNews.batch(names: names)) == names)
     }
@@ -65,12 +63,16 @@ import Testing
         let outcome2 = index.insert(news(1), now: 101)
         #expect(!outcome2, "known")
         let digest = news(1).name.digest
-        #expect(index.find(digest, authority: "api.example", url: url) == news(1).name)
-        #expect(index.find(digest, authority: "other.example", url: url) == nil)
-        #expect(index.find(digest, authority: "api.example", url: PathAndQuery(path: "/other")) == nil)
-        #expect(index.find(news(2).name.digest, authority: "api.example", url: url) == nil)
+        func find(_ digest: Digest, authority: String = "api.example", path: String = "/feed") -> SharedName?
+        {
+            index.candidates(digest, authority: authority).first(covering: PathAndQuery(path: path))
+        }
+        #expect(find(digest) == news(1).name)
+        #expect(find(digest, authority: "other.example") == nil)
+        #expect(find(digest, path: "/other") == nil)
+        #expect(find(news(2).name.digest) == nil)
         #expect(index.contains(digest, in: feedChain))
-        #expect(index.announcedAt(news(1).name) == 101)
+        #expect(index.due([news(1).name], before: 101).isEmpty, "announced again")
         #expect(index.news(of: news(1).name) == news(1))
     }
 
@@ -81,9 +83,8 @@ import Testing
         #expect(index.count == 3)
         for chain in chains {
             #expect(
-                index.find(
-                    news(1).name.digest, authority: "api.example", url: PathAndQuery(path: chain.match))
-                    == news(1, chain).name)
+                index.candidates(news(1).name.digest, authority: "api.example")
+                    .first(covering: PathAndQuery(path: chain.match)) == news(1, chain).name)
         }
         for (place, chain) in chains.enumerated() {
             let outcome3 = index.remove(news(1, chain).name)
@@ -95,6 +96,67 @@ import Testing
             }
         }
         #expect(index.count == 0)
+    }
+
+    /// One page for every path: without care each step would examine all of them.
+    @Test(.timeLimit(.minutes(1))) func `a body of very many chains costs as little as any other`() {
+        var index = SharedIndex(countMax: 20_000)
+        let chains = (0..<60_000).map { ChainKey(authority: "api.example", match: "/\($0)") }
+        for chain in chains {
+            index.insert(news(1, chain), now: 1)
+            index.insert(news(1, chain), now: 2)
+            index.add(SharedDemand(name: news(1, chain).name, change: 1, contact: 0))
+        }
+        #expect(index.count == 20_000)
+        let digest = news(1).name.digest
+        #expect(index.candidates(digest, authority: "api.example").isCut)
+        for (place, chain) in chains.enumerated() {
+            #expect(index.contains(digest, in: chain) == (place >= 40_000))
+        }
+        for chain in chains { index.remove(news(1, chain).name) }
+        #expect(index.count == 0)
+        #expect(!index.candidates(digest, authority: "api.example").isCut)
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `digests that somebody has made up to collide cost as little`() throws
+    {
+        var index = SharedIndex()
+        for number in 0..<60_000 {
+            let bytes = Array(repeating: UInt8(7), count: 24) + BigEndian.bytes(UInt64(number))
+            let name = SharedName(publicChain: feedChain, digest: try #require(Digest(bytes: bytes)))
+            index.insert(SharedNews(name: name, chain: feedChain, rank: 1, bytes: 8), now: 1)
+            index.insert(
+                SharedNews(name: SharedName(chain: nil, digest: name.digest), chain: nil, rank: 1, bytes: 8),
+                now: 1)
+        }
+        #expect(index.count == 120_000)
+    }
+
+    @Test func `long names take the place of more versions than short ones`() {
+        var index = SharedIndex(countMax: 100)
+        let name = String(repeating: "a", count: 4_000)
+        for number in 0..<100 {
+            index.insert(news(1, ChainKey(authority: "api.example", match: "/\(number)\(name)")), now: 1)
+        }
+        #expect(1...20 ~= index.count && index.isIncomplete)
+        for number in 0..<100 { index.insert(news(number), now: 2) }
+        #expect(index.count == 100)
+        let twins = (0..<1_000).map { _ in name }
+        let wide = ChainKey(authority: "api.example", match: "/", matchDest: twins)
+        index.insert(news(1, wide), now: 3)
+        #expect(index.count <= 1)
+    }
+
+    @Test func `public and sealed versions are forgotten apart`() {
+        var index = SharedIndex(countMax: 2)
+        let sealed = SharedNews(
+            name: SharedName(chain: nil, digest: sampleBody(3).digest), chain: nil, rank: 9, bytes: 77)
+        for one in [news(0), news(1), sealed] { index.insert(one, now: 1) }
+        #expect(index.isIncomplete)
+        index.removeAll(isSealed: false)
+        #expect(index.count == 1 && index.contains(sealed.name) && index.isIncomplete)
+        index.removeAll(isSealed: true)
+        #expect(index.count == 0 && !index.isIncomplete)
     }
 
     @Test func `beyond its bound the index forgets what was announced longest ago`() {
@@ -131,7 +193,7 @@ import Testing
         var index = SharedIndex()
         var provisional = news(1)
         provisional.isProvisional = true
-        #expect(SharedNews.read(SharedNews.batch([provisional])) == [provisional])
+        #expect(SharedNews.batches([provisional]).map(SharedNews.read) == [[provisional]])
         index.insert(provisional, now: 100)
         index.insert(news(2), now: 100)
         let names = [news(1).name, news(2).name, news(3).name]

@@ -145,7 +145,7 @@ import Testing
             }
             let read = try #require(SharedRecord(try content(record, name, keys), named: name, keys: keys))
             #expect(read.body.bytes == whole.bytes && read.chain == chain)
-            let news = SharedNews.batch([SharedNews(of: record, named: name)])
+            let news = SharedNews.batches([SharedNews(of: record, named: name)])[0]
             #expect(!String(decoding: news, as: UTF8.self).contains("inbox"))
         }
     }
