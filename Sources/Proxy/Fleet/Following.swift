@@ -11,6 +11,9 @@ struct Following: Sendable {
     /// The last entry about holders that was counted, so that none counts twice when a stream begins again.
     private var lastDemand: RedisStreamID?
     private var hasOtherKey = false
+    /// What was read of each stream of announcements until its end was reached for the first time.
+    private var news: [Int: (count: Int, firstSecond: Int)] = [:]
+    private var isReadingFormerNews = true
 
     private static let chainsMax = 1024
 
@@ -74,6 +77,35 @@ struct Following: Sendable {
             last = name
         }
     }
+
+    // MARK: Announcements
+
+    /// Notes announcements of a stream.
+    mutating func noteNews(_ entries: [RedisStreamEntry], of place: Int) {
+        guard isReadingFormerNews, let first = entries.first else { return }
+        let known = news[place] ?? (count: 0, firstSecond: Int(clamping: first.id.milliseconds / 1000))
+        news[place] = (known.count + entries.count, known.firstSecond)
+    }
+
+    /// Notes that a stream begins again.
+    mutating func restartNews(of place: Int) {
+        news[place] = nil
+        isReadingFormerNews = true
+    }
+
+    /// Notes the end of all streams; returns true if announcements that may still count were trimmed before this node could
+    /// read them.
+    ///
+    /// A full stream loses the oldest ones, and every version in demand is announced again within half of its life.
+    mutating func endFormerNews(now: Int) -> Bool {
+        guard isReadingFormerNews else { return false }
+        isReadingFormerNews = false
+        return news.values.contains {
+            $0.count >= SharedMemory.newsMax && $0.firstSecond > now - SharedMemory.lifeSeconds / 2
+        }
+    }
+
+    // MARK: Holders
 
     /// Returns the entries about holders that were not counted yet.
     mutating func takeNew(_ entries: [RedisStreamEntry]) -> [RedisStreamEntry] {

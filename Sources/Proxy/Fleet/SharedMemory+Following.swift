@@ -6,8 +6,8 @@ internal import Redis
 // MARK: - What other nodes announce
 
 extension SharedMemory {
-    private static let newsPlace = 0
-    private static let demandPlace = 1
+    static let newsPlace = 0
+    static let demandPlace = 1
     /// The number of entries about holders that the stream keeps, about.
     private static let demandMax = 250
     private static let tickSeconds = 10.0
@@ -45,29 +45,43 @@ extension SharedMemory {
         scheduleTick()
     }
 
-    private func heed(_ event: RedisStreamEvent) {
+    func heed(_ event: RedisStreamEvent) {
         switch event {
         case .entries(Self.demandPlace, let entries): heedDemand(entries)
-        case .entries(_, let entries):
+        case .entries(let place, let entries):
+            following.withLock { $0.noteNews(entries, of: place) }
             for entry in entries { heedNews(entry) }
         case .caughtUp:
-            state.withLock { $0.isComplete = !$0.index.isIncomplete }
+            let hasGap = following.withLock { $0.endFormerNews(now: SystemClock.unixSeconds) }
+            state.withLock { state in
+                if hasGap { state.index.noteLoss() }
+                state.hasCaughtUp = true
+            }
             repeatUnknown()
             tellNode()
         case .restarted(Self.demandPlace): break
-        case .restarted:
-            // All announcements that there are follow again.
-            state.withLock { state in
-                state.index = SharedIndex()
-                state.isComplete = false
-            }
-        case .interrupted: state.withLock { $0.isComplete = false }
+        case .restarted(let place): forgetNews(of: place)
+        case .interrupted: state.withLock { $0.hasCaughtUp = false }
         case .resumed: break
         }
     }
 
     private func heedNews(_ entry: RedisStreamEntry) {
         let now = SystemClock.unixSeconds
+    /// Forgets the announcements of one stream, which follow again as far as they are still there.
+    private func forgetNews(of place: Int) {
+        following.withLock { $0.restartNews(of: place) }
+        // Taken out, since requests wait for the lock.
+        var index = state.withLock { state in
+            state.hasCaughtUp = false
+            var empty = SharedIndex()
+            swap(&empty, &state.index)
+            return empty
+        }
+        index.removeAll(isSealed: place != Self.newsPlace)
+        state.withLock { [index] in $0.index = index }
+    }
+
         // An announcement is as old as its entry.
         let announcedAt = min(Int(clamping: entry.id.milliseconds / 1000), now)
         for (name, value) in entry.fields {

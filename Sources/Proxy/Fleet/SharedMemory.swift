@@ -18,8 +18,10 @@ final class SharedMemory: Sendable {
         var waiting: [SharedName: [Completion]] = [:]
         /// The rows of this node's sealed versions, whose names do not say where they are.
         var sealedRows = RowsByName()
-        /// True while every announcement in the shared store is known.
-        var isComplete = false
+        /// True while the announcements in the shared store have been read to their end.
+        var hasCaughtUp = false
+        /// True while every announcement is known.
+        var isComplete: Bool { hasCaughtUp && !index.isIncomplete }
     }
 
     /// Called with the version, on a queue of the memory or on the client's loop; nil if it could not be had in time.
