@@ -120,6 +120,13 @@ extension DictionaryStore {
         }
     }
 
+    /// Keeps changes for the next time, since the other nodes could not be told of them.
+    package func giveBack(_ demand: SharedDemand, of version: Version) {
+        memory.state.withLock {
+            $0.demandLog?.record(version.id, holders: demand.change, contact: Int(demand.contact))
+        }
+    }
+
     /// Adds what another node says about the holders of a version.
     package func add(_ demand: SharedDemand, to version: Version) {
         let now = memory.now

@@ -108,7 +108,7 @@ package struct SharedKeys: Sendable, Equatable {
 
     /// Returns the key of a version and those of all parts that it may have, by the length of its body.
     package func keys(of key: String, bodyBytes: Int) -> [String] {
-        [key] + partKeys(of: key, parts: 1 + bodyBytes / SharedValue.bytesMax)
+        [key] + partKeys(of: key, parts: 1 + (bodyBytes + Self.factBytesMax) / SharedValue.bytesMax)
     }
 
     /// Returns the keys of a version's further parts.
@@ -119,6 +119,9 @@ package struct SharedKeys: Sendable, Equatable {
 
 extension StoreKeys {
     /// The tag by which nodes find out that they have the same key: eleven characters that reveal nothing about it.
+    /// More than a value has beside its body.
+    private static let factBytesMax = 100_000
+
     package var sharedTag: String { Base64.encodeURL(Array(sharing.code(of: Array("tag".utf8)).prefix(8))) }
 
     /// Returns the name of a version in the shared store.

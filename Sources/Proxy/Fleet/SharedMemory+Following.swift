@@ -11,8 +11,10 @@ extension SharedMemory {
     /// The number of entries about holders that the stream keeps, about.
     private static let demandMax = 250
     private static let tickSeconds = 10.0
-    /// The number of versions whose holders are told of at a time.
+    /// The number of versions whose holders one entry tells of.
     private static let demandBatch = 1000
+    /// The number of entries at a time: as many as tell of all changes that a store notes.
+    private static let demandBatches = 20
     /// The number of versions that are written again after the shared store has lost everything.
     private static let repeatedMax = 10_000
     private static let repeatedBatch = 50
@@ -66,8 +68,6 @@ extension SharedMemory {
         }
     }
 
-    private func heedNews(_ entry: RedisStreamEntry) {
-        let now = SystemClock.unixSeconds
     /// Forgets the announcements of one stream, which follow again as far as they are still there.
     private func forgetNews(of place: Int) {
         following.withLock { $0.restartNews(of: place) }
@@ -82,6 +82,8 @@ extension SharedMemory {
         state.withLock { [index] in $0.index = index }
     }
 
+    private func heedNews(_ entry: RedisStreamEntry) {
+        let now = SystemClock.unixSeconds
         // An announcement is as old as its entry.
         let announcedAt = min(Int(clamping: entry.id.milliseconds / 1000), now)
         for (name, value) in entry.fields {
@@ -194,9 +196,11 @@ extension SharedMemory {
             let sender = entry.fields.first { $0.name == SharedDemand.Entry.node }?.value ?? []
             guard !sender.starts(with: node) else { continue }
             heedNode(sender)
+            // The counts on disk have what was told before the start, at least by this node itself.
+            let isFormer = entry.id.milliseconds < UInt64(clamping: startedAt)
             for demand in entry.fields.flatMap(SharedDemand.read) {
-                if let version = version(demand.name, chain: nil) {
-                    store.add(demand, to: version)
+                if let version = version(demand.name) {
+                    if !isFormer { store.add(demand, to: version) }
                 } else {
                     state.withLock { _ = $0.index.add(demand) }
                 }
@@ -228,15 +232,28 @@ extension SharedMemory {
     }
 
     /// Tells the other nodes what has changed among the holders, and keeps what they hold in the shared store.
-    private func tick() {
-        guard client.isAvailable else { return }
-        let demands = store.takeDemand(max: Self.demandBatch, keys: commonKeys)
-        if !demands.isEmpty {
-            append(demand: SharedDemand.fields(of: demands))
-            renew(demands.map(\.name))
-            publishAgain(demands)
+    func tick() {
+        guard client.isAvailable, client.isBackgroundAvailable else { return }
+        var demands: [SharedDemand] = []
+        for _ in 0..<Self.demandBatches {
+            let some = store.takeDemand(max: Self.demandBatch, keys: commonKeys)
+            guard !some.isEmpty else { continue }
+            append(demand: SharedDemand.fields(of: some)) { [weak self] in self?.giveBack(some) }
+            renew(some.map(\.name))
+            demands += some
         }
+        publishAgain(demands)
         removeSuperseded(demands, now: SystemClock.unixSeconds)
+    }
+
+    /// Keeps the changes that nobody was told of for the next time.
+    private func giveBack(_ demands: [SharedDemand]) {
+        work.async { [weak self] in
+            guard let self else { return }
+            for demand in demands {
+                if let version = version(demand.name) { store.giveBack(demand, of: version) }
+            }
+        }
     }
 
     /// Writes the versions that have won holders and that no announcement names: they were superseded, and came back.
@@ -277,11 +294,25 @@ extension SharedMemory {
 
     private func tellNode() { append(demand: []) }
 
-    private func append(demand fields: [(name: [UInt8], value: [UInt8])]) {
+    /// Appends an entry about holders; calls `onFailure` if it is surely not there.
+    private func append(
+        demand fields: [(name: [UInt8], value: [UInt8])], onFailure: @escaping @Sendable () -> Void = {}
+    ) {
         let own = (name: SharedDemand.Entry.node, value: node + Array((commonKeys?.sharedTag ?? "").utf8))
-        try? client.send(
-            [.append(to: Array(names.demand.utf8), [own] + fields, lengthMax: Self.demandMax)], .background
-        ) { _ in }
+        let entry = RedisCommand.append(
+            to: Array(names.demand.utf8), [own] + fields, lengthMax: Self.demandMax)
+        do throws(RedisFailure) {
+            try client.send([entry], .background) { result in
+                switch result {
+                case .success(let replies): if replies.first?.error != nil { onFailure() }
+                // It mostly comes late.
+                case .failure(.timedOut): break
+                case .failure: onFailure()
+                }
+            }
+        } catch {
+            onFailure()
+        }
     }
 
     /// Renews the life of versions in demand, and their announcements, once half of it is over or if it is short.
@@ -289,12 +320,12 @@ extension SharedMemory {
         let due = SystemClock.unixSeconds - Self.lifeSeconds / 2
         let old = state.withLock { $0.index.due(wanted, before: due) }
         guard !old.isEmpty else { return }
-        let commands = old.compactMap { news in
-            names.key(of: news.name).map {
-                RedisCommand.expire(Array($0.utf8), seconds: Self.lifeSeconds)
-            }
+        let commands = old.flatMap { news in
+            let keys = names.key(of: news.name).map { names.keys(of: $0, bodyBytes: news.bytes) } ?? []
+            return keys.map { RedisCommand.expire(Array($0.utf8), seconds: Self.lifeSeconds) }
         }
-        try? client.send(commands, .background) { _ in }
+        // Whoever is told of a renewal renews nothing for days.
+        guard (try? client.send(commands, .background) { _ in }) != nil else { return }
         announce(old)
     }
 }

@@ -41,6 +41,8 @@ final class SharedMemory: Sendable {
     let work = DispatchQueue(label: "dictum.shared.work", qos: .utility)
     /// The name of this node, which changes at each start.
     let node: [UInt8]
+    /// The time of the start, in milliseconds since 1970.
+    let startedAt = SystemClock.unixMilliseconds
     /// The versions that wait to be written to the shared store.
     let publications = Guarded(Publications())
     let following: Guarded<Following>

@@ -196,4 +196,32 @@ import Testing
         #expect(open.partKeys(of: "k", parts: 1).isEmpty)
         #expect(open.partKeys(of: "k", parts: 3) == ["k:2", "k:3"])
     }
+
+    @Test(arguments: [1, 2, 3]) func `the keys of a body are those of all its parts`(parts: Int) throws {
+        let keys = SharedKeys(prefix: "shop", keys: nil)
+        for missing in [0, 1, 200, 1_000] {
+            let (record, name) = record(sampleBody(parts, count: parts * SharedValue.bytesMax - missing))
+            let values = try #require(record.values(named: name, keys: nil))
+            let all = keys.keys(of: "k", bodyBytes: record.body.count)
+            #expect(all.count >= values.count, "\(missing) bytes fewer")
+        }
+        #expect(keys.keys(of: "k", bodyBytes: 700_000) == ["k"])
+    }
+
+    @Test func `a fleet has no key of another one whose prefix begins with its own`() throws {
+        let keys = try PrivateStore.keys()
+        let name = SharedName(publicChain: feedChain, digest: text.digest)
+        let code = SharedName(chain: nil, digest: text.digest)
+        func all(_ prefix: String) -> [String] {
+            let shared = SharedKeys(prefix: prefix, keys: keys)
+            let versions = [name, code].compactMap(shared.key)
+            return versions + versions.map { $0 + ":2" } + [shared.news, shared.demand]
+                + [shared.sealedNews].compactMap(\.self)
+        }
+        let shop = SharedKeys(prefix: "shop", keys: nil)
+        #expect(all("shop").count == 7 && all("shop").allSatisfy(shop.has))
+        for other in ["shop:1", "shop:1:k2", "shops", "sho"] {
+            #expect(!all(other).contains(where: shop.has))
+        }
+    }
 }

@@ -200,6 +200,20 @@ import Testing
         #expect(version.lastContact == 5000, "no contact in the future")
     }
 
+    @Test func `changes that nobody could be told of are told later, and their sum never overflows`() throws {
+        _ = Reported(of: here)
+        let version = here.admit(sampleBody(1))
+        let taken = here.takeDemand(max: 10, keys: nil)
+        #expect(taken.map(\.change) == [1])
+        for demand in taken { here.giveBack(demand, of: version) }
+        here.giveBack(SharedDemand(name: taken[0].name, change: .max, contact: 7), of: version)
+        #expect(here.takeDemand(max: 10, keys: nil).map(\.change) == [.max])
+        for _ in 0..<2 {
+            here.giveBack(SharedDemand(name: taken[0].name, change: .min, contact: 0), of: version)
+        }
+        #expect(here.takeDemand(max: 10, keys: nil).map(\.change) == [.min])
+    }
+
     @Test func `a store that is not shared notes no changes`() {
         here.advertised(here.admit(sampleBody(1)), now: 1001)
         #expect(here.takeDemand(max: 10, keys: nil).isEmpty)

@@ -31,8 +31,11 @@ struct DemandLog: Sendable {
 
     mutating func record(_ row: Int64, holders: Int32 = 0, contact: Int = 0) {
         guard changes.count < Self.countMax || changes[row] != nil else { return }
-        changes[row, default: Change()].holders += holders
-        if contact > 0 { changes[row]?.contact = UInt32(clamping: contact) }
+        var change = changes[row] ?? Change()
+        // Without the others nobody takes the sum, for days.
+        change.holders = Int32(clamping: Int(change.holders) + Int(holders))
+        change.contact = max(change.contact, UInt32(clamping: contact))
+        changes[row] = change
     }
 
     /// Takes some of the changes.

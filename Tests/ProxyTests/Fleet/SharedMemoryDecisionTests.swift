@@ -1,0 +1,262 @@
+internal import Dispatch
+internal import Primitives
+internal import Redis
+internal import TestSupport
+internal import Testing
+
+@testable import Dictionaries
+@testable import Proxy
+
+/// What a node makes of the announcements of others, whoever wrote them; nothing is between it and the test.
+@Suite(.timeLimit(.minutes(20))) final class SharedMemoryDecisionTests {
+    private let memory: SharedMemory
+    private let chain = ChainKey(authority: "api.test", match: "/feed")
+
+    init() throws {
+        memory = try SharedMemory.ofTest(at: "/nowhere/redis")
+    }
+
+    deinit { memory.client.stop() }
+
+    private func news(_ number: Int, _ chain: ChainKey? = nil) -> SharedNews {
+        let digest = Body(Array("\(number)".utf8)).digest
+        let name = SharedName(publicChain: chain ?? self.chain, digest: digest)
+        return SharedNews(name: name, chain: chain ?? self.chain, rank: Int64(number), bytes: 8)
+    }
+
+    private func heed(_ news: [SharedNews], place: Int = SharedMemory.newsPlace) {
+        let entries = SharedNews.batches(news).map { RedisStreamEntry.now(SharedNews.Entry.versions, $0) }
+        memory.heed(.entries(stream: place, entries))
+    }
+
+    // MARK: Announcements
+
+    @Test func `a stream that begins again takes nothing of the other one along`() {
+        let sealed = SharedNews(
+            name: SharedName(chain: nil, digest: Body([1]).digest), chain: nil, rank: 1, bytes: 8)
+        heed([news(1)])
+        heed([sealed], place: 2)
+        func isKnown(_ news: SharedNews) -> Bool { memory.state.withLock { $0.index.contains(news.name) } }
+        memory.heed(.restarted(stream: SharedMemory.newsPlace))
+        #expect(!isKnown(news(1)) && isKnown(sealed))
+        heed([news(1)])
+        memory.heed(.restarted(stream: 2))
+        #expect(isKnown(news(1)) && !isKnown(sealed))
+    }
+
+    @Test func `once a node has forgotten an announcement, it does not know them all`() {
+        memory.state.withLock { $0.index = SharedIndex(countMax: 2) }
+        heed([news(1), news(2)])
+        memory.heed(.caughtUp)
+        #expect(memory.state.withLock { $0.isComplete })
+        heed([news(3)])
+        #expect(memory.state.withLock { !$0.isComplete })
+    }
+
+    @Test(arguments: [(100_000, 3_600, false), (100_000, 4 * 86_400, true), (99_999, 3_600, true)])
+    func `a full stream that is young has lost announcements that still count`(
+        count: Int, age: Int, isComplete: Bool
+    ) {
+        let now = SystemClock.unixSeconds
+        let entry = RedisStreamEntry(
+            id: RedisStreamID(milliseconds: UInt64(now - age) * 1_000, sequence: 0), fields: [])
+        memory.heed(.entries(stream: SharedMemory.newsPlace, Array(repeating: entry, count: count)))
+        memory.heed(.caughtUp)
+        #expect(memory.state.withLock { $0.isComplete } == isComplete)
+        memory.heed(.restarted(stream: SharedMemory.newsPlace))
+        memory.heed(.caughtUp)
+        memory.heed(.entries(stream: SharedMemory.newsPlace, Array(repeating: entry, count: 100_000)))
+        memory.heed(.interrupted)
+        memory.heed(.caughtUp)
+        #expect(memory.state.withLock { $0.isComplete }, "what a node has read as it came is not lost")
+    }
+
+    // MARK: One body at many paths
+
+    @Test func `a body of very many chains is found in each by those who ask for its path`() {
+        let chains = (0..<300).map { ChainKey(authority: "api.test", match: "/page\($0)") }
+        let digest = news(1).name.digest
+        heed(chains.map { news(1, $0) })
+        memory.heed(.caughtUp)
+        for chain in chains {
+            let url = PathAndQuery(path: chain.match)
+            #expect(
+                memory.find(digest, authority: "api.test", url: url, ownChain: chain)
+                    == SharedName(publicChain: chain, digest: digest))
+        }
+        let other = Body([2]).digest
+        #expect(
+            memory.find(other, authority: "api.test", url: PathAndQuery(path: "/page1"), ownChain: nil) == nil
+        )
+    }
+
+    // MARK: Holders
+
+    @Test func `what was told before the start is in the counts on disk, and does not count again`() throws {
+        let version = try memory.store.adopt(SharedRecord.ofTest(1, in: chain), holders: 1, now: 1_000)
+        let name = SharedName(publicChain: chain, digest: version.digest)
+        func heed(_ change: Int32, at milliseconds: Int64) {
+            let fields = SharedDemand.fields(of: [SharedDemand(name: name, change: change, contact: 0)])
+            let id = RedisStreamID(milliseconds: UInt64(milliseconds), sequence: 0)
+            memory.heed(
+                .entries(stream: SharedMemory.demandPlace, [RedisStreamEntry(id: id, fields: fields)]))
+        }
+        heed(5, at: memory.startedAt - 1)
+        #expect(version.holders == 1)
+        heed(2, at: memory.startedAt + 1)
+        #expect(version.holders == 3)
+    }
+}
+
+/// What a node writes to the shared store.
+@Suite(
+    .timeLimit(.minutes(20)),
+    .enabled(if: RedisServer.program != nil, Comment(rawValue: RedisServer.absence)))
+final class SharedMemoryWritingTests {
+    private let server: RedisServer
+    private let memory: SharedMemory
+    private let chain = ChainKey(authority: "api.test", match: "/feed")
+
+    init() throws {
+        server = try RedisServer()
+        memory = try SharedMemory.ofTest(at: server.socket)
+        memory.store.share(with: StoreListener(admitted: { _, _ in }, established: { _ in }))
+        memory.client.start()
+        let client = memory.client
+        try waitUntil("the client is available", seconds: 60) {
+            client.isAvailable && client.isBackgroundAvailable
+        }
+    }
+
+    deinit { memory.client.stop() }
+
+    private func adopt(_ number: Int) throws -> Dictionaries.Version {
+        try memory.store.adopt(SharedRecord.ofTest(number, in: chain), holders: 1, now: 1_000)
+    }
+
+    private func offer(_ version: Dictionaries.Version) {
+        memory.store.offered(version, over: nil, now: SystemClock.unixSeconds)
+    }
+
+    private func keys(_ pattern: String) throws -> Set<String> {
+        Set(try server.command("--raw", "KEYS", pattern).split(separator: "\n").map(String.init))
+    }
+
+    @Test func `all changes of holders are told at once, however many there are`() throws {
+        for number in 0..<2_500 { offer(try adopt(number)) }
+        memory.tick()
+        try waitUntil("three entries are there", seconds: 30) {
+            try server.command("XLEN", "dictum:1:demand") == "3"
+        }
+        #expect(memory.store.takeDemand(max: 10, keys: nil).isEmpty)
+    }
+
+    @Test func `changes of holders that the server refuses are told later`() throws {
+        offer(try adopt(1))
+        try server.command("SET", "dictum:1:demand", "of another type")
+        memory.tick()
+        try waitUntil("the server has refused", seconds: 30) { memory.client.counts.errors["WRONGTYPE"] == 1 }
+        try server.command("DEL", "dictum:1:demand")
+        try waitUntil("the change is told", seconds: 30) {
+            memory.tick()
+            return try server.command("XLEN", "dictum:1:demand") == "1"
+        }
+    }
+
+    @Test func `a renewal lengthens the lives of all parts`() throws {
+        let record = SharedRecord.ofTest(1, in: chain, count: 2_500_000)
+        let version = try memory.store.adopt(record, holders: 1, now: 1_000)
+        memory.publish([memory.store.sharable(version, record.body)])
+        try waitUntil("three parts are there", seconds: 60) { try keys("dictum:1:v:*").count == 3 }
+        let parts = try keys("dictum:1:v:*")
+        for key in parts { try server.command("EXPIRE", key, "100") }
+        let name = SharedName(publicChain: chain, digest: version.digest)
+        let batch = SharedNews.batches([SharedNews(of: record, named: name)])[0]
+        let old = RedisStreamEntry(
+            id: RedisStreamID(milliseconds: 1_000, sequence: 0),
+            fields: [(SharedNews.Entry.versions, batch)])
+        memory.heed(.entries(stream: SharedMemory.newsPlace, [old]))
+        offer(version)
+        memory.tick()
+        for key in parts {
+            try waitUntil("\(key) lives for days", seconds: 30) {
+                try Int(server.command("TTL", key)) ?? 0 > 86_400
+            }
+        }
+    }
+
+    @Test func `a version whose path fills an entry stays on its node, and others do not`() throws {
+        let long = ChainKey(authority: "api.test", match: "/" + String(repeating: "a", count: 3_000))
+        let versions = try [long, chain].map { chain in
+            let record = SharedRecord.ofTest(1, in: chain)
+            let version = try memory.store.adopt(record, holders: 1, now: 1_000)
+            return memory.store.sharable(version, record.body)
+        }
+        memory.publish(versions)
+        try waitUntil("nothing waits", seconds: 30) { memory.publications.withLock { !$0.isScheduled } }
+        #expect(try keys("dictum:1:v:*").count == 1)
+        try waitUntil("it is announced", seconds: 30) {
+            try server.command("XLEN", "dictum:1:news") == "1"
+        }
+    }
+
+    @Test func `an entry has at most two kilobytes, whatever it tells`() throws {
+        let demands = (0..<100).map { number in
+            let name = SharedName(publicChain: chain, digest: Body(Array("\(number)".utf8)).digest)
+            return SharedDemand(name: name, change: -1, contact: 0)
+        }
+        memory.removeSuperseded(demands, now: 1_000)
+        memory.removeSuperseded([], now: 1_000 + Superseded.pauseSeconds)
+        try waitUntil("all are announced", seconds: 30) {
+            try server.command("XLEN", "dictum:1:news") == "3"
+        }
+        let chains = (0..<200).map {
+            ChainKey(authority: "api.test", match: "/\($0)/" + String(repeating: "a", count: 500))
+        }
+        memory.announce(
+            chains.map {
+                SharedNews(
+                    of: SharedRecord.ofTest(1, in: $0),
+                    named: SharedName(publicChain: $0, digest: Body([1]).digest))
+            })
+        try waitUntil("all are announced", seconds: 30) {
+            try server.command("XLEN", "dictum:1:news") == "70"
+        }
+        let largest =
+            "local m = 0 for _, e in ipairs(redis.call('XRANGE', KEYS[1], '-', '+')) do "
+            + "m = math.max(m, #e[2][2]) end return m"
+        #expect(try Int(server.command("EVAL", largest, "1", "dictum:1:news")) ?? .max <= 2_048)
+    }
+}
+
+extension SharedMemory {
+    /// Makes a memory over a store of its own, whose client is not started.
+    fileprivate static func ofTest(at socket: String) throws -> SharedMemory {
+        let store = try DictionaryStore(
+            configuration: StoreConfiguration(path: ":memory:", maxBytes: 1 << 30))
+        let client = RedisClient(settings: RedisSettings(address: .unix(path: socket))) { _ in }
+        return SharedMemory(store: store, client: client, commonKeys: nil) { _ in }
+    }
+}
+
+extension SharedRecord {
+    /// A record with a body of noise.
+    fileprivate static func ofTest(_ number: Int, in chain: ChainKey, count: Int = 300) -> SharedRecord {
+        let body = Body(Noise.bytes(count, seed: UInt64(number)))
+        let facts = VersionFacts(
+            digest: body.digest, url: "/feed", variant: "", etag: nil, contentType: nil, bytes: body.count,
+            maxAge: 86_400)
+        return SharedRecord(
+            chain: chain, facts: facts, rank: SystemClock.unixMicroseconds, versionsMax: 1_000_000, body: body
+        )
+    }
+}
+
+extension RedisStreamEntry {
+    /// An entry with one field that is added now.
+    fileprivate static func now(_ name: [UInt8], _ value: [UInt8]) -> RedisStreamEntry {
+        RedisStreamEntry(
+            id: RedisStreamID(milliseconds: UInt64(SystemClock.unixMilliseconds), sequence: 0),
+            fields: [(name, value)])
+    }
+}
