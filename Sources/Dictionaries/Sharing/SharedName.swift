@@ -97,8 +97,16 @@ package struct SharedKeys: Sendable, Equatable {
     package var sealedNews: String? { sealedPrefix.map { $0 + "news" } }
     /// The stream of changed holder counts, and of the nodes that are there.
     package var demand: String { prefix + "demand" }
-    /// A pattern that the keys of all versions match, and of their parts.
-    package var versions: String { prefix + "*v:*" }
+    /// A pattern that all keys match; those of a fleet whose prefix begins with this one match too.
+    package var pattern: String { prefix + "*" }
+
+    /// Returns true if a key is one of these.
+    package func has(_ key: String) -> Bool {
+        guard key.hasPrefix(prefix) else { return false }
+        let words = key.dropFirst(prefix.count).split(separator: ":", omittingEmptySubsequences: false)
+        let kind = words.first?.hasPrefix("k") == true ? words.dropFirst().first : words.first
+        return kind.map { ["v", "news", "demand"].contains($0) } ?? false
+    }
 
     /// Returns the key of a version; nil for a sealed one without a common key.
     package func key(of name: SharedName) -> String? {
@@ -111,6 +119,9 @@ package struct SharedKeys: Sendable, Equatable {
         [key] + partKeys(of: key, parts: 1 + (bodyBytes + Self.factBytesMax) / SharedValue.bytesMax)
     }
 
+    /// More than a value has beside its body.
+    private static let factBytesMax = 100_000
+
     /// Returns the keys of a version's further parts.
     package func partKeys(of key: String, parts: Int) -> [String] {
         parts > 1 ? (2...parts).map { "\(key):\($0)" } : []
@@ -119,9 +130,6 @@ package struct SharedKeys: Sendable, Equatable {
 
 extension StoreKeys {
     /// The tag by which nodes find out that they have the same key: eleven characters that reveal nothing about it.
-    /// More than a value has beside its body.
-    private static let factBytesMax = 100_000
-
     package var sharedTag: String { Base64.encodeURL(Array(sharing.code(of: Array("tag".utf8)).prefix(8))) }
 
     /// Returns the name of a version in the shared store.

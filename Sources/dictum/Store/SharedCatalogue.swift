@@ -70,17 +70,17 @@ struct SharedCatalogue {
 
     // MARK: Reading
 
-    /// Returns the keys that match a pattern.
-    private func scan(_ pattern: String) throws -> Set<String> {
+    /// Returns the keys under the prefix and schema.
+    private func scan() throws -> Set<String> {
         var found: Set<String> = []
         var cursor = "0"
         repeat {
-            let reply = try ask([RedisCommand("SCAN", cursor, "MATCH", pattern, "COUNT", "\(Self.pageCount)")]
-            )
-            guard let page = reply.first?.array, page.count == 2, let next = page[0].text,
-                let names = page[1].array
+            let command = RedisCommand(
+                "SCAN", cursor, "MATCH", names.pattern, "COUNT", "\(Self.pageCount)")
+            guard let page = try ask([command]).first?.array, page.count == 2, let next = page[0].text,
+                let keys = page[1].array
             else { throw CommandError("shared store \(url): invalid reply to SCAN") }
-            found.formUnion(names.compactMap(\.text))
+            found.formUnion(keys.compactMap(\.text).filter(names.has))
             cursor = next
         } while cursor != "0"
         return found
@@ -88,7 +88,7 @@ struct SharedCatalogue {
 
     /// Returns the keys of all versions, without those of their further parts.
     func versionKeys() throws -> [String] {
-        try scan(names.versions).filter { SharedName(key: $0) != nil }.sorted()
+        try scan().filter { SharedName(key: $0) != nil }.sorted()
     }
 
     /// Returns the announced public versions among the keys, by chain and age.
@@ -156,7 +156,7 @@ struct SharedCatalogue {
 
     /// Removes everything under the prefix and schema; returns the number of keys.
     func removeAll() throws -> Int {
-        let found = try scan(String(names.versions.dropLast("*v:*".count)) + "*")
+        let found = try scan()
         try delete(Array(found))
         return found.count
     }
