@@ -119,6 +119,19 @@ struct DecisionTests {
         #expect(!text.contains("secret"))
     }
 
+    @Test(arguments: [
+        "unknown command 'AUTH', with args beginning with: 'sec", "what does secret mean",
+    ])
+    func `a server that does not know AUTH repeats the password, and the message does not`(reply: String) {
+        var greeting = RedisGreeting(Self.settings(), password: "secret")
+        _ = greeting.next(Self.error("ERR", "unknown command 'HELLO'"))
+        guard case .refused(let text) = greeting.next(Self.error("ERR", reply)) else {
+            Issue.record("it is not refused")
+            return
+        }
+        #expect(text.hasPrefix("ERR ") && !text.contains("sec"), "\(text)")
+    }
+
     @Test(arguments: ["cluster", "sentinel"])
     func `clusters and sentinels are refused with words`(mode: String) {
         var greeting = RedisGreeting(Self.settings(), password: nil)
@@ -171,19 +184,6 @@ struct DecisionTests {
         #expect(progress.last == .zero && progress.hasCaughtUp)
     }
 
-    @Test func `XREAD reads the same in both versions of the protocol`() throws {
-        let entry = RESPValue.array([
-            .bytes(Array("5-1".utf8)), .array([.bytes([0x66]), .bytes([0x76])]),
-        ])
-        let key = RESPValue.bytes(Array("news".utf8))
-        let two = try #require(StreamReply.read(.array([.array([key, .array([entry])])])))
-        let three = try #require(StreamReply.read(.array([key, .array([entry])])))
-        for found in [two, three] {
-            #expect(found.count == 1 && found[0].stream == Array("news".utf8))
-            #expect(found[0].entries.first?.id == RedisStreamID(milliseconds: 5, sequence: 1))
-            #expect(found[0].entries.first?.fields.first?.value == [0x76])
-        }
-        #expect(StreamReply.read(.null)?.isEmpty == true)
     @Test(arguments: [Int64.max, .min, -1]) func `numbers to which no server counts do not trap`(added: Int64)
         throws
     {
@@ -199,6 +199,19 @@ struct DecisionTests {
         #expect(progress.last == RedisStreamID(milliseconds: 9, sequence: 0))
     }
 
+    @Test func `XREAD reads the same in both versions of the protocol`() throws {
+        let entry = RESPValue.array([
+            .bytes(Array("5-1".utf8)), .array([.bytes([0x66]), .bytes([0x76])]),
+        ])
+        let key = RESPValue.bytes(Array("news".utf8))
+        let two = try #require(StreamReply.read(.array([.array([key, .array([entry])])])))
+        let three = try #require(StreamReply.read(.array([key, .array([entry])])))
+        for found in [two, three] {
+            #expect(found.count == 1 && found[0].stream == Array("news".utf8))
+            #expect(found[0].entries.first?.id == RedisStreamID(milliseconds: 5, sequence: 1))
+            #expect(found[0].entries.first?.fields.first?.value == [0x76])
+        }
+        #expect(StreamReply.read(.null)?.isEmpty == true)
         #expect(StreamReply.read(.integer(1)) == nil)
     }
 }

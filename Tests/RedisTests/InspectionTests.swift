@@ -78,9 +78,13 @@ struct InspectionTests {
         let test = try TestClient(settings)
         test.follow("dictum:1:news")
         try test.waitFor(.caughtUp)
-        try server.command("ACL", "SETUSER", "dictum", "-xadd")
-        let findings = RedisInspection(settings, writes: true).findings
-        #expect(findings.count == 1 && findings.first?.text.contains("XADD fails") == true, "\(findings)")
+        for name in ["xadd", "scan", "xrange"] {
+            try server.command("ACL", "SETUSER", "dictum", "-" + name)
+            let findings = RedisInspection(settings, writes: true).findings
+            let isNamed = findings.first?.text.contains("\(name.uppercased()) fails") == true
+            #expect(findings.count == 1 && isNamed, "\(findings)")
+            try server.command("ACL", "SETUSER", "dictum", "+" + name)
+        }
     }
 
     @Test func `a server that nobody reaches is one fault`() {

@@ -39,12 +39,12 @@ struct RedisGreeting {
             if let fault = facts.fault { return .refused(fault) }
             return select()
         case .authentication:
-            if let error = reply.error { return .refused(error.connectionFault ?? Self.words(error)) }
+            if let error = reply.error { return .refused(error.connectionFault ?? words(error)) }
             return select()
         case .database:
             if let error = reply.error {
                 return .refused(
-                    error.connectionFault ?? "it has no database \(settings.database): \(Self.words(error))")
+                    error.connectionFault ?? "it has no database \(settings.database): \(words(error))")
             }
             return .done(facts)
         }
@@ -53,7 +53,7 @@ struct RedisGreeting {
     /// Servers and proxies that do not know HELLO, or may not run it, speak RESP2.
     private mutating func helloRefused(_ error: RedisErrorReply) -> Step {
         guard ["ERR", "NOPROTO", "NOPERM"].contains(error.code) else {
-            return .refused(error.connectionFault ?? Self.words(error))
+            return .refused(error.connectionFault ?? words(error))
         }
         guard let password else { return select() }
         phase = .authentication
@@ -67,7 +67,13 @@ struct RedisGreeting {
         return .send([RedisCommand("SELECT", "\(settings.database)")])
     }
 
-    private static func words(_ error: RedisErrorReply) -> String { "\(error.code) \(error.message)" }
+    /// Returns what an error says, without the arguments that servers repeat of a command that they do not know.
+    private func words(_ error: RedisErrorReply) -> String {
+        let message = error.message.split(separator: ", with args", maxSplits: 1).first ?? ""
+        let text = "\(error.code) \(message)"
+        guard let password, !password.isEmpty else { return text }
+        return text.replacing(password, with: "…")
+    }
 }
 
 /// The properties of a server that its response to HELLO names; empty without one.

@@ -51,8 +51,10 @@ package struct RedisInspection: Sendable {
             .setIfAbsent(key, to: [1, 0, 13, 10], seconds: 10), .get(key), .getAll([key]),
             .expire(key, seconds: 10),
             .append(to: stream, [(name: [0x76], value: [1])], lengthMax: 1),
-            RedisCommand("XREAD", ["STREAMS", prefix + "-stream", "0"].map { Array($0.utf8) }),
-            RedisCommand("XINFO", ["STREAM", prefix + "-stream"].map { Array($0.utf8) }),
+            RedisCommand("XREAD", "STREAMS", prefix + "-stream", "0"),
+            RedisCommand("XINFO", "STREAM", prefix + "-stream"),
+            RedisCommand("XRANGE", prefix + "-stream", "-", "+", "COUNT", "1"),
+            RedisCommand("SCAN", "0", "MATCH", prefix, "COUNT", "1"),
             .delete([key, stream]),
         ]
         guard let replies = session.ask(commands) else {

@@ -37,9 +37,6 @@ extension RedisCommand {
 
     package static func getAll(_ keys: [[UInt8]]) -> RedisCommand { RedisCommand("MGET", keys) }
 
-    /// Asks how many of the keys exist.
-    package static func exists(_ keys: [[UInt8]]) -> RedisCommand { RedisCommand("EXISTS", keys) }
-
     /// Sets a key that does not exist yet, for so many seconds; the reply is null if it exists.
     package static func setIfAbsent(_ key: [UInt8], to value: [UInt8], seconds: Int) -> RedisCommand {
         RedisCommand("SET", [key, value, Array("NX".utf8), Array("EX".utf8), Array("\(seconds)".utf8)])
