@@ -67,7 +67,8 @@ extension Settings {
             "shared", \.shared, sharedStore, fresh: Configuration.SharedStore(), text: "url",
             onReload: .atNextStart,
             """
-            A Redis or Valkey server through which several proxies share their dictionaries: a URL, or a mapping. Each             proxy keeps its own store too, and works without the server. See deploy/FLEET.md.
+            A Redis or Valkey server through which several proxies share their dictionaries: a URL, or a mapping. Each \
+            proxy keeps its own store too, and works without the server. See deploy/FLEET.md.
             """),
     ]
 }
