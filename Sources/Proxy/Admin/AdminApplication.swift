@@ -125,6 +125,14 @@ final class AdminLoop: Handler {
 
     var sockets: [ListeningSocket] { listener?.sockets ?? [] }
 
+    /// Another machine cannot take all connections, so that probes get one; a /64 of IPv6 counts as one machine.
+    private static var clientLimit: ClientConnectionLimit {
+        ClientConnectionLimit(countMax: 16, count: ClientConnectionCount()) { peer in
+            guard case .ip(let address, _)? = peer, !address.isLoopback else { return nil }
+            return address.clientBits(ipv6Prefix: 64)
+        }
+    }
+
     /// Replaces the listening socket, or removes it if `socket` is nil.
     func listen(at socket: ListeningSocket?, _ core: EventLoop.Core) {
         if let former = listener {
@@ -134,6 +142,7 @@ final class AdminLoop: Handler {
         listener = socket.map { socket in
             var settings = ServerSettings()
             settings.connectionsMax = 64
+            settings.clientLimit = Self.clientLimit
             settings.protocols = .http1
             return Listener(
                 sockets: [socket], application: AdminApplication(status: status, pulse: pulse, core: core),
