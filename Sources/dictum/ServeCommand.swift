@@ -57,7 +57,8 @@ struct ServeCommand: ParsableCommand {
             inheritance.tellReady()
             return service
         } catch let error as StartError {
-            StandardError.write("dictum: \(config == nil ? error.textForOptions : error.description)")
+            StandardError.write(
+                "dictum: \(config == nil ? error.textForOptions : error.description)", as: .error)
             throw ExitCode.failure
         }
     }
@@ -91,7 +92,7 @@ struct ServeCommand: ParsableCommand {
         } catch {
             // Errors in options have no position in a file.
             let lines = config.map(error.lines) ?? error.problems.map { "dictum: \($0.text)" }
-            for line in lines { StandardError.write(line) }
+            for line in lines { StandardError.write(line, as: .error) }
             throw config == nil ? ExitCode.validationFailure : ExitCode.invalidConfiguration
         }
     }

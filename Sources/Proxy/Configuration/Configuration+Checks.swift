@@ -53,7 +53,9 @@ extension Configuration.Listener {
             let node =
                 tls.keys.first { $0.path == error.file }.flatMap { reader.node(of: "tls.\($0.key)") }
                 ?? section
-            reader.report("tls: \(error.text): expected a valid certificate with its key", at: node.position)
+            reader.report(
+                "tls: \(error.text): expected a valid certificate with its key, which this user may read",
+                at: node.position)
         }
     }
 }

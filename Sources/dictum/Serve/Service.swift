@@ -121,7 +121,7 @@ final class ServeEvents: Sendable {
     private static func endInAnyCase() {
         Thread.detachNewThread {
             Thread.sleep(forTimeInterval: lastSeconds)
-            StandardError.write("dictum: stopping took too long; exiting with work unfinished")
+            StandardError.write("dictum: stopping took too long; exiting with work unfinished", as: .error)
             _exit(1)
         }
     }
