@@ -134,6 +134,7 @@ package struct SharedNews: Sendable, Equatable {
         let size = Int(min(max(bytes, 0), Int64(SharedRecord.bodyBytesMax)))
         if let authority, let match, let digest {
             let chain = ChainKey(authority: authority, match: match, matchDest: matchDest)
+            guard chain.textBytes <= SharedRecord.textBytesMax else { return nil }
             self.init(
                 name: SharedName(publicChain: chain, digest: digest), chain: chain, rank: max(rank, 0),
                 bytes: size)

@@ -19,6 +19,9 @@ package struct SharedRecord: Sendable {
     /// The largest body that is shared.
     package static let bodyBytesMax = 12 << 20
 
+    /// The greatest length of a chain's texts with its compiled pattern, which stay in memory with it.
+    static let textBytesMax = 2 * StoredSize.namesMax
+
     /// The number for a version that was read from a store, which knows no routes.
     static let versionsUnknown = Int.max
 
@@ -198,7 +201,8 @@ package struct SharedRecord: Sendable {
 
         var chain: ChainKey? {
             guard let match, let scope = ChainKey.Scope(sharedKind: kind, tag: tag) else { return nil }
-            return ChainKey(authority: authority, scope: scope, match: match, matchDest: matchDest)
+            let chain = ChainKey(authority: authority, scope: scope, match: match, matchDest: matchDest)
+            return chain.textBytes <= SharedRecord.textBytesMax ? chain : nil
         }
 
         func facts(of digest: Digest, bytes: Int) -> VersionFacts {

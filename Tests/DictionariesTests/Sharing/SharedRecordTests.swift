@@ -104,6 +104,24 @@ import Testing
         #expect(SharedRecord(bytes, named: name, keys: nil, bodyBytesMax: 100_000) != nil)
     }
 
+    @Test func `the texts of a chain are bounded together`() throws {
+        let types = (0..<100).map { "\($0)" + String(repeating: "a", count: 100) }
+        let wide = ChainKey(authority: "api.example", match: "/feed", matchDest: types)
+        let fine = ChainKey(authority: "api.example", match: "/feed", matchDest: Array(types.prefix(10)))
+        for (chain, isRead) in [(wide, false), (fine, true)] {
+            let (record, name) = record(text, chain: chain)
+            #expect((SharedRecord(try content(record, name), named: name, keys: nil) != nil) == isRead)
+            var fields = NumberedFields()
+            fields.append(1, chain.authority)
+            fields.append(2, chain.match)
+            for type in chain.matchDest { fields.append(3, type) }
+            fields.append(4, text.digest.bytes)
+            var batch: [UInt8] = []
+            NumberedFields.append(part: fields.bytes, to: &batch)
+            #expect(SharedNews.read(batch).isEmpty != isRead)
+        }
+    }
+
     @Test func `fields that a newer release adds are skipped`() throws {
         let (record, name) = record(text)
         var rest = try content(record, name)[...]
