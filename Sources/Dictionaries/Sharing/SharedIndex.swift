@@ -111,6 +111,13 @@ package struct SharedIndex: Sendable {
         return known != nil
     }
 
+    /// Takes what other nodes have told of the holders of a version, to be counted with those of this node.
+    package mutating func takeHolders(of name: SharedName) -> SharedDemand? {
+        guard let listing = listings.peek(name), listing.holders > 0 else { return nil }
+        let _: Void? = listings.update(name) { $0.holders = 0 }
+        return SharedDemand(name: name, change: listing.holders, contact: listing.contact)
+    }
+
     private mutating func chain(of key: ChainKey, named name: String) -> Known {
         if let known = chains[key] {
             chains[key]?.count += 1

@@ -111,6 +111,9 @@ extension SharedMemory {
     private func writing(_ version: SharableVersion) -> Writing? {
         guard let name = version.name(commonKeys), let key = names.key(of: name) else { return nil }
         note(version.version, as: name)
+        if let told = state.withLock({ $0.index.takeHolders(of: name) }) {
+            store.add(told, to: version.version)
+        }
         guard !state.withLock({ $0.index.contains(name) }) else {
             counters.withLock { $0.alreadyThere += 1 }
             return nil

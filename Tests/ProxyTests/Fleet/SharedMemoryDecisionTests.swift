@@ -92,6 +92,24 @@ internal import Testing
 
     // MARK: Holders
 
+    @Test func `holders that other nodes told of count from when this node has the version itself`() throws {
+        heed([news(1)])
+        let fields = SharedDemand.fields(of: [SharedDemand(name: news(1).name, change: 10, contact: 0)])
+        let id = RedisStreamID(milliseconds: UInt64(SystemClock.unixMilliseconds), sequence: 0)
+        memory.heed(.entries(stream: SharedMemory.demandPlace, [RedisStreamEntry(id: id, fields: fields)]))
+        let body = Body(Array("1".utf8))
+        let candidate = VersionCandidate(
+            body, key: VersionKey(chain: chain, url: "/feed", variant: ""), policy: AdmissionPolicy())
+        let version = try memory.store.admit(candidate, over: nil, now: 1_000)
+        #expect(version.holders == 1)
+        memory.publish([memory.store.sharable(version, candidate)])
+        try waitUntil("all eleven count", seconds: 30) { version.holders == 11 }
+        memory.publish([memory.store.sharable(version, body)])
+        try waitUntil("nothing waits", seconds: 30) { memory.publications.withLock { !$0.isScheduled } }
+        #expect(version.holders == 11, "once")
+        #expect(memory.state.withLock { $0.index.holders(of: news(1).name) } == 0)
+    }
+
     @Test func `what was told before the start is in the counts on disk, and does not count again`() throws {
         let version = try memory.store.adopt(SharedRecord.ofTest(1, in: chain), holders: 1, now: 1_000)
         let name = SharedName(publicChain: chain, digest: version.digest)
