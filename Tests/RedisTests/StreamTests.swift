@@ -1,3 +1,4 @@
+import Dispatch
 import Primitives
 import Redis
 import TestSupport
@@ -103,6 +104,26 @@ struct StreamTests {
         test.follow("news")
         try waitUntil("the end", seconds: 60) { test.seen.contains(.caughtUp) }
         #expect(test.values.map(\.utf8.count) == Array(repeating: 1_000_000, count: 40))
+    }
+
+    @Test func `a receiver that is slow is not handed more than it takes`() throws {
+        let server = try RedisServer()
+        try add(server, "news", "999", isLast: true)
+        let test = try TestClient(server)
+        let queue = DispatchQueue(label: "a slow receiver")
+        queue.suspend()
+        test.follow("news", on: queue)
+        func reads() throws -> Int {
+            let line = try server.command("INFO", "commandstats").split(whereSeparator: \.isNewline)
+                .first { $0.hasPrefix("cmdstat_xread:calls=") }
+            return line.flatMap { Int($0.drop { $0 != "=" }.dropFirst().prefix { $0 != "," }) } ?? 0
+        }
+        try waitUntil("the first read", seconds: 60) { try reads() == 1 }
+        for _ in 0..<200 { _ = try test.ask(RedisCommand("PING")) }
+        #expect(try reads() == 1 && test.seen.isEmpty)
+        queue.resume()
+        try test.waitFor(.caughtUp)
+        #expect(test.values == (0..<1_000).map(String.init))
     }
 
     @Test func `a server whose streams cannot be read does not seem to come and go`() throws {

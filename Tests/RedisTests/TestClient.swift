@@ -73,8 +73,8 @@ final class TestClient: Sendable {
 
     // MARK: Streams
 
-    func follow(_ streams: String...) {
-        client.follow(streams.map { Array($0.utf8) }) { [events] event in
+    func follow(_ streams: String..., on queue: DispatchQueue = DispatchQueue(label: "events")) {
+        client.follow(streams.map { Array($0.utf8) }, on: queue) { [events] event in
             events.withLock { $0.append(event) }
         }
     }

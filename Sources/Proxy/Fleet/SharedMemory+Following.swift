@@ -40,10 +40,7 @@ extension SharedMemory {
                     """))
         }
         let streams = [names.news, names.demand] + (names.sealedNews.map { [$0] } ?? [])
-        client.follow(streams.map { Array($0.utf8) }) { [weak self] event in
-            guard let self else { return }
-            work.async { [weak self] in self?.heed(event) }
-        }
+        client.follow(streams.map { Array($0.utf8) }, on: work) { [weak self] event in self?.heed(event) }
         scheduleTick()
     }
 

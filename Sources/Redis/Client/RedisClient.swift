@@ -1,3 +1,4 @@
+package import Dispatch
 package import HTTP
 internal import Primitives
 internal import Synchronization
@@ -102,12 +103,20 @@ package final class RedisClient: Sendable {
 
     /// Passes on the entries of streams, from the first one that they have, for as long as the client runs.
     ///
-    /// Called after `start`. `onEvent` is called on the client's own loop, in order, and must be short.
+    /// Called after `start`. `onEvent` is called on the queue, in order; nothing more is read until it has returned.
     package func follow(
-        _ streams: [[UInt8]], onEvent: @escaping @Sendable (RedisStreamEvent) -> Void
+        _ streams: [[UInt8]], on queue: DispatchQueue,
+        onEvent: @escaping @Sendable (RedisStreamEvent) -> Void
     ) {
         loop.execute { [self] core in
-            core.handler(token.withLock { $0 }, as: RedisLanes.self)?.follow(streams, onEvent)
+            core.handler(token.withLock { $0 }, as: RedisLanes.self)?.follow(streams, on: queue, onEvent)
+        }
+    }
+
+    /// Has a follower go on once its queue has taken all events.
+    func goOn(_ place: Int, round: Int) {
+        loop.execute { [self] core in
+            core.handler(token.withLock { $0 }, as: RedisLanes.self)?.goOn(place, round: round)
         }
     }
 
@@ -157,10 +166,18 @@ final class RedisLanes: Handler, RedisLaneOwner {
 
     func start() { lanes.forEach { $0.start() } }
 
-    func follow(_ streams: [[UInt8]], _ onEvent: @escaping @Sendable (RedisStreamEvent) -> Void) {
-        let follower = StreamFollower(streams, client: client, core: core, onEvent: onEvent)
+    func follow(
+        _ streams: [[UInt8]], on queue: DispatchQueue,
+        _ onEvent: @escaping @Sendable (RedisStreamEvent) -> Void
+    ) {
+        let receiver = StreamFollower.Receiver(place: followers.count, queue: queue, onEvent: onEvent)
+        let follower = StreamFollower(streams, client: client, core: core, receiver)
         followers.append(follower)
         follower.start()
+    }
+
+    func goOn(_ place: Int, round: Int) {
+        if followers.indices.contains(place) { followers[place].goOn(round: round) }
     }
 
     func close() {

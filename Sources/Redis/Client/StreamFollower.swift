@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import HTTP
 internal import Primitives
 
@@ -13,8 +14,16 @@ final class StreamFollower: RedisLaneOwner {
     /// The number of entries per stream and read, which mostly have some hundred bytes, and up to 56 KB.
     private static let pageMax = 256
 
+    /// The receiver of the events, which may be slower than the server.
+    struct Receiver {
+        /// The place of the follower among those of its client.
+        let place: Int
+        let queue: DispatchQueue
+        let onEvent: @Sendable (RedisStreamEvent) -> Void
+    }
+
     private let streams: [[UInt8]]
-    private let onEvent: @Sendable (RedisStreamEvent) -> Void
+    private let receiver: Receiver
     private let client: RedisClient
     private let core: EventLoop.Core
     private lazy var lane = RedisLane(Self.terms, client: client, owner: self, core: core)
@@ -29,15 +38,16 @@ final class StreamFollower: RedisLaneOwner {
     private var page = pageMax
     private var isReading = false
     private var isReported = false
+    /// The number of the connection, so that nothing goes on that belongs to a former one.
+    private var round = 0
 
     init(
-        _ streams: [[UInt8]], client: RedisClient, core: EventLoop.Core,
-        onEvent: @escaping @Sendable (RedisStreamEvent) -> Void
+        _ streams: [[UInt8]], client: RedisClient, core: EventLoop.Core, _ receiver: Receiver
     ) {
         self.streams = streams
         self.client = client
         self.core = core
-        self.onEvent = onEvent
+        self.receiver = receiver
         progress = streams.map { _ in StreamProgress() }
     }
 
@@ -50,10 +60,11 @@ final class StreamFollower: RedisLaneOwner {
     func laneChanged(_ lane: RedisLane) {
         guard lane.isReady else { return }
         isReported = false
+        round += 1
         if isInterrupted {
             isInterrupted = false
             owesCaughtUp = true
-            onEvent(.resumed)
+            pass(.resumed)
         }
         wasReady = true
         look()
@@ -65,7 +76,7 @@ final class StreamFollower: RedisLaneOwner {
         isReading = false
         guard wasReady, !isInterrupted else { return }
         isInterrupted = true
-        onEvent(.interrupted)
+        pass(.interrupted)
     }
 
     func laneHeard(_ lane: RedisLane, microseconds: Int, isInTime: Bool) {}
@@ -84,7 +95,7 @@ final class StreamFollower: RedisLaneOwner {
                 guard progress[index].adopt(facts) == .broken || isOtherServer else { continue }
                 progress[index].restart(facts)
                 owesCaughtUp = true
-                onEvent(.restarted(stream: index))
+                pass(.restarted(stream: index))
             }
             tellCaughtUp()
             read()
@@ -104,7 +115,7 @@ final class StreamFollower: RedisLaneOwner {
         if !isReported { client.laneChanged(lane) }
         isReported = true
         owesCaughtUp = false
-        onEvent(.caughtUp)
+        pass(.caughtUp)
     }
 
     // MARK: Reading
@@ -124,11 +135,23 @@ final class StreamFollower: RedisLaneOwner {
             for (name, entries) in found where !entries.isEmpty {
                 guard let index = streams.firstIndex(of: name) else { continue }
                 progress[index].pass(entries)
-                onEvent(.entries(stream: index, entries))
+                pass(.entries(stream: index, entries))
             }
             tellCaughtUp()
-            if found.isEmpty || core.now - lookedAt >= Self.blockMilliseconds { look() } else { read() }
+            if found.isEmpty { return look() }
+            receiver.queue.async { [client, round, place = receiver.place] in client.goOn(place, round: round)
+            }
         }
+    }
+
+    private func pass(_ event: RedisStreamEvent) {
+        receiver.queue.async { [onEvent = receiver.onEvent] in onEvent(event) }
+    }
+
+    /// Goes on after a read, once the receiver has taken what was read.
+    func goOn(round: Int) {
+        guard round == self.round, lane.isReady else { return }
+        if core.now - lookedAt >= Self.blockMilliseconds { look() } else { read() }
     }
 
     private func ask(
