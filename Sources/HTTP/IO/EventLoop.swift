@@ -2,6 +2,7 @@ internal import CLinux
 internal import Dispatch
 internal import Glibc
 internal import Primitives
+internal import Synchronization
 
 /// The handle of one event loop, which any thread may hold.
 ///
@@ -12,6 +13,10 @@ package final class EventLoop: Sendable {
 
     private let wakeup = Descriptor(owning: CLinux_eventfd())
     private let inbox = Guarded<[Job]>([])
+    /// The thread of the loop while it runs, else 0.
+    private let thread = Atomic<UInt>(0)
+    /// True if the jobs in the inbox came first from the loop's own thread, which is awake.
+    fileprivate let hasOwnJobs = Atomic<Bool>(false)
     private let queue: DispatchQueue
     private let ended = DispatchGroup()
 
@@ -29,8 +34,11 @@ package final class EventLoop: Sendable {
             jobs.append(job)
             return jobs.count == 1
         }
-        // One wake-up serves all jobs of a batch.
-        if isFirst {
+        guard isFirst else { return }
+        // One wake-up serves all jobs of a batch, and the loop's own thread needs none.
+        if thread.load(ordering: .relaxed) == pthread_self() {
+            hasOwnJobs.store(true, ordering: .relaxed)
+        } else {
             var one: UInt64 = 1
             // Safe: eight bytes of a local variable; a full counter (EAGAIN) already wakes the loop.
             _ = unsafe write(wakeup.raw, &one, 8)
@@ -59,14 +67,18 @@ package final class EventLoop: Sendable {
     private func run() {
         let core = Core(loop: self)
         core.add(WakeUp(self), descriptor: wakeup.raw, events: CLinux_IN)
+        thread.store(pthread_self(), ordering: .relaxed)
         core.spin()
+        thread.store(0, ordering: .relaxed)
     }
 
-    private func takeJobs() -> [Job] {
-        inbox.withLock { jobs in
+    fileprivate func runJobs(_ core: Core) {
+        hasOwnJobs.store(false, ordering: .relaxed)
+        let jobs = inbox.withLock { jobs in
             defer { jobs = [] }
             return jobs
         }
+        for job in jobs { job(core) }
     }
 
     private final class WakeUp: Handler {
@@ -80,7 +92,7 @@ package final class EventLoop: Sendable {
             var count: UInt64 = 0
             // Safe: reads eight bytes, the size of an eventfd's counter, into a local variable.
             _ = unsafe read(loop.wakeup.raw, &count, 8)
-            for job in loop.takeJobs() { job(core) }
+            loop.runJobs(core)
         }
     }
 
@@ -174,7 +186,8 @@ extension EventLoop.Core {
         var events = [CLinux_event](repeating: CLinux_event(), count: 256)
         var fullBatches = 0
         while isRunning {
-            let timeout = unsafe table.wantsAttention ? 0 : table.millisecondsToNext(now: now)
+            let hasWork = unsafe loop.hasOwnJobs.load(ordering: .relaxed) || table.wantsAttention
+            let timeout = unsafe hasWork ? 0 : table.millisecondsToNext(now: now)
             // Safe: the callee writes at most 256 events.
             let count = Int(unsafe CLinux_epoll_wait(epoll.raw, &events, 256, timeout))
             lookAtClock()
@@ -183,6 +196,7 @@ extension EventLoop.Core {
                 if position % Self.clockInterval == Self.clockInterval - 1 { lookAtClock() }
                 dispatch(events[position])
             }
+            if loop.hasOwnJobs.load(ordering: .relaxed) { loop.runJobs(self) }
             attendAll()
             // After a stall more events wait than one batch holds. No handler is late before its turn.
             fullBatches = count == events.count ? fullBatches + 1 : 0

@@ -35,6 +35,28 @@ struct EventLoopTests {
         loop.join()
     }
 
+    @Test func `a job that a handler asks for in its attention runs, though no other event comes`() {
+        let loop = EventLoop(label: "test.loop")
+        let journal = Journal()
+        loop.execute { core in core.attend(core.add(Asker(journal))) }
+        #expect(journal.wait { $0.count == 2 } == ["attention", "job"])
+        loop.stop()
+        loop.join()
+    }
+
+    private final class Asker: Handler {
+        private let journal: Journal
+
+        init(_ journal: Journal) {
+            self.journal = journal
+        }
+
+        func attend(_ core: EventLoop.Core) {
+            journal.note("attention")
+            core.loop.execute { [journal] _ in journal.note("job") }
+        }
+    }
+
     @Test func `a loop that ends lets go of its handlers`() {
         let journal = Journal()
         let loop = EventLoop(label: "test.loop")
@@ -107,7 +129,8 @@ struct EventLoopTests {
             let token = core.add(Alarm(journal))
             core.attend(token)
             core.attend(token)
-            core.loop.execute { core in core.attend(token) }
+            // Its own job runs in the same batch, and the job of that one in the next.
+            core.loop.execute { core in core.loop.execute { core in core.attend(token) } }
         }
         #expect(journal.wait { $0.count == 2 } == ["attended", "attended"])
         loop.stop()
