@@ -85,7 +85,7 @@ extension Exchange {
     private func ask(_ memory: SharedMemory, for digest: Digest) -> Bool {
         guard let name = sharedName(of: digest, in: memory) else { return false }
         let exchange = ExchangeReference(self)
-        let isAsked = memory.ask(name, for: linkClient.address ?? 0) { _ in
+        let isAsked = memory.ask(name, for: linkClient.address ?? 0, on: core) { _ in
             exchange.perform { $0.sharedMemoryReplied(digest) }
         }
         if isAsked { dictionary = .asked }

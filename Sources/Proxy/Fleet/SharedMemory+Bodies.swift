@@ -1,5 +1,6 @@
 internal import Dictionaries
 internal import Dispatch
+internal import HTTP
 internal import Primitives
 internal import Redis
 
@@ -7,9 +8,11 @@ internal import Redis
 
 extension SharedMemory {
     /// Asks the shared store for a version.
-    func get(_ name: SharedName, key: String, _ urgency: RedisUrgency) {
+    ///
+    /// - Parameter core: The loop of the request that waits for it.
+    func get(_ name: SharedName, key: String, _ urgency: RedisUrgency, on core: EventLoop.Core? = nil) {
         do throws(RedisFailure) {
-            try client.send([.get(Array(key.utf8))], urgency) { [self] result in
+            try client.send([.get(Array(key.utf8))], urgency, on: core) { [self] result in
                 guard urgency == .request else {
                     return work.async { [self] in received(name, key: key, urgency, result) }
                 }
@@ -22,13 +25,13 @@ extension SharedMemory {
         }
     }
 
-    /// Returns true for a reply that may be verified on the client's loop.
+    /// Returns true for a reply that may be verified on a loop.
     private static func isSmall(_ result: Result<[RESPValue], RedisFailure>) -> Bool {
         guard case .success(let values) = result else { return false }
         return values.first?.bytes.map { $0.count <= smallMax } ?? true
     }
 
-    /// The bytes of a value that is verified on the client's loop: in JSON about ten times as many unpacked.
+    /// The bytes of a value that is verified on a loop: in JSON about ten times as many unpacked.
     private static let smallMax = 16 * 1024
 
     private func received(

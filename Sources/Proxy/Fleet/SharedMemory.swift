@@ -24,7 +24,7 @@ final class SharedMemory: Sendable {
         var isComplete: Bool { hasCaughtUp && !index.isIncomplete }
     }
 
-    /// Called with the version, on a queue of the memory or on the client's loop; nil if it could not be had in time.
+    /// Called with the version, on a queue of the memory or on a loop; nil if it could not be had in time.
     typealias Completion = @Sendable (Dictionaries.Version?) -> Void
 
     let store: DictionaryStore
@@ -35,7 +35,7 @@ final class SharedMemory: Sendable {
     let state = Guarded(State())
     let counters = Guarded(SharedMemoryStatistics())
     let report: @Sendable (OperatorEvent) -> Void
-    /// Large replies that requests wait for are unpacked and verified here, small ones on the client's loop.
+    /// Large replies that requests wait for are unpacked and verified here, small ones on the loop of their request.
     let replies = DispatchQueue(label: "dictum.shared.replies", qos: .userInitiated)
     /// Everything else happens here.
     let work = DispatchQueue(label: "dictum.shared.work", qos: .utility)
@@ -109,7 +109,9 @@ final class SharedMemory: Sendable {
 
     /// Asks for a version, and calls `completion` once, within the deadline of a question; returns false, without a call,
     /// if it is not asked.
-    func ask(_ name: SharedName, for client: UInt128, _ completion: @escaping Completion) -> Bool {
+    func ask(
+        _ name: SharedName, for client: UInt128, on core: EventLoop.Core, _ completion: @escaping Completion
+    ) -> Bool {
         guard self.client.isAvailable, let key = names.key(of: name) else {
             counters.withLock { $0.count(.unavailable) }
             return false
@@ -136,7 +138,7 @@ final class SharedMemory: Sendable {
             counters.withLock { $0.count(SharedMemoryStatistics.LookUp(verdict)) }
             return false
         case .first:
-            get(name, key: key, .request)
+            get(name, key: key, .request, on: core)
             return true
         }
     }

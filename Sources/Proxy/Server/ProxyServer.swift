@@ -84,7 +84,7 @@ package final class ProxyServer: Sendable {
                 }
             }
         }
-        context.shared.redis?.start()
+        context.shared.redis?.start(requestsOn: parts.map(\.loop))
         context.shared.sharedMemory?.start()
         startAdmin(adminSocket)
     }
@@ -259,6 +259,8 @@ package final class ProxyServer: Sendable {
         // only.
         if isHandedOver { context.store.handOver() }
         _ = drained.wait(timeout: .now() + .milliseconds(time))
+        // Before the loops on which it has connections.
+        context.shared.redis?.stop()
         for part in parts {
             part.loop.execute { core in core.handler(part.token, as: ProxyLoop.self)?.close() }
             part.loop.stop()
@@ -268,7 +270,6 @@ package final class ProxyServer: Sendable {
         for part in parts where !part.loop.join(milliseconds: areLoopsOver ? Self.stuckMilliseconds : 0) {
             areLoopsOver = false
         }
-        context.shared.redis?.stop()
         adminLoop.stop()
         let isAdminOver = adminLoop.join(milliseconds: Self.stuckMilliseconds)
         return closeStore(isWaiting: areLoopsOver && isAdminOver)

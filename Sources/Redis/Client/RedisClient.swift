@@ -5,8 +5,9 @@ internal import Synchronization
 
 /// A client of one Redis or Valkey server; safe from any thread.
 ///
-/// Its connections live on an event loop of their own: one for commands that requests wait for, one for background
-/// commands, and one per call of `follow`.
+/// Commands that requests wait for have a connection on each loop that `start` is told, so that neither they nor their
+/// replies change threads. An event loop of the client's own has the others: one connection for background commands, and one
+/// per call of `follow`.
 package final class RedisClient: Sendable {
     package typealias Ending = @Sendable (Result<[RESPValue], RedisFailure>) -> Void
 
@@ -17,7 +18,14 @@ package final class RedisClient: Sendable {
     private let loop = EventLoop(label: "dictum.redis")
     private let gates = RedisUrgency.allCases.map { RedisGate($0) }
     private let reports: RedisReports
-    private let token = Guarded(Token.none)
+    /// The loops with lanes, by their identity.
+    private let places = Guarded<[ObjectIdentifier: Place]>([:])
+    private let quantile = Guarded(LatencyQuantile())
+
+    private struct Place: Sendable {
+        let loop: EventLoop
+        let token: Token
+    }
 
     /// Makes a client, which connects after `start`; its owner must call `stop`.
     ///
@@ -31,20 +39,35 @@ package final class RedisClient: Sendable {
     }
 
     /// Begins to connect.
-    package func start() {
+    ///
+    /// - Parameter loops: The loops of those who send commands of requests; without any, the client's own one serves them.
+    package func start(requestsOn loops: [EventLoop] = []) {
+        addLanes(loops.isEmpty ? RedisUrgency.allCases : [.background], on: loop)
+        for loop in loops { addLanes([.request], on: loop) }
+    }
+
+    private func addLanes(_ urgencies: [RedisUrgency], on loop: EventLoop) {
         loop.execute { [self] core in
-            let lanes = RedisLanes(client: self, core: core)
-            token.withLock { $0 = core.add(lanes) }
+            let lanes = RedisLanes(urgencies, client: self, core: core)
+            let place = Place(loop: loop, token: core.add(lanes))
+            places.withLock { $0[ObjectIdentifier(loop)] = place }
             lanes.start()
         }
+    }
+
+    private func lanes(on core: EventLoop.Core) -> RedisLanes? {
+        let place = places.withLock { $0[ObjectIdentifier(core.loop)] }
+        return place.flatMap { core.handler($0.token, as: RedisLanes.self) }
     }
 
     /// Ends all connections; commands without a reply end with `lost`.
     ///
     /// Blocks for a moment. Commands that are sent at the same time may stay without an end.
     package func stop() {
-        for gate in gates { gate.isOpen = false }
-        loop.execute { [self] core in core.handler(token.withLock { $0 }, as: RedisLanes.self)?.close() }
+        for gate in gates { gate.close() }
+        for place in places.withLock({ Array($0.values) }) {
+            place.loop.execute { core in core.handler(place.token, as: RedisLanes.self)?.close() }
+        }
         loop.stop()
         loop.join()
     }
@@ -58,15 +81,18 @@ package final class RedisClient: Sendable {
     /// The counts so far.
     package var counts: RedisStatistics { statistics.withLock { $0 } }
 
-    /// Sends commands in one piece, and calls `onEnd` once, on the client's own loop, with as many replies.
+    /// Sends commands in one piece, and calls `onEnd` once with as many replies.
     ///
     /// Fails at once, without calling `onEnd`, while the breaker is open or too much waits. Error replies are values
-    /// among the replies. `onEnd` must be short.
+    /// among the replies. `onEnd` must be short. It is called on the loop of `core` if that has a connection, else on the
+    /// client's own loop.
     ///
-    /// - Parameter deadline: The milliseconds to wait; nil for the deadline of the urgency.
+    /// - Parameters:
+    ///   - deadline: The milliseconds to wait; nil for the deadline of the urgency.
+    ///   - core: The caller's loop, if it has one.
     package func send(
         _ commands: [RedisCommand], _ urgency: RedisUrgency, deadline: Int64? = nil,
-        onEnd: @escaping Ending
+        on core: EventLoop.Core? = nil, onEnd: @escaping Ending
     ) throws(RedisFailure) {
         let gate = gates[urgency.rawValue]
         let cost = RedisGate.Cost(
@@ -79,26 +105,16 @@ package final class RedisClient: Sendable {
         }
         let now = SystemClock.monotonicNanoseconds / 1_000_000
         let limit = now + (deadline ?? gate.deadline.load(ordering: .relaxed))
-        loop.execute { [self] core in
-            let batch = RedisLane.Batch(commands: commands, deadline: limit) { result in
-                gate.leave(cost)
-                onEnd(result)
-            }
-            guard let lanes = core.handler(token.withLock { $0 }, as: RedisLanes.self) else {
-                return batch.ending(.failure(.lost))
-            }
-            lanes.submit(batch, urgency)
+        let ending: Ending = { result in
+            gate.leave(cost)
+            onEnd(result)
         }
-    }
-
-    /// The same, with `onEnd` on the caller's loop.
-    package func send(
-        _ commands: [RedisCommand], _ urgency: RedisUrgency, deadline: Int64? = nil, on loop: EventLoop,
-        onEnd: @escaping @Sendable (EventLoop.Core, Result<[RESPValue], RedisFailure>) -> Void
-    ) throws(RedisFailure) {
-        try send(commands, urgency, deadline: deadline) { result in
-            loop.execute { core in onEnd(core, result) }
+        let submit: @Sendable (EventLoop.Core) -> Bool = { [self] core in
+            let batch = RedisLane.Batch(commands: commands, deadline: limit, ending: ending)
+            return lanes(on: core)?.submit(batch, urgency) ?? false
         }
+        if let core, submit(core) { return }
+        loop.execute { core in if !submit(core) { ending(.failure(.lost)) } }
     }
 
     /// Passes on the entries of streams, from the first one that they have, for as long as the client runs.
@@ -108,26 +124,23 @@ package final class RedisClient: Sendable {
         _ streams: [[UInt8]], on queue: DispatchQueue,
         onEvent: @escaping @Sendable (RedisStreamEvent) -> Void
     ) {
-        loop.execute { [self] core in
-            core.handler(token.withLock { $0 }, as: RedisLanes.self)?.follow(streams, on: queue, onEvent)
-        }
+        loop.execute { [self] core in lanes(on: core)?.follow(streams, on: queue, onEvent) }
     }
 
     /// Has a follower go on once its queue has taken all events.
     func goOn(_ place: Int, round: Int) {
-        loop.execute { [self] core in
-            core.handler(token.withLock { $0 }, as: RedisLanes.self)?.goOn(place, round: round)
-        }
+        loop.execute { [self] core in lanes(on: core)?.goOn(place, round: round) }
     }
 
     // MARK: The lanes' events
 
     func laneChanged(_ lane: RedisLane) {
-        if lane.isReady { reports.available(lane.terms.name, lane.facts) }
+        if lane.isReady { reports.available(ObjectIdentifier(lane), lane.facts) }
     }
 
     func laneFailed(_ lane: RedisLane, _ cause: String) {
-        if reports.unavailable(lane.terms.name, cause) { statistics.withLock { $0.outages += 1 } }
+        guard reports.unavailable(ObjectIdentifier(lane), cause) else { return }
+        statistics.withLock { $0.outages += 1 }
     }
 
     func note(_ error: RedisErrorReply) { reports.note(error) }
@@ -135,103 +148,17 @@ package final class RedisClient: Sendable {
     func advise(_ findings: [RedisAdvice.Finding]) { reports.advise(findings) }
 
     func gate(_ urgency: RedisUrgency) -> RedisGate { gates[urgency.rawValue] }
-}
 
-/// The lanes of a client on its loop, whose core holds them.
-final class RedisLanes: Handler, RedisLaneOwner {
-    private static let requestSilence: Int64 = 1_000
-    private static let backgroundSilence: Int64 = 5_000
-
-    private let client: RedisClient
-    private let core: EventLoop.Core
-    private var lanes: [RedisLane] = []
-    private var followers: [StreamFollower] = []
-    private var quantile = LatencyQuantile()
-    private var hasAdvised = false
-
-    init(client: RedisClient, core: EventLoop.Core) {
-        self.client = client
-        self.core = core
-        let terms = [
-            RedisLane.Terms(
-                name: "requests", probeTimeout: Int64(client.settings.timeout),
-                silenceMax: Self.requestSilence),
-            RedisLane.Terms(
-                name: "background", probeTimeout: RedisGate.backgroundDeadline,
-                silenceMax: Self.backgroundSilence),
-        ]
-        lanes = terms.map { RedisLane($0, client: client, owner: self, core: core) }
-        adoptDeadline()
+    /// Counts the time of a reply that a request waited for, and adapts the deadline of the next ones.
+    func noteReply(microseconds: Int) {
+        quantile.withLock { $0.add(microseconds: microseconds) }
+        statistics.withLock { $0.latency.add(microseconds: microseconds) }
+        adaptDeadline()
     }
 
-    func start() { lanes.forEach { $0.start() } }
-
-    func follow(
-        _ streams: [[UInt8]], on queue: DispatchQueue,
-        _ onEvent: @escaping @Sendable (RedisStreamEvent) -> Void
-    ) {
-        let receiver = StreamFollower.Receiver(place: followers.count, queue: queue, onEvent: onEvent)
-        let follower = StreamFollower(streams, client: client, core: core, receiver)
-        followers.append(follower)
-        follower.start()
-    }
-
-    func goOn(_ place: Int, round: Int) {
-        if followers.indices.contains(place) { followers[place].goOn(round: round) }
-    }
-
-    func close() {
-        for follower in followers { follower.close() }
-        for lane in lanes { lane.close() }
-        (followers, lanes) = ([], [])
-    }
-
-    func submit(_ batch: RedisLane.Batch, _ urgency: RedisUrgency) {
-        guard urgency.rawValue < lanes.count else { return batch.ending(.failure(.lost)) }
-        lanes[urgency.rawValue].submit(batch)
-    }
-
-    func laneChanged(_ lane: RedisLane) {
-        setGate(of: lane)
-        client.laneChanged(lane)
-        if lane.isReady, lane === lanes.last { adviseOnce(lane) }
-    }
-
-    /// Reports once what the settings of the server mean.
-    private func adviseOnce(_ lane: RedisLane) {
-        guard client.advises, !hasAdvised else { return }
-        hasAdvised = true
-        let deadline = core.now + RedisGate.backgroundDeadline
-        lane.submit(
-            RedisLane.Batch(commands: [RedisCommand("INFO")], deadline: deadline) { [client] result in
-                guard case .success(let replies) = result, let text = replies.first?.text else { return }
-                client.advise(RedisAdvice.findings(RedisInfo(text)))
-            })
-    }
-
-    func laneFailed(_ lane: RedisLane, _ cause: String) {
-        setGate(of: lane)
-        client.laneFailed(lane, cause)
-    }
-
-    private func setGate(of lane: RedisLane) {
-        guard let index = lanes.firstIndex(where: { $0 === lane }),
-            let urgency = RedisUrgency(rawValue: index)
-        else { return }
-        client.gate(urgency).isOpen = lane.isReady
-        if urgency == .request { client.statistics.withLock { $0.breaker = lane.breaker.state } }
-    }
-
-    func laneHeard(_ lane: RedisLane, microseconds: Int, isInTime: Bool) {
-        guard lane === lanes.first else { return }
-        quantile.add(microseconds: microseconds)
-        client.statistics.withLock { $0.latency.add(microseconds: microseconds) }
-        adoptDeadline()
-    }
-
-    private func adoptDeadline() {
-        let deadline = quantile.deadline(longest: client.settings.timeout)
-        client.gate(.request).deadline.store(deadline, ordering: .relaxed)
-        client.statistics.withLock { $0.deadline = Int(deadline) }
+    func adaptDeadline() {
+        let deadline = quantile.withLock { $0.deadline(longest: settings.timeout) }
+        gate(.request).deadline.store(deadline, ordering: .relaxed)
+        statistics.withLock { $0.deadline = Int(deadline) }
     }
 }

@@ -18,6 +18,8 @@ final class RedisGate: Sendable {
     private let bytesMax: Int
     private let waiting = Guarded((commands: 0, bytes: 0))
     private let opened = Atomic<Bool>(false)
+    /// The lanes that take commands.
+    private let ready = Guarded<Set<ObjectIdentifier>>([])
     /// The milliseconds that commands wait for their reply, if the caller does not say.
     let deadline: Atomic<Int64>
 
@@ -34,11 +36,19 @@ final class RedisGate: Sendable {
         }
     }
 
-    /// True while commands are accepted.
-    var isOpen: Bool {
-        get { opened.load(ordering: .relaxed) }
-        set { opened.store(newValue, ordering: .relaxed) }
+    /// True while commands are accepted, as a lane takes them.
+    var isOpen: Bool { opened.load(ordering: .relaxed) }
+
+    /// Notes that a lane takes commands, or that it does not.
+    func note(_ lane: ObjectIdentifier, isReady: Bool) {
+        ready.withLock { lanes in
+            if isReady { lanes.insert(lane) } else { lanes.remove(lane) }
+            opened.store(!lanes.isEmpty, ordering: .relaxed)
+        }
     }
+
+    /// Accepts nothing from now on, whichever lanes there are.
+    func close() { ready.withLock { _ in opened.store(false, ordering: .relaxed) } }
 
     /// Accepts commands, which must leave once, or throws why not.
     func enter(_ cost: Cost) throws(RedisFailure) {

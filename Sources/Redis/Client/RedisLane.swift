@@ -7,7 +7,7 @@ internal import Primitives
 final class RedisLane: Handler {
     /// The terms of one kind of lane; times are in milliseconds.
     struct Terms {
-        let name: String
+        let urgency: RedisUrgency
         /// The time limit of a probe before the lane is used.
         let probeTimeout: Int64
         /// The time without any byte of a server that owes replies, after which the connection counts as dead.

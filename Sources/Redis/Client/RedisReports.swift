@@ -12,7 +12,7 @@ package enum RedisReport: Sendable, Equatable {
 final class RedisReports: Sendable {
     private struct State {
         /// The cause of each lane that has no connection.
-        var failing: [String: String] = [:]
+        var failing: [ObjectIdentifier: String] = [:]
         var wasAvailable = false
         /// The cause that was reported last; nil while the server is available.
         var reported: String?
@@ -34,7 +34,7 @@ final class RedisReports: Sendable {
     private static var now: Int64 { SystemClock.monotonicNanoseconds / 1_000_000 }
 
     /// Notes that a lane can be used.
-    func available(_ lane: String, _ facts: RedisServerFacts) {
+    func available(_ lane: ObjectIdentifier, _ facts: RedisServerFacts) {
         let text: String? = state.withLock { state in
             state.failing[lane] = nil
             guard state.failing.isEmpty, state.reported != nil || !state.wasAvailable else { return nil }
@@ -51,7 +51,7 @@ final class RedisReports: Sendable {
     }
 
     /// Notes that a lane cannot be used; returns true if the server counted as available until now.
-    func unavailable(_ lane: String, _ cause: String) -> Bool {
+    func unavailable(_ lane: ObjectIdentifier, _ cause: String) -> Bool {
         let (text, isChange): (String?, Bool) = state.withLock { state in
             let isChange = state.reported == nil
             state.failing[lane] = cause
