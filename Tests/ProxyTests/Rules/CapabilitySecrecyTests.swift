@@ -71,9 +71,12 @@ private let second = Feed.bytes(version: 1, items: 40)
     @Test func `a probe with another's digest counts in the metrics as one with an unknown digest`() throws {
         let proxy = try proxy()
         _ = try proxy.fetch("/feed", "Authorization: Bearer ann")
+        var sent = 1
         // Metrics that change at any time, independently of requests: times, samples, connections, transactions.
         let beside = ["#", "seconds", "gain", "connections", "transactions", "store_body_bytes"]
         func counters() throws -> [String: Int] {
+            // A line is counted when a thread of its own has written it, so the last ones may still be under way.
+            try waitUntil("every request has its line") { try proxy.metric("dictum_log_lines_total") == sent }
             let lines = try proxy.metrics().split(separator: "\n").filter { line in
                 line.contains("_total") && !beside.contains { line.contains($0) }
             }
@@ -95,6 +98,7 @@ private let second = Feed.bytes(version: 1, items: 40)
                             available(body), id,
                         ]))
                 #expect(try socket.receive().coding == "identity")
+                sent += 1
             }
             return try counters().merging(before) { $0 - $1 }.filter { $0.value != 0 }
         }
