@@ -92,6 +92,16 @@ package struct IgnoredCookies: Sendable {
         return pairs == 0
     }
 
+    /// Calls `body` with each pair of a line of the Cookie field that is not ignored.
+    package func forEachCounted(in line: Span<UInt8>, _ body: (Span<UInt8>) -> Void) {
+        var start = 0
+        while start < line.count {
+            let pair = Self.pair(from: start, in: line)
+            start = pair.end + 1
+            if !pair.range.isEmpty, !ignores(pair.range, in: line) { body(line.extracting(pair.range)) }
+        }
+    }
+
     /// Returns the pair that begins at an offset, without white space, and the offset of the semicolon behind it.
     private static func pair(from start: Int, in line: Span<UInt8>) -> (range: Range<Int>, end: Int) {
         var end = start

@@ -6,7 +6,9 @@ internal import HTTP
 extension Exchange {
     /// Finds the client's place in the experiment, if the client is known and might get dictionaries.
     func joinExperiment(_ experiment: ExperimentTotals) {
-        guard route.usesDictionaries, switchedOff == nil, let keys = context.store.keys else { return }
+        guard route.usesDictionaries, switchedOff(on: route) == nil, let keys = context.store.keys else {
+            return
+        }
         var number: UInt64?
         if experiment.settings.unit == .client, case .private(let tag)? = resource.scope {
             number = keys.clientNumber(of: tag)

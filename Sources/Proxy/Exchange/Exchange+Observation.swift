@@ -76,9 +76,9 @@ extension Exchange {
         // A client that offers dictionaries names both codings.
         let codings = "dcb, dcz".utf8
         facts.acceptEncoding.read(codings.span)
-        facts.dictionarySwitch = context.dictionarySwitch.reason ?? route.dictionarySwitch
+        facts.dictionarySwitch = switchedOff(on: route)
         let address = linkClient.address
-        let client = address.map { observedClient(at: $0) }
+        let client = address.map { observedClient(at: $0, on: route) }
         guard let weight = context.observer.weight(of: client) else { return }
         observed = ObservedExchange(
             ObservedRequest(
@@ -88,15 +88,18 @@ extension Exchange {
 
     /// Returns the number of the client at an address: clients behind one address differ by their User-Agent and
     /// credentials.
-    private func observedClient(at address: UInt128) -> UInt64 {
+    ///
+    /// Cookies that tell no login are left out, because balancers and analytics change theirs with each response.
+    private func observedClient(at address: UInt128, on route: Route) -> UInt64 {
         var parts = [(0..<16).map { UInt8(truncatingIfNeeded: address >> (8 * $0)) }]
-        for name in [HeaderName.userAgent, .authorization, .cookie] {
-            request.headers.forEachValue(of: name) { value in
-                var bytes: [UInt8] = []
-                bytes.append(value)
-                parts.append(bytes)
-            }
+        func add(_ value: Span<UInt8>) {
+            var bytes: [UInt8] = []
+            bytes.append(value)
+            parts.append(bytes)
         }
+        for name in [HeaderName.userAgent, .authorization] { request.headers.forEachValue(of: name, add) }
+        let ignored = route.policy.personal.ignoredCookies
+        request.headers.forEachValue(of: .cookie) { ignored.forEachCounted(in: $0, add) }
         return context.observer.number(of: parts)
     }
 

@@ -119,10 +119,10 @@ final class Exchange: Handler {
     }
 
     /// Notes whether dictionaries are switched off just now.
-    func heedSwitch() { facts.dictionarySwitch = switchedOff ?? holdoutReason }
+    func heedSwitch() { facts.dictionarySwitch = switchedOff(on: route) ?? holdoutReason }
 
-    /// The reason why no client gets dictionaries here just now, or nil.
-    var switchedOff: Reason? {
+    /// Returns the reason why no client gets dictionaries of a route just now, or nil.
+    func switchedOff(on route: Route) -> Reason? {
         context.dictionarySwitch.reason ?? route.dictionarySwitch ?? (isAuthorityOff ? .authorityOff : nil)
     }
 

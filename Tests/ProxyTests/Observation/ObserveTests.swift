@@ -238,14 +238,28 @@ private let versions = (0..<6).map { Feed.bytes(version: $0, items: 60) }
         #expect(observed.fields["cache-control"] == "public, max-age=0")
     }
 
+    @Test func `a client stays the same one while cookies of balancers and analytics change`() throws {
+        let proxy = try TestProxy(
+            Origin(json(versions[0], "Cache-Control: public, max-age=600")), "mode: observe")
+        for (turn, user) in ["ann", "ann", "ann", "bob"].enumerated() {
+            let cookies = "Cookie: AWSALB=\(turn); sid=\(user); _ga=GA1.1.\(turn)"
+            _ = try proxy.fetch("/feed", forwarded(for: 1), cookies)
+            try waitUntil("response \(turn) was measured") {
+                try proxy.report().routes[0].observed?.responses == turn + 1
+            }
+        }
+        #expect(try proxy.report().routes[0].observed?.returns == 2)
+    }
+
     @Test func `obstacles are counted by their reasons`() throws {
-        let proxy = try TestProxy(Self.origin(), "mode: observe")
+        let proxy = try TestProxy(Self.origin(), "mode: observe\nauthorities: [api.test]")
         for path in ["/no-store", "/image", "/small", "/own", "/missing"] { _ = try proxy.fetch(path) }
-        try waitUntil("all were counted") { try proxy.report().routes[0].observed?.responses == 5 }
+        _ = try proxy.fetch("/feed", host: "other.test")
+        try waitUntil("all were counted") { try proxy.report().routes[0].observed?.responses == 6 }
         #expect(
             try proxy.report().routes[0].observed?.obstacles == [
                 "no-store": 1, "ineligible-type": 1, "ineligible-size": 1, "offered-upstream": 1,
-                "ineligible-status": 1,
+                "ineligible-status": 1, "authority-off": 1,
             ])
     }
 
