@@ -101,8 +101,38 @@ struct DecisionTests {
         var greeting = RedisGreeting(Self.settings(), password: "p")
         let authentication = greeting.next(Self.error("ERR", "unknown command 'HELLO'"))
         #expect(authentication == .send([RedisCommand("AUTH", "p")]))
-        let end = greeting.next(.status(Array("OK".utf8)))
-        #expect(end == .done(RedisServerFacts()))
+        let role = greeting.next(.status(Array("OK".utf8)))
+        #expect(role == .send([RedisCommand("INFO", "replication")]))
+        guard case .done(let facts) = greeting.next(.bytes(Array("# Replication\r\nrole:master\r\n".utf8)))
+        else {
+            Issue.record("the greeting does not end")
+            return
+        }
+        #expect(facts.role == "master" && facts.server.isEmpty)
+    }
+
+    @Test func `a replica is refused, with HELLO or without it`() {
+        let refusal = RedisGreeting.Step.refused(RedisErrorReply.replicaFault)
+        var greeting = RedisGreeting(Self.settings(), password: nil)
+        let new = greeting.next(Self.hello("server", "redis", "mode", "standalone", "role", "replica"))
+        #expect(new == refusal)
+        greeting = RedisGreeting(Self.settings(), password: nil)
+        _ = greeting.next(Self.error("ERR", "unknown command 'HELLO'"))
+        let old = greeting.next(.bytes(Array("role:slave\r\nmaster_host:a\r\n".utf8)))
+        #expect(old == refusal)
+        #expect(RedisErrorReply.replicaFault.contains("name the master"))
+    }
+
+    @Test func `a server that has no place for a connection is not taken for one without HELLO`() {
+        for password in [nil, "p"] {
+            var greeting = RedisGreeting(Self.settings(), password: password)
+            guard case .refused(let text) = greeting.next(Self.error("ERR", "max number of clients reached"))
+            else {
+                Issue.record("it is not refused")
+                return
+            }
+            #expect(text.contains("maxclients"))
+        }
     }
 
     @Test(arguments: [

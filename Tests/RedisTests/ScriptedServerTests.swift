@@ -102,6 +102,30 @@ struct ScriptedServerTests {
         let test = try TestClient(Self.settings(listener))
         _ = try? test.result([RedisCommand("GET", "a")], .request)
         try test.waitForReport("belongs to a cluster (MOVED)")
+        #expect(test.client.counts.errors["MOVED"] ?? 0 > 0)
+    }
+
+    @Test func `a server without a place for more connections says so, and is tried again`() throws {
+        let listener = try WireListener()
+        let isFull = Guarded(true)
+        Thread.detachNewThread {
+            while let socket = try? listener.accept() {
+                Thread.detachNewThread {
+                    while let words = socket.receiveCommand() {
+                        if isFull.withLock({ $0 }) {
+                            socket.send("-ERR max number of clients reached\r\n")
+                        } else {
+                            socket.send(words.first == "HELLO" ? Self.hello : "+PONG\r\n")
+                        }
+                    }
+                }
+            }
+        }
+        let test = try TestClient(Self.settings(listener), isAwaited: false)
+        try test.waitForReport("maxclients")
+        #expect(!test.client.isAvailable)
+        isFull.withLock { $0 = false }
+        try waitUntil("the client is there") { test.isWhole }
     }
 
     @Test func `a server without HELLO is spoken to in RESP2`() throws {

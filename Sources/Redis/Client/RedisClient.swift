@@ -143,6 +143,13 @@ package final class RedisClient: Sendable {
         statistics.withLock { $0.outages += 1 }
     }
 
+    /// Has all connections made again: the server is not the master any more, and another address may be.
+    func leave(_ cause: String) {
+        for place in places.withLock({ Array($0.values) }) {
+            place.loop.execute { core in core.handler(place.token, as: RedisLanes.self)?.leave(cause) }
+        }
+    }
+
     func note(_ error: RedisErrorReply) { reports.note(error) }
 
     func advise(_ findings: [RedisAdvice.Finding]) { reports.advise(findings) }

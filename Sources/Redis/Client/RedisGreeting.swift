@@ -8,7 +8,7 @@ struct RedisGreeting {
         case refused(String)
     }
 
-    private enum Phase { case hello, authentication, database }
+    private enum Phase { case hello, authentication, role, database }
 
     private let settings: RedisSettings
     private let password: String?
@@ -40,6 +40,11 @@ struct RedisGreeting {
             return select()
         case .authentication:
             if let error = reply.error { return .refused(error.connectionFault ?? words(error)) }
+            return askRole()
+        case .role:
+            if let fault = reply.error?.connectionFault { return .refused(fault) }
+            facts.role = reply.text.flatMap { RedisInfo($0)["role"] } ?? ""
+            if let fault = facts.fault { return .refused(fault) }
             return select()
         case .database:
             if let error = reply.error {
@@ -52,13 +57,18 @@ struct RedisGreeting {
 
     /// Servers and proxies that do not know HELLO, or may not run it, speak RESP2.
     private mutating func helloRefused(_ error: RedisErrorReply) -> Step {
-        guard ["ERR", "NOPROTO", "NOPERM"].contains(error.code) else {
-            return .refused(error.connectionFault ?? words(error))
-        }
-        guard let password else { return select() }
+        if let fault = error.connectionFault { return .refused(fault) }
+        guard ["ERR", "NOPROTO", "NOPERM"].contains(error.code) else { return .refused(words(error)) }
+        guard let password else { return askRole() }
         phase = .authentication
         let words = (settings.user.map { [$0] } ?? []) + [password]
         return .send([RedisCommand("AUTH", words.map { Array($0.utf8) })])
+    }
+
+    /// Asks for what HELLO would have told; a proxy may not know it.
+    private mutating func askRole() -> Step {
+        phase = .role
+        return .send([RedisCommand("INFO", "replication")])
     }
 
     private mutating func select() -> Step {
@@ -76,7 +86,7 @@ struct RedisGreeting {
     }
 }
 
-/// The properties of a server that its response to HELLO names; empty without one.
+/// The properties of a server that its response to HELLO names; without one, only its role is known.
 package struct RedisServerFacts: Sendable, Equatable {
     /// `redis`, `valkey`, or the name of another server.
     package var server = ""
@@ -102,7 +112,9 @@ package struct RedisServerFacts: Sendable, Equatable {
 
     /// The reason why such a server cannot be used, if there is one.
     var fault: String? {
-        switch mode {
+        // Redis calls it by the former name in INFO.
+        guard role != "replica", role != "slave" else { return RedisErrorReply.replicaFault }
+        return switch mode {
         case "cluster":
             """
             it runs in cluster mode, which the shared store does not support: name a single Redis or Valkey server \

@@ -211,7 +211,11 @@ final class RedisLane: Handler {
 
     private func took(_ reply: RESPValue) {
         guard !waiting.isEmpty else { return fail("a reply without a command") }
-        if phase == .ready, let fault = reply.error?.connectionFault { return fail(fault) }
+        if phase == .ready, let error = reply.error, let fault = error.connectionFault {
+            client.statistics.withLock { $0.count(error) }
+            if error.isDemotion { client.leave(fault) }
+            return fail(fault)
+        }
         if phase == .ready, let error = reply.error, !error.isMissingKey { client.note(error) }
         waiting[0].replies.append(reply)
         guard waiting[0].replies.count == waiting[0].count else { return }

@@ -55,6 +55,12 @@ final class RedisLanes: Handler, RedisLaneOwner {
         (followers, lanes) = ([], [])
     }
 
+    /// Ends the connections in use, which are made again.
+    func leave(_ cause: String) {
+        for lane in lanes where lane.isReady { lane.fail(cause) }
+        for follower in followers { follower.leave(cause) }
+    }
+
     /// Sends commands; returns false if there is no lane for them.
     func submit(_ batch: RedisLane.Batch, _ urgency: RedisUrgency) -> Bool {
         guard let lane = lanes.first(where: { $0.terms.urgency == urgency }) else { return false }

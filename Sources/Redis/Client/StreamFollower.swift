@@ -55,6 +55,11 @@ final class StreamFollower: RedisLaneOwner {
 
     func close() { lane.close() }
 
+    /// Ends the connection if it is in use, and makes it again.
+    func leave(_ cause: String) {
+        if lane.isReady { lane.fail(cause) }
+    }
+
     // MARK: The lane
 
     func laneChanged(_ lane: RedisLane) {

@@ -7,6 +7,9 @@ extension RedisErrorReply {
         case "WRONGPASS": "it refuses the user or the password: check store.shared and ACL LIST on the server"
         case "LOADING": "it is loading its data; this ends by itself"
         case "MASTERDOWN": "it is a replica whose master is down"
+        case "READONLY": Self.replicaFault
+        case "ERR" where message.hasPrefix("max number of clients"):
+            "it has no place for another connection (max number of clients): raise maxclients, or see CLIENT LIST"
         case "BUSY": "a script blocks it: see SCRIPT KILL"
         case "MOVED", "ASK", "CLUSTERDOWN", "CROSSSLOT":
             """
@@ -16,6 +19,12 @@ extension RedisErrorReply {
         default: nil
         }
     }
+
+    static let replicaFault =
+        "it is a read-only replica: name the master, or an address that follows it, such as a virtual IP or HAProxy"
+
+    /// True if the server was the master, and is not any more.
+    var isDemotion: Bool { code == "READONLY" }
 
     /// Advice about an error that concerns some commands only; nil for unknown errors.
     package var advice: String? {
@@ -27,7 +36,6 @@ extension RedisErrorReply {
             """
         case "NOPERM":
             "its ACL forbids a command or a key (\(message)): deploy/FLEET.md has the line that Dictum needs"
-        case "READONLY": "it is a read-only replica, so new versions are not shared: name the master"
         case "MISCONF":
             "it cannot save its data and refuses writes: see its log, or set stop-writes-on-bgsave-error to no"
         case "NOREPLICAS": "it refuses writes, because it has too few replicas (min-replicas-to-write)"
