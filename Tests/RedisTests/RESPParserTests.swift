@@ -77,6 +77,24 @@ struct RESPParserTests {
         }
     }
 
+    @Test(arguments: [1, 2, 3, 7, Int.max])
+    func `a string that is too large is skipped, and what follows reads as before`(pieces: Int) throws {
+        var limits = RESPLimits()
+        (limits.stringBytes, limits.skippedBytes) = (10, 30)
+        let large = "$11\r\nabc\r\nefgh\r\n\r\n"
+        let error = RESPValue.error(.tooLarge(bytes: 11))
+        #expect(
+            try Self.replies(large + "*2\r\n\(large)$1\r\na\r\n+OK\r\n", pieces: pieces, limits: limits)
+                == [error, .array([error, Self.bytes("a")]), .status(Array("OK".utf8))])
+        #expect(error.error?.isForeignValue == true)
+        #expect(throws: RESPParseError.tooLarge("a reply")) {
+            try Self.replies("*3\r\n\(large)\(large)\(large)", pieces: pieces, limits: limits)
+        }
+        #expect(throws: RESPParseError.malformed("a string ends without CR LF")) {
+            try Self.replies("$11\r\nabcdefghijkxx", pieces: pieces, limits: limits)
+        }
+    }
+
     @Test func `many small values count as the memory that they take`() throws {
         var limits = RESPLimits()
         limits.replyBytes = 32 * 10

@@ -132,6 +132,49 @@ struct ServerTests {
         #expect(!test.client.isAvailable)
     }
 
+    @Test func `a replica is refused, and used once it is the master`() throws {
+        let server = try RedisServer(["--replicaof", "127.0.0.1", "\(RedisServer.freePort())"])
+        let test = try TestClient(server, isAwaited: false)
+        try test.waitForReport("read-only replica")
+        #expect(!test.client.isAvailable)
+        try server.command("REPLICAOF", "NO", "ONE")
+        try waitUntil("the client is back: \(test.reports)") { test.isWhole }
+    }
+
+    @Test func `a master that becomes a replica loses all connections, so that the new master is found`()
+        throws
+    {
+        let server = try RedisServer()
+        let test = try TestClient(server)
+        test.follow("news")
+        try test.waitFor(.caughtUp)
+        try server.command("REPLICAOF", "127.0.0.1", "\(RedisServer.freePort())")
+        #expect(try test.result([.set(Self.key("a"), to: [1], seconds: 60)]) == .failure(.lost))
+        try test.waitForReport("read-only replica")
+        try test.waitFor(.interrupted)
+        try waitUntil("requests do not ask it either") { !test.client.isAvailable }
+        #expect(test.client.counts.errors["READONLY"] == 1)
+        try server.command("REPLICAOF", "NO", "ONE")
+        try waitUntil("the client is back: \(test.reports)") { test.isWhole }
+        try test.waitFor(.resumed)
+    }
+
+    @Test func `a value that is larger than any of Dictum's is an error, and the connection goes on`() throws
+    {
+        let server = try RedisServer()
+        let test = try TestClient(server)
+        let script = "return redis.call('SET', KEYS[1], string.rep('x', 30000000))"
+        try server.command("EVAL", script, "1", "large")
+        let connections = test.client.counts.connections
+        let replies = try test.result(
+            [.get(Self.key("large")), .getAll([Self.key("large"), Self.key("none")]), RedisCommand("PING")],
+            .background, deadline: 60_000)
+        let error = RESPValue.error(
+            RedisErrorReply(code: "TOOLARGE", message: "a value of 30000000 bytes, more than Dictum writes"))
+        #expect(replies == .success([error, .array([error, .null]), .status(Array("PONG".utf8))]))
+        #expect(test.client.counts.connections == connections)
+    }
+
     @Test func `a database has its own keys, and a missing one is named`() throws {
         let server = try RedisServer(["--databases", "2"])
         var settings = RedisSettings(address: .unix(path: server.socket))
@@ -157,7 +200,7 @@ struct ServerTests {
         settings.usesTLS = true
         settings.tls.authority = own.file("ca.pem")
         let test = try TestClient(settings)
-        let large = [UInt8](repeating: 9, count: 3 << 20)
+        let large = [UInt8](repeating: 9, count: 1 << 20)
         #expect(try test.ask(.set(Self.key("a"), to: large, seconds: 60)).isOK)
         #expect(try test.ask(.get(Self.key("a"))) == .bytes(large))
 

@@ -106,6 +106,20 @@ struct StreamTests {
         #expect(test.values.map(\.utf8.count) == Array(repeating: 1_000_000, count: 40))
     }
 
+    @Test func `an entry that is larger than any of Dictum's is passed over`() throws {
+        let server = try RedisServer()
+        try server.command("XADD", "news", "1-1", "v", "before")
+        try server.command(
+            "EVAL", "return redis.call('XADD', KEYS[1], '2-1', 'v', string.rep('x', 30000000), 'w', 'small')",
+            "1",
+            "news")
+        try server.command("XADD", "news", "3-1", "v", "after")
+        let test = try TestClient(server)
+        test.follow("news")
+        try test.waitFor(.caughtUp)
+        #expect(test.values == ["before", "small", "after"])
+    }
+
     @Test func `a receiver that is slow is not handed more than it takes`() throws {
         let server = try RedisServer()
         try add(server, "news", "999", isLast: true)

@@ -118,6 +118,8 @@ enum StreamReply {
         guard words.count.isMultiple(of: 2) else { return nil }
         var fields: [(name: [UInt8], value: [UInt8])] = []
         for index in stride(from: 0, to: words.count, by: 2) {
+            // Larger than any that Dictum writes.
+            if words[index].error != nil || words[index + 1].error != nil { continue }
             guard let name = words[index].bytes, let value = words[index + 1].bytes else { return nil }
             fields.append((name, value))
         }

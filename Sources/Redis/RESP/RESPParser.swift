@@ -13,6 +13,8 @@ package struct RESPParser: Sendable {
     private var open: [Aggregate] = []
     /// The size of the reply so far, with what its values take in memory.
     private var size = 0
+    /// The bytes of the reply so far that were not kept.
+    private var skipped = 0
 
     private struct Aggregate: Sendable {
         var items: [RESPValue]
@@ -21,7 +23,11 @@ package struct RESPParser: Sendable {
     }
 
     private enum AggregateKind { case value, attribute, push }
-    private enum StringKind { case bytes, error, verbatim }
+    private enum StringKind {
+        case bytes, error, verbatim
+        /// So many bytes that are not kept.
+        case skipped(Int)
+    }
 
     package init(limits: RESPLimits = RESPLimits()) {
         self.limits = limits
@@ -40,7 +46,7 @@ package struct RESPParser: Sendable {
             let value =
                 string != nil ? try readString(bytes, &offset) : try readLine(bytes, &offset)
             if let value, let whole = close(value) {
-                size = 0
+                (size, skipped) = (0, 0)
                 return whole
             }
         }
@@ -110,11 +116,20 @@ package struct RESPParser: Sendable {
         _ count: [UInt8], _ kind: StringKind
     ) throws(RESPParseError) -> RESPValue? {
         guard let count = try Self.length(count) else { return .null }
+        guard count <= limits.stringBytes else { return try skipString(count) }
         guard size + count <= limits.replyBytes else { throw .tooLarge("a reply") }
         size += count
         string = ([], count + 2, kind)
         // Reserves little of a length that the server may never send.
         string?.bytes.reserveCapacity(min(count, 64 * 1024) + 2)
+        return nil
+    }
+
+    /// Skips a string, so that the connection is of use after it.
+    private mutating func skipString(_ count: Int) throws(RESPParseError) -> RESPValue? {
+        skipped += count
+        guard skipped <= limits.skippedBytes else { throw .tooLarge("a reply") }
+        string = ([], count + 2, .skipped(count))
         return nil
     }
 
@@ -124,7 +139,9 @@ package struct RESPParser: Sendable {
         // Taken out, so that the bytes are changed in place.
         guard var taken = string.take() else { return nil }
         let count = min(taken.missing, bytes.count - offset)
-        taken.bytes.append(bytes.extracting(offset..<offset + count))
+        var kept = offset
+        if case .skipped = taken.kind { kept += min(max(taken.missing - 2, 0), count) }
+        taken.bytes.append(bytes.extracting(kept..<offset + count))
         taken.missing -= count
         offset += count
         guard taken.missing == 0 else {
@@ -139,6 +156,7 @@ package struct RESPParser: Sendable {
         switch taken.kind {
         case .bytes: return .bytes(taken.bytes)
         case .error: return .error(Self.error(taken.bytes))
+        case .skipped(let count): return .error(.tooLarge(bytes: count))
         case .verbatim:
             guard taken.bytes.count >= 4, taken.bytes[3] == UInt8(ascii: ":") else {
                 throw .malformed("a verbatim string without its format")
@@ -170,7 +188,7 @@ package struct RESPParser: Sendable {
             guard open[last].missing == 0, let whole = open.popLast() else { return nil }
             // Attributes belong to the next value, and pushes to no command.
             guard whole.kind == .value else {
-                if open.isEmpty { size = 0 }
+                if open.isEmpty { (size, skipped) = (0, 0) }
                 return nil
             }
             value = .array(whole.items)
@@ -216,6 +234,10 @@ package struct RESPLimits: Sendable {
     package var lineBytes = 16 * 1024
     /// The bytes of a whole reply, with 32 for each value in it.
     package var replyBytes = 20 << 20
+    /// The bytes of a string that is kept, of which Dictum writes 900,000 at most; in place of a longer one comes an error.
+    package var stringBytes = 1_250_000
+    /// The bytes of a reply that are skipped; Redis has no string that is longer.
+    package var skippedBytes = 512 << 20
     /// The depth of nested aggregates.
     package var depth = 8
 

@@ -50,6 +50,14 @@ package struct RedisErrorReply: Error, Sendable, Equatable {
         self.message = message
     }
 
+    /// The error in place of a string that is larger than `RESPLimits.stringBytes`; no server sends it.
+    static func tooLarge(bytes: Int) -> RedisErrorReply {
+        RedisErrorReply(code: "TOOLARGE", message: "a value of \(bytes) bytes, more than Dictum writes")
+    }
+
+    /// True if a key has what Dictum never writes: another type, or a string that is too large.
+    package var isForeignValue: Bool { code == "WRONGTYPE" || code == "TOOLARGE" }
+
     /// True for a command about a key that does not exist, which is no fault.
     package var isMissingKey: Bool { code == "ERR" && message.hasSuffix("no such key") }
 }

@@ -6,6 +6,7 @@ enum RESPRules {
     private static let limits: RESPLimits = {
         var limits = RESPLimits()
         (limits.lineBytes, limits.replyBytes, limits.depth) = (64, 1024, 4)
+        (limits.stringBytes, limits.skippedBytes) = (256, 2048)
         return limits
     }()
 
