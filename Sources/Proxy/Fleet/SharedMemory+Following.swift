@@ -317,12 +317,10 @@ extension SharedMemory {
         let due = SystemClock.unixSeconds - Self.lifeSeconds / 2
         let old = state.withLock { $0.index.due(wanted, before: due) }
         guard !old.isEmpty else { return }
-        let commands = old.flatMap { news in
-            let keys = names.key(of: news.name).map { names.keys(of: $0, bodyBytes: news.bytes) } ?? []
-            return keys.map { RedisCommand.expire(Array($0.utf8), seconds: Self.lifeSeconds) }
+        let keys = old.flatMap { news in
+            names.key(of: news.name).map { names.keys(of: $0, bodyBytes: news.bytes) } ?? []
         }
         // Whoever is told of a renewal renews nothing for days.
-        guard (try? client.send(commands, .background) { _ in }) != nil else { return }
-        announce(old)
+        if lengthenLives(of: keys) { announce(old) }
     }
 }

@@ -89,6 +89,7 @@ extension SharedMemory {
     private struct Writing: Sendable {
         let name: SharedName
         let news: SharedNews
+        let keys: [String]
         let commands: [RedisCommand]
     }
 
@@ -128,7 +129,7 @@ extension SharedMemory {
         let commands = zip(keys, values).reversed().map { key, value in
             RedisCommand.setIfAbsent(Array(key.utf8), to: value, seconds: life)
         }
-        return Writing(name: name, news: news, commands: commands)
+        return Writing(name: name, news: news, keys: keys, commands: commands)
     }
 
     /// Notes where a sealed version is.
@@ -143,7 +144,7 @@ extension SharedMemory {
             counters.withLock { $0.publishFailures += writings.count }
             return endPublication()
         }
-        var (place, taken, known) = (0, [SharedNews](), 0)
+        var (place, taken, known, short) = (0, [SharedNews](), 0, [String]())
         for writing in writings {
             let own = replies[place..<min(place + writing.commands.count, replies.count)]
             place += writing.commands.count
@@ -152,6 +153,8 @@ extension SharedMemory {
                 continue
             }
             if own.last == .null { known += 1 }
+            // The node that was first may have written it for a short time.
+            if !writing.news.isProvisional, own.contains(.null) { short += writing.keys }
             // The node that was first may not have announced it.
             if !state.withLock({ $0.index.contains(writing.name) }) { taken.append(writing.news) }
         }
@@ -159,8 +162,17 @@ extension SharedMemory {
             counters.alreadyThere += known
             counters.published += writings.count - known
         }
+        lengthenLives(of: short)
         announce(taken)
         endPublication()
+    }
+
+    /// Has values live as long as those of versions in demand; returns false if nothing was sent.
+    @discardableResult
+    func lengthenLives(of keys: [String]) -> Bool {
+        guard !keys.isEmpty else { return true }
+        let commands = keys.map { RedisCommand.expire(Array($0.utf8), seconds: Self.lifeSeconds) }
+        return (try? client.send(commands, .background) { _ in }) != nil
     }
 
     /// Announces versions to the other nodes.
