@@ -123,11 +123,14 @@ struct Following: Sendable {
 }
 
 /// The rows of versions by their names, within a bound; the longest known ones are forgotten first.
+///
+/// A sealed version that is forgotten counts as one that this node does not have: it is not written again for others, and
+/// what they tell of its holders does not reach it. So there is place for as many as a node knows announcements of.
 struct RowsByName: Sendable {
     private var recent: [SharedName: Int64] = [:]
     private var former: [SharedName: Int64] = [:]
 
-    private static let countMax = 32_768
+    private static let countMax = 1 << 17
 
     mutating func insert(_ row: Int64, for name: SharedName) {
         recent[name] = row
