@@ -9,13 +9,11 @@ package struct SharableVersion: Sendable {
     /// True while its chain is in probation: few such versions are ever wanted again.
     package var isProvisional: Bool { !version.chain.isEstablished }
     let facts: VersionFacts
-    let versionsMax: Int
     package let body: Body
 
     /// The record of the version, for the shared store.
     package var record: SharedRecord {
-        SharedRecord(
-            chain: version.chainKey, facts: facts, rank: version.rank, versionsMax: versionsMax, body: body)
+        SharedRecord(chain: version.chainKey, facts: facts, rank: version.rank, body: body)
     }
 
     /// Returns its name in the shared store; nil where a key is missing.
@@ -41,15 +39,12 @@ extension DictionaryStore {
 
     /// Describes a version that was admitted just now for other nodes.
     package func sharable(_ version: Version, _ candidate: VersionCandidate) -> SharableVersion {
-        SharableVersion(
-            version: version, facts: candidate.facts(keys), versionsMax: candidate.policy.versions,
-            body: candidate.body)
+        SharableVersion(version: version, facts: candidate.facts(keys), body: candidate.body)
     }
 
     /// Describes a stored version and its body for other nodes.
     package func sharable(_ version: Version, _ body: Body) -> SharableVersion {
-        SharableVersion(
-            version: version, facts: version.facts, versionsMax: SharedRecord.versionsUnknown, body: body)
+        SharableVersion(version: version, facts: version.facts, body: body)
     }
 
     /// Returns the held versions, the newest first, at most so many.
@@ -71,12 +66,29 @@ extension DictionaryStore {
     /// in its place. The shared store has it meanwhile.
     ///
     /// Returns the version, or the one that is here already.
+    ///
+    /// - Parameter told: What other nodes have told of its holders, which counts once.
+    package func adopt(
+        _ record: SharedRecord, told: SharedDemand?, now: Int
+    ) throws(AdmissionRefusal) -> Version {
+        let (version, isNew) = try insert(record, holders: Int(told?.change ?? 0), now: now)
+        if let told, !isNew { add(told, to: version) }
+        return version
+    }
+
+    /// Adopts a version with so many holders.
     package func adopt(
         _ record: SharedRecord, holders: Int, now: Int
     ) throws(AdmissionRefusal) -> Version {
+        try insert(record, holders: holders, now: now).version
+    }
+
+    private func insert(
+        _ record: SharedRecord, holders: Int, now: Int
+    ) throws(AdmissionRefusal) -> (version: Version, isNew: Bool) {
         memory.advance(to: now)
         let (chain, facts) = (record.chain, record.facts)
-        if let known = memory.index.version(chain, digest: facts.digest) { return known }
+        if let known = memory.index.version(chain, digest: facts.digest) { return (known, false) }
         let names = facts.key(in: chain).nameBytes
         guard names <= StoredSize.namesMax * 2 else { throw .names }
         let slot = try memory.budget.reserve(
@@ -93,7 +105,7 @@ extension DictionaryStore {
         let (adopted, isDue) = memory.state.withLock { state in
             let adopted = state.adopt(
                 facts, body: kept, chain: chain, rank: min(record.rank, SystemClock.unixMicroseconds),
-                versionsMax: record.versionsMax, demand: demand, now: now)
+                demand: demand, now: now)
             return (adopted, !state.pending.isEmpty)
         }
         memory.judge(adopted.version)
@@ -101,7 +113,7 @@ extension DictionaryStore {
         if !adopted.isNew { memory.unpin([name]) }
         memory.release(adopted.evicted)
         if isDue { writer.schedule() }
-        return adopted.version
+        return (adopted.version, adopted.isNew)
     }
 
     // MARK: Holders

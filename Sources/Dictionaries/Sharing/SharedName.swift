@@ -116,7 +116,8 @@ package struct SharedKeys: Sendable, Equatable {
 
     /// Returns the key of a version and those of all parts that it may have, by the length of its body.
     package func keys(of key: String, bodyBytes: Int) -> [String] {
-        [key] + partKeys(of: key, parts: 1 + (bodyBytes + Self.factBytesMax) / SharedValue.bytesMax)
+        let parts = 1 + (bodyBytes + Self.factBytesMax) / SharedValue.bytesMax
+        return [key] + partKeys(of: key, parts: min(parts, SharedValue.partsMax))
     }
 
     /// More than a value has beside its body.

@@ -8,8 +8,6 @@ package struct SharedRecord: Sendable {
     let facts: VersionFacts
     /// The time of admission in microseconds since 1970, by which the versions of a chain are ordered.
     package let rank: Int64
-    /// The number of versions that the route of its node keeps per chain, if that is known.
-    let versionsMax: Int
     package let body: Body
 
     package var url: String { facts.url }
@@ -22,15 +20,15 @@ package struct SharedRecord: Sendable {
     /// The greatest length of a chain's texts with its compiled pattern, which stay in memory with it.
     static let textBytesMax = 2 * StoredSize.namesMax
 
-    /// The number for a version that was read from a store, which knows no routes.
-    static let versionsUnknown = Int.max
-
     /// The numbers of the fields; a number is never used again for another meaning.
     enum Field: UInt8 {
         case scope = 1
         case tag, authority, match, matchDest, url, variant, etag, contentType, maxAge, isUpstreamMatch,
             digest
-        case rank, versionsMax, count, form
+        case rank
+        // 14 was the number of versions that the writer's route keeps.
+        case count = 15
+        case form
     }
 
     /// The forms of a body.
@@ -39,11 +37,10 @@ package struct SharedRecord: Sendable {
         case zstd = 1
     }
 
-    init(chain: ChainKey, facts: VersionFacts, rank: Int64, versionsMax: Int, body: Body) {
+    init(chain: ChainKey, facts: VersionFacts, rank: Int64, body: Body) {
         self.chain = chain
         self.facts = facts
         self.rank = rank
-        self.versionsMax = versionsMax
         self.body = body
     }
 
@@ -90,9 +87,6 @@ package struct SharedRecord: Sendable {
         if facts.isUpstreamMatch { fields.append(Field.isUpstreamMatch.rawValue, []) }
         fields.append(Field.digest.rawValue, facts.digest.bytes)
         fields.append(Field.rank.rawValue, rank)
-        if versionsMax != Self.versionsUnknown {
-            fields.append(Field.versionsMax.rawValue, Int64(versionsMax))
-        }
         fields.append(Field.count.rawValue, Int64(body.count))
         fields.append(Field.form.rawValue, form.rawValue)
         return fields.bytes
@@ -106,25 +100,13 @@ package struct SharedRecord: Sendable {
     package init?(
         _ content: [UInt8], named name: SharedName, keys: StoreKeys?, bodyBytesMax: Int = Self.bodyBytesMax
     ) {
-        var rest: ArraySlice<UInt8>
-        if name.isSealed {
-            guard let plain = keys?.openShared(content, name: name.digest) else { return nil }
-            rest = plain[...]
-        } else {
-            rest = content[...]
-        }
-        guard let head = NumberedFields.takePart(&rest).flatMap(NumberedFields.read),
-            let draft = Draft(head), let chain = draft.chain, let digest = draft.digest,
-            SharedName(chain: chain, digest: digest, keys: keys) == name,
-            let body = draft.body(rest, bodyBytesMax: min(bodyBytesMax, Self.bodyBytesMax)),
-            Self.isBody(body, named: digest, in: chain, keys)
+        guard let packed = PackedRecord(content, named: name, keys: keys), packed.bodyBytes <= bodyBytesMax,
+            let record = packed.unpacked()
         else { return nil }
-        self.init(
-            chain: chain, facts: draft.facts(of: digest, bytes: body.count), rank: draft.rank,
-            versionsMax: draft.versionsMax, body: body)
+        self = record
     }
 
-    private static func isBody(
+    fileprivate static func isBody(
         _ body: Body, named digest: Digest, in chain: ChainKey, _ keys: StoreKeys?
     ) -> Bool {
         guard case .personal = chain.scope else { return chain.scope.name(of: body.digest, keys) == digest }
@@ -134,7 +116,7 @@ package struct SharedRecord: Sendable {
     }
 
     /// The fields of a record while they are read.
-    private struct Draft {
+    fileprivate struct Draft {
         private var kind = ""
         private var tag: IdentityTag?
         private var authority = ""
@@ -148,8 +130,7 @@ package struct SharedRecord: Sendable {
         private var isUpstreamMatch = false
         private(set) var digest: Digest?
         private(set) var rank: Int64 = 0
-        private(set) var versionsMax = SharedRecord.versionsUnknown
-        private var count: Int64 = -1
+        private(set) var count: Int64 = -1
         private var form: Int64 = -1
 
         init?(_ fields: [(number: UInt8, value: ArraySlice<UInt8>)]) {
@@ -169,7 +150,7 @@ package struct SharedRecord: Sendable {
             case .tag: tag = IdentityTag(bytes: Array(value))
             case .digest: digest = Digest(bytes: Array(value))
             case .isUpstreamMatch: isUpstreamMatch = true
-            case .maxAge, .rank, .versionsMax, .count, .form:
+            case .maxAge, .rank, .count, .form:
                 guard let number: Int64 = BigEndian.number(value), number >= 0 else { return false }
                 take(field, number)
             }
@@ -193,7 +174,6 @@ package struct SharedRecord: Sendable {
             switch field {
             case .maxAge: maxAge = min(Int(number), Version.secondsMax)
             case .rank: rank = number
-            case .versionsMax: versionsMax = Int(number)
             case .count: count = number
             default: form = number
             }
@@ -213,13 +193,51 @@ package struct SharedRecord: Sendable {
         }
 
         /// Returns the whole body, hashed; nil if it has another length, or a form of a newer release.
-        func body(_ payload: ArraySlice<UInt8>, bodyBytesMax: Int) -> Body? {
-            guard count >= 0, count <= bodyBytesMax, let form = Form(rawValue: form) else { return nil }
+        func body(_ payload: ArraySlice<UInt8>) -> Body? {
+            guard let form = Form(rawValue: form) else { return nil }
             switch form {
             case .whole: return payload.count == Int(count) ? Body(Array(payload)) : nil
             case .zstd: return (try? ZstdFrames.unpack(Array(payload), count: Int(count))).map { Body($0) }
             }
         }
+    }
+}
+
+/// A record whose body is neither unpacked nor verified yet.
+package struct PackedRecord: Sendable {
+    /// The length of the body that the record states; unpacking never yields more.
+    package let bodyBytes: Int
+    private let chain: ChainKey
+    private let digest: Digest
+    private let draft: SharedRecord.Draft
+    private let payload: ArraySlice<UInt8>
+    private let keys: StoreKeys?
+
+    /// Reads the facts of a value's content; nil if it is not what its name says, or states too large a body.
+    package init?(_ content: [UInt8], named name: SharedName, keys: StoreKeys?) {
+        var rest: ArraySlice<UInt8>
+        if name.isSealed {
+            guard let plain = keys?.openShared(content, name: name.digest) else { return nil }
+            rest = plain[...]
+        } else {
+            rest = content[...]
+        }
+        guard let head = NumberedFields.takePart(&rest).flatMap(NumberedFields.read),
+            let draft = SharedRecord.Draft(head), let chain = draft.chain, let digest = draft.digest,
+            SharedName(chain: chain, digest: digest, keys: keys) == name,
+            0...Int64(SharedRecord.bodyBytesMax) ~= draft.count
+        else { return nil }
+        (self.chain, self.digest, self.draft, self.keys) = (chain, digest, draft, keys)
+        payload = rest
+        bodyBytes = Int(draft.count)
+    }
+
+    /// Returns the record; nil if its body is not the one of its name.
+    package func unpacked() -> SharedRecord? {
+        guard let body = draft.body(payload), SharedRecord.isBody(body, named: digest, in: chain, keys)
+        else { return nil }
+        return SharedRecord(
+            chain: chain, facts: draft.facts(of: digest, bytes: body.count), rank: draft.rank, body: body)
     }
 }
 
@@ -261,6 +279,12 @@ package struct SharedValue: Sendable {
         parts = Int(value[4])
         self.count = Int(count)
         beginning = value[Self.headBytes...]
+    }
+
+    /// Returns true if a newer release wrote a value, whose head this one does not know.
+    package static func isNewer(_ value: [UInt8]) -> Bool {
+        value.count >= magic.count && value.starts(with: magic.dropLast())
+            && (UInt8(ascii: "2")...UInt8(ascii: "9")).contains(value[magic.count - 1])
     }
 
     /// Returns the content; nil if a part is missing or too short.

@@ -84,19 +84,20 @@ struct StoreState: ~Copyable, Sendable {
         if isOffered { offered(version, over: former, now: now) }
         if !chain.isEstablished, chain.countRequest() || !policy.startsInProbation { establish(version) }
         earliestExpiry = min(earliestExpiry, version.expiry)
+        chain.versionsMax = policy.versions
         var evicted = Evicted()
         evictSurplus(beside: version, max: policy.versions, now: now, into: &evicted)
         evictBeyondLimits(now: now, into: &evicted)
         return Admitted(version: version, isNew: isNew, evicted: evicted)
     }
 
-    /// Adds a version that another node admitted at the time that its rank says; at most `versionsMax` of its chain stay.
+    /// Adds a version that another node admitted at the time that its rank says; as many of its chain stay as this node's
+    /// route keeps.
     ///
     /// It is borrowed: in memory only, until a second request wants it. Returns the version of the same body and chain if
     /// there is one.
     mutating func adopt(
-        _ facts: VersionFacts, body: Body, chain key: ChainKey, rank: Int64, versionsMax: Int,
-        demand: VersionDemand, now: Int
+        _ facts: VersionFacts, body: Body, chain key: ChainKey, rank: Int64, demand: VersionDemand, now: Int
     ) -> Admitted {
         if let known = index.version(key, digest: facts.digest) {
             return Admitted(version: known, isNew: false, evicted: Evicted())
@@ -111,7 +112,7 @@ struct StoreState: ~Copyable, Sendable {
         earliestExpiry = min(earliestExpiry, version.expiry)
         var evicted = Evicted()
         remove(gone.compactMap { index.version(row: $0) }, reason: .unused, into: &evicted)
-        evictSurplus(beside: version, max: versionsMax, now: now, into: &evicted)
+        evictSurplus(beside: version, max: chain.versionsMax, now: now, into: &evicted)
         evictBeyondLimits(now: now, into: &evicted)
         return Admitted(version: version, isNew: true, evicted: evicted)
     }

@@ -25,14 +25,16 @@ extension SharedMemory {
         }
     }
 
-    /// Returns true for a reply that may be verified on a loop.
+    /// Returns true for a reply that may be read on a loop.
     private static func isSmall(_ result: Result<[RESPValue], RedisFailure>) -> Bool {
         guard case .success(let values) = result else { return false }
         return values.first?.bytes.map { $0.count <= smallMax } ?? true
     }
 
-    /// The bytes of a value that is verified on a loop: in JSON about ten times as many unpacked.
+    /// The bytes of a value that is read on a loop.
     private static let smallMax = 16 * 1024
+    /// The bytes of a body that is unpacked and verified on a loop.
+    private static let smallBodyMax = 256 * 1024
 
     private func received(
         _ name: SharedName, key: String, _ urgency: RedisUrgency,
@@ -44,13 +46,15 @@ extension SharedMemory {
             return end(name, urgency, .late)
         }
         guard let bytes = values.first?.bytes else {
-            guard values.first == .null else { return end(name, urgency, .unavailable) }
-            return missed(name, urgency)
+            if values.first == .null { return missed(name, urgency) }
+            guard values.first?.error?.isForeignValue == true else { return end(name, urgency, .unavailable) }
+            return refuse(name, key: key, urgency)
         }
         guard let value = SharedValue(bytes), value.isSealed == name.isSealed else {
-            // Perhaps a newer release wrote it: only this node does without.
+            guard SharedValue.isNewer(bytes) else { return refuse(name, key: key, urgency) }
+            // Nodes of that release can use it: only this one does without.
             forget(name)
-            return end(name, urgency, .corrupt)
+            return end(name, urgency, .miss)
         }
         guard value.parts > 1 else { return take(value.content(), name, key: key, parts: 1, urgency) }
         getParts(of: value, name, key: key, urgency)
@@ -72,22 +76,39 @@ extension SharedMemory {
         }
     }
 
-    /// Verifies a version and adopts it.
+    /// Reads a version and adopts it, on another thread than a loop if its body is large.
     private func take(
         _ content: [UInt8]?, _ name: SharedName, key: String, parts: Int, _ urgency: RedisUrgency
     ) {
-        guard let content, let record = SharedRecord(content, named: name, keys: commonKeys) else {
-            removeCorrupt(name, key: key, parts: parts)
-            return end(name, urgency, .corrupt)
+        guard let content, let packed = PackedRecord(content, named: name, keys: commonKeys) else {
+            return refuse(name, key: key, parts: parts, urgency)
         }
-        let holders = state.withLock { $0.index.holders(of: name) }
+        guard urgency == .request, packed.bodyBytes > Self.smallBodyMax else {
+            return adopt(packed, name, key: key, parts: parts, urgency)
+        }
+        replies.async { [self] in adopt(packed, name, key: key, parts: parts, urgency) }
+    }
+
+    /// Verifies a version and adopts it.
+    private func adopt(
+        _ packed: PackedRecord, _ name: SharedName, key: String, parts: Int, _ urgency: RedisUrgency
+    ) {
+        guard let record = packed.unpacked() else { return refuse(name, key: key, parts: parts, urgency) }
+        let told = state.withLock { $0.index.takeHolders(of: name) }
         do throws(AdmissionRefusal) {
-            let version = try store.adopt(record, holders: holders, now: SystemClock.unixSeconds)
+            let version = try store.adopt(record, told: told, now: SystemClock.unixSeconds)
             note(version, as: name)
             end(name, urgency, .hit, version)
         } catch {
+            if let told { state.withLock { _ = $0.index.add(told) } }
             end(name, urgency, .refused)
         }
+    }
+
+    /// Ends a question whose value is not what its name says.
+    private func refuse(_ name: SharedName, key: String, parts: Int? = nil, _ urgency: RedisUrgency) {
+        removeCorrupt(name, key: key, parts: parts)
+        end(name, urgency, .corrupt)
     }
 
     private func end(
@@ -122,9 +143,14 @@ extension SharedMemory {
     }
 
     /// Removes a value that is not what its name says, so that a node that has the version writes it again.
-    private func removeCorrupt(_ name: SharedName, key: String, parts: Int) {
+    ///
+    /// - Parameter parts: The number of its parts; nil if it does not say.
+    private func removeCorrupt(_ name: SharedName, key: String, parts: Int?) {
+        let bodyBytes = state.withLock { $0.index.news(of: name)?.bytes ?? 0 }
+        let keys =
+            parts.map { [key] + names.partKeys(of: key, parts: $0) }
+            ?? names.keys(of: key, bodyBytes: bodyBytes)
         forget(name)
-        let keys = [key] + names.partKeys(of: key, parts: parts)
         try? client.send([.delete(keys.map { Array($0.utf8) })], .background) { [self] _ in
             announceLost([name])
         }

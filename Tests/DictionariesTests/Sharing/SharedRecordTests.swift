@@ -16,8 +16,7 @@ import Testing
             policy: AdmissionPolicy(versions: 7, maxAge: 900), etag: "a\"b", contentType: "application/json",
             isUpstreamMatch: true)
         let record = SharedRecord(
-            chain: chain, facts: candidate.facts(keys), rank: 1_700_000_000_000_001, versionsMax: 7,
-            body: body)
+            chain: chain, facts: candidate.facts(keys), rank: 1_700_000_000_000_001, body: body)
         let digest = record.facts.digest
         return (
             record,
@@ -45,7 +44,7 @@ import Testing
         let read = try #require(SharedRecord(try content(record, name), named: name, keys: nil))
         #expect(read.body.bytes == record.body.bytes)
         #expect(read.facts == record.facts)
-        #expect(read.chain == feedChain && read.rank == record.rank && read.versionsMax == 7)
+        #expect(read.chain == feedChain && read.rank == record.rank)
     }
 
     @Test func `a text is stored as a Zstandard frame`() throws {
@@ -102,6 +101,28 @@ import Testing
         let bytes = try content(record, name)
         #expect(SharedRecord(bytes, named: name, keys: nil, bodyBytesMax: 99_999) == nil)
         #expect(SharedRecord(bytes, named: name, keys: nil, bodyBytesMax: 100_000) != nil)
+    }
+
+    @Test func `unpacking never yields more than a record states, which is known before`() throws {
+        let (record, name) = record(Body([UInt8](repeating: 7, count: 100_000)))
+        var rest = try content(record, name)[...]
+        let head = try #require(NumberedFields.takePart(&rest))
+        for (stated, isSound) in [(100_000, true), (99_999, false), (100_001, false), (10, false)] {
+            var fields = NumberedFields()
+            fields.append(SharedRecord.Field.count.rawValue, Int64(stated))
+            var bytes: [UInt8] = []
+            NumberedFields.append(part: Array(head) + fields.bytes, to: &bytes)
+            let packed = try #require(PackedRecord(bytes + rest, named: name, keys: nil))
+            #expect(packed.bodyBytes == stated)
+            #expect((packed.unpacked() != nil) == isSound, "\(stated) bytes")
+        }
+    }
+
+    @Test func `the head of a value tells those of newer releases from damage`() {
+        for value in ["DV2", "DV9 and more"] { #expect(SharedValue.isNewer(Array(value.utf8)), "\(value)") }
+        for value in ["", "DV", "DV1", "DV0", "DVx", "XV2", "garbage"] {
+            #expect(!SharedValue.isNewer(Array(value.utf8)), "\(value)")
+        }
     }
 
     @Test func `the texts of a chain are bounded together`() throws {

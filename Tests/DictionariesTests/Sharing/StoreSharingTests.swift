@@ -114,21 +114,30 @@ import Testing
     @Test func `a clock that is ahead does not keep later versions from becoming the newest`() throws {
         let record = try record(1)
         let ahead = SharedRecord(
-            chain: record.chain, facts: record.facts, rank: .max - 1, versionsMax: 16, body: record.body)
+            chain: record.chain, facts: record.facts, rank: .max - 1, body: record.body)
         _ = try here.adopt(ahead, holders: 1, now: 1000)
         let own = here.admit(sampleBody(2))
         #expect(here.reader().newest(VersionKey(chain: feedChain, url: "/feed", variant: "")) === own)
     }
 
-    @Test func `adopted versions keep within the versions of their chain`() throws {
-        for number in 0..<40 {
-            let record = try record(number)
-            let bounded = SharedRecord(
-                chain: record.chain, facts: record.facts, rank: record.rank, versionsMax: 16,
-                body: record.body)
-            _ = try here.adopt(bounded, holders: 1, now: 1000 + number)
-        }
-        #expect(here.publisher.index.versions(of: feedChain).count <= 16)
+    @Test func `adopted versions keep within the versions that the route of this node keeps`() throws {
+        here.admit(sampleBody(100), keep: 16)
+        for number in 0..<40 { _ = try here.adopt(try record(number), holders: 1, now: 1000 + number) }
+        #expect(here.publisher.index.versions(of: feedChain).count == 16)
+    }
+
+    @Test func `another node whose route keeps one version takes no place of those that this one keeps`()
+        throws
+    {
+        let reported = Reported(of: there)
+        there.admit(sampleBody(100), keep: 1)
+        let own = (0..<40).map { here.admit(sampleBody($0), keep: 1_000_000) }
+        let written = try #require(reported.versions.withLock { $0.first }).record
+        let values = try #require(written.values(named: name(written), keys: nil))
+        let content = try #require(SharedValue(values[0])?.content())
+        let read = try #require(SharedRecord(content, named: name(written), keys: nil))
+        _ = try here.adopt(read, holders: 1, now: 1001)
+        #expect(here.publisher.index.versions(of: feedChain).count == own.count + 1)
     }
 
     @Test func `a version that was published again from a store takes no place of those that clients hold`()

@@ -160,6 +160,80 @@ final class SharedMemoryWritingTests {
         Set(try server.command("--raw", "KEYS", pattern).split(separator: "\n").map(String.init))
     }
 
+    // MARK: Values that this node reads
+
+    /// Writes the value of a record, for so many seconds, as another node would.
+    private func put(_ record: SharedRecord, seconds: Int = 1_000) throws -> (name: SharedName, key: String) {
+        let name = SharedName(publicChain: record.chain, digest: record.digest)
+        let key = try #require(memory.names.key(of: name))
+        let values = try #require(record.values(named: name, keys: nil))
+        try #require(values.count == 1)
+        try send(.set(Array(key.utf8), to: values[0], seconds: seconds), .background)
+        return (name, key)
+    }
+
+    /// Sends a command and waits for its reply.
+    private func send(_ command: RedisCommand, _ urgency: RedisUrgency) throws {
+        let gate = Gate()
+        try memory.client.send([command], urgency) { _ in gate.open() }
+        try #require(gate.wait(), "\(command.name) has no end")
+    }
+
+    /// Asks for a version as a request does.
+    private func ask(_ name: SharedName, _ key: String) -> Guarded<Dictionaries.Version?> {
+        let found = Guarded<Dictionaries.Version?>(nil)
+        memory.state.withLock {
+            $0.waiting[name] = [{ version in found.withLock { $0 = version } }]
+        }
+        memory.get(name, key: key, .request)
+        return found
+    }
+
+    @Test(arguments: [(300, true), (2 << 20, false)])
+    func `a small value is unpacked on a loop if its body is small as well`(count: Int, isOnLoop: Bool) throws
+    {
+        let body = Body([UInt8](repeating: 7, count: count))
+        let (name, key) = try put(SharedRecord.ofTest(body, in: chain))
+        memory.replies.suspend()
+        let found = ask(name, key)
+        // Its reply comes after the one that it follows.
+        try send(RedisCommand("PING"), .request)
+        #expect((found.withLock { $0 } != nil) == isOnLoop)
+        memory.replies.resume()
+        try waitUntil("the version is there", seconds: 30) { found.withLock { $0?.digest } == body.digest }
+    }
+
+    @Test func `holders that other nodes told of count once for a version that is fetched`() throws {
+        let record = SharedRecord.ofTest(1, in: chain)
+        let (name, key) = try put(record)
+        let news = SharedNews.batches([SharedNews(of: record, named: name)])[0]
+        memory.heed(
+            .entries(stream: SharedMemory.newsPlace, [.now(SharedNews.Entry.versions, news)]))
+        let fields = SharedDemand.fields(of: [SharedDemand(name: name, change: 3, contact: 0)])
+        let id = RedisStreamID(milliseconds: UInt64(SystemClock.unixMilliseconds), sequence: 0)
+        memory.heed(.entries(stream: SharedMemory.demandPlace, [RedisStreamEntry(id: id, fields: fields)]))
+        let found = ask(name, key)
+        try waitUntil("the version is there", seconds: 30) { found.withLock { $0 } != nil }
+        let version = try #require(found.withLock { $0 })
+        #expect(version.holders == 3)
+        memory.publish([memory.store.sharable(version, record.body)])
+        try waitUntil("nothing waits", seconds: 30) { memory.publications.withLock { !$0.isScheduled } }
+        #expect(version.holders == 3)
+    }
+
+    // MARK: Values that this node writes
+
+    @Test
+    func `a version that another node wrote for a short time lives for days once this one wants to write it`()
+        throws
+    {
+        let record = SharedRecord.ofTest(1, in: chain)
+        let (_, key) = try put(record, seconds: 1_000)
+        let version = try memory.store.adopt(record, holders: 1, now: 1_000)
+        memory.publish([memory.store.sharable(version, record.body)])
+        try waitUntil("it lives for days", seconds: 30) { try Int(server.command("TTL", key)) ?? 0 > 86_400 }
+    }
+
     @Test func `all changes of holders are told at once, however many there are`() throws {
         for number in 0..<2_500 { offer(try adopt(number)) }
         memory.tick()
@@ -252,7 +326,9 @@ extension SharedMemory {
     fileprivate static func ofTest(at socket: String) throws -> SharedMemory {
         let store = try DictionaryStore(
             configuration: StoreConfiguration(path: ":memory:", maxBytes: 1 << 30))
-        let client = RedisClient(settings: RedisSettings(address: .unix(path: socket))) { _ in }
+        var settings = RedisSettings(address: .unix(path: socket))
+        settings.timeout = 30_000
+        let client = RedisClient(settings: settings) { _ in }
         return SharedMemory(store: store, client: client, commonKeys: nil) { _ in }
     }
 }
@@ -260,13 +336,15 @@ extension SharedMemory {
 extension SharedRecord {
     /// A record with a body of noise.
     fileprivate static func ofTest(_ number: Int, in chain: ChainKey, count: Int = 300) -> SharedRecord {
-        let body = Body(Noise.bytes(count, seed: UInt64(number)))
+        ofTest(Body(Noise.bytes(count, seed: UInt64(number))), in: chain)
+    }
+
+    fileprivate static func ofTest(_ body: Body, in chain: ChainKey) -> SharedRecord {
         let facts = VersionFacts(
             digest: body.digest, url: "/feed", variant: "", etag: nil, contentType: nil, bytes: body.count,
             maxAge: 86_400)
         return SharedRecord(
-            chain: chain, facts: facts, rank: SystemClock.unixMicroseconds, versionsMax: 1_000_000, body: body
-        )
+            chain: chain, facts: facts, rank: SystemClock.unixMicroseconds, body: body)
     }
 }
 

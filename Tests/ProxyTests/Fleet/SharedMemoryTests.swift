@@ -191,17 +191,44 @@ struct SharedMemoryTests {
 
     // MARK: Faults
 
-    @Test(arguments: ["garbage", "", "DV1\u{0}\u{1}\u{0}\u{0}\u{0}\u{1}x"])
-    func `a corrupted value costs a hit, and the node that has the version writes it again`(value: String)
+    @Test(arguments: [
+        ["SET", "garbage"], ["SET", ""], ["SET", "DV1 and no head"], ["LPUSH", "of another type"],
+    ])
+    func `a corrupted value costs a hit, and the node that has the version writes it again`(write: [String])
         throws
     {
         let fleet = try TestFleet(2)
         try fleet.fetch(0, version: 0)
         try fleet.untilKnown(1)
         let key = try #require(try fleet.keys().first)
-        try fleet.redis.command("SET", key, value)
+        try fleet.redis.command("DEL", key)
+        try fleet.redis.command(words: [write[0], key, write[1]])
         #expect(try !isDelta(fleet.fetch(1, version: 1, over: 0, from: 0), of: 1, over: 0))
         #expect(fleet.lookUps(1, .corrupt) == 1)
+        try waitUntil("the other node has written it again", seconds: 60) {
+            try Int(fleet.redis.command("STRLEN", key)) ?? 0 > 100
+        }
+        try fleet.untilKnown(key)
+        #expect(try isDelta(fleet.fetch(1, version: 1, over: 0, from: 0), of: 1, over: 0))
+    }
+
+    @Test func `a value of a newer release stays for its nodes, and is not asked for again for a while`()
+        throws
+    {
+        let fleet = try TestFleet(2)
+        try fleet.fetch(0, version: 0)
+        try fleet.untilKnown(1)
+        let key = try #require(try fleet.keys().first)
+        let value = "DV2 of the future"
+        try fleet.redis.command("SET", key, value)
+        #expect(try !isDelta(fleet.fetch(1, version: 1, over: 0, from: 0), of: 1, over: 0))
+        let gets = try fleet.calls("get")
+        for _ in 0..<5 {
+            #expect(try !isDelta(fleet.fetch(1, version: 1, over: 0, from: 0), of: 1, over: 0))
+        }
+        #expect(try fleet.redis.command("GET", key) == value)
+        #expect(try fleet.calls("get") == gets + 1, "of this test itself")
+        #expect(fleet.lookUps(1, .corrupt) == 0)
     }
 
     @Test func `one changed byte of a value costs a hit, and the version is written again`() throws {

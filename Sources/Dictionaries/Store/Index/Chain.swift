@@ -17,6 +17,7 @@ final class Chain: DemandQueueElement {
     private let wanted = Atomic<UInt32>(0)
     private let pinned = Atomic<UInt32>(0)
     private let freshDelta = Atomic<UInt32>(0)
+    private let kept = Atomic<UInt32>(.max)
     private let requests = Atomic<UInt16>(0)
     private let established: Atomic<Bool>
     private let proven = Atomic<Bool>(false)
@@ -75,6 +76,15 @@ final class Chain: DemandQueueElement {
 
     /// Records the rank of its first version; only under the lock of the store's state.
     func begin(with version: Version) { rank.store(version.rank, ordering: .relaxed) }
+
+    /// The number of versions that its route keeps, since this process has admitted one; before that, no number.
+    var versionsMax: Int {
+        get {
+            let count = kept.load(ordering: .relaxed)
+            return count == .max ? .max : Int(count)
+        }
+        set { kept.store(UInt32(clamping: newValue), ordering: .relaxed) }
+    }
 
     /// The first URL of its versions; nil if it equals `match`.
     var url: String? { first.load()?.text }
