@@ -19,7 +19,7 @@ struct SharedCatalogue {
     enum Verdict: Equatable {
         case sound(bytes: Int)
         case damaged
-        /// Sealed, and there is no key to open it.
+        /// Sealed, and there is no key to open it; or of a newer release.
         case unknown
         /// Expired or evicted meanwhile.
         case gone
@@ -57,12 +57,17 @@ struct SharedCatalogue {
 
     func close() { session.client.stop() }
 
-    private func ask(_ commands: [RedisCommand]) throws -> [RESPValue] {
+    /// Returns the replies.
+    ///
+    /// - Parameter isLenient: True to return also the errors that say that a key has what Dictum never writes.
+    private func ask(_ commands: [RedisCommand], isLenient: Bool = false) throws -> [RESPValue] {
         guard let replies = session.ask(commands) else {
             throw CommandError(session.lastWarning ?? "shared store \(url): no reply in time")
         }
         for (command, reply) in zip(commands, replies) {
-            guard let error = reply.error, !error.isMissingKey else { continue }
+            guard let error = reply.error, !error.isMissingKey, !(isLenient && error.isForeignValue) else {
+                continue
+            }
             throw CommandError("shared store \(url): \(command.name): \(error.advice ?? error.message)")
         }
         return replies
@@ -132,14 +137,14 @@ struct SharedCatalogue {
 
     /// Reads a version and compares it with its name.
     func verify(_ key: String) throws -> Verdict {
-        guard let name = SharedName(key: key), let value = try ask([.get(Array(key.utf8))]).first?.bytes
-        else {
-            return .gone
-        }
-        guard let head = SharedValue(value) else { return .damaged }
+        guard let name = SharedName(key: key),
+            let reply = try ask([.get(Array(key.utf8))], isLenient: true).first, reply != .null
+        else { return .gone }
+        if let value = reply.bytes, SharedValue.isNewer(value) { return .unknown }
+        guard let head = reply.bytes.flatMap(SharedValue.init) else { return .damaged }
         guard !name.isSealed || names.key(of: name) == key else { return .unknown }
         let parts = names.partKeys(of: key, parts: head.parts).map { Array($0.utf8) }
-        let others = parts.isEmpty ? [] : try ask(parts.map { .get($0) }).compactMap(\.bytes)
+        let others = parts.isEmpty ? [] : try ask(parts.map { .get($0) }, isLenient: true).compactMap(\.bytes)
         guard let content = head.content(with: others),
             let record = SharedRecord(content, named: name, keys: keys)
         else { return .damaged }

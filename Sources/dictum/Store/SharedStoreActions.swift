@@ -88,7 +88,8 @@ struct SharedStoreActions {
                 + "\(check.damaged.count) damaged"
             if repairs { summary += ", \(check.removedVersions) removed" }
             if check.uncheckedVersions > 0 {
-                summary += "; not read: \(check.uncheckedVersions) sealed, which need store.key_file"
+                summary +=
+                    "; not read: \(check.uncheckedVersions), sealed without store.key_file here, or of a newer release"
             }
             print(summary)
         }

@@ -9,6 +9,10 @@ struct StoreRemoveCommand: ParsableCommand {
         discussion: """
             Later responses of the upstream are admitted again. The removed bytes are overwritten in the database, or \
             the file is truncated. Versions that Links name are removed too.
+
+            With --shared, versions go from the shared store only, and --all removes every key of its prefix: versions, \
+            sealed ones too, and announcements. Each node keeps its own store, and writes what its clients hold to the \
+            shared one again: remove it from the nodes' stores first.
             """)
 
     @Argument(
@@ -20,7 +24,7 @@ struct StoreRemoveCommand: ParsableCommand {
     @OptionGroup var store: StoreOptions
     @OptionGroup var chains: ChainOptions
 
-    @Flag(help: "Remove everything except the versions of private routes.")
+    @Flag(help: "Remove everything except the versions of private routes; with --shared, everything.")
     var all = false
 
     @Flag(help: "Report what would be removed, and remove nothing.")

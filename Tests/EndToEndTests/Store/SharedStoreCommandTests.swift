@@ -64,11 +64,16 @@ struct SharedStoreCommandTests {
         #expect(try fixture.run("verify").text.hasPrefix("1 version read"))
 
         let key = try #require(try fixture.keys().first)
-        try fixture.server.command("SET", key, "garbage")
-        let damaged = try fixture.run("verify")
-        #expect(damaged.status == 1 && damaged.text.contains("damaged: \(key)"))
-        #expect(try fixture.run("verify", "--repair").status == 0)
-        #expect(try fixture.server.command("EXISTS", key) == "0")
+        try fixture.server.command("SET", key, "DV2 of a newer release")
+        #expect(try fixture.run("verify").text.contains("not read: 1"))
+        try fixture.server.command("DEL", key)
+        for write in [["SET", key, "garbage"], ["LPUSH", key, "of another type"]] {
+            try fixture.server.command(words: write)
+            let damaged = try fixture.run("verify")
+            #expect(damaged.status == 1 && damaged.text.contains("damaged: \(key)"))
+            #expect(try fixture.run("verify", "--repair").status == 0)
+            #expect(try fixture.server.command("EXISTS", key) == "0")
+        }
         #expect(try fixture.run("rm", version.sha256).status == 1)
         #expect(try fixture.run("rm", "--all", "--dry-run").text.hasPrefix("would remove 0 versions"))
         fixture.proxy.process.stop()
