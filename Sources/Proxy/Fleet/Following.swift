@@ -11,7 +11,7 @@ struct Following: Sendable {
     /// The last entry about holders that was counted, so that none counts twice when a stream begins again.
     private var lastDemand: RedisStreamID?
     private var hasOtherKey = false
-    /// What was read of each stream of announcements until its end was reached for the first time.
+    /// The entries read of each stream of announcements until its end was reached for the first time.
     private var news: [Int: (count: Int, firstSecond: Int)] = [:]
     private var isReadingFormerNews = true
 

@@ -112,7 +112,7 @@ package struct RedisServerFacts: Sendable, Equatable {
 
     /// The reason why such a server cannot be used, if there is one.
     var fault: String? {
-        // Redis calls it by the former name in INFO.
+        // INFO says "slave" where HELLO says "replica".
         guard role != "replica", role != "slave" else { return RedisErrorReply.replicaFault }
         return switch mode {
         case "cluster":
