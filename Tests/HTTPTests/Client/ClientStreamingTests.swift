@@ -21,7 +21,7 @@ struct ClientStreamingTests {
         let piece = [UInt8](repeating: 0x78, count: 64 * 1024)
         let sent = peer.flood(with: piece, limit: total, quietMilliseconds: 200)
         #expect(sent < 16 << 20)
-        #expect(exchange.journal.all.count == 2)
+        #expect(exchange.journal.wait { $0.count >= 2 }.count == 2)
         exchange.onLoop { $0.connection?.resumeResponse() }
         peer.send([UInt8](repeating: 0x78, count: total - sent))
         #expect(exchange.outcome().suffix(2) == ["all \(total)", "end"])

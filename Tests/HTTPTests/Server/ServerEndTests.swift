@@ -71,7 +71,7 @@ struct ServerEndTests {
             peer.resetOnEnd()
         }
         #expect(server.journal.wait(for: "aborted / closed"))
-        #expect(server.count.current == 0)
+        #expect(server.awaitConnections(0))
     }
 
     @Test func `a client that goes while it is written to is told to the handler`() throws {

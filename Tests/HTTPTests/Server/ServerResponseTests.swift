@@ -144,7 +144,7 @@ struct ServerResponseTests {
         #expect(peer.read(through: "part\r\n") == "4\r\npart\r\n")
         peer.send("x")
         #expect(peer.readToEnd() == ("", .reset))
-        #expect(server.count.current == 0)
+        #expect(server.awaitConnections(0))
     }
 
     @Test func `a slow reader stops the source, and hears all of it in the end`() throws {

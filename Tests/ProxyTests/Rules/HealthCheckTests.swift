@@ -1,5 +1,4 @@
 internal import Dictionaries
-internal import Glibc
 internal import HTTP
 internal import Primitives
 internal import TestSupport
@@ -62,7 +61,12 @@ extension TestProxy {
         #expect(try proxy.readiness().status == 200)
         sick.become(200)
         try proxy.untilHealthy(true, sick)
-        while sick.requests.isEmpty { #expect(try proxy.fetch("/").text == "well") }
+        try waitUntil("it gets requests again") { () throws -> Bool in
+            #expect(try proxy.fetch("/").text == "well")
+            return !sick.requests.isEmpty
+        }
+        // The state changes before it is told.
+        try waitUntil("its return is told") { proxy.told(of: sick.url).count >= 2 }
         #expect(
             proxy.told(of: sick.url).map { "\($0)".contains("passes its health check") } == [false, true],
             "out and in again are told once each")
@@ -86,7 +90,7 @@ extension TestProxy {
     @Test func `a check is a GET of its own for every upstream, by one loop alone`() throws {
         let origin = try CheckedOrigin(200)
         let proxy = try TestProxy([origin], upstream: "health: {path: /healthz, interval: 1h}")
-        while origin.checks.isEmpty { usleep(1_000) }
+        try waitUntil("the upstream is checked") { !origin.checks.isEmpty }
         let check = origin.checks[0]
         #expect(check.startLine == "GET /healthz HTTP/1.1")
         #expect(check["Host"] == "127.0.0.1:\(origin.origin.port)")
