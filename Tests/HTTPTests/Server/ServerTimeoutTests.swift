@@ -11,11 +11,19 @@ struct ServerTimeoutTests {
         return settings
     }
 
+    /// Connects and sends before the server looks, so that its time cannot be over by then.
+    private func connect(to server: TestServer, sending text: String) throws -> WireSocket {
+        try server.whileHeld {
+            let peer = try server.connect()
+            peer.send(text)
+            return peer
+        }
+    }
+
     @Test(arguments: ["G", "GET / HTTP/1.1\r\nHost: a\r\n", "GET / HTTP/1.1\r\nHost: a\r\nX: "])
     func `a head that does not come to its end in time gets 408`(part: String) throws {
         let server = try TestServer(settings { $0.headTimeout = 100 }) { $0.answer("") }
-        let peer = try server.connect()
-        peer.send(part)
+        let peer = try connect(to: server, sending: part)
         let (text, ending) = peer.readToEnd()
         #expect(text.hasPrefix("HTTP/1.1 408 Request Timeout\r\n"))
         #expect(text.contains("Connection: close\r\n"))
@@ -25,8 +33,7 @@ struct ServerTimeoutTests {
 
     @Test func `bytes that trickle in do not move the deadline of a head`() throws {
         let server = try TestServer(settings { $0.headTimeout = 200 }) { $0.answer("") }
-        let peer = try server.connect()
-        peer.send("GET / HTTP/1.1\r\nHost: a\r\nX: ")
+        let peer = try connect(to: server, sending: "GET / HTTP/1.1\r\nHost: a\r\nX: ")
         var sent = 0
         while sent < 200, peer.isQuiet(milliseconds: 20) {
             peer.send("x")
@@ -59,8 +66,7 @@ struct ServerTimeoutTests {
                 $0.keepAliveTimeout = 60_000
             }
         ) { $0.answer("ok") }
-        let peer = try server.connect()
-        peer.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        let peer = try connect(to: server, sending: "GET / HTTP/1.1\r\nHost: a\r\n\r\n")
         #expect(peer.readHead().hasPrefix("HTTP/1.1 200 OK\r\n"))
         #expect(peer.read(2) == "ok")
         #expect(peer.isQuiet(milliseconds: 400))
@@ -163,6 +169,7 @@ struct ServerTimeoutTests {
         let server = try TestServer(settings { $0.idleTimeout = 100 }) { $0.connection.pauseRequest() }
         let peer = try server.connect()
         peer.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nhello")
+        #expect(server.journal.wait(for: "begin /"))
         #expect(peer.isQuiet(milliseconds: 400))
         #expect(server.journal.all == ["begin /"])
     }
@@ -175,8 +182,8 @@ struct ServerTimeoutTests {
                 $0.keepAliveTimeout = 100
             }
         ) { _ in }
-        let peer = try server.connect()
-        peer.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        let peer = try connect(to: server, sending: "GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(server.journal.wait(for: "begin /"))
         #expect(peer.isQuiet(milliseconds: 400))
         server.withRequest { $0.answer("late") }
         #expect(peer.readHead().hasPrefix("HTTP/1.1 200 OK\r\n"))

@@ -71,6 +71,18 @@ final class TestServer: Sendable {
         loop.execute { _ in usleep(milliseconds * 1000) }
     }
 
+    /// Blocks the loop while `body` runs, so that what a client does then is there before the loop looks at its clock.
+    func whileHeld<Result>(_ body: () throws -> Result) rethrows -> Result {
+        let (held, gate) = (Gate(), Gate())
+        loop.execute { _ in
+            held.open()
+            gate.wait()
+        }
+        held.wait()
+        defer { gate.open() }
+        return try body()
+    }
+
     /// Waits at most a minute for a number of open connections; returns true if it was reached.
     func awaitConnections(_ wanted: Int) -> Bool {
         let limit = DispatchTime.now() + .seconds(60)
