@@ -44,7 +44,7 @@ private let hello = Array("hello\n".utf8)
     }
 
     @Test func `over HTTP/2 a safe request is forwarded early, and another waits for the handshake`() throws {
-        let client = try served(", early_data: true", "limits: {head_timeout: 1s, keep_alive_timeout: 1s}")
+        let client = try served(", early_data: true", "limits: {head_timeout: 5s, keep_alive_timeout: 1s}")
         #expect(
             try client.sClient("-tls1_3 -alpn h2 -sess_out session", input: "").contains("ALPN protocol: h2"))
         func request(_ stream: Int32, _ method: String, _ path: String) -> [UInt8] {
@@ -177,7 +177,7 @@ private let hello = Array("hello\n".utf8)
     func `before the handshake is whole only safe requests go on, and it must become whole in time`(
         head: String, count: Int
     ) throws {
-        let client = try served(", early_data: true", "limits: {head_timeout: 1s}")
+        let client = try served(", early_data: true", "limits: {head_timeout: 5s}")
         try begin(client)
         try client.certificates.write(head + "\r\n\r\n", to: "early")
         let result = try client.python(Self.relay + "relay(hold=True)")

@@ -99,7 +99,7 @@ internal import Testing
         let client = try served()
         // The letter R makes this client renegotiate.
         let command =
-            "(echo R; sleep 1) | timeout 20 openssl s_client -connect 127.0.0.1:\(client.proxy.port) -tls1_2 2>&1"
+            "(echo R; sleep 5) | timeout 20 openssl s_client -connect 127.0.0.1:\(client.proxy.port) -tls1_2 2>&1"
         let said = try RunningProcess.run(["-c", command], of: "/bin/bash").text
         #expect(said.contains("RENEGOTIATING"))
         #expect(said.contains("no renegotiation"))

@@ -12,11 +12,13 @@ internal import Testing
     }
 
     /// A proxy before an upstream at this URL.
-    private func proxy(_ url: String, _ tls: String? = nil, _ settings: String = "") throws -> ServedProxy {
+    private func proxy(
+        _ url: String, _ tls: String? = nil, _ settings: String = "", connectTimeout: String = "1m"
+    ) throws -> ServedProxy {
         let tls = tls ?? "ca: \"\(certificates.file("ca.pem"))\""
         return try ServedProxy(
             Origin([UInt8]()), in: TemporaryFolder(), settings,
-            upstream: "{urls: [\"\(url)\"], connect_timeout: 1s, tls: {\(tls)}}")
+            upstream: "{urls: [\"\(url)\"], connect_timeout: \(connectTimeout), tls: {\(tls)}}")
     }
 
     @Test func `the certificate is checked for its name, and a name is asked for`() throws {
@@ -117,9 +119,9 @@ internal import Testing
 
     @Test func `who speaks no TLS at an https URL is a bad gateway, who says nothing a slow one`() throws {
         let plain = try Origin(wire("HTTP/1.1 200 OK", body: []))
-        let talking = try proxy("https://localhost:\(plain.port)")
+        let talking = try proxy("https://localhost:\(plain.port)", connectTimeout: "1s")
         let silent = try Origin { _, _ in }
-        let waiting = try proxy("https://127.0.0.1:\(silent.port)")
+        let waiting = try proxy("https://127.0.0.1:\(silent.port)", connectTimeout: "1s")
         #expect(try waiting.curl("/").head.status == 504)
         #expect([502, 504].contains(try talking.curl("/").head.status))
         #expect(plain.requests.isEmpty)

@@ -243,7 +243,7 @@ private let ok = wire("HTTP/1.1 200 OK", body: Array("ok".utf8))
         for limit in ["resets", "control-frames", "heads", "streams"] {
             #expect(try proxy.metric("dictum_http2_limits_total{limit=\"\(limit)\"}") == 1, "\(limit)")
         }
-        let hasty = try TestProxy(ok, "limits: {head_timeout: 100ms}")
+        let hasty = try TestProxy(ok, "limits: {head_timeout: 2s}")
         let late = try hasty.connectHTTP2()
         late.send(HTTP2Peer.Kind.headers, 0, stream: 1, payload: HTTP2Peer.block([(":method", "GET")]))
         #expect(late.endingCode() == 1)

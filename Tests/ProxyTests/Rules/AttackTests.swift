@@ -15,7 +15,7 @@ private let zeros = [UInt8](repeating: 0, count: 1 << 20)
 
     @Test func `heads that drip (slowloris) get 408 and are counted, and others are served meanwhile`() throws
     {
-        let proxy = try TestProxy(json(body), "limits: {head_timeout: 500ms}")
+        let proxy = try TestProxy(json(body), "limits: {head_timeout: 3s}")
         let slow = try (0..<20).map { _ in try proxy.connect() }
         for client in slow { client.send("GET /feed HTTP/1.1\r\nHost: api.test\r\nX-A") }
         #expect(try proxy.fetch("/feed").carries(body))

@@ -104,7 +104,7 @@ private func isCutOff(_ fetch: () throws -> WireMessage) throws -> Bool {
                 wire("HTTP/1.1 200 OK", "Content-Type: application/json", framings[1]) + first.prefix(9_000))
             gate.wait()
         }
-        let proxy = try TestProxy(origin, upstream: "idle_timeout: 200ms")
+        let proxy = try TestProxy(origin, upstream: "idle_timeout: 2s")
         #expect(try isCutOff { try proxy.fetch("/feed") })
         gate.open()
     }

@@ -160,7 +160,7 @@ func deadURL() throws -> String {
     @Test func `an upstream that is silent is passed over, and its request goes to another`() throws {
         let (one, two) = (try MoodyOrigin(.silent), try MoodyOrigin())
         let proxy = try TestProxy(
-            [one, two], upstream: "{fail_timeout: 1h, max_failures: 1, response_timeout: 100ms}".unbraced)
+            [one, two], upstream: "{fail_timeout: 1h, max_failures: 1, response_timeout: 2s}".unbraced)
         #expect(try proxy.fetch("/").text == "well")
         #expect(try !proxy.isHealthy(one.url))
         #expect(try proxy.fetch("/").text == "well")

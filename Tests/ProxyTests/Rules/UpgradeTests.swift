@@ -156,7 +156,7 @@ struct UpgradeTests {
             _ = connection.receiveAll()
             ended.open()
         }
-        let proxy = try TestProxy(origin, upstream: "", "limits: { tunnel_timeout: 100ms }")
+        let proxy = try TestProxy(origin, upstream: "", "limits: { tunnel_timeout: 2s }")
         let (client, head) = try open(proxy)
         #expect(head.status == 101)
         _ = client.receiveAll()

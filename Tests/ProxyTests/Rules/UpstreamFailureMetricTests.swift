@@ -32,6 +32,15 @@ private let head = wire("HTTP/1.1 200 OK", "Content-Type: image/png", "Content-L
             }
         }
 
+        /// The time-outs that it is to run into; any other would come first on a busy machine.
+        var timeouts: String {
+            switch self {
+            case .stalls: "response_timeout: 300ms"
+            case .stallsInBody, .drips: "idle_timeout: 300ms"
+            case .resets, .closes, .garbles, .resetsInBody, .shortens: "idle_timeout: 60s"
+            }
+        }
+
         func happen(on connection: WireSocket) {
             switch self {
             case .resets: connection.reset()
@@ -67,8 +76,7 @@ private let head = wire("HTTP/1.1 200 OK", "Content-Type: image/png", "Content-L
             fault.happen(on: connection)
         }
         let proxy = try TestProxy(
-            origin, upstream: "retries: 0\n  response_timeout: 300ms\n  idle_timeout: 300ms",
-            "limits: {body_rate: 1KiB}")
+            origin, upstream: "retries: 0\n  \(fault.timeouts)", "limits: {body_rate: 1KiB}")
         let client = try proxy.connect()
         client.send(request("/fault", []))
         let answer = try? client.receive()
@@ -80,6 +88,7 @@ private let head = wire("HTTP/1.1 200 OK", "Content-Type: image/png", "Content-L
         }
         #expect(try proxy.metric(#"dictum_upstream_errors_total{kind="\#(fault.kind)"}"#) == 1)
         #expect(try proxy.metric("dictum_aborted_responses_total") == (fault.status == nil ? 1 : 0))
+        try proxy.reload("")
         #expect(try proxy.fetch("/feed").carries(body))
     }
 
