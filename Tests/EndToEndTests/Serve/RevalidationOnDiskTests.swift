@@ -53,10 +53,13 @@ private let old = Feed.bytes(version: 0, items: 850)
         let folder = try TemporaryFolder()
         try servedOnce(folder)
         let proxy = try ServedProxy(origin(), in: folder, route)
-        let answer = try proxy.curl("/feed")
-        #expect(answer.carries(old))
-        #expect(answer.head["X-Kept"] == "yes")
-        #expect(proxy.origin.requests.map { $0["If-None-Match"] } == [#""v1""#])
+        // A body that is not read in time has the request go on without a condition, and is there for a later one.
+        try waitUntil("the upstream is asked about the response") {
+            let answer = try proxy.curl("/feed")
+            #expect(answer.carries(old))
+            #expect(answer.head["X-Kept"] == "yes")
+            return proxy.origin.requests.last?["If-None-Match"] == #""v1""#
+        }
     }
 
     @Test func `a route that asks no more uses no head, and writes none`() throws {

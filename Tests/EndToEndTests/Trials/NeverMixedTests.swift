@@ -103,13 +103,19 @@ internal import Testing
         for number in Self.clients.indices.filter({ !owners.contains($0) }) + owners {
             let client = Self.clients[number]
             for coding in ["dcz", "dcb"] {
-                let answer = try ask(proxy, client, coding, over: Self.stored)
+                var answer = try ask(proxy, client, coding, over: Self.stored)
                 if owners.contains(number) {
+                    // A body that is not read from disk in time is left out of the response.
+                    try waitUntil("\(client.testDescription) gets \(coding)") {
+                        if answer["Content-Encoding"] != coding {
+                            answer = try ask(proxy, client, coding, over: Self.stored)
+                        }
+                        return answer["Content-Encoding"] == coding
+                    }
                     deltas.append(
                         ForeignJudge.Answer(
                             name: client.testDescription, coding: answer["Content-Encoding"] ?? "none",
                             dictionary: Self.stored, wire: answer.body, body: Self.next))
-                    #expect(answer["Content-Encoding"] == coding, comment)
                 } else {
                     let stranger = try ask(proxy, client, coding, over: Noise.bytes(5_000, seed: 1))
                     #expect(likeness(answer) == likeness(stranger), comment)
