@@ -70,6 +70,9 @@ import Testing
             await #expect(processExitsWith: .signal(SIGKILL)) {
                 alarm(60)
                 let store = try DictionaryStore.open(StoreFolder.sharedDatabase("writing"), maxBytes: 8 << 20)
+                // Something is on the disk before the time begins.
+                store.admit(sampleBody(0, count: 20_000))
+                store.flush()
                 DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(.random(in: 30...300))) {
                     kill(getpid(), SIGKILL)
                 }

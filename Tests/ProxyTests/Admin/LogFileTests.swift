@@ -67,10 +67,10 @@ import Testing
         try Data("before\n".utf8).write(to: folder.appending(path: "access.log"))
         let sink = try sink()
         sink.submit(Array("after\n".utf8), lines: 1)
-        #expect(sink.drain(timeoutMilliseconds: 10_000))
+        #expect(sink.drain(timeoutMilliseconds: 60_000))
         #expect(text("access.log") == "before\nafter\n")
         let fresh = try self.sink(at: folder.appending(path: "fresh.log").path)
-        #expect(fresh.drain(timeoutMilliseconds: 10_000))
+        #expect(fresh.drain(timeoutMilliseconds: 60_000))
         let facts = try FileManager.default.attributesOfItem(atPath: folder.appending(path: "fresh.log").path)
         #expect((facts[.posixPermissions] as? Int).map { $0 & 0o027 } == 0)
     }
@@ -83,7 +83,7 @@ import Testing
         try FileManager.default.moveItem(at: inner, to: folder.appending(path: "moved"))
         #expect(sink.reopen())
         sink.submit(Array("line\n".utf8), lines: 1)
-        #expect(sink.drain(timeoutMilliseconds: 10_000))
+        #expect(sink.drain(timeoutMilliseconds: 60_000))
         #expect(text("moved/access.log") == "line\n")
         #expect(sink.linesDropped == 0)
         #expect(count("dictum_log_reopens_total", "failed", of: sink) == 1)
@@ -107,7 +107,7 @@ import Testing
         // Every write to it fails with ENOSPC.
         let sink = try sink(at: "/dev/full")
         for _ in 0..<3 { sink.submit(Array("a\nb\n".utf8), lines: 2) }
-        #expect(sink.drain(timeoutMilliseconds: 10_000))
+        #expect(sink.drain(timeoutMilliseconds: 60_000))
         #expect(count("dictum_log_lines_dropped_total", "refused", of: sink) == 6)
         #expect(count("dictum_log_lines_dropped_total", "slow", of: sink) == 0)
         let told = events.withLock { $0 }
