@@ -18,13 +18,16 @@ package final class LogSink: Sendable {
     private let queue = DispatchQueue(label: "dictum.log")
 
     private static let pendingBytesStandard = 4 << 20
+    private static let patienceStandard = LogWriter.patienceStandard
 
     /// Creates a sink for a descriptor that stays open as long as the sink, by default standard output.
     package init(
         descriptor: Int32 = STDOUT_FILENO, pendingBytesMax: Int = pendingBytesStandard,
+        patienceMilliseconds: Int32 = patienceStandard,
         report: @escaping @Sendable (OperatorEvent) -> Void = { _ in }
     ) {
-        writer = LogWriter(descriptor: descriptor, report: report)
+        writer = LogWriter(
+            descriptor: descriptor, patienceMilliseconds: patienceMilliseconds, report: report)
         self.pendingBytesMax = pendingBytesMax
     }
 
@@ -49,8 +52,13 @@ package final class LogSink: Sendable {
             return
         }
         queue.async { [self] in
-            let lost = writer.write(bytes, lines: lines)
-            failed.wrappingAdd(lost, ordering: .relaxed)
+            let loss = writer.write(bytes, lines: lines)
+            let lost = loss?.lines ?? 0
+            if loss?.isTimeOut == true {
+                dropped.wrappingAdd(lost, ordering: .relaxed)
+            } else {
+                failed.wrappingAdd(lost, ordering: .relaxed)
+            }
             written.wrappingAdd(lines - lost, ordering: .relaxed)
             pendingBytes.wrappingSubtract(bytes.count, ordering: .relaxed)
         }

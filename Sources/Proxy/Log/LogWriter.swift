@@ -8,6 +8,9 @@ final class LogWriter: @unchecked Sendable {
     /// The path of the file; nil for a descriptor that somebody else closes, such as standard output.
     let path: String?
     private var descriptor: Int32
+    /// True for a file, whose disk is not waited for.
+    private var isFile: Bool
+    private let patienceMilliseconds: Int32
     private let report: @Sendable (OperatorEvent) -> Void
     /// True if the last line is cut off and could not be removed.
     private var isTorn = false
@@ -16,13 +19,24 @@ final class LogWriter: @unchecked Sendable {
     /// True after a report of trouble, until lines are written again.
     private var hasReported = false
     private var nextReport: Int64 = .min
+    /// True after a reader has taken nothing for the whole patience; until it takes bytes again nothing waits for it.
+    private var isStalled = false
+
+    /// The longest wait for a reader that takes nothing; its lines are lost then, so that a rotation goes on.
+    static let patienceStandard: Int32 = 10_000
+    /// The bytes that a pipe or socket takes at once after it has said that there is room (PIPE_BUF).
+    private static let pieceBytesMax = 4096
 
     /// Trouble that comes and goes, as of a full disk, is reported once in this time.
     private static let reportNanoseconds: Int64 = 60_000_000_000
 
     /// Writes to a descriptor that stays open.
-    init(descriptor: Int32, report: @escaping @Sendable (OperatorEvent) -> Void) {
+    init(
+        descriptor: Int32, patienceMilliseconds: Int32, report: @escaping @Sendable (OperatorEvent) -> Void
+    ) {
         (self.descriptor, self.report) = (descriptor, report)
+        self.patienceMilliseconds = patienceMilliseconds
+        isFile = Self.isFile(descriptor)
         path = nil
     }
 
@@ -30,6 +44,8 @@ final class LogWriter: @unchecked Sendable {
     init(file path: String, report: @escaping @Sendable (OperatorEvent) -> Void) throws(SystemFault) {
         descriptor = try Self.open(path)
         (self.path, self.report) = (path, report)
+        patienceMilliseconds = Self.patienceStandard
+        isFile = Self.isFile(descriptor)
     }
 
     deinit {
@@ -53,7 +69,8 @@ final class LogWriter: @unchecked Sendable {
             let fresh = try Self.open(path)
             close(descriptor)
             descriptor = fresh
-            isTorn = false
+            isFile = Self.isFile(fresh)
+            (isTorn, isStalled) = (false, false)
             report(.info("the access log \(path) is open again"))
             return true
         } catch {
@@ -76,43 +93,64 @@ final class LogWriter: @unchecked Sendable {
         return descriptor
     }
 
+    private static func isFile(_ descriptor: Int32) -> Bool {
+        var facts = stat()
+        // Safe: `facts` is local and outlives the call.
+        return unsafe fstat(descriptor, &facts) == 0 && facts.st_mode & S_IFMT == S_IFREG
+    }
+
     // MARK: Writing
 
-    /// Writes whole lines, and returns the number of those that were lost.
-    func write(_ bytes: [UInt8], lines: Int) -> Int {
+    /// Lines that were not written, because their reader took nothing in time, or because of an error.
+    struct Loss {
+        let lines: Int
+        let isTimeOut: Bool
+    }
+
+    /// Writes whole lines; returns those that were lost, or nil.
+    func write(_ bytes: [UInt8], lines: Int) -> Loss? {
         if isTorn, put([UInt8(ascii: "\n")]).count == 1 { isTorn = false }
         let (written, code) = put(bytes)
         guard written < bytes.count else {
             noteWritten()
-            return 0
+            return nil
         }
         let whole = bytes[..<written].lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
         if whole < written { isTorn = !cutBack(by: written - whole) }
         let lost = lines - bytes[..<whole].count { $0 == UInt8(ascii: "\n") }
         noteLost(lost, code)
-        return lost
+        return Loss(lines: lost, isTimeOut: code == ETIMEDOUT)
     }
 
-    /// Writes bytes, waiting while the descriptor is full; returns how many went, and the error that ended it.
+    /// Writes bytes, waiting while the descriptor is full; returns how many went, and the error that ended it: ETIMEDOUT
+    /// if the wait was in vain.
     private func put(_ bytes: [UInt8]) -> (count: Int, code: Int32) {
         var start = 0
         while start < bytes.count {
-            // Safe: the pointer is used within the call, for as many bytes as the array has from `start`.
+            guard isFile || awaitRoom() else { return (start, ETIMEDOUT) }
+            let countMax = isFile ? bytes.count - start : min(Self.pieceBytesMax, bytes.count - start)
+            // Safe: the pointer is used within the call, for no more bytes than the array has from `start`.
             let count = unsafe bytes.withUnsafeBytes { buffer in
-                unsafe Glibc.write(descriptor, buffer.baseAddress?.advanced(by: start), buffer.count - start)
+                unsafe Glibc.write(descriptor, buffer.baseAddress?.advanced(by: start), countMax)
             }
             if count > 0 {
                 start += count
-            } else if count < 0, errno == EAGAIN {
-                // Another process may have made this terminal or pipe non-blocking.
-                var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-                // Safe: one entry, used within the call.
-                _ = unsafe poll(&entry, 1, -1)
-            } else if count == 0 || errno != EINTR {
+                isStalled = false
+            } else if count == 0 || errno != EINTR && errno != EAGAIN {
                 return (start, errno)
             }
         }
         return (start, 0)
+    }
+
+    /// Waits until the reader has made room for a piece; returns false if it makes none in time.
+    ///
+    /// The descriptor may block, since it belongs to others too: only a piece that finds room never does.
+    private func awaitRoom() -> Bool {
+        var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        // Safe: one entry, used within the call. An error counts as room: the write tells it.
+        isStalled = unsafe poll(&entry, 1, isStalled ? 0 : patienceMilliseconds) == 0
+        return !isStalled
     }
 
     /// Removes the last bytes of the file, unless another process has written behind them.
@@ -134,9 +172,11 @@ final class LogWriter: @unchecked Sendable {
         guard !hasReported, now >= nextReport else { return }
         hasReported = true
         nextReport = now + Self.reportNanoseconds
-        report(
-            .error(
-                "cannot write \(name): \(SystemFault(code: code).text); its lines are lost until that ends"))
+        let why =
+            code == ETIMEDOUT
+            ? "its reader has taken nothing for \(patienceMilliseconds / 1000) s"
+            : SystemFault(code: code).text
+        report(.error("cannot write \(name): \(why); its lines are lost until that ends"))
     }
 
     private func noteWritten() {
