@@ -101,7 +101,10 @@ final class AdminApplication: Application {
         let token = core.add(exchange)
         exchange.token = token
         let loop = core.loop
+        let interest = exchange.interest
         queue.async { [api] in
+            // Clients that gave up while others were served cost the next one no time.
+            guard !interest.isLost else { return }
             let response = Self.response(to: request) { () throws(AdminRefusal) in
                 try api.response(resource, request)
             }

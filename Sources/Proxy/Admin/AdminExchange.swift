@@ -1,5 +1,6 @@
 internal import HTTP
 internal import Primitives
+internal import Synchronization
 
 /// One request to the admin listener.
 final class AdminExchange: Handler, RequestHandler {
@@ -7,6 +8,8 @@ final class AdminExchange: Handler, RequestHandler {
     private let isHead: Bool
     /// The registration on the loop while another thread prepares the response.
     var token: Token?
+    /// The client's interest in the response, for that other thread.
+    let interest = AdminInterest()
     /// The change to make once the request's body has arrived.
     private var work: (([UInt8]) -> AdminResponse)?
     private var body: [UInt8] = []
@@ -63,7 +66,19 @@ final class AdminExchange: Handler, RequestHandler {
     }
 
     func drained() {}
-    func aborted(_ cause: ClientLoss) { release() }
+    func aborted(_ cause: ClientLoss) {
+        interest.lose()
+        release()
+    }
+}
+
+/// A client's interest in its response, which ends with its connection; safe from any thread.
+final class AdminInterest: Sendable {
+    private let lost = Atomic<Bool>(false)
+
+    var isLost: Bool { lost.load(ordering: .relaxed) }
+
+    func lose() { lost.store(true, ordering: .relaxed) }
 }
 
 /// A response of the admin listener.

@@ -1,3 +1,4 @@
+internal import HTTP
 internal import TestSupport
 internal import Testing
 
@@ -119,6 +120,57 @@ private let typed = "Content-Type: application/json"
         client.send(wire(off, "Host: localhost", typed, "Transfer-Encoding: chunked") + [0x78, 0x0d, 0x0a])
         #expect(try client.receive().status == 400)
         #expect(try proxy.fetch("/feed")["Use-As-Dictionary"] != nil)
+    }
+
+    // MARK: Clients that leave
+
+    @Test func `no report is made for a client that has gone while others were served`() throws {
+        let proxy = try TestProxy(json(body))
+        let (begun, gate) = (Gate(), Gate())
+        let reports = CallCounter()
+        let status = AdminStatus(
+            context: proxy.server.context, loops: [], sink: nil, logThreshold: LogThreshold(.info)
+        ) {
+            if reports.next() == 1 {
+                begun.open()
+                gate.wait()
+            }
+            return []
+        }
+        let address = Endpoint.ip(try #require(IPAddress("127.0.0.1")), port: 0)
+        let socket = try #require(try ListeningSocket.open(address, count: 1).first)
+        let loop = EventLoop(label: "test.admin")
+        defer {
+            loop.stop()
+            loop.join()
+        }
+        loop.execute { core in
+            let admin = AdminLoop(status: status, core: core)
+            admin.listen(at: socket, core)
+            core.add(admin)
+        }
+        func connect() throws -> WireSocket { try WireSocket(port: TestProxy.port(socket.endpoint)) }
+        let report = wire("GET /metrics HTTP/1.1", "Host: localhost")
+        let probe = try connect()
+        // All that came before the probe has been seen once it is answered.
+        func look() throws {
+            probe.send(wire("GET /readyz HTTP/1.1", "Host: localhost"))
+            #expect(try probe.receive().status == 200)
+        }
+        let first = try connect()
+        first.send(report)
+        begun.wait()
+        let leaving = try (0..<4).map { _ in try connect() }
+        for client in leaving { client.send(report) }
+        try look()
+        for client in leaving { client.reset() }
+        try look()
+        gate.open()
+        #expect(try first.receive().status == 200)
+        let last = try connect()
+        last.send(report)
+        #expect(try last.receive().status == 200)
+        #expect(reports.next() == 3, "one report for each of the two that waited")
     }
 
     // MARK: Accepted clients
