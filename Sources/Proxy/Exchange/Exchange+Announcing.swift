@@ -50,19 +50,17 @@ extension Exchange {
         return Int(max(0, freshness(of: response).remainingSeconds(at: Int64(SystemClock.unixSeconds))))
     }
 
+    /// Asks the operator whether the only client is a balancer; its address may be a person's, and stays out of the log.
     private func askAboutSoleClient() {
-        let address = String(decoding: Self.text(of: client.peer), as: UTF8.self)
         context.report(
             .warning(
-                peer.isTrusted
-                    ? """
-                    all public responses of late went to \(address), a trusted proxy that names no client, so that no body can be \
-                    shown to be public and none gets a Link: have it send X-Forwarded-For
-                    """
-                    : """
-                    all public responses of late went to \(address), so that no body can be shown to be public and none gets a \
-                    Link: if that is a balancer, add it to trusted_proxies and have it send X-Forwarded-For
-                    """))
+                "route \(route.text): all public responses of late went to "
+                    + (peer.isTrusted ? "a trusted proxy that names no client" : "one client")
+                    + ", so that no body can be shown to be public and none gets a Link: "
+                    + (peer.isTrusted
+                        ? "have that proxy send X-Forwarded-For"
+                        : "if that is a balancer, add its address to trusted_proxies and have it send X-Forwarded-For")
+            ))
     }
 
     // MARK: Named versions

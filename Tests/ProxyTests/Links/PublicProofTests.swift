@@ -173,6 +173,32 @@ private let link = #"routes: [{match: "/*", dictionary: {delivery: link}}]"#
         LinkClient(address: address, isNamed: isNamed)
     }
 
+    @Test(arguments: [("[]", "add its address to trusted_proxies"), ("[loopback]", "have that proxy send")])
+    func `the question about a sole client names its route and the setting, and no address`(
+        trusted: String, advice: String
+    ) throws {
+        let proxy = try TestProxy(
+            json(body, "Cache-Control: public, max-age=60"),
+            "trusted_proxies: \(trusted)\nsecure_transport: assume\n" + link)
+        let address = try #require(IPAddress("127.0.0.1")).clientBits(ipv6Prefix: 64)
+        let sighting = LinkRegistry.Sighting(
+            body: Body(body), chain: ChainKey(authority: "api.test", match: "/feed"), variant: "",
+            url: "/feed", keptSeconds: 60, client: LinkClient(address: address, isNamed: false), source: nil)
+        // A hundred responses, two minutes ago.
+        let before = SystemClock.unixSeconds - 120
+        for _ in 0..<100 { _ = proxy.server.context.linkRegistry.record(sighting, now: before) }
+        _ = try proxy.fetch("/feed")
+        var told: [String] = []
+        try waitUntil("the operator is asked") {
+            told = proxy.events.withLock { $0.map { "\($0)" } }.filter {
+                $0.contains("public responses of late")
+            }
+            return !told.isEmpty
+        }
+        #expect(told.count == 1 && told[0].contains("route /*: ") && told[0].contains(advice), "\(told)")
+        #expect(!told.joined().contains("127.0.0.1"))
+    }
+
     @Test func `a sole client is asked about after a hundred responses and a minute, once an hour`() {
         var sole = SoleClient()
         var said: [Int] = []
