@@ -79,7 +79,7 @@ import Testing
     ])
     func `any other text is refused, with what to do`(text: String) throws {
         try write(text)
-        let expected = "the key file \(file) of private routes is not one line of dictum-key-1"
+        let expected = "the key file \(file) is not one line of dictum-key-1"
         #expect(refusal()?.hasPrefix(expected) == true)
         #expect(try String(contentsOfFile: file, encoding: .utf8) == text, "it is left alone")
     }

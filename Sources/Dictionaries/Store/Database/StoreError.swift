@@ -6,7 +6,7 @@ package enum StoreError: Error, Equatable, CustomStringConvertible {
     case olderSchema(path: String, found: Int, needed: Int)
     /// The file is a database of another program.
     case foreignDatabase(path: String)
-    /// The key of private routes is missing or invalid; the text says what to do.
+    /// The key of private and personal dictionaries is missing or invalid; the text says what to do.
     case key(path: String, String)
 
     package var description: String {
@@ -20,7 +20,7 @@ package enum StoreError: Error, Equatable, CustomStringConvertible {
         case .foreignDatabase(let path):
             "\(path) is a database of another program: name another store.path"
         case .key(let path, let why):
-            "the key file \(path) of private routes \(why)"
+            "the key file \(path) \(why)"
         }
     }
 }

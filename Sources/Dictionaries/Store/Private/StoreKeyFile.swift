@@ -1,7 +1,7 @@
 internal import Glibc
 internal import Primitives
 
-/// The key file of private routes: one line of `dictum-key-1` and the base64 of 32 random bytes.
+/// The key file of private and personal dictionaries: one line of `dictum-key-1` and the base64 of 32 random bytes.
 package enum StoreKeyFile {
     private static let label = "dictum-key-1 "
     /// The bytes that are read; more than a valid file has.
@@ -14,9 +14,7 @@ package enum StoreKeyFile {
         at path: String, tell: (String) -> Void, warn: (String) -> Void
     ) throws(StoreError) -> StoreKeys {
         if try make(at: path) {
-            tell(
-                "made the key file \(path) of private routes: keep a copy, but not with the copies of the store"
-            )
+            tell("made the key file \(path): keep a copy, but not with the copies of the store")
         }
         return try existingKeys(at: path, warn: warn)
     }
