@@ -2,23 +2,35 @@ internal import Primitives
 
 /// The bytes of a response's body that wait for frames: copies, and behind them bytes of the writer while it writes.
 @safe struct ResponseQueue {
-    private var bytes: [UInt8] = []
+    /// Copies in pieces as they came: none is copied again when others join it or leave.
+    private var pieces: [[UInt8]] = []
+    /// The bytes of the first piece that went.
     private var start = 0
+    private var copiedCount = 0
     // Borrowed: the caller of `borrow` keeps them until it has called `endBorrowing`.
     private var borrowed: UnsafeBufferPointer<UInt8>?
     private var borrowedStart = 0
+    // Pieces that are smaller together make one.
+    private static let joinedMax = 16 * 1024
     /// True while the response's source must pause.
     private(set) var isFull = false
 
     /// The bytes that wait, borrowed ones included.
-    var count: Int { bytes.count - start + borrowedCount }
+    var count: Int { copiedCount + borrowedCount }
     var isEmpty: Bool { count == 0 }
     // Safe: only the length is read.
     private var borrowedCount: Int { unsafe (borrowed?.count ?? 0) - borrowedStart }
 
     /// Appends a copy; returns true if the source must pause from now on.
     mutating func append(_ piece: Span<UInt8>) -> Bool {
-        bytes.append(piece)
+        copiedCount += piece.count
+        if let last = pieces.indices.last, pieces[last].count + piece.count <= Self.joinedMax {
+            pieces[last].append(piece)
+        } else {
+            var copy: [UInt8] = []
+            copy.append(piece)
+            pieces.append(copy)
+        }
         guard !isFull, count > ConnectionCore.highWaterBytes else { return false }
         isFull = true
         return true
@@ -35,17 +47,18 @@ internal import Primitives
     ///
     /// - Parameter count: at most `self.count`.
     mutating func move(_ count: Int, into output: inout [UInt8]) {
-        let copied = min(count, bytes.count - start)
-        output.append(bytes.span.extracting(start..<start + copied))
-        moveBorrowed(count - copied, into: &output)
-        start += copied
-        if start == bytes.count {
-            bytes.removeAll(keepingCapacity: bytes.capacity <= 4096)
-            start = 0
-        } else if start > 16 * 1024, start > bytes.count / 2 {
-            bytes.removeFirst(start)
+        var rest = count
+        while rest > 0, let piece = pieces.first {
+            let moved = min(rest, piece.count - start)
+            output.append(piece.span.extracting(start..<start + moved))
+            rest -= moved
+            start += moved
+            copiedCount -= moved
+            guard start == piece.count else { break }
+            pieces.removeFirst()
             start = 0
         }
+        moveBorrowed(rest, into: &output)
     }
 
     /// Adds bytes without copying them, until `endBorrowing`.
