@@ -89,7 +89,7 @@ struct StreamTests {
         try server.command("XDEL", "news", "2-1")
         let test = try TestClient(server)
         test.follow("news")
-        try waitUntil("the end: \(test.seen)", seconds: 60) { test.seen.contains(.caughtUp) }
+        try waitUntil("the end: \(test.seen)") { test.seen.contains(.caughtUp) }
         #expect(test.values == ["one"])
     }
 
@@ -102,7 +102,7 @@ struct StreamTests {
             """, "1", "news")
         let test = try TestClient(server)
         test.follow("news")
-        try waitUntil("the end", seconds: 60) { test.seen.contains(.caughtUp) }
+        try waitUntil("the end") { test.seen.contains(.caughtUp) }
         #expect(test.values.map(\.utf8.count) == Array(repeating: 1_000_000, count: 40))
     }
 
@@ -132,7 +132,7 @@ struct StreamTests {
                 .first { $0.hasPrefix("cmdstat_xread:calls=") }
             return line.flatMap { Int($0.drop { $0 != "=" }.dropFirst().prefix { $0 != "," }) } ?? 0
         }
-        try waitUntil("the first read", seconds: 60) { try reads() == 1 }
+        try waitUntil("the first read") { try reads() == 1 }
         for _ in 0..<200 { _ = try test.ask(RedisCommand("PING")) }
         #expect(try reads() == 1 && test.seen.isEmpty)
         queue.resume()
@@ -150,7 +150,7 @@ struct StreamTests {
         test.follow("news")
         try test.waitForReport("FLEET.md")
         // Two connections for commands, and the others for the stream.
-        try waitUntil("the stream is tried again", seconds: 60) { test.client.counts.connections >= 6 }
+        try waitUntil("the stream is tried again") { test.client.counts.connections >= 6 }
         #expect(test.reports.count { $0.contains("not available") } == 1, "\(test.reports)")
         #expect(!test.reports.contains { $0.contains("available again") })
     }

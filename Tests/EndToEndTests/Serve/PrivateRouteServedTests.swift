@@ -134,11 +134,11 @@ private let routes = """
         let writer = try served(in: folder, settings)
         try folder.write(first, to: "old")
         try fetchFirst(writer, ann)
-        try waitUntil("the version is on disk", seconds: 60) {
+        try waitUntil("the version is on disk") {
             try writer.sqlite("SELECT count(*) FROM private_version") == "1"
         }
         let reader = try served(in: folder, settings)
-        try waitUntil("the second proxy has read the body", seconds: 60) {
+        try waitUntil("the second proxy has read the body") {
             try delta(reader, "dcz", ann).head["Content-Encoding"] == "dcz"
         }
         #expect(try decoded(delta(reader, "dcz", ann), "dcz", in: folder) == second)

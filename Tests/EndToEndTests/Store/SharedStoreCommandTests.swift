@@ -55,7 +55,7 @@ struct SharedStoreCommandTests {
         let body = Array("{\"items\": [\(String(repeating: "\"abcdefgh\", ", count: 500)) 1]}".utf8)
         let fixture = try Fixture(body: body)
         #expect(try fixture.proxy.curl("/api/feed").body == body)
-        try waitUntil("the version is published", seconds: 60) { try !fixture.listing().versions.isEmpty }
+        try waitUntil("the version is published") { try !fixture.listing().versions.isEmpty }
         let version = try #require(try fixture.listing().versions.first)
         #expect(version.authority == "api.test" && version.match == "/api/feed")
         #expect(version.bytes == body.count)

@@ -7,7 +7,7 @@ internal import Testing
 @testable import Dictionaries
 @testable import Proxy
 
-/// What a node makes of the announcements of others, whoever wrote them; nothing is between it and the test.
+/// Decisions about the announcements of other nodes, whoever wrote them; nothing is between them and the test.
 @Suite(.timeLimit(.minutes(20))) final class SharedMemoryDecisionTests {
     private let memory: SharedMemory
     private let chain = ChainKey(authority: "api.test", match: "/feed")
@@ -103,9 +103,9 @@ internal import Testing
         let version = try memory.store.admit(candidate, over: nil, now: 1_000)
         #expect(version.holders == 1)
         memory.publish([memory.store.sharable(version, candidate)])
-        try waitUntil("all eleven count", seconds: 30) { version.holders == 11 }
+        try waitUntil("all eleven count") { version.holders == 11 }
         memory.publish([memory.store.sharable(version, body)])
-        try waitUntil("nothing waits", seconds: 30) { memory.publications.withLock { !$0.isScheduled } }
+        try waitUntil("nothing waits") { memory.publications.withLock { !$0.isScheduled } }
         #expect(version.holders == 11, "once")
         #expect(memory.state.withLock { $0.index.holders(of: news(1).name) } == 0)
     }
@@ -126,7 +126,7 @@ internal import Testing
     }
 }
 
-/// What a node writes to the shared store.
+/// Reading from the shared store, and writing to it.
 @Suite(
     .timeLimit(.minutes(20)),
     .enabled(if: RedisServer.program != nil, Comment(rawValue: RedisServer.absence)))
@@ -141,7 +141,7 @@ final class SharedMemoryWritingTests {
         memory.store.share(with: StoreListener(admitted: { _, _ in }, established: { _ in }))
         memory.client.start()
         let client = memory.client
-        try waitUntil("the client is available", seconds: 60) {
+        try waitUntil("the client is available") {
             client.isAvailable && client.isBackgroundAvailable
         }
     }
@@ -200,7 +200,7 @@ final class SharedMemoryWritingTests {
         try send(RedisCommand("PING"), .request)
         #expect((found.withLock { $0 } != nil) == isOnLoop)
         memory.replies.resume()
-        try waitUntil("the version is there", seconds: 30) { found.withLock { $0?.digest } == body.digest }
+        try waitUntil("the version is there") { found.withLock { $0?.digest } == body.digest }
     }
 
     @Test func `holders that other nodes told of count once for a version that is fetched`() throws {
@@ -213,11 +213,11 @@ final class SharedMemoryWritingTests {
         let id = RedisStreamID(milliseconds: UInt64(SystemClock.unixMilliseconds), sequence: 0)
         memory.heed(.entries(stream: SharedMemory.demandPlace, [RedisStreamEntry(id: id, fields: fields)]))
         let found = ask(name, key)
-        try waitUntil("the version is there", seconds: 30) { found.withLock { $0 } != nil }
+        try waitUntil("the version is there") { found.withLock { $0 } != nil }
         let version = try #require(found.withLock { $0 })
         #expect(version.holders == 3)
         memory.publish([memory.store.sharable(version, record.body)])
-        try waitUntil("nothing waits", seconds: 30) { memory.publications.withLock { !$0.isScheduled } }
+        try waitUntil("nothing waits") { memory.publications.withLock { !$0.isScheduled } }
         #expect(version.holders == 3)
     }
 
@@ -231,14 +231,14 @@ final class SharedMemoryWritingTests {
         let (_, key) = try put(record, seconds: 1_000)
         let version = try memory.store.adopt(record, holders: 1, now: 1_000)
         memory.publish([memory.store.sharable(version, record.body)])
-        try waitUntil("it lives for days", seconds: 30) { try Int(server.command("TTL", key)) ?? 0 > 86_400 }
+        try waitUntil("it lives for days") { try Int(server.command("TTL", key)) ?? 0 > 86_400 }
     }
 
     @Test func `all changes of holders are told at once, however many there are`() throws {
         for number in 0..<2_500 { offer(try adopt(number)) }
-        memory.tick()
-        try waitUntil("three entries are there", seconds: 30) {
-            try server.command("XLEN", "dictum:1:demand") == "3"
+        try waitUntil("three entries are there") {
+            memory.tick()
+            return try server.command("XLEN", "dictum:1:demand") == "3"
         }
         #expect(memory.store.takeDemand(max: 10, keys: nil).isEmpty)
     }
@@ -246,10 +246,12 @@ final class SharedMemoryWritingTests {
     @Test func `changes of holders that the server refuses are told later`() throws {
         offer(try adopt(1))
         try server.command("SET", "dictum:1:demand", "of another type")
-        memory.tick()
-        try waitUntil("the server has refused", seconds: 30) { memory.client.counts.errors["WRONGTYPE"] == 1 }
+        try waitUntil("the server has refused") {
+            memory.tick()
+            return memory.client.counts.errors["WRONGTYPE"] != nil
+        }
         try server.command("DEL", "dictum:1:demand")
-        try waitUntil("the change is told", seconds: 30) {
+        try waitUntil("the change is told") {
             memory.tick()
             return try server.command("XLEN", "dictum:1:demand") == "1"
         }
@@ -259,7 +261,7 @@ final class SharedMemoryWritingTests {
         let record = SharedRecord.ofTest(1, in: chain, count: 2_500_000)
         let version = try memory.store.adopt(record, holders: 1, now: 1_000)
         memory.publish([memory.store.sharable(version, record.body)])
-        try waitUntil("three parts are there", seconds: 60) { try keys("dictum:1:v:*").count == 3 }
+        try waitUntil("three parts are there") { try keys("dictum:1:v:*").count == 3 }
         let parts = try keys("dictum:1:v:*")
         for key in parts { try server.command("EXPIRE", key, "100") }
         let name = SharedName(publicChain: chain, digest: version.digest)
@@ -269,10 +271,10 @@ final class SharedMemoryWritingTests {
             fields: [(SharedNews.Entry.versions, batch)])
         memory.heed(.entries(stream: SharedMemory.newsPlace, [old]))
         offer(version)
-        memory.tick()
         for key in parts {
-            try waitUntil("\(key) lives for days", seconds: 30) {
-                try Int(server.command("TTL", key)) ?? 0 > 86_400
+            try waitUntil("\(key) lives for days") {
+                memory.tick()
+                return try Int(server.command("TTL", key)) ?? 0 > 86_400
             }
         }
     }
@@ -285,9 +287,9 @@ final class SharedMemoryWritingTests {
             return memory.store.sharable(version, record.body)
         }
         memory.publish(versions)
-        try waitUntil("nothing waits", seconds: 30) { memory.publications.withLock { !$0.isScheduled } }
+        try waitUntil("nothing waits") { memory.publications.withLock { !$0.isScheduled } }
         #expect(try keys("dictum:1:v:*").count == 1)
-        try waitUntil("it is announced", seconds: 30) {
+        try waitUntil("it is announced") {
             try server.command("XLEN", "dictum:1:news") == "1"
         }
     }
@@ -299,7 +301,7 @@ final class SharedMemoryWritingTests {
         }
         memory.removeSuperseded(demands, now: 1_000)
         memory.removeSuperseded([], now: 1_000 + Superseded.pauseSeconds)
-        try waitUntil("all are announced", seconds: 30) {
+        try waitUntil("all are announced") {
             try server.command("XLEN", "dictum:1:news") == "3"
         }
         let chains = (0..<200).map {
@@ -311,7 +313,7 @@ final class SharedMemoryWritingTests {
                     of: SharedRecord.ofTest(1, in: $0),
                     named: SharedName(publicChain: $0, digest: Body([1]).digest))
             })
-        try waitUntil("all are announced", seconds: 30) {
+        try waitUntil("all are announced") {
             try server.command("XLEN", "dictum:1:news") == "70"
         }
         let largest =

@@ -68,7 +68,7 @@ struct SharedMemoryTests {
         try fleet.fetch(0, version: 0)
         // The announcement of a public version comes after whatever the first could have led to.
         let node = try #require(fleet.memory(fleet.nodes[0]))
-        try waitUntil("the node has published what it shares", seconds: 60) {
+        try waitUntil("the node has published what it shares") {
             node.publications.withLock { !$0.isScheduled }
         }
         #expect(try fleet.keys().isEmpty)
@@ -83,7 +83,7 @@ struct SharedMemoryTests {
         try fleet.fetch(0, version: 0)
         try fleet.untilKnown(1)
         #expect(try isDelta(fleet.fetch(1, version: 1, over: 0, from: 0), of: 1, over: 0))
-        try waitUntil("a node has said that the keys differ", seconds: 60) {
+        try waitUntil("a node has said that the keys differ") {
             (fleet.nodes[0].events.withLock { $0 } + other.events.withLock { $0 }).contains {
                 "\($0)".contains("another store.key_file")
             }
@@ -97,14 +97,14 @@ struct SharedMemoryTests {
         for node in 0..<3 { try fleet.fetch(node, version: 0) }
         try fleet.untilKnown(1)
         #expect(try fleet.keys().count == 1)
-        try waitUntil("no node writes", seconds: 60) {
+        try waitUntil("no node writes") {
             fleet.nodes.allSatisfy { fleet.memory($0)?.publications.withLock { $0.isScheduled } == false }
         }
         let sets = try fleet.calls("set")
         let late = try fleet.addNode()
         try fleet.untilKnown(1)
         _ = try late.fetch("/feed", "X-Version: 0")
-        try waitUntil("the late node has looked", seconds: 60) {
+        try waitUntil("the late node has looked") {
             fleet.memory(late)?.statistics.alreadyThere == 1
         }
         #expect(try fleet.calls("set") == sets)
@@ -128,7 +128,7 @@ struct SharedMemoryTests {
         try fleet.untilKnown(1)
         _ = try fleet.fetch(1, version: 0, over: 0, from: 0)
         try fleet.fetch(0, version: 1)
-        try waitUntil("the node has fetched it", seconds: 60) {
+        try waitUntil("the node has fetched it") {
             fleet.memory(fleet.nodes[1])?.statistics.fetches[.hit] == 1
         }
         #expect(try isDelta(fleet.fetch(1, version: 2, over: 1, from: 0), of: 2, over: 1))
@@ -146,12 +146,12 @@ struct SharedMemoryTests {
         defer { nodes.forEach { $0.stop() } }
         for node in nodes { try fleet.untilComplete(node) }
         _ = try nodes[0].fetch("/large")
-        try waitUntil("the other node knows it", seconds: 60) {
+        try waitUntil("the other node knows it") {
             fleet.memory(nodes[1])?.statistics.known == 1
         }
         #expect(try fleet.keys().count == 3)
         _ = try nodes[1].fetch("/large", over: large)
-        try waitUntil("the other node has it", seconds: 60) { fleet.lookUps(of: nodes[1], .hit) == 1 }
+        try waitUntil("the other node has it") { fleet.lookUps(of: nodes[1], .hit) == 1 }
         let answer = try nodes[1].fetch("/large", over: large)
         #expect(answer.coding == "dcz")
         #expect(try answer.carriesDecoded(large, over: large))
@@ -205,7 +205,7 @@ struct SharedMemoryTests {
         try fleet.redis.command(words: [write[0], key, write[1]])
         #expect(try !isDelta(fleet.fetch(1, version: 1, over: 0, from: 0), of: 1, over: 0))
         #expect(fleet.lookUps(1, .corrupt) == 1)
-        try waitUntil("the other node has written it again", seconds: 60) {
+        try waitUntil("the other node has written it again") {
             try Int(fleet.redis.command("STRLEN", key)) ?? 0 > 100
         }
         try fleet.untilKnown(key)
@@ -239,7 +239,7 @@ struct SharedMemoryTests {
         try fleet.redis.command("SETRANGE", key, "2000", "X")
         #expect(try !isDelta(fleet.fetch(1, version: 1, over: 0, from: 0), of: 1, over: 0))
         #expect(fleet.lookUps(1, .corrupt) == 1)
-        try waitUntil("the other node has written it again", seconds: 60) { try fleet.keys().contains(key) }
+        try waitUntil("the other node has written it again") { try fleet.keys().contains(key) }
         try fleet.untilKnown(key)
         #expect(try isDelta(fleet.fetch(1, version: 1, over: 0, from: 0), of: 1, over: 0))
     }
@@ -263,9 +263,9 @@ struct SharedMemoryTests {
         for version in 0..<5 { try fleet.fetch(0, version: version, target: "/feed\(version)") }
         try fleet.untilKnown(5)
         try fleet.redis.command("FLUSHALL")
-        try waitUntil("all versions are there again", seconds: 60) { try fleet.keys().count == 5 }
+        try waitUntil("all versions are there again") { try fleet.keys().count == 5 }
         let late = try fleet.addNode()
-        try waitUntil("a new node knows them", seconds: 60) { fleet.memory(late)?.statistics.known == 5 }
+        try waitUntil("a new node knows them") { fleet.memory(late)?.statistics.known == 5 }
         #expect(
             try isDelta(fleet.fetch(2, version: 9, over: 3, from: 0, target: "/feed3"), of: 9, over: 3))
     }
@@ -278,7 +278,7 @@ struct SharedMemoryTests {
         try fleet.redis.command("DEL", key)
         #expect(try !isDelta(fleet.fetch(1, version: 1, over: 0, from: 0), of: 1, over: 0))
         #expect(fleet.lookUps(1, .miss) == 1)
-        try waitUntil("the other node has written it again", seconds: 60) { try fleet.keys().contains(key) }
+        try waitUntil("the other node has written it again") { try fleet.keys().contains(key) }
         try fleet.untilKnown(key)
         #expect(try isDelta(fleet.fetch(1, version: 1, over: 0, from: 0), of: 1, over: 0))
     }
@@ -309,7 +309,7 @@ struct SharedMemoryTests {
         #expect(try !isDelta(fleet.fetch(1, version: 1, over: 0, from: 0), of: 1, over: 0))
         #expect(try isDelta(fleet.fetch(0, version: 1, over: 0, from: 0), of: 1, over: 0))
         try fleet.redis.start()
-        try waitUntil("what the nodes hold is there again", seconds: 60) { try fleet.keys().contains(key) }
+        try waitUntil("what the nodes hold is there again") { try fleet.keys().contains(key) }
         for node in fleet.nodes { try fleet.untilComplete(node) }
         try fleet.addNode()
         try fleet.untilKnown(key)

@@ -65,21 +65,21 @@ final class TestFleet {
 
     /// Waits until a node knows all announcements.
     func untilComplete(_ node: TestProxy) throws {
-        try waitUntil("the node follows the others", seconds: 60) {
+        try waitUntil("the node follows the others") {
             memory(node)?.state.withLock { $0.isComplete } == true && memory(node)?.client.isAvailable == true
         }
     }
 
     /// Waits until every node knows so many versions.
     func untilKnown(_ count: Int) throws {
-        try waitUntil("every node knows \(count) versions", seconds: 60) {
+        try waitUntil("every node knows \(count) versions") {
             nodes.allSatisfy { memory($0)?.statistics.known == count }
         }
     }
 
     /// Waits until every node knows the version with this key in Redis.
     func untilKnown(_ key: String) throws {
-        try waitUntil("every node knows \(key)", seconds: 60) {
+        try waitUntil("every node knows \(key)") {
             nodes.allSatisfy { node in
                 guard let memory = memory(node), let name = SharedName(key: key) else { return false }
                 return memory.state.withLock { $0.index.contains(name) }
