@@ -286,7 +286,7 @@ struct SharedMemoryTests {
     @Test func `while the server is silent responses go out plain, and deltas of the local store go on`()
         throws
     {
-        let fleet = try TestFleet(2)
+        let fleet = try TestFleet(2, timeout: 20)
         try fleet.fetch(0, version: 0)
         try fleet.untilKnown(1)
         fleet.redis.pause()

@@ -13,14 +13,18 @@ final class TestFleet {
     private let settings: String
     private let keyFile: String
     private let script: Origin.Script
+    private let timeout: Int
 
     /// Starts so many nodes; each responds with the body of the version that `X-Version` names.
+    ///
+    /// - Parameter timeout: The longest wait for a reply of Redis, in milliseconds.
     init(
         _ count: Int, _ settings: String = "", fields: String = "Cache-Control: public, max-age=60",
-        hasCommonKey: Bool = true
+        hasCommonKey: Bool = true, timeout: Int = patience
     ) throws {
         redis = try RedisServer()
         self.settings = settings
+        self.timeout = timeout
         keyFile = hasCommonKey ? redis.folder + "/key" : ""
         script = { request, connection in
             let version = request["X-Version"].flatMap { Int($0) } ?? 0
@@ -40,21 +44,33 @@ final class TestFleet {
     @discardableResult
     func addNode(hasOwnKey: Bool = false) throws -> TestProxy {
         let own = keyFile.isEmpty ? nil : hasOwnKey ? keyFile + "-other" : keyFile
+        let memory = Guarded<SharedMemory?>(nil)
         let node = try TestProxy(
-            try Origin(script), settings,
-            change: { [redis] configuration in
-                configuration.store.shared = Self.store(at: redis.socket)
+            try Origin { [script] request, connection in
+                // A response goes out plain if the reply of Redis comes long after it, as on a busy machine.
+                try? waitUntil("no question waits", seconds: 60) {
+                    memory.withLock { $0 }?.state.withLock { $0.waiting.isEmpty } ?? true
+                }
+                script(request, connection)
+            }, settings,
+            change: { [redis, timeout] configuration in
+                configuration.store.shared = Self.store(at: redis.socket, timeout: timeout)
                 configuration.store.keyFile = own
             })
+        memory.withLock { $0 = node.server.context.sharedMemory }
         nodes.append(node)
         try untilComplete(node)
         return node
     }
 
+    /// The wait of tests whose server replies, however busy the machine is; in milliseconds.
+    static let patience = 5_000
+
     /// The settings of a shared store at a socket.
-    static func store(at path: String) -> Configuration.SharedStore {
+    static func store(at path: String, timeout: Int = patience) -> Configuration.SharedStore {
         var store = Configuration.SharedStore()
         store.server = RedisSettings(address: .unix(path: path))
+        store.server?.timeout = timeout
         return store
     }
 
