@@ -144,27 +144,27 @@ private let typed = "Content-Type: application/json"
             loop.stop()
             loop.join()
         }
+        let connections = ConnectionCount()
         loop.execute { core in
-            let admin = AdminLoop(status: status, core: core)
-            admin.listen(at: socket, core)
-            core.add(admin)
+            let admin = AdminApplication(status: status, pulse: LoopPulse([], core: core), core: core)
+            let listener = Listener(
+                sockets: [socket], application: admin, settings: ServerSettings(), count: connections)
+            listener.start(on: core)
         }
         func connect() throws -> WireSocket { try WireSocket(port: TestProxy.port(socket.endpoint)) }
         let report = wire("GET /metrics HTTP/1.1", "Host: localhost")
         let probe = try connect()
-        // All that came before the probe has been seen once it is answered.
-        func look() throws {
-            probe.send(wire("GET /readyz HTTP/1.1", "Host: localhost"))
-            #expect(try probe.receive().status == 200)
-        }
         let first = try connect()
         first.send(report)
         begun.wait()
         let leaving = try (0..<4).map { _ in try connect() }
         for client in leaving { client.send(report) }
-        try look()
+        try waitUntil("they are served") { connections.current == 6 }
         for client in leaving { client.reset() }
-        try look()
+        try waitUntil("they have left") { connections.current == 2 }
+        // The loop responds once it has dealt with the last of them.
+        probe.send(wire("GET /readyz HTTP/1.1", "Host: localhost"))
+        #expect(try probe.receive().status == 200)
         gate.open()
         #expect(try first.receive().status == 200)
         let last = try connect()
