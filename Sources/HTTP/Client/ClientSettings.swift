@@ -15,10 +15,27 @@ package struct ClientSettings: Sendable {
     package var keepAliveTimeout: Int64 = 60_000
     /// The number of idle connections that one loop keeps.
     package var keepAliveMax = 128
+    /// The bound of idle connections of all loops and upstreams; nil for none.
+    package var idleLimit: IdleConnectionLimit?
     /// The TLS for https targets; nil makes them unreachable.
     package var tls: TLSClientContext?
     /// The maximum number of interim responses before the final one.
     package var interimMax = 32
 
     package init() {}
+}
+
+/// The bound of idle connections that all pools share, since each of them takes a descriptor.
+package struct IdleConnectionLimit: Sendable {
+    private let count: ConnectionCount
+    private let countMax: Int
+
+    package init(_ count: ConnectionCount, countMax: Int) {
+        (self.count, self.countMax) = (count, countMax)
+    }
+
+    /// Counts one more; returns false if there are as many as there may be.
+    func enter() -> Bool { count.enter(limit: countMax) }
+
+    func leave() { count.leave() }
 }

@@ -53,6 +53,7 @@ package final class ConnectionPool {
     func keptConnection(from targetPool: TargetPool) -> ClientConnection? {
         guard let kept = targetPool.takeLast() else { return nil }
         idle -= 1
+        settings.idleLimit?.leave()
         noteActive()
         return kept
     }
@@ -119,9 +120,9 @@ package final class ConnectionPool {
     /// Takes a connection back after a complete exchange.
     func release(_ connection: ClientConnection) {
         let targetPool = connection.targetPool
-        guard connection.generation == generation, targetPool.isKept, idle < idleMax else {
-            return connection.close()
-        }
+        guard connection.generation == generation, targetPool.isKept, idle < idleMax,
+            settings.idleLimit?.enter() ?? true
+        else { return connection.close() }
         active -= 1
         targetPool.keep(connection)
         idle += 1
@@ -131,6 +132,7 @@ package final class ConnectionPool {
         if let index = connection.targetPool.idle.lastIndex(where: { $0 === connection }) {
             connection.targetPool.remove(at: index)
             idle -= 1
+            settings.idleLimit?.leave()
         } else {
             active -= 1
         }

@@ -273,6 +273,10 @@ extension HTTP2Stream: ResponseStream {
         set { session.attachment = newValue }
     }
     var canWrite: Bool { !queue.isFull }
+    var takesBody: Bool {
+        guard let engine = session.engine else { return false }
+        return canWrite && !engine.isWindowClosed && !engine.isWindowClosed(stream: id)
+    }
     private var isOpen: Bool { session.engine != nil && response != .abandoned }
 
     func pauseRequest() { isPaused = true }

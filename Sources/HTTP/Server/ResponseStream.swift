@@ -29,6 +29,8 @@ package protocol ResponseStream: AnyObject {
     var bytesSent: Int { get }
     /// True while there is room for more of the response; if not, `drained` comes once there is.
     var canWrite: Bool { get }
+    /// True while the client has room for the first bytes of a body: its window is open, and nothing waits for its socket.
+    var takesBody: Bool { get }
     /// Sends an interim response (RFC 9110 section 15.2).
     func sendInterim(_ head: ResponseHead)
     /// Sends the head of the response; `body` says what follows.
@@ -51,4 +53,5 @@ extension ServerConnection: ResponseStream {
     package var redirectPort: UInt16? { settings.redirectPort }
     package var clientSubjectField: HeaderName? { settings.clientSubjectField }
     package var alternativeServices: String? { settings.alternativeServices }
+    package var takesBody: Bool { canWrite }
 }

@@ -20,6 +20,10 @@ final class ClientPeer {
     let text: String
 
     private let networks: [TrustedNetwork]
+    /// The bytes on loan to the connection.
+    private let connectionMemory = FairHolding()
+    /// The share of the peer if it is the client itself, or else of the last client that it named.
+    private var known: ClientShare?
     /// The number of reloads before the configuration that names the trusted networks.
     private let generation: Int
 
@@ -96,6 +100,19 @@ final class ClientPeer {
     /// Returns the client's address as bits, to tell clients apart: `clientAddressForLimits`, else the peer's, else zero.
     func clientAddress(_ headers: borrowing Headers) -> UInt128 {
         (clientAddressForLimits(headers) ?? address)?.bits ?? 0
+    }
+
+    /// Returns the share of a request's client, and of this connection, in what all clients have in common.
+    ///
+    /// A trusted peer that names no client has the share of the connection alone.
+    func share(_ headers: borrowing Headers, of resources: ClientResources) -> ClientShare {
+        // A peer that is not trusted is always the same client.
+        if let known, !isTrusted { return known }
+        let client = clientAddressForLimits(headers).map { $0.clientBits(ipv6Prefix: 48) }
+        if let known, known.client == client { return known }
+        let share = ClientShare(client, of: resources, connection: connectionMemory)
+        known = share
+        return share
     }
 
     /// Returns the address that a client's limits apply to: the peer's own, or the one that trusted peers name.

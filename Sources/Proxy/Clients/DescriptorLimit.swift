@@ -1,10 +1,10 @@
 internal import Glibc
 internal import HTTP
 
-/// The process's descriptor limit, and the share of it that clients may use.
+/// The process's descriptor limit, and its shares: of clients, of requests at upstreams, and of idle upstream connections.
 ///
-/// Some descriptors are reserved for upstream connections and the store; without them the current clients would fail
-/// together with new ones.
+/// The rest is reserved for the store, the log, the listeners and refused clients. The shares together never exceed the
+/// limit, so that accepting always finds a descriptor.
 package enum DescriptorLimit {
     package static func raise() {
         var limit = rlimit()
@@ -24,9 +24,30 @@ package enum DescriptorLimit {
             + "LimitNOFILE in the unit, or ulimit -n"
     }
 
-    /// Returns the number of clients that fit, each with an upstream connection, besides a reserve.
+    /// The descriptors of the store, the log, the listeners, the admin page, Redis, health checks and refused clients.
+    private static let reserve = 64 + ConnectionCount.refusedMax
+
+    /// Returns the number of clients that fit: at most half of the descriptors, since each may need an upstream connection.
     static func clientsMax(descriptors: Int) -> Int {
-        max(16, (descriptors - 64 - ConnectionCount.refusedMax) / 2)
+        max(16, (descriptors - reserve) / 2)
+    }
+
+    /// The connections to upstreams that fit beside the clients.
+    struct UpstreamShare: Equatable, Sendable {
+        /// The connections with a request.
+        let requests: Int
+        /// The connections that are kept for later requests.
+        let idle: Int
+    }
+
+    /// Returns the connections to upstreams that fit beside so many clients.
+    static func upstreamShare(descriptors: Int, clients: Int) -> UpstreamShare {
+        let left = max(16, descriptors - reserve - min(clients, clientsMax(descriptors: descriptors)))
+        return UpstreamShare(requests: left - left / 4, idle: left / 4)
+    }
+
+    static func upstreamShare(of configuration: Configuration) -> UpstreamShare {
+        upstreamShare(descriptors: current, clients: configuration.limits.connections)
     }
 
     static var current: Int {

@@ -27,6 +27,8 @@ struct CodingJob: Sendable {
     let route: Route
     let levels: CodingLevels
     let resources: CodingResources
+    /// The bytes of the client's bodies that wait for the pool; nil where its client is unknown.
+    var waiting: FairHolding?
     let startNanoseconds = SystemClock.monotonicNanoseconds
     /// True if the response has already offered the body, so that the pool must accept the job; `store.memory` bounds
     /// the number of such jobs.
@@ -105,7 +107,7 @@ extension CodingJob {
     }
 
     private func submit(_ turn: DeltaTurn?, _ reply: @escaping Reply) -> Start {
-        let isTaken = resources.pool.submit(bytes: workBytes, isPromised: isPromised) {
+        let isTaken = resources.pool.submit(bytes: workBytes, for: waiting, isPromised: isPromised) {
             run(turn, reply)
         }
         if isTaken { return .underWay }

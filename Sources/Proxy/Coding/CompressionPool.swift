@@ -1,5 +1,6 @@
 internal import Dictionaries
 internal import Dispatch
+internal import Primitives
 internal import Synchronization
 
 /// Compares, hashes and compresses large bodies on one serial queue per core.
@@ -36,20 +37,33 @@ final class CompressionPool: Sendable {
     /// The bytes of all bodies that wait or are in work.
     var waitingBytes: Int { queues.reduce(0) { $0 + $1.waitingBytes } }
 
-    /// Runs `job` on the queue with the least work; returns false if the pool is full and the job not promised.
+    /// Runs `job` on the queue with the least work; returns false if the pool is full, or the client's share is used up, and
+    /// the job is not promised.
     ///
-    /// - Parameter bytes: the size of the body, plus that of a dictionary to be indexed.
-    func submit(bytes: Int, isPromised: Bool = false, _ job: @escaping @Sendable () -> Void) -> Bool {
+    /// - Parameters:
+    ///   - bytes: the size of the body, plus that of a dictionary to be indexed.
+    ///   - client: the bytes of the client that wait; nil for work that is for no client.
+    func submit(
+        bytes: Int, for client: FairHolding? = nil, isPromised: Bool = false,
+        _ job: @escaping @Sendable () -> Void
+    ) -> Bool {
         let bytes = max(bytes, Self.jobBytesMin)
         guard let queue = queues.min(by: { $0.waitingBytes < $1.waitingBytes }) else { return false }
+        let free = queues.count * Self.queueBytesMax - waitingBytes
         let waiting = queue.bytes.wrappingAdd(bytes, ordering: .relaxed).oldValue
-        guard isPromised || waiting == 0 || waiting + bytes <= Self.queueBytesMax else {
+        let hasPlace =
+            waiting == 0
+            || waiting + bytes <= Self.queueBytesMax
+                && FairShare.permits(bytes, having: client?.amount ?? 0, free: free)
+        guard isPromised || hasPlace else {
             queue.bytes.wrappingSubtract(bytes, ordering: .relaxed)
             return false
         }
+        client?.add(bytes)
         queue.serial.async {
             job()
             queue.bytes.wrappingSubtract(bytes, ordering: .relaxed)
+            client?.giveBack(bytes)
         }
         return true
     }

@@ -18,7 +18,7 @@ final class OpenedEncoder: @unchecked Sendable {
     /// Takes milliseconds, so it may not run on a loop.
     init(
         _ coding: ContentCoding, options: EncoderOptions, scope: DeltaScope, held: [UInt8], isChecked: Bool,
-        resources: CodingResources
+        resources: CodingResources, memory: MemoryShare
     ) {
         let begin = SystemClock.monotonicNanoseconds
         let deltas = resources.deltas
@@ -32,7 +32,7 @@ final class OpenedEncoder: @unchecked Sendable {
                 options.dictionary = use.dictionary
                 // The first delta over a new index is always checked if there is memory.
                 if !isChecked, use.isFirst, deltas.sampleStream(isFirstOfIndex: true) {
-                    checkMemory = MemoryLoan(Deltas.streamCheckBytes, from: resources.memory)
+                    checkMemory = MemoryLoan(Deltas.streamCheckBytes, from: memory)
                     isChecked = checkMemory != nil
                 }
             }

@@ -35,6 +35,8 @@ extension Configuration {
         package var burst: Int?
         /// The maximum number of connections; nil for no limit.
         package var connections: Int?
+        /// The maximum number of requests at upstreams at a time; nil for a fair share.
+        package var requests: Int?
         /// The length of the IPv6 prefix that identifies a client.
         package var ipv6Prefix = 64
 
@@ -171,6 +173,13 @@ extension Settings {
             "connections", \.connections, .optional(.count(1...1_000_000)), example: "100",
             """
             The maximum number of connections per address. Further ones get a 503. Connections of trusted peers do not count.
+            """),
+        .value(
+            "requests", \.requests, .optional(.count(1...1_000_000)), example: "100",
+            """
+            The maximum number of requests per address that are at upstreams at a time. Further ones wait for \
+            upstream.queue_timeout, then get a 503. Without it, a client may have an eighth of the requests that the \
+            descriptor limit still allows. Requests of trusted peers that report no client do not count.
             """),
         .value(
             "ipv6_prefix", \.ipv6Prefix, .count(16...128),

@@ -19,6 +19,10 @@ extension Configuration {
         package var idleTimeout = 60_000
         /// The number of idle connections to keep.
         package var keepAlive = 256
+        /// The maximum number of requests at a time; nil for as many as descriptors and ports allow.
+        package var maxRequests: Int?
+        /// The time that a request waits for others to end.
+        package var queueTimeout = 5_000
         /// The distribution of requests among several upstreams.
         package var balance = Balance.roundRobin
         /// The number of failures in a row that eject an upstream; 0 to never eject.
@@ -105,6 +109,17 @@ extension Settings {
             The number of idle connections to keep; 0 for none. Under load, Dictum keeps as many as there were concurrent \
             requests in the last 20 seconds.
             """),
+        .value(
+            "max_requests", \.maxRequests, .optional(.count(1...1_000_000)), example: "200",
+            """
+            The maximum number of requests at this upstream at a time, all addresses together. Further ones wait for \
+            queue_timeout. One client may have half of them. Without it, the descriptor limit bounds \
+            the requests of all upstreams, and each address gets at most 20000.
+            """),
+        .value(
+            "queue_timeout", \.queueTimeout, .duration(0...10 * minute),
+            "The time that a request waits while others have all places. Then it gets a 503 with Retry-After."
+        ),
         .value(
             "max_failures", \.maxFailures, .count(0...1_000),
             """

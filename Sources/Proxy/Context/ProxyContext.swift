@@ -44,7 +44,8 @@ package final class ProxyContext: Sendable {
             store: store, redis: redis, loopCount: loopCount, compressionPool: compressionPool,
             compression: configuration.compression, observe: configuration.observe,
             resolver: upstreams.resolver, report: report, events: events, links: links,
-            commonKeys: configuration.store.keyFile == nil ? nil : store.keys)
+            commonKeys: configuration.store.keyFile == nil ? nil : store.keys,
+            places: UpstreamPlaces.Limits(configuration))
         try self.init(configuration, upstreams, shared, after: nil)
         upstreams.adopt()
     }
@@ -61,7 +62,11 @@ package final class ProxyContext: Sendable {
         after former: ProxyContext?
     ) throws(StartError) {
         upstreams = try UpstreamGroups(
-            resolved, .init(bodyRate: configuration.limits.bodyRate, loopCount: shared.loopCount),
+            resolved,
+            .init(
+                bodyRate: configuration.limits.bodyRate, loopCount: shared.loopCount,
+                idleLimit: IdleConnectionLimit(
+                    shared.idleConnections, countMax: DescriptorLimit.upstreamShare(of: configuration).idle)),
             after: former?.upstreams, report: shared.report)
         tls = try TLSServers(configuration.listeners, ticketKeys: shared.ticketKeys)
         self.shared = shared

@@ -31,6 +31,11 @@ final class SharedParts: Sendable {
     let ticketKeys = TLSTicketKeys()
     let clientConnections = ClientConnectionCount()
     let clientRates = ClientRates()
+    /// What each client has in use of the resources that clients share.
+    let clientResources: ClientResources
+    /// The places for requests at upstreams.
+    let places: UpstreamPlaces
+    let idleConnections = ConnectionCount()
     /// Limits the warnings about offers that no browser keeps.
     let unkeptWarnings = RouteReminders()
     /// Limits the hints at obstacles to deltas.
@@ -48,10 +53,11 @@ final class SharedParts: Sendable {
         store: DictionaryStore, redis: RedisClient?, loopCount: Int, compressionPool: CompressionPool,
         compression: Configuration.Compression, observe: Configuration.Observe, resolver: NameResolver,
         report: @escaping @Sendable (OperatorEvent) -> Void, events: RecentEvents,
-        links: LinkTerms, commonKeys: StoreKeys?
+        links: LinkTerms, commonKeys: StoreKeys?, places: UpstreamPlaces.Limits
     ) {
         self.store = store
         self.redis = redis
+        self.places = UpstreamPlaces(places)
         self.loopCount = max(1, loopCount)
         self.resolver = resolver
         self.report = report
@@ -63,6 +69,7 @@ final class SharedParts: Sendable {
         coding = CodingResources(
             pool: compressionPool, memory: MemoryBudget(bytes: compression.memory), deltas: deltas,
             report: report)
+        clientResources = ClientResources(memory: coding.memory)
         gain = GainSampler(worker: worker, memory: coding.memory, report: report)
         observer = Observer(store: store, coding: coding, observe)
         linkRegistry = LinkRegistry(store: store, worker: worker, terms: links)

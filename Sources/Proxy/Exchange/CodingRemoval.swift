@@ -17,17 +17,17 @@ struct CodingRemoval: ~Copyable {
     static let pieceBytes = 256 * 1024
 
     private let decoder: any Decoder
-    private let budget: MemoryBudget
+    private let share: MemoryShare
     private var memory: MemoryLoan?
     /// The input that is not decoded yet begins at `offset`.
     private var input: [UInt8] = []
     private var offset = 0
 
     /// Returns nil if there is no decoder for the coding.
-    init?(_ coding: ContentCoding, limits: DecoderLimits, memory budget: MemoryBudget) {
+    init?(_ coding: ContentCoding, limits: DecoderLimits, memory share: MemoryShare) {
         guard let decoder = try? Codec.decoder(for: coding, limits: limits) else { return nil }
         self.decoder = decoder
-        self.budget = budget
+        self.share = share
     }
 
     /// True while there is input left to decode.
@@ -56,17 +56,8 @@ struct CodingRemoval: ~Copyable {
 
     /// Borrows the memory that the decoder holds, or all that it may come to hold; returns false if there is not enough.
     mutating func reserve(all: Bool) -> Bool {
-        budget.resize(&memory, to: all ? decoder.memoryBytesMax : decoder.memoryBytes)
+        share.resize(&memory, to: all ? decoder.memoryBytesMax : decoder.memoryBytes)
     }
 
     func isComplete() -> Bool { (try? decoder.finish()) != nil }
-}
-
-extension MemoryBudget {
-    /// Changes the size of a loan, or makes one; returns false, and changes nothing, if there is not enough.
-    func resize(_ loan: inout MemoryLoan?, to bytes: Int) -> Bool {
-        if loan != nil { return loan?.resize(to: bytes) ?? false }
-        loan = MemoryLoan(bytes, from: self)
-        return loan != nil
-    }
 }

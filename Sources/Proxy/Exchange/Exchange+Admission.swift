@@ -209,7 +209,8 @@ extension Exchange {
         let slot: AdmissionSlot
         do throws(AdmissionRefusal) {
             slot = try context.store.reserve(
-                target.key, bytes: draft.response.facts.bodyBytes, policy: admissionPolicy(for: target))
+                target.key, bytes: draft.response.facts.bodyBytes, policy: admissionPolicy(for: target),
+                for: share.use?.copies)
         } catch {
             draft.refusal = error
             return nil
@@ -220,7 +221,7 @@ extension Exchange {
         }
         guard
             var removal = CodingRemoval(
-                coding, limits: DecoderLimits(maxBytes: bytesMax), memory: context.compressionMemory),
+                coding, limits: DecoderLimits(maxBytes: bytesMax), memory: share.memory),
             removal.reserve(all: false)
         else { return nil }
         return VersionCopy(slot: slot, bytesMax: bytesMax, removal: removal)

@@ -22,6 +22,7 @@ extension Exchange {
     func forward(_ head: RequestHead) {
         // Requests without an upstream have got their response.
         guard let upstream else { return refuse(.noRoute) }
+        guard takePlace(at: upstream) else { return }
         upstream.budget.count(now: core.now)
         guard let address = upstream.choose(now: core.now) else {
             record.fault = .upstream("no upstream to ask")

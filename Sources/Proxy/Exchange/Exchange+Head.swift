@@ -16,7 +16,7 @@ extension Exchange {
         let read = ResponseFacts(head, framing: framing, types: route.policy.types)
         var draft = ResponseDraft(head, framing: framing, facts: read)
         let isEventStream = MediaTypes.isEventStream(draft.response.facts.contentType)
-        if isEventStream { body = ResponseBody(memory: context.compressionMemory, isEventStream: true) }
+        if isEventStream { body = ResponseBody(memory: share.memory, isEventStream: true) }
         keepHead(of: &draft.response)
         editFields(of: &draft.response)
         replaceCacheControl(of: &draft.response)
@@ -30,7 +30,7 @@ extension Exchange {
         let obstacle = Eligibility.obstacle(
             request: facts, response: draft.response.facts, policy: route.policy)
         let isHeld = obstacle == nil || obstacle == .ineligibleSize || draft.response.target != nil
-        guard isHeld, !isEventStream, canHold(framing) else { return stream(draft, nil) }
+        guard isHeld, !isEventStream, canHold(framing), client.takesBody else { return stream(draft, nil) }
         var length: Int?
         if case .length(let count) = framing { length = Int(count) }
         _ = body.hold(expecting: length, bytesMax: heldBytesMax)
@@ -48,7 +48,7 @@ extension Exchange {
         guard body.hold(expecting: nil, bytesMax: heldBytesMax, original: original) else {
             return refuse(.undecodable)
         }
-        if isEventStream { stream(draft, body.takeHeld()) } else { hold(draft) }
+        if isEventStream || !client.takesBody { stream(draft, body.takeHeld()) } else { hold(draft) }
     }
 
     /// Keeps the draft while the body is held.

@@ -117,11 +117,13 @@ extension Exchange {
             return if let encoder { .ready(encoder, memory) } else { .none }
         }
         let (exchange, resources, scope) = (ExchangeReference(self), context.coding, deltaScope)
-        let isTaken = context.compressionPool.submit(bytes: held.count + (dictionary?.count ?? 0)) {
-            [options] in
+        let isTaken = context.compressionPool.submit(
+            bytes: held.count + (dictionary?.count ?? 0), for: share.use?.coding
+        ) { [options, share] in
             let opened = OpenedEncoder(
-                coding, options: options, scope: scope, held: held, isChecked: isChecked, resources: resources
-            )
+                coding, options: options, scope: scope, held: held, isChecked: isChecked,
+                resources: resources,
+                memory: share.memory)
             exchange.perform { $0.encoderReady(opened) }
         }
         return isTaken ? .underWay(memory) : .none
@@ -137,11 +139,10 @@ extension Exchange {
     private func reserveEncoder(
         _ coding: ContentCoding, _ options: EncoderOptions, isChecked: Bool
     ) -> EncoderMemory? {
-        let budget = context.compressionMemory
         let bytes = Codec.memoryEstimate(for: coding, options: options)
-        guard let encoder = MemoryLoan(bytes, from: budget) else { return nil }
+        guard let encoder = MemoryLoan(bytes, from: share.memory) else { return nil }
         guard isChecked else { return EncoderMemory(encoder: encoder) }
-        guard let check = MemoryLoan(Deltas.streamCheckBytes, from: budget) else { return nil }
+        guard let check = MemoryLoan(Deltas.streamCheckBytes, from: share.memory) else { return nil }
         return EncoderMemory(encoder: encoder, check: check)
     }
 

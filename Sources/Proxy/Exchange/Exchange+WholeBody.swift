@@ -18,7 +18,8 @@ extension Exchange {
         {
             draft.response.target = nil
         }
-        let decision = decide(draft.response)
+        let decision =
+            body.lacksMemory ? Decision(coding: .identity, reason: .busy) : decide(draft.response)
         var job = codingJob(bytes, draft.response, decision, stored: draft.stored)
         switch job.start(reply: { reply(decision) }) {
         case .done(let result): respond(draft, decision, result)
@@ -52,7 +53,7 @@ extension Exchange {
             needsDigest: response.target != nil || needsTag(response, count: bytes.count),
             coding: decision.coding, dictionary: decision.coding.usesDictionary ? dictionary.body : nil,
             scope: deltaScope, route: route, levels: context.configuration.compression.levels,
-            resources: context.coding)
+            resources: context.coding, waiting: share.use?.coding)
     }
 
     /// Returns true if the response is to have an entity tag made from its body.

@@ -12,6 +12,8 @@ final class Exchange: Handler {
     let context: ProxyContext
     let client: any ResponseStream
     let peer: ClientPeer
+    /// What the client may take of the resources that clients share.
+    let share: ClientShare
     let request: RequestHead
     let route: Route
     /// The route's upstream on this loop; nil where the request has none.
@@ -23,6 +25,8 @@ final class Exchange: Handler {
     /// The stored response that the upstream is asked about.
     var storedResponse: StoredResponse?
     var upload: RequestUpload
+    /// Why the request waits for a place.
+    var shortage = UpstreamPlaces.Shortage.upstream
     /// What is observed beside the exchange; nil unless the route is observed.
     var observed: ObservedExchange?
     var phase = ResponsePhase.awaited
@@ -83,6 +87,7 @@ final class Exchange: Handler {
         context = proxy.context
         peer = ClientPeer.of(
             client, trusting: context.configuration.trustedProxies, generation: context.generation)
+        share = peer.share(head.headers, of: context.shared.clientResources)
         beginning = Beginning(bytesSent: client.bytesSent)
         upload = RequestUpload(framing)
         let url = PathAndQuery(path: head.target.path, query: head.target.query)
@@ -98,7 +103,7 @@ final class Exchange: Handler {
             head, url: url, peer: peer, route: route,
             secureTransport: context.configuration.secureTransport)
         request = head
-        unsafe ownBody = ResponseBody(memory: context.compressionMemory)
+        unsafe ownBody = ResponseBody(memory: share.memory)
         record.timeMicroseconds = Int(SystemClock.unixMilliseconds) * 1000
         record.version = head.version
         record.routeIndex = route.index
@@ -141,19 +146,27 @@ extension Exchange: RequestHandler {
         guard phase.isTunnel || upload.bytes <= route.requestBodyMax else {
             return refuseUpload(.bodyTooLarge, .bodyTooLarge)
         }
-        guard let upstream = attempt.connection else { return }
+        guard let upstream = attempt.connection else {
+            if attempt.isWaiting { upload.keep(bytes) }
+            return
+        }
         upstream.write(bytes)
         if !upstream.canWrite { client.pauseRequest() }
     }
 
     func receivedEnd(trailers: Headers) {
+        if attempt.isWaiting { upload.keepEnd(trailers) } else { finishUpload(trailers) }
+        upload.receivedEnd()
+        // A response that overtakes its request ends the connection, so Dictum's own dictionaries wait for this.
+        if linked != nil { dictionarySettled() }
+    }
+
+    /// Ends the request at the upstream.
+    func finishUpload(_ trailers: Headers) {
         attempt.connection?.finish(
             trailers: UpstreamRequest.trailers(
                 trailers, without: context.clientSubjectFields, requestID: context.requestIDName,
                 edits: route.requestEdits))
-        upload.receivedEnd()
-        // A response that overtakes its request ends the connection, so Dictum's own dictionaries wait for this.
-        if linked != nil { dictionarySettled() }
     }
 
     func malformed(_ error: ParseError) {
@@ -234,6 +247,7 @@ extension Exchange: ResponseHandler {
     func responseEnded(trailers: Headers) {
         attempt.connection = nil
         attempt.leaveServer()
+        attempt.leavePlace(context.shared.places)
         if observed != nil { submitObserved() }
         if storedResponse != nil {
             settleStoredResponse()
@@ -280,6 +294,7 @@ extension Exchange {
 
     /// Continues without the part that is late: a stored body, a dictionary, the end of a body, more input to code.
     func expired(_ core: EventLoop.Core) {
+        if attempt.isWaiting { return refuseWaiting() }
         if phase.isAwaited, storedResponse != nil { return forwardUnconditionally() }
         if body.isHeld { dictionary.giveUp() }
         body.deadlinePassed()
@@ -330,6 +345,7 @@ extension Exchange {
         record.durationMicroseconds = elapsedMicroseconds
         abortUpstream()
         attempt.end()
+        attempt.leavePlace(context.shared.places)
         body.end()
         if let ownToken { core.remove(ownToken) }
         var finished = RequestRecord()

@@ -29,25 +29,29 @@ struct HeldBody: ~Copyable {
     /// True once the body is too large or too late to be held.
     var mustStream = false
     private let bytesMax: Int
-    private let budget: MemoryBudget
+    private let share: MemoryShare
     private var memory: MemoryLoan?
 
     /// Begins with nothing; `bytes` tells the length if it is known.
-    init(expecting count: Int?, bytesMax: Int, memory budget: MemoryBudget, original: Original? = nil) {
+    init(expecting count: Int?, bytesMax: Int, memory share: MemoryShare, original: Original? = nil) {
         self.bytesMax = bytesMax
-        self.budget = budget
+        self.share = share
         self.original = original
-        if let count, budget.resize(&memory, to: count) { bytes.reserveCapacity(count) }
+        if let count, share.resize(&memory, to: count) { bytes.reserveCapacity(count) }
     }
 
-    /// Begins with a whole body that is in memory anyway.
-    init(whole bytes: [UInt8], memory budget: MemoryBudget) {
+    /// Begins with a whole body that is in memory anyway; the loan is for its coded form.
+    init(whole bytes: [UInt8], memory share: MemoryShare) {
         self.bytes = bytes
-        self.budget = budget
+        self.share = share
         bytesMax = bytes.count
         isWhole = true
         asksToPrepare = true
+        memory = MemoryLoan(bytes.count, from: share)
     }
+
+    /// True if there is no memory for another form of the body.
+    var lacksMemory: Bool { memory == nil && !bytes.isEmpty }
 
     /// Returns true if decoding made a body so much larger that it is not worth a place in the store.
     static func isInflated(bytes: Int, from received: Int) -> Bool { bytes > inflationMax * received }
@@ -63,7 +67,7 @@ struct HeldBody: ~Copyable {
         let count = bytes.count + (original?.bytes.count ?? 0)
         let reserved = memory?.bytes ?? 0
         let isWithinMemory =
-            count <= reserved || budget.resize(&memory, to: reserved + max(count, 64 * 1024))
+            count <= reserved || share.resize(&memory, to: reserved + max(count, 64 * 1024))
         if bytes.count > (isInflated ? Self.inflatedBytesMax : bytesMax) || !isWithinMemory {
             mustStream = true
         }
@@ -71,7 +75,7 @@ struct HeldBody: ~Copyable {
 
     /// Hands over the memory, cut to so many bytes if that is less.
     mutating func takeMemory(upTo count: Int = .max) -> MemoryLoan? {
-        if let bytes = memory?.bytes, count < bytes { _ = budget.resize(&memory, to: count) }
+        if let bytes = memory?.bytes, count < bytes { _ = share.resize(&memory, to: count) }
         return memory.take()
     }
 }

@@ -53,6 +53,12 @@ extension ProblemResponse {
         status: .notFound, detail: "Nothing is served at this host and path.")
     static let noUpstream = ProblemResponse(
         status: .serviceUnavailable, detail: "There is no upstream to ask; try again later.")
+    static let clientBusy = ProblemResponse(
+        status: .serviceUnavailable,
+        detail: "This client has too many requests under way; try again later.", retryAfter: 1)
+    static let upstreamBusy = ProblemResponse(
+        status: .serviceUnavailable, detail: "There are too many requests under way; try again later.",
+        retryAfter: 1)
     static let undecodable = ProblemResponse(
         status: .badGateway, detail: "The upstream sent a body that is not in its coding.")
 

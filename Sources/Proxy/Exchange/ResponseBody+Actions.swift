@@ -118,7 +118,7 @@ extension ResponseBody {
         guard hasRoom else {
             // The coded body waits, and not the body that it was made of.
             if let held = whole.memory?.bytes, whole.bytes.count < held {
-                _ = budget.resize(&whole.memory, to: whole.bytes.count)
+                _ = share.resize(&whole.memory, to: whole.bytes.count)
             }
             stage = .sending(whole)
             return .wait

@@ -43,7 +43,7 @@ struct ResponseBody: ~Copyable {
     /// The most bytes that are decoded before others have their turn.
     static let turnBytes = 1 << 20
 
-    let budget: MemoryBudget
+    let share: MemoryShare
     let isEventStream: Bool
     var stage = BodyStage.none
     /// True if the client gets the body without the upstream's coding.
@@ -72,9 +72,9 @@ struct ResponseBody: ~Copyable {
     var failure: Failure?
     var spent: (coding: ContentCoding, nanoseconds: Int)?
 
-    /// Begins without a body; `budget` lends the memory of what is held, decoded and coded.
-    init(memory budget: MemoryBudget, isEventStream: Bool = false) {
-        self.budget = budget
+    /// Begins without a body; `share` lends the memory of what is held, decoded and coded.
+    init(memory share: MemoryShare, isEventStream: Bool = false) {
+        self.share = share
         self.isEventStream = isEventStream
     }
 
@@ -84,6 +84,14 @@ struct ResponseBody: ~Copyable {
     var isHeld: Bool {
         switch stage {
         case .held: true
+        default: false
+        }
+    }
+
+    /// True if a body that is prepared can only go out as it is.
+    var lacksMemory: Bool {
+        switch stage {
+        case .preparing(let held): held.lacksMemory
         default: false
         }
     }
@@ -140,14 +148,14 @@ struct ResponseBody: ~Copyable {
         if let original, !decode(original.coding) { return false }
         stage = .held(
             HeldBody(
-                expecting: isDecoded ? nil : count, bytesMax: bytesMax, memory: budget, original: original))
+                expecting: isDecoded ? nil : count, bytesMax: bytesMax, memory: share, original: original))
         return true
     }
 
     /// Has the body decoded for the client, whatever its length; returns false if there is no decoder.
     mutating func decode(_ coding: ContentCoding) -> Bool {
         let limits = DecoderLimits(maxBytes: .max, maxRatio: .max)
-        removal = CodingRemoval(coding, limits: limits, memory: budget)
+        removal = CodingRemoval(coding, limits: limits, memory: share)
         guard removal != nil else { return false }
         isDecoded = true
         return true
@@ -155,7 +163,7 @@ struct ResponseBody: ~Copyable {
 
     /// Holds a whole body that is in memory anyway, such as a stored one.
     mutating func hold(whole bytes: [UInt8]) {
-        stage = .held(HeldBody(whole: bytes, memory: budget))
+        stage = .held(HeldBody(whole: bytes, memory: share))
     }
 
     /// Begins to prepare a held body, and returns it; nil if none is held.

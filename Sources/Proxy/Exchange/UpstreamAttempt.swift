@@ -1,4 +1,5 @@
 internal import HTTP
+internal import Primitives
 
 /// The way of one request to the upstreams: where it is now, and which of them have failed it.
 struct UpstreamAttempt {
@@ -13,6 +14,30 @@ struct UpstreamAttempt {
     private(set) var startMicroseconds = 0
     /// A lost connection that holds the whole request, because it sent none of it.
     private var unsent: ClientConnection?
+    /// The place of the request among all requests at upstreams.
+    var place = Place.none
+
+    /// The place of a request at its upstream.
+    enum Place {
+        case none
+        case waiting(PlaceWaiter)
+        case taken(UpstreamPlaces.Demand)
+    }
+
+    /// True while the request waits for others to end.
+    var isWaiting: Bool { if case .waiting = place { true } else { false } }
+
+    /// Gives the place back, or ends the wait for one.
+    mutating func leavePlace(_ places: UpstreamPlaces) {
+        var former = Place.none
+        swap(&former, &place)
+        switch former {
+        case .none: break
+        case .waiting(let waiter): places.cancel(waiter)
+        case .taken(let demand): places.leave(demand)
+        }
+    }
+
     /// The server that counts the request as load.
     private var loadedServer: UpstreamServer?
 
@@ -72,6 +97,8 @@ struct RequestUpload {
     let framing: BodyFraming
     private(set) var bytes = 0
     private(set) var isWhole: Bool
+    /// What came while the request waited for a place: at most what was on its way when the client was paused.
+    private var kept: (bytes: [UInt8], trailers: Headers?) = ([], nil)
 
     init(_ framing: BodyFraming) {
         self.framing = framing
@@ -83,4 +110,15 @@ struct RequestUpload {
     mutating func received(_ count: Int) { bytes += count }
 
     mutating func receivedEnd() { isWhole = true }
+
+    mutating func keep(_ piece: Span<UInt8>) { kept.bytes.append(piece) }
+
+    mutating func keepEnd(_ trailers: Headers) { kept.trailers = trailers }
+
+    /// Takes out what was kept; `trailers` are there if the body was whole.
+    mutating func takeKept() -> (bytes: [UInt8], trailers: Headers?) {
+        var taken: (bytes: [UInt8], trailers: Headers?) = ([], nil)
+        swap(&taken, &kept)
+        return taken
+    }
 }

@@ -21,6 +21,10 @@ enum RejectionReason: String, CaseIterable, Sendable {
     case clientRate = "client-rate"
     case routeRate = "route-rate"
     case clientConnections = "client-connections"
+    /// The client has as many requests under way as it may.
+    case clientRequests = "client-requests"
+    /// The upstreams, or the request's own, have as many requests as they may.
+    case upstreamRequests = "upstream-requests"
     case reservedPath = "reserved-path"
     /// No route with an upstream is for the request.
     case noRoute = "no-route"

@@ -39,6 +39,7 @@ extension ProxyServer {
         try OwnUpstream.check(upstreams.servers, change.listeners.map(\.endpoint))
         upstreams.adopt()
         context.compressionMemory.resize(to: configuration.compression.memory)
+        context.shared.places.adopt(UpstreamPlaces.Limits(configuration))
         context.observer.adopt(configuration.observe)
         state.withLock { state in
             state.context = context

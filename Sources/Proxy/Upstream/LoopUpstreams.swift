@@ -23,6 +23,12 @@ final class LoopUpstream {
 
     var count: Int { members.count }
 
+    /// The system has some 28,000 ports for connections to one address.
+    private static let requestsPerAddress = 20_000
+
+    /// The number of requests for which there are ports.
+    var portsMax: Int { Self.requestsPerAddress * members.count }
+
     /// True if the balancer counts requests in progress.
     var countsLoad: Bool { rule == .leastConnections && members.count > 1 }
 

@@ -12,6 +12,8 @@ final class UpstreamGroup: Sendable {
     /// The TLS settings, or nil if no URL uses TLS.
     let tls: TLSClientContext?
     let directory: UpstreamDirectory
+    /// The requests there; the same object over reloads.
+    let load: UpstreamLoad
     /// The settings of each loop's connections.
     let connections: ClientSettings
     /// The Host of requests that name none.
@@ -30,6 +32,7 @@ final class UpstreamGroup: Sendable {
         self.place = place
         self.settings = settings
         self.directory = directory
+        load = former?.load ?? UpstreamLoad()
         self.report = report
         authority = settings.urls.first?.authority ?? ""
         // A group that has lost its TLS keeps the former one's, because requests in progress may retry at former addresses.
@@ -42,6 +45,7 @@ final class UpstreamGroup: Sendable {
         connections.bodyRate = shared.bodyRate
         // The setting counts the connections of all loops.
         connections.keepAliveMax = (settings.keepAlive + shared.loopCount - 1) / shared.loopCount
+        connections.idleLimit = shared.idleLimit
         self.connections = connections
     }
 
@@ -74,6 +78,7 @@ struct UpstreamGroups: Sendable {
     struct Shared: Sendable {
         let bodyRate: Int
         let loopCount: Int
+        let idleLimit: IdleConnectionLimit
     }
 
     /// - Parameter former: the groups before a reload.

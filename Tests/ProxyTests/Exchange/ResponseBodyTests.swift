@@ -11,6 +11,7 @@ private let json = Feed.bytes(version: 0, items: 40)
 /// The body machine without sockets: events in, actions out.
 @Suite struct ResponseBodyTests {
     private let budget = MemoryBudget(bytes: 64 << 20)
+    private var share: MemoryShare { MemoryShare(of: budget) }
 
     // MARK: Failures
 
@@ -44,7 +45,7 @@ private let json = Feed.bytes(version: 0, items: 40)
     @Test func `without memory a held body goes out as the upstream coded it`() throws {
         let coded = try Codec.encode(json.span, .gzip)
         let none = MemoryBudget(bytes: 0)
-        var body = ResponseBody(memory: none)
+        var body = ResponseBody(memory: MemoryShare(of: none))
         _ = body.hold(
             expecting: nil, bytesMax: 1 << 20, original: HeldBody.Original(coding: .gzip, isAccepted: false))
         let asked = send(coded, to: &body)
@@ -63,7 +64,7 @@ private let json = Feed.bytes(version: 0, items: 40)
     @Test func `without memory for the rest a decoded stream breaks off`() throws {
         let coded = try Codec.encode(json.span, .gzip)
         let small = MemoryBudget(bytes: 0)
-        var body = ResponseBody(memory: small)
+        var body = ResponseBody(memory: MemoryShare(of: small))
         _ = body.decode(.gzip)
         body.stream(nil, .none, copy: nil, after: SentResponse(length: nil))
         #expect(send(coded, to: &body).names == ["no memory"])
@@ -81,7 +82,7 @@ private let json = Feed.bytes(version: 0, items: 40)
     @Test func `an encoder that fails ends the response, and nothing stays borrowed`() throws {
         // An encoder throws if it was given another length.
         let encoder = try Codec.encoder(for: .zstd, options: EncoderOptions(bodyBytes: 3))
-        let memory = EncoderMemory(encoder: MemoryLoan(1000, from: budget))
+        let memory = EncoderMemory(encoder: MemoryLoan(1000, from: share))
         var body = streamed(.ready(encoder, memory))
         let log = send(json, to: &body) + end(&body)
         #expect(log.names.last == "encoder")
@@ -138,7 +139,7 @@ private let json = Feed.bytes(version: 0, items: 40)
         let large = [UInt8](repeating: 1, count: 200_000)
         var body = held()
         _ = body.takeHeld()
-        let memory = MemoryLoan(300_000, from: budget)
+        let memory = MemoryLoan(300_000, from: share)
         body.send(large, memory: memory, after: SentResponse(length: 200_000))
         let blocked = actions(of: &body, hasRoom: false)
         #expect(blocked.names == [])
@@ -217,7 +218,7 @@ private let json = Feed.bytes(version: 0, items: 40)
 
     @Test func `events are flushed one by one`() throws {
         let encoder = try Codec.encoder(for: .gzip)
-        var body = ResponseBody(memory: budget, isEventStream: true)
+        var body = ResponseBody(memory: share, isEventStream: true)
         body.stream(nil, .ready(encoder, EncoderMemory()), copy: nil, after: SentResponse(length: nil))
         let first = send(json, to: &body)
         #expect(!first.names.contains("flush"))
@@ -230,7 +231,7 @@ private let json = Feed.bytes(version: 0, items: 40)
         let (store, slot) = try storeWithSlot()
         defer { store.close() }
         let copy = VersionCopy(slot: slot, bytesMax: 1 << 20)
-        var body = ResponseBody(memory: budget)
+        var body = ResponseBody(memory: share)
         body.stream(nil, .none, copy: copy, after: SentResponse(length: UInt64(json.count)))
         let (first, last) = (Array(json[..<1000]), Array(json[1000...]))
         let sent = (send(first, to: &body), send(last, to: &body))
@@ -252,7 +253,7 @@ private let json = Feed.bytes(version: 0, items: 40)
         let (store, slot) = try storeWithSlot()
         defer { store.close() }
         let copy = VersionCopy(slot: slot, bytesMax: json.count - 1)
-        var body = ResponseBody(memory: budget)
+        var body = ResponseBody(memory: share)
         body.stream(nil, .none, copy: copy, after: SentResponse(length: UInt64(json.count)))
         let log = send(json, to: &body) + end(&body)
         #expect(log.written == json)
@@ -264,9 +265,9 @@ private let json = Feed.bytes(version: 0, items: 40)
         let (store, slot) = try storeWithSlot()
         defer { store.close() }
         let coded = isValid ? try Codec.encode(json.span, .gzip) : Array("no gzip".utf8)
-        let removal = CodingRemoval(.gzip, limits: DecoderLimits(maxBytes: 1 << 20), memory: budget)
+        let removal = CodingRemoval(.gzip, limits: DecoderLimits(maxBytes: 1 << 20), memory: share)
         let copy = VersionCopy(slot: slot, bytesMax: 1 << 20, removal: removal)
-        var body = ResponseBody(memory: budget)
+        var body = ResponseBody(memory: share)
         body.stream(nil, .none, copy: copy, after: SentResponse(length: nil))
         let sent = send(coded, to: &body)
         let end = end(&body)
@@ -276,7 +277,7 @@ private let json = Feed.bytes(version: 0, items: 40)
     }
 
     @Test func `a response without a body ends with the upstream's`() {
-        var body = ResponseBody(memory: budget)
+        var body = ResponseBody(memory: share)
         #expect(actions(of: &body).names == [])
         #expect(end(&body).names == ["finish"])
     }
@@ -301,7 +302,7 @@ private struct Log {
 
 extension ResponseBodyTests {
     private func held(coding: ContentCoding? = nil, bytesMax: Int = 1 << 20) -> ResponseBody {
-        var body = ResponseBody(memory: budget)
+        var body = ResponseBody(memory: share)
         let original = coding.map { HeldBody.Original(coding: $0, isAccepted: false) }
         _ = body.hold(expecting: nil, bytesMax: bytesMax, original: original)
         return body
@@ -310,9 +311,9 @@ extension ResponseBodyTests {
     private func streamed(
         _ way: consuming StreamCoding, coding: ContentCoding? = nil, held bytes: [UInt8] = []
     ) -> ResponseBody {
-        var body = ResponseBody(memory: budget)
+        var body = ResponseBody(memory: share)
         if let coding { _ = body.decode(coding) }
-        let held = bytes.isEmpty ? nil : HeldBody(whole: bytes, memory: budget)
+        let held = bytes.isEmpty ? nil : HeldBody(whole: bytes, memory: share)
         body.stream(held, way, copy: nil, after: SentResponse(length: nil))
         return body
     }
@@ -362,7 +363,7 @@ extension ResponseBodyTests {
             deltas: Deltas(preparedBytes: 1 << 20, cacheBytes: 1 << 20), report: { _ in })
         return OpenedEncoder(
             coding, options: EncoderOptions(), scope: .public, held: held, isChecked: false,
-            resources: resources)
+            resources: resources, memory: share)
     }
 
     private func storeWithSlot() throws -> (DictionaryStore, AdmissionSlot) {

@@ -13,6 +13,8 @@ final class AdmissionBudget: Sendable {
         let bytesMax: Int
         /// True if the chain is in probation: it leaves half of the memory to the others.
         let isInProbation: Bool
+        /// The bytes of all copies for the client, who decides how long they last; nil for no client.
+        var client: FairHolding?
     }
 
     /// The time for which a copy excludes others.
@@ -46,10 +48,10 @@ final class AdmissionBudget: Sendable {
         let now = Self.now
         if let key = terms.key, !begin(key, at: now) { throw .copying }
         var refusal: AdmissionRefusal?
-        if !hot.withLock({ $0.reserve(bytes, isInProbation: terms.isInProbation) }) {
+        if !reserveMemory(bytes, terms) {
             refusal = .memory
         } else if !writeBudget.withLock({ $0.take(written, isInProbation: terms.isInProbation, at: now) }) {
-            hot.withLock { $0.release(bytes) }
+            release(bytes, terms)
             refusal = .rate
         }
         if let refusal {
@@ -61,9 +63,24 @@ final class AdmissionBudget: Sendable {
 
     /// Reserves more memory for a copy in progress; returns false, without a change, if there is none.
     func reserveMore(_ bytes: Int, _ terms: Terms) -> Bool {
-        guard hot.withLock({ $0.reserve(bytes, isInProbation: terms.isInProbation) }) else { return false }
+        guard reserveMemory(bytes, terms) else { return false }
         owe(bytes)
         return true
+    }
+
+    private func reserveMemory(_ bytes: Int, _ terms: Terms) -> Bool {
+        let own = terms.client?.amount ?? 0
+        guard hot.withLock({ $0.reserve(bytes, having: own, isInProbation: terms.isInProbation) }) else {
+            return false
+        }
+        terms.client?.add(bytes)
+        return true
+    }
+
+    /// Gives memory back that `reserve` and `reserveMore` took.
+    func release(_ bytes: Int, _ terms: Terms) {
+        hot.withLock { $0.release(bytes) }
+        terms.client?.giveBack(bytes)
     }
 
     func count(_ refusal: AdmissionRefusal) {

@@ -61,11 +61,14 @@ package final class AdmissionSlot: Sendable {
 
     /// Returns the reserved memory to the caller, who releases it when the body itself is counted.
     func takeMemory() -> Int {
-        held.withLock { held in
+        let memory = held.withLock { held in
             defer { held.memory = 0 }
             held.isOver = true
             return held.memory
         }
+        // From here on the bytes are the store's own.
+        terms.client?.giveBack(memory)
+        return memory
     }
 
     /// Settles the bytes that were really written, and lets the next copy with the same key begin.

@@ -1,4 +1,4 @@
-internal import Primitives
+package import Primitives
 internal import Synchronization
 
 /// The admission of bodies, and the demand that requests reveal.
@@ -9,15 +9,15 @@ extension DictionaryStore {
     /// Reserves memory and write budget for the copy of a body in transit; a refusal means no copy and no offer.
     ///
     /// Pass no `bytes` if the length is unknown, and extend the slot while the body arrives. Each key has one copy at a
-    /// time.
+    /// time. `client` holds the bytes of all copies for the client, which gets its fair share of the memory.
     package func reserve(
-        _ key: VersionKey, bytes: Int?, policy: AdmissionPolicy
+        _ key: VersionKey, bytes: Int?, policy: AdmissionPolicy, for client: FairHolding? = nil
     ) throws(AdmissionRefusal) -> AdmissionSlot {
-        try reserve(key, bytes: bytes ?? Self.unknownLength, policy: policy, isCopy: true)
+        try reserve(key, bytes: bytes ?? Self.unknownLength, policy: policy, isCopy: true, client)
     }
 
     private func reserve(
-        _ key: VersionKey, bytes: Int, policy: AdmissionPolicy, isCopy: Bool
+        _ key: VersionKey, bytes: Int, policy: AdmissionPolicy, isCopy: Bool, _ client: FairHolding? = nil
     ) throws(AdmissionRefusal) -> AdmissionSlot {
         do throws(AdmissionRefusal) {
             guard !memory.isLeaving.load(ordering: .relaxed) else { throw .leaving }
@@ -26,7 +26,7 @@ extension DictionaryStore {
                 policy.startsInProbation && memory.index.chain(key.chainKey)?.isEstablished != true
             let terms = AdmissionBudget.Terms(
                 key: isCopy ? key : nil, bytesMax: bodyBytesMax(key, isInProbation: isInProbation),
-                isInProbation: isInProbation)
+                isInProbation: isInProbation, client: client)
             return try memory.budget.reserve(bytes, writing: storedBytes(key, bytes: bytes), terms)
         } catch {
             memory.budget.count(error)

@@ -1,3 +1,5 @@
+internal import Primitives
+
 /// The bodies in memory, in one budget with the index and the copies being admitted; the least recently used
 /// goes first.
 ///
@@ -129,10 +131,14 @@ struct HotBodies: Sendable {
 
     /// Reserves bytes for a copy being admitted; returns false, without a change, if there are not enough.
     ///
-    /// Copies of chains in probation leave half of the memory to the others.
-    mutating func reserve(_ bytes: Int, isInProbation: Bool = false) -> Bool {
+    /// Copies of chains in probation leave half of the memory to the others. `own` are the bytes of the client's other
+    /// copies: it may have one, and more within its fair share.
+    mutating func reserve(_ bytes: Int, having own: Int = 0, isInProbation: Bool = false) -> Bool {
         let limit = isInProbation ? bytesMax / 2 : bytesMax
-        guard bytes <= limit, pinnedBytes + reservedBytes <= limit - bytes else { return false }
+        let free = limit - pinnedBytes - reservedBytes
+        guard bytes <= free,
+            own == 0 || FairShare.permits(bytes, having: own, free: free, part: FairShare.part)
+        else { return false }
         reservedBytes += bytes
         shrink()
         return true

@@ -1,0 +1,96 @@
+internal import HTTP
+internal import Primitives
+
+/// What one client has in use of the resources that all clients share, over all its connections.
+///
+/// Safe from any thread. Connections and requests hold it; it is forgotten with the last of them.
+final class ClientUse: Sendable {
+    /// The requests that have a place at an upstream.
+    let requests = FairHolding()
+    /// The requests that wait for a place.
+    let waiting = FairHolding()
+    /// The bytes of bodies and encoders.
+    let memory = FairHolding()
+    /// The bytes of bodies on their way into the store.
+    let copies = FairHolding()
+    /// The bytes of bodies that wait for the compression pool.
+    let coding = FairHolding()
+    /// The requests at each upstream that has a maximum of its own.
+    private let places = Guarded<[ObjectIdentifier: Int]>([:])
+
+    func requests(at upstream: ObjectIdentifier) -> Int { places.withLock { $0[upstream] ?? 0 } }
+
+    func enter(_ upstream: ObjectIdentifier) { places.withLock { $0[upstream, default: 0] += 1 } }
+
+    func leave(_ upstream: ObjectIdentifier) {
+        places.withLock { places in
+            guard let count = places[upstream] else { return }
+            places[upstream] = count > 1 ? count - 1 : nil
+        }
+    }
+}
+
+/// The use of every connected client, by its network.
+///
+/// Bounded by the connections and requests that hold them. Safe from any thread.
+final class ClientUses: Sendable {
+    private struct Entry: Sendable {
+        weak let use: ClientUse?
+    }
+
+    /// The parts have a lock each, so that loops seldom contend.
+    private static let partCount = 16
+    private let parts: [Guarded<[UInt128: Entry]>]
+
+    init() {
+        parts = (0..<Self.partCount).map { _ in Guarded([:]) }
+    }
+
+    /// Returns the use of a client, the same object as long as anybody holds it.
+    func use(of client: UInt128) -> ClientUse {
+        part(of: client).withLock { entries in
+            if let known = entries[client]?.use { return known }
+            // The entries of clients that have gone are removed here, a few at a time.
+            if entries.count >= 64, entries.count == entries.capacity {
+                entries = entries.filter { $0.value.use != nil }
+            }
+            let use = ClientUse()
+            entries[client] = Entry(use: use)
+            return use
+        }
+    }
+
+    /// The number of clients that somebody holds.
+    var count: Int {
+        parts.reduce(0) { sum, part in
+            sum + part.withLock { entries in entries.values.count { $0.use != nil } }
+        }
+    }
+
+    private func part(of client: UInt128) -> Guarded<[UInt128: Entry]> {
+        // Swift seeds its hashes per process, so that clients cannot choose addresses by part.
+        parts[Int(UInt(bitPattern: client.hashValue) % UInt(Self.partCount))]
+    }
+}
+
+/// What all clients share: the budget of bodies and encoders, and the record of who has how much.
+struct ClientResources: Sendable {
+    let uses = ClientUses()
+    let memory: MemoryBudget
+}
+
+/// The share of one client over one connection; safe from any thread.
+final class ClientShare: Sendable {
+    /// The network of the client; nil if it is unknown.
+    let client: UInt128?
+    /// What the client has in use over all its connections; nil if it is unknown.
+    let use: ClientUse?
+    let memory: MemoryShare
+
+    /// - Parameter connection: the bytes on loan to the connection, whichever clients it is for.
+    init(_ client: UInt128?, of resources: ClientResources, connection: FairHolding) {
+        self.client = client
+        use = client.map(resources.uses.use(of:))
+        memory = MemoryShare(of: resources.memory, connection: connection, client: use)
+    }
+}

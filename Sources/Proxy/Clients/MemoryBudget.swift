@@ -1,0 +1,131 @@
+internal import Primitives
+internal import Synchronization
+
+/// A byte budget that all loops share; never waits.
+///
+/// Work that ends by itself takes what it needs (`lend`). Bytes that may wait for a client are taken through its
+/// `MemoryShare`, which leaves an eighth of the budget alone.
+final class MemoryBudget: Sendable {
+    private let limit: Atomic<Int>
+    private let taken = Atomic<Int>(0)
+
+    init(bytes: Int) {
+        limit = Atomic(bytes)
+    }
+
+    /// Takes bytes; returns false, and takes none, if fewer are left.
+    func reserve(_ bytes: Int) -> Bool {
+        // Some estimates use the largest integer for "never".
+        let limit = limit.load(ordering: .relaxed)
+        guard bytes <= limit else { return false }
+        if taken.wrappingAdd(bytes, ordering: .relaxed).newValue <= limit { return true }
+        release(bytes)
+        return false
+    }
+
+    /// Takes bytes while `work` runs; returns nil without running it if fewer are left.
+    func lend<Made>(_ bytes: Int, to work: () -> Made) -> Made? {
+        guard reserve(bytes) else { return nil }
+        defer { release(bytes) }
+        return work()
+    }
+
+    var takenBytes: Int { taken.load(ordering: .relaxed) }
+    var limitBytes: Int { limit.load(ordering: .relaxed) }
+
+    /// Sets another limit; bytes taken beyond it stay in use until they are released.
+    func resize(to bytes: Int) {
+        limit.store(bytes, ordering: .relaxed)
+    }
+
+    func release(_ bytes: Int) {
+        taken.wrappingSubtract(bytes, ordering: .relaxed)
+    }
+}
+
+/// What one connection may take of a budget for one client: held bodies, encoders and decoders wait for that client, who
+/// decides how long.
+///
+/// Client and connection each get their `FairShare`, so that clients that read nothing cost themselves their deltas and
+/// nobody else. The last eighth of the budget is for clients that have nothing on loan: a body that leaves at once finds
+/// memory there whatever others hold. Safe from any thread.
+final class MemoryShare: Sendable {
+    private let budget: MemoryBudget
+    /// The bytes of the connection, and of the client; nil without bounds.
+    private let connection: FairHolding?
+    private let client: ClientUse?
+
+    /// Makes a share without bounds of its own.
+    init(of budget: MemoryBudget) {
+        (self.budget, connection, client) = (budget, nil, nil)
+    }
+
+    /// - Parameter client: nil if it is unknown; then the connection's share alone counts.
+    init(of budget: MemoryBudget, connection: FairHolding, client: ClientUse?) {
+        (self.budget, self.connection, self.client) = (budget, connection, client)
+    }
+
+    /// The parts of the budget, one of which only clients without a loan get, and then so many of its parts at most.
+    private static let parts = 8
+    private static let partsOfReserve = 32
+
+    /// Takes bytes; returns false, and takes none, if the share or the budget is used up.
+    func reserve(_ bytes: Int) -> Bool {
+        guard permits(bytes), budget.reserve(bytes) else { return false }
+        connection?.add(bytes)
+        client?.memory.add(bytes)
+        return true
+    }
+
+    private func permits(_ bytes: Int) -> Bool {
+        guard let connection else { return true }
+        let limit = budget.limitBytes
+        let free = limit - limit / Self.parts - budget.takenBytes
+        let (own, ofClient) = (connection.amount, client?.memory.amount ?? 0)
+        // A connection gets half of what its client may have.
+        if FairShare.permits(bytes, having: own, free: free, part: 2 * FairShare.part),
+            FairShare.permits(bytes, having: ofClient, free: free, part: FairShare.part)
+        {
+            return true
+        }
+        return own == 0 && ofClient == 0 && bytes <= limit / Self.parts / Self.partsOfReserve
+    }
+
+    func release(_ bytes: Int) {
+        budget.release(bytes)
+        connection?.giveBack(bytes)
+        client?.memory.giveBack(bytes)
+    }
+
+    /// Changes the size of a loan, or makes one; returns false, and changes nothing, if there is not enough.
+    func resize(_ loan: inout MemoryLoan?, to bytes: Int) -> Bool {
+        if loan != nil { return loan?.resize(to: bytes) ?? false }
+        loan = MemoryLoan(bytes, from: self)
+        return loan != nil
+    }
+}
+
+/// Bytes taken from a share, which are released at the end of the loan's life.
+struct MemoryLoan: ~Copyable {
+    private let share: MemoryShare
+    private(set) var bytes: Int
+
+    /// Takes bytes; returns nil if fewer are left.
+    init?(_ bytes: Int, from share: MemoryShare) {
+        guard share.reserve(bytes) else { return nil }
+        (self.share, self.bytes) = (share, bytes)
+    }
+
+    deinit { share.release(bytes) }
+
+    /// Changes the size of the loan; returns false, and changes nothing, if the share is used up.
+    mutating func resize(to bytes: Int) -> Bool {
+        if bytes > self.bytes {
+            guard share.reserve(bytes - self.bytes) else { return false }
+        } else {
+            share.release(self.bytes - bytes)
+        }
+        self.bytes = bytes
+        return true
+    }
+}

@@ -1,0 +1,65 @@
+internal import HTTP
+
+// MARK: - The request takes a place among those at upstreams
+
+extension Exchange {
+    /// Takes a place for the request; returns false if it waits for one or is refused.
+    ///
+    /// A place is taken once, and serves for all tries of the request.
+    func takePlace(at upstream: LoopUpstream) -> Bool {
+        if case .taken = attempt.place { return true }
+        guard let group = route.upstream else { return true }
+        let places = context.shared.places
+        let demand = UpstreamPlaces.Demand(
+            client: share.use, upstream: group.load, upstreamMax: group.settings.maxRequests,
+            portsMax: upstream.portsMax, isOnlyUpstream: context.upstreams.all.count == 1)
+        do throws(UpstreamPlaces.Shortage) {
+            try places.take(demand)
+            attempt.place = .taken(demand)
+            return true
+        } catch {
+            wait(for: demand, of: group, because: error)
+            return false
+        }
+    }
+
+    /// Has the request wait until others have ended, with its body where it is.
+    private func wait(
+        for demand: UpstreamPlaces.Demand, of group: UpstreamGroup, because shortage: UpstreamPlaces.Shortage
+    ) {
+        self.shortage = shortage
+        guard group.settings.queueTimeout > 0 else { return refuseWaiting() }
+        if !upload.isWhole { client.pauseRequest() }
+        let exchange = ExchangeReference(self)
+        let waiter = context.shared.places.wait(demand) { exchange.perform { $0.placeGranted(demand) } }
+        guard let waiter else { return refuseWaiting() }
+        attempt.place = .waiting(waiter)
+        core.setDeadline(token, core.now + Int64(group.settings.queueTimeout))
+    }
+
+    /// Goes on with a request that has got its place.
+    private func placeGranted(_ demand: UpstreamPlaces.Demand) {
+        guard attempt.isWaiting, let head = attempt.head else { return }
+        core.setDeadline(token, nil)
+        attempt.place = .taken(demand)
+        forward(head)
+        guard let connection = attempt.connection else { return }
+        let kept = upload.takeKept()
+        if !kept.bytes.isEmpty { connection.write(kept.bytes.span) }
+        if let trailers = kept.trailers {
+            finishUpload(trailers)
+        } else if !upload.isWhole, connection.canWrite {
+            client.resumeRequest()
+        }
+        advance()
+    }
+
+    /// Refuses a request that has waited for long enough, or may not wait.
+    func refuseWaiting() {
+        attempt.leavePlace(context.shared.places)
+        switch shortage {
+        case .client: refuse(.clientBusy, .clientRequests)
+        case .upstream: refuse(.upstreamBusy, .upstreamRequests)
+        }
+    }
+}

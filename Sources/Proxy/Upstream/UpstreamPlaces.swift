@@ -1,0 +1,197 @@
+internal import Primitives
+internal import Synchronization
+
+/// The places for requests at upstreams, of all loops: each request has one until its response has come whole.
+///
+/// A place stands for a connection to an upstream, and so for a descriptor. An HTTP/2 connection has up to a hundred
+/// requests at a time, so the number of clients' connections bounds nothing of this. Clients share the places by
+/// `FairShare`. A request without a place waits for one, in the order of arrival among those that may have the next.
+///
+/// Safe from any thread; outlives reloads.
+final class UpstreamPlaces: Sendable {
+    /// The bounds of a configuration.
+    struct Limits: Sendable, Equatable {
+        /// The places of all upstreams together.
+        var countMax: Int
+        /// The requests of one client at a time; nil for its fair share.
+        var clientMax: Int?
+    }
+
+    /// A request for a place.
+    struct Demand: Sendable {
+        /// The client, or nil where it is unknown: such requests share by upstream alone.
+        let client: ClientUse?
+        let upstream: UpstreamLoad
+        /// The places of the upstream; nil without a maximum of its own.
+        let upstreamMax: Int?
+        /// The connections for which the system has ports.
+        let portsMax: Int
+        /// True if there is no other upstream to leave places for.
+        let isOnlyUpstream: Bool
+    }
+
+    /// A reason why a request gets no place now.
+    enum Shortage: Error {
+        /// The client has its share.
+        case client
+        /// All places are taken, or those of the upstream.
+        case upstream
+    }
+
+    /// The requests that wait, of all clients and of one.
+    static let waitingMax = 1024
+    static let waitingPerClientMax = 128
+
+    private struct State: Sendable {
+        var limits: Limits
+        var taken = 0
+        var waiting: [PlaceWaiter] = []
+    }
+
+    private let state: Guarded<State>
+
+    init(_ limits: Limits) {
+        state = Guarded(State(limits: limits))
+    }
+
+    func adopt(_ limits: Limits) {
+        grant { $0.limits = limits }
+    }
+
+    var takenCount: Int { state.withLock { $0.taken } }
+    var waitingCount: Int { state.withLock { $0.waiting.count } }
+
+    /// Takes a place, which `leave` gives back.
+    func take(_ demand: Demand) throws(Shortage) {
+        let shortage: Shortage? = state.withLock { state in
+            if let shortage = Self.shortage(state, demand) { return shortage }
+            state.taken += 1
+            demand.enter()
+            return nil
+        }
+        if let shortage { throw shortage }
+    }
+
+    /// Gives a place back, which the first request that may have it gets.
+    func leave(_ demand: Demand) {
+        grant { state in
+            state.taken -= 1
+            demand.leave()
+        }
+    }
+
+    /// Waits for a place: `granted` is called once, on any thread, when the request has it.
+    ///
+    /// - Returns: nil if too many requests wait.
+    func wait(_ demand: Demand, granted: @escaping @Sendable () -> Void) -> PlaceWaiter? {
+        let waiter = PlaceWaiter(demand, granted)
+        let isTaken = state.withLock { state in
+            guard state.waiting.count < Self.waitingMax,
+                (demand.client?.waiting.amount ?? 0) < Self.waitingPerClientMax
+            else { return false }
+            demand.client?.waiting.add(1)
+            state.waiting.append(waiter)
+            return true
+        }
+        guard isTaken else { return nil }
+        // A place may have become free since `take`.
+        grant { _ in }
+        return waiter
+    }
+
+    /// Gives up the wait, or the place if it has been granted meanwhile.
+    func cancel(_ waiter: PlaceWaiter) {
+        let hasWaited = state.withLock { state in
+            guard let index = state.waiting.firstIndex(where: { $0 === waiter }) else { return false }
+            state.waiting.remove(at: index)
+            waiter.demand.client?.waiting.giveBack(1)
+            return true
+        }
+        if !hasWaited { leave(waiter.demand) }
+    }
+
+    /// Makes a change, and gives the places that are free then to those that wait.
+    private func grant(after change: (inout State) -> Void) {
+        let granted = state.withLock { state -> [PlaceWaiter] in
+            change(&state)
+            guard !state.waiting.isEmpty, state.taken < state.limits.countMax else { return [] }
+            var (granted, waiting): ([PlaceWaiter], [PlaceWaiter]) = ([], [])
+            swap(&waiting, &state.waiting)
+            waiting.removeAll { waiter in
+                guard Self.shortage(state, waiter.demand) == nil else { return false }
+                state.taken += 1
+                waiter.demand.enter()
+                waiter.demand.client?.waiting.giveBack(1)
+                granted.append(waiter)
+                return true
+            }
+            swap(&waiting, &state.waiting)
+            return granted
+        }
+        for waiter in granted { waiter.granted() }
+    }
+
+    /// An upstream leaves a fifth of the places to others, however slow it is.
+    private static let partsOfOneUpstream = 4
+
+    private static func shortage(_ state: State, _ demand: Demand) -> Shortage? {
+        let free = state.limits.countMax - state.taken
+        let own = demand.upstream.count
+        guard free > 0, own < demand.upstreamMax ?? .max, own < demand.portsMax,
+            demand.isOnlyUpstream || own < partsOfOneUpstream * free
+        else { return .upstream }
+        guard let client = demand.client else { return nil }
+        guard client.requests.amount < state.limits.clientMax ?? .max,
+            FairShare.permits(1, having: client.requests.amount, free: free, part: FairShare.part)
+        else { return .client }
+        // Of a maximum that an operator has set, each client may have half, since few places would be wasted otherwise.
+        if let most = demand.upstreamMax,
+            !FairShare.permits(1, having: client.requests(at: demand.upstream.id), free: most - own)
+        {
+            return .client
+        }
+        return nil
+    }
+}
+
+extension UpstreamPlaces.Limits {
+    init(_ configuration: Configuration) {
+        countMax = DescriptorLimit.upstreamShare(of: configuration).requests
+        clientMax = configuration.limits.client.requests
+    }
+}
+
+/// A request that waits for a place.
+final class PlaceWaiter: Sendable {
+    fileprivate let demand: UpstreamPlaces.Demand
+    fileprivate let granted: @Sendable () -> Void
+
+    fileprivate init(_ demand: UpstreamPlaces.Demand, _ granted: @escaping @Sendable () -> Void) {
+        (self.demand, self.granted) = (demand, granted)
+    }
+}
+
+/// The places that one upstream has taken; outlives reloads.
+final class UpstreamLoad: Sendable {
+    private let taken = FairHolding()
+
+    var count: Int { taken.amount }
+    fileprivate var id: ObjectIdentifier { ObjectIdentifier(self) }
+
+    fileprivate func enter() { taken.add(1) }
+    fileprivate func leave() { taken.giveBack(1) }
+}
+
+extension UpstreamPlaces.Demand {
+    fileprivate func enter() {
+        upstream.enter()
+        client?.requests.add(1)
+        if upstreamMax != nil { client?.enter(upstream.id) }
+    }
+
+    fileprivate func leave() {
+        upstream.leave()
+        client?.requests.giveBack(1)
+        if upstreamMax != nil { client?.leave(upstream.id) }
+    }
+}
