@@ -3,6 +3,8 @@
 import asyncio
 import hashlib
 import itertools
+import posixpath
+import urllib.parse
 
 import feed
 
@@ -28,6 +30,17 @@ async def _connection(reader, writer):
             target = block[0].split(" ")[1]
             fields = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in block[1:])}
             head, body = _answer(target, fields)
+            kind = target.split("/")[1]
+            if kind == "slow":
+                await asyncio.sleep(30)
+            if kind == "late":
+                # The body ends longer after its head than Dictum holds a body.
+                writer.write("\r\n".join([*head, f"Content-Length: {len(body)}", "", ""]).encode())
+                await writer.drain()
+                await asyncio.sleep(0.06)
+                writer.write(body)
+                await writer.drain()
+                continue
             writer.write("\r\n".join([*head, f"Content-Length: {len(body)}" if body else "X-None: 1", "", ""]).encode() + body)
             await writer.drain()
     except (asyncio.IncompleteReadError, ConnectionError):
@@ -38,6 +51,9 @@ async def _connection(reader, writer):
 
 def _answer(target, fields):
     path, _, query = target.partition("?")
+    # As applications do, which decode a path, and take a backslash for a slash.
+    if posixpath.normpath("/" + urllib.parse.unquote(path).replace("\\", "/").lstrip("/")) == "/login":
+        return ["HTTP/1.1 200 OK", "Content-Type: text/plain", "Cache-Control: no-store"], b"logged in"
     number = feed.version()
     head = ["HTTP/1.1 200 OK", "Content-Type: application/json"]
     kind = path.split("/")[1]
@@ -50,7 +66,12 @@ def _answer(target, fields):
         return [*head, f"ETag: {tag}", "Cache-Control: max-age=600"], feed.body(path, number, said)
     if kind == "stable":
         return [*head, "Cache-Control: public, max-age=600"], feed.body(path, 0)
-    if kind == "mine":
+    if kind == "page":
+        # Without `fresh`, browsers keep no page, and Links pay.
+        return ["HTTP/1.1 200 OK", "Content-Type: text/html", "Cache-Control: public, max-age=5"], b"<p>" + 300 * b"page "
+    if kind == "large":
+        return [*head, "Cache-Control: max-age=600"], feed.fresh(target) * 80
+    if kind in ("mine", "late"):
         return [*head, "Cache-Control: private, max-age=600"], feed.body(path, number, fields.get("authorization", ""))
     # Some are explicitly public, the others need the id that they are offered with.
     control = "public, max-age=600" if path[-1:] in "01234" else "max-age=600"

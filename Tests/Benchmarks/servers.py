@@ -231,7 +231,7 @@ class Dictum(Server):
     `tls` is the file of a certificate, with its key beside it."""
 
     def __init__(self, directory, origin, binary, name="dictum", store=None, routes=None, compression=None,
-                 listeners=(), tls=None, loops=2, **others):
+                 listeners=(), tls=None, loops=2, descriptors=None, **others):
         self.admin_port = free_port()
         port = free_port()
         self.certificate = tls
@@ -251,6 +251,8 @@ class Dictum(Server):
         self.config.write_text(json.dumps(settings))
         # There is a loop for each processor that the process may use.
         only = ["taskset", "-c", "0"] if loops == 1 else []
+        if descriptors:
+            only += ["prlimit", f"--nofile={descriptors}:{descriptors}"]
         super().__init__(name, [*only, binary, "serve", "--config", str(self.config)], port, directory / f"{name}.log")
 
     def metric(self, name, label=""):

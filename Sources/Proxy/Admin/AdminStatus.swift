@@ -151,7 +151,7 @@ final class AdminStatus: Sendable {
         let context = context
         return Operation(
             upstreams: context.upstreams.servers, areDictionariesOn: areDictionariesOn,
-            compressionBytes: context.compressionMemory.takenBytes,
+            compressionBytes: context.compressionMemory.takenBytes, places: context.shared.places.counts,
             reloads: reloads.load(ordering: .relaxed), refusedReloads: refusedReloads.load(ordering: .relaxed)
         )
     }
@@ -162,6 +162,7 @@ private struct Operation: MetricSource {
     let upstreams: [UpstreamServer]
     let areDictionariesOn: Bool
     let compressionBytes: Int
+    let places: UpstreamPlaces.Counts
     let reloads: Int
     let refusedReloads: Int
 
@@ -179,6 +180,10 @@ private struct Operation: MetricSource {
                 "dictum_compression_memory_bytes", kind: .gauge,
                 "Bytes of compression.memory in use by encoders, decoders and held bodies."
             ) { $0.compressionBytes },
+            .each(
+                "dictum_upstream_requests", kind: .gauge, by: "state",
+                "Requests that have a place at an upstream, those that wait for one, and the places that there are."
+            ) { [("active", $0.places.taken), ("waiting", $0.places.waiting), ("max", $0.places.max)] },
             .each("dictum_reloads_total", by: "result", "Reloads of the configuration, by result.") {
                 [("done", $0.reloads), ("refused", $0.refusedReloads)]
             },

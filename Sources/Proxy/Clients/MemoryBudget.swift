@@ -47,8 +47,8 @@ final class MemoryBudget: Sendable {
 /// decides how long.
 ///
 /// Client and connection each get their `FairShare`, so that clients that read nothing cost themselves their deltas and
-/// nobody else. The last eighth of the budget is for clients that have nothing on loan: a body that leaves at once finds
-/// memory there whatever others hold. Safe from any thread.
+/// nobody else. That share leaves the last eighth of the budget alone. Of it each client may have a 256th of the budget,
+/// so that bodies that leave at once find memory whatever others hold. Safe from any thread.
 final class MemoryShare: Sendable {
     private let budget: MemoryBudget
     /// The bytes of the connection, and of the client; nil without bounds.
@@ -65,9 +65,9 @@ final class MemoryShare: Sendable {
         (self.budget, self.connection, self.client) = (budget, connection, client)
     }
 
-    /// The parts of the budget, one of which only clients without a loan get, and then so many of its parts at most.
-    private static let parts = 8
-    private static let partsOfReserve = 32
+    /// The part of the budget that shares leave alone, and the part that each client may have in any case.
+    private static let reservePart = 8
+    private static let ownPart = 256
 
     /// Takes bytes; returns false, and takes none, if the share or the budget is used up.
     func reserve(_ bytes: Int) -> Bool {
@@ -80,15 +80,13 @@ final class MemoryShare: Sendable {
     private func permits(_ bytes: Int) -> Bool {
         guard let connection else { return true }
         let limit = budget.limitBytes
-        let free = limit - limit / Self.parts - budget.takenBytes
-        let (own, ofClient) = (connection.amount, client?.memory.amount ?? 0)
+        let own = connection.amount
+        let ofClient = client?.memory.amount ?? own
+        if bytes <= limit / Self.ownPart - max(own, ofClient) { return true }
+        let free = limit - limit / Self.reservePart - budget.takenBytes
         // A connection gets half of what its client may have.
-        if FairShare.permits(bytes, having: own, free: free, part: 2 * FairShare.part),
-            FairShare.permits(bytes, having: ofClient, free: free, part: FairShare.part)
-        {
-            return true
-        }
-        return own == 0 && ofClient == 0 && bytes <= limit / Self.parts / Self.partsOfReserve
+        return FairShare.permits(bytes, having: own, free: free, part: 2)
+            && FairShare.permits(bytes, having: ofClient, free: free)
     }
 
     func release(_ bytes: Int) {

@@ -58,8 +58,14 @@ final class UpstreamPlaces: Sendable {
         grant { $0.limits = limits }
     }
 
-    var takenCount: Int { state.withLock { $0.taken } }
-    var waitingCount: Int { state.withLock { $0.waiting.count } }
+    /// The requests with a place, those that wait, and all places.
+    struct Counts: Sendable {
+        let taken, waiting, max: Int
+    }
+
+    var counts: Counts {
+        state.withLock { Counts(taken: $0.taken, waiting: $0.waiting.count, max: $0.limits.countMax) }
+    }
 
     /// Takes a place, which `leave` gives back.
     func take(_ demand: Demand) throws(Shortage) {

@@ -52,7 +52,7 @@ private let taken = "dictum_compression_memory_bytes"
             gate.wait()
             connection.send(chunk(second) + chunk([]))
         }
-        let proxy = try TestProxy(origin, "compression: {memory: 4MiB}")
+        let proxy = try TestProxy(origin, "compression: {memory: 12MiB}")
         let client = try proxy.connect()
         client.send(request("/feed", []))
         var answer = try client.receiveHead()
@@ -70,7 +70,7 @@ private let taken = "dictum_compression_memory_bytes"
         throws
     {
         let proxy = try TestProxy(
-            json(try bomb(coding), "Content-Encoding: \(coding.token)"), "compression: {memory: 24MiB}")
+            json(try bomb(coding), "Content-Encoding: \(coding.token)"), "compression: {memory: 96MiB}")
         #expect(try proxy.fetch("/feed").carries(zeros))
         #expect(try proxy.metric("dictum_compression_busy_total") == 0)
         #expect(try proxy.metric(taken) == 0)
@@ -79,14 +79,14 @@ private let taken = "dictum_compression_memory_bytes"
     @Test func `what decoders hold counts as long as they live`() throws {
         let bytes = try bomb(.br)
         let proxy = try TestProxy(
-            Origin(json(bytes, "Content-Encoding: br")), "compression: {memory: 24MiB}", isLogged: true)
+            Origin(json(bytes, "Content-Encoding: br")), "compression: {memory: 96MiB}", isLogged: true)
         let first = try proxy.connect(receiveBytes: 4 * 1024)
         first.send(request("/feed", []))
         #expect(try first.receiveHead()["Content-Encoding"] == nil)
         #expect(try proxy.metric(taken) > 16 << 20)
         let second = try proxy.fetch("/feed")
         #expect(second.carries(bytes) && second.coding == "br", "\(second)")
-        #expect(try proxy.metric(taken) <= 24 << 20)
+        #expect(try proxy.metric(taken) <= 96 << 20)
         first.reset()
         try waitUntil("all memory was given back") { try proxy.metric(taken) == 0 }
         #expect(try proxy.fetch("/feed").carries(zeros))
@@ -95,13 +95,13 @@ private let taken = "dictum_compression_memory_bytes"
     @Test func `a small body asks for no more than it needs, whatever its window`() throws {
         let body = Feed.bytes(version: 0, items: 40)
         let bytes = try ForeignTool.run("brotli", ["-q", "5", "-w", "24", "-c"], input: body)
-        let proxy = try TestProxy(json(bytes, "Content-Encoding: br"), "compression: {memory: 1MiB}")
+        let proxy = try TestProxy(json(bytes, "Content-Encoding: br"), "compression: {memory: 4MiB}")
         let answer = try proxy.fetch("/feed")
         #expect(answer.carries(body))
         #expect(answer.coding == "identity")
     }
 
-    @Test(arguments: [("64MiB", 1), ("4MiB", 0)])
+    @Test(arguments: [("96MiB", 1), ("4MiB", 0)])
     func `a copy whose window finds no memory is not admitted, and the answer goes on`(
         memory: String, admissions: Int
     ) throws {

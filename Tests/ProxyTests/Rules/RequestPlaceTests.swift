@@ -33,7 +33,7 @@ internal import Testing
     private func untilAllIsBack(_ proxy: TestProxy) throws {
         let shared = proxy.server.context.shared
         try waitUntil("every place and all memory is given back") {
-            shared.places.takenCount == 0 && shared.places.waitingCount == 0
+            shared.places.counts.taken == 0 && shared.places.counts.waiting == 0
                 && shared.coding.memory.takenBytes == 0
         }
     }
@@ -44,7 +44,7 @@ internal import Testing
         let slow = try occupy(proxy, 2)
         let waiting = try proxy.connect()
         waiting.send(request("/quick", [forwarded(for: 2)]))
-        try waitUntil("it waits") { proxy.server.context.shared.places.waitingCount == 1 }
+        try waitUntil("it waits") { proxy.server.context.shared.places.counts.waiting == 1 }
         #expect(proxy.origin.requests.count == 2)
         gate.open()
         #expect(try waiting.receive().text == "ok")
@@ -95,7 +95,7 @@ internal import Testing
         for start in stride(from: 0, to: 60_000, by: 10_000) {
             http2.data(1, Array(body[start..<start + 10_000]), endsStream: start == 50_000)
         }
-        try waitUntil("both wait") { proxy.server.context.shared.places.waitingCount == 2 }
+        try waitUntil("both wait") { proxy.server.context.shared.places.counts.waiting == 2 }
         for _ in slow { gate.open() }
         #expect(try http1.receive().body == Array("ok".utf8) + body[..<100_000])
         #expect(http2.response(1)?.body == Array("ok".utf8) + body[..<60_000])
@@ -112,11 +112,11 @@ internal import Testing
         let peer = try proxy.connectHTTP2()
         peer.request(1, "/quick", [("x-forwarded-for", "203.0.113.2")])
         let places = proxy.server.context.shared.places
-        try waitUntil("both wait") { places.waitingCount == 2 }
+        try waitUntil("both wait") { places.counts.waiting == 2 }
         waiting?.finish()
         waiting = nil
         peer.send(HTTP2Peer.Kind.reset, stream: 1, payload: HTTP2Peer.number(8))
-        try waitUntil("nobody waits") { places.waitingCount == 0 }
+        try waitUntil("nobody waits") { places.counts.waiting == 0 }
         for _ in slow { gate.open() }
         for socket in slow { #expect(try socket.receive().status == 200) }
         #expect(proxy.origin.requests.count == 2)
@@ -132,7 +132,7 @@ internal import Testing
         }
         let places = proxy.server.context.shared.places
         try waitUntil("the greedy client has its share") {
-            places.takenCount == 10 && places.waitingCount == 90
+            places.counts.taken == 10 && places.counts.waiting == 90
         }
         for client in 2...9 { #expect(try proxy.fetch("/quick", forwarded(for: client)).status == 200) }
         for _ in 0..<100 { gate.open() }
@@ -199,7 +199,7 @@ internal import Testing
             let client = try proxy.connect()
             client.send(request("/a", ["Accept-Encoding: gzip"], method: end == "HEAD" ? "HEAD" : "GET"))
             if end == "client leaves" {
-                try waitUntil("it is under way") { proxy.server.context.shared.places.takenCount == 1 }
+                try waitUntil("it is under way") { proxy.server.context.shared.places.counts.taken == 1 }
                 client.finish()
             } else {
                 _ = try? client.receive(isBodiless: end == "HEAD")

@@ -97,7 +97,8 @@ private func coded(_ body: [UInt8], _ coding: ContentCoding) throws -> [UInt8] {
         client.send(request("/feed", fields))
         let answer = try client.receive()
         #expect(try answer.carriesDecoded(zeros))
-        #expect(answer["Use-As-Dictionary"] == nil)
+        // On a busy machine the hold ends before it is known how much the body grows, so it may have been offered.
+        #expect(try proxy.metric("dictum_admissions_total") == 0)
     }
 
     @Test func `a bomb for a client that reads nothing is decoded no further than it may wait`() throws {

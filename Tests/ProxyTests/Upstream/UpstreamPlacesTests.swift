@@ -33,9 +33,9 @@ struct UpstreamPlacesTests {
     @Test func `one client gets a ninth of the places, and what it gives back is there again`() {
         let (places, client) = (UpstreamPlaces(.init(countMax: 90)), ClientUse())
         #expect(fill(places, demand(client)) == (10, .client))
-        #expect(places.takenCount == 10)
+        #expect(places.counts.taken == 10)
         for _ in 0..<10 { places.leave(demand(client)) }
-        #expect(places.takenCount == 0)
+        #expect(places.counts.taken == 0)
         #expect(client.requests.amount == 0)
         #expect(load.count == 0)
     }
@@ -45,7 +45,7 @@ struct UpstreamPlacesTests {
         let places = UpstreamPlaces(.init(countMax: 348))
         let clients = (0..<count).map { _ in ClientUse() }
         for client in clients { _ = fill(places, demand(client)) }
-        #expect(places.takenCount < 348)
+        #expect(places.counts.taken < 348)
         #expect(fill(places, demand(ClientUse())).0 >= 1)
     }
 
@@ -94,7 +94,7 @@ struct UpstreamPlacesTests {
         let first = try #require(places.wait(demand(greedy)) { granted.withLock { $0.append("greedy") } })
         _ = try #require(places.wait(demand(other)) { granted.withLock { $0.append("other") } })
         _ = try #require(places.wait(demand(nil)) { granted.withLock { $0.append("unknown") } })
-        #expect(places.waitingCount == 3)
+        #expect(places.counts.waiting == 3)
         places.leave(demand(other))
         #expect(granted.withLock { $0 } == ["other"], "the first has its share already")
         places.leave(demand(nil))
@@ -103,7 +103,7 @@ struct UpstreamPlacesTests {
         #expect(granted.withLock { $0 } == ["other", "unknown", "greedy"])
         #expect(greedy.waiting.amount == 0)
         places.cancel(first)
-        #expect(places.takenCount == 2, "a wait that has ended gives back its place")
+        #expect(places.counts.taken == 2, "a wait that has ended gives back its place")
     }
 
     @Test func `who gives up waiting gets nothing, and leaves nothing`() throws {
@@ -113,8 +113,8 @@ struct UpstreamPlacesTests {
         places.cancel(waiter)
         #expect(client.waiting.amount == 0)
         places.leave(demand(client))
-        #expect(places.takenCount == 0)
-        #expect(places.waitingCount == 0)
+        #expect(places.counts.taken == 0)
+        #expect(places.counts.waiting == 0)
     }
 
     @Test func `one client and all clients wait in bounded number`() {
@@ -124,7 +124,7 @@ struct UpstreamPlacesTests {
         #expect((0...most).filter { _ in places.wait(demand(client)) {} != nil }.count == most)
         let others = (0..<20).map { _ in ClientUse() }
         for other in others { for _ in 0..<most { _ = places.wait(demand(other)) {} } }
-        #expect(places.waitingCount == UpstreamPlaces.waitingMax)
+        #expect(places.counts.waiting == UpstreamPlaces.waitingMax)
     }
 
     @Test func `a reload that allows more lets those go on that wait`() throws {

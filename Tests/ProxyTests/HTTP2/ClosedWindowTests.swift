@@ -1,0 +1,85 @@
+internal import Primitives
+internal import TestSupport
+internal import Testing
+
+@testable import Proxy
+
+private let feed = Feed.bytes(version: 0, items: 300)
+private let large = Noise.bytes(900_000, seed: 5).map { UInt8(ascii: "a") + $0 % 16 }
+
+/// Streams whose clients open no window cost those clients their deltas, and nobody else.
+@Suite(.timeLimit(.minutes(20))) struct ClosedWindowTests {
+    private static let closed: [(UInt16, UInt32)] = [(4, 0)]
+
+    private func proxy(_ settings: String = "compression: {memory: 16MiB}") throws -> TestProxy {
+        try TestProxy(
+            Origin { request, connection in
+                connection.send(json(request.startLine.contains("/large") ? large : feed))
+            }, settings)
+    }
+
+    private func taken(_ proxy: TestProxy) -> Int { proxy.server.context.shared.coding.memory.takenBytes }
+
+    /// Opens connections of one client that ask for a hundred bodies each, and waits until the upstream has answered.
+    private func stall(_ proxy: TestProxy, _ count: Int, client: String = "203.0.113.1") throws -> [HTTP2Peer]
+    {
+        let before = proxy.origin.requests.count
+        let peers = try (0..<count).map { _ in
+            let peer = try proxy.connectHTTP2(settings: Self.closed)
+            for number in 0..<100 {
+                peer.request(
+                    Int32(2 * number + 1), number < 30 ? "/large" : "/feed",
+                    [("x-forwarded-for", client), ("accept-encoding", "gzip, br")])
+            }
+            return peer
+        }
+        try waitUntil("the upstream has the requests") { proxy.origin.requests.count == before + 100 * count }
+        for peer in peers {
+            try waitUntil("each has its head") {
+                guard peer.readFrame() != nil else { return true }
+                return peer.frames.count { $0.type == HTTP2Peer.Kind.headers } == 100
+            }
+        }
+        return peers
+    }
+
+    @Test func `a body whose window is closed is not held, and comes whole once it opens`() throws {
+        let proxy = try proxy()
+        let peer = try proxy.connectHTTP2(settings: Self.closed)
+        peer.request(1, "/large")
+        _ = try #require(peer.readFrame { $0.type == HTTP2Peer.Kind.headers })
+        #expect(taken(proxy) < large.count, "no body is in memory")
+        for stream: Int32 in [0, 1] {
+            peer.send(HTTP2Peer.Kind.windowUpdate, stream: stream, payload: HTTP2Peer.number(1 << 20))
+        }
+        let response = try #require(peer.response(1))
+        #expect(response.body == large)
+        try waitUntil("the memory is given back") { taken(proxy) == 0 }
+    }
+
+    @Test func `connections that never open a window leave memory for everybody else`() throws {
+        let proxy = try proxy()
+        _ = try proxy.fetch("/feed", forwarded(for: 2))
+        let peers = try stall(proxy, 4)
+        for client in 2...30 {
+            let response = try proxy.fetch("/feed", over: feed, forwarded(for: client))
+            #expect(response.coding == "dcz")
+            #expect(try response.carriesDecoded(feed, over: feed))
+            #expect(
+                try proxy.fetch("/feed", forwarded(for: client), "Accept-Encoding: gzip").coding == "gzip")
+        }
+        #expect(taken(proxy) <= 16 << 20)
+        for peer in peers { peer.send(HTTP2Peer.Kind.goAway, payload: Array(repeating: 0, count: 8)) }
+    }
+
+    @Test func `what such a client holds comes back when it leaves`() throws {
+        let proxy = try proxy()
+        var peers = try stall(proxy, 2)
+        #expect(!peers.isEmpty)
+        peers = []
+        let shared = proxy.server.context.shared
+        try waitUntil("all is given back") {
+            taken(proxy) == 0 && shared.places.counts.taken == 0 && shared.clientResources.uses.count == 0
+        }
+    }
+}
