@@ -95,7 +95,7 @@ final class ClientPeer {
 
     /// Returns the client's address as bits, to tell clients apart: `clientAddressForLimits`, else the peer's, else zero.
     func clientAddress(_ headers: borrowing Headers) -> UInt128 {
-        (clientAddressForLimits(headers) ?? address)?.bits ?? 0
+        (clientAddressForLimits(headers) ?? address)?.clientBits() ?? 0
     }
 
     /// Returns the address that a client's limits apply to: the peer's own, or the one that trusted peers name.

@@ -1,3 +1,5 @@
+internal import HTTP
+
 extension Configuration {
     /// The limits for clients.
     package struct Limits: Sendable, Equatable {
@@ -36,7 +38,7 @@ extension Configuration {
         /// The maximum number of connections; nil for no limit.
         package var connections: Int?
         /// The length of the IPv6 prefix that identifies a client.
-        package var ipv6Prefix = 64
+        package var ipv6Prefix = IPAddress.clientPrefix
 
         /// The way to tell clients apart.
         package enum Key: Sendable, Equatable {
@@ -174,6 +176,7 @@ extension Settings {
             """),
         .value(
             "ipv6_prefix", \.ipv6Prefix, .count(16...128),
-            "The prefix length that makes IPv6 addresses one client: the network of a household or a server."),
+            "The prefix length that makes IPv6 addresses one client: the network of a household or a server, which is up to a /48."
+        ),
     ]
 }

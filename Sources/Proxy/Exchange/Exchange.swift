@@ -329,6 +329,7 @@ extension Exchange {
         guard !phase.isOver else { return }
         phase = .over
         record.isComplete = isComplete
+        noteFetchAfterPage()
         if proxy.isLogging { describeRequest() }
         record.wireBytesSent = client.bytesSent - beginning.bytesSent
         record.durationMicroseconds = elapsedMicroseconds
@@ -341,9 +342,7 @@ extension Exchange {
         proxy.account(finished)
     }
 
-    var elapsedMicroseconds: Int {
-        Int(SystemClock.monotonicNanoseconds - beginning.nanoseconds) / 1000
-    }
+    var elapsedMicroseconds: Int { Int(SystemClock.monotonicNanoseconds - beginning.nanoseconds) / 1000 }
 
     /// Adds the facts to the record that only the log needs.
     private func describeRequest() {
