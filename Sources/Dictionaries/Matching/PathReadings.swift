@@ -24,19 +24,26 @@ package struct PathReadings: Equatable, Sendable {
         let bytes = Array(path.utf8)
         let (decoded, _) = Self.decoded(bytes, all: false)
         let (decodedWhole, hasHiddenSlash) = Self.decoded(bytes, all: true)
-        let routed = Self.cleaned(decoded, resolvesDots: true)
-        let lenient = Self.cleaned(decodedWhole, resolvesDots: true)
-        let others = { (readings: [[UInt8]]) in
-            readings.filter { $0 != routed }.map { String(decoding: $0, as: UTF8.self) }
-        }
-        self.routed = String(decoding: routed, as: UTF8.self)
+        // Most triples encode what stays encoded, so that both are the same.
+        let spellings = decodedWhole == decoded ? [decoded] : [decoded, decodedWhole]
+        let resolved = spellings.map { Self.cleaned($0, resolvesDots: true) }
+        let (routed, lenient) = (resolved[0], resolved[resolved.count - 1])
         // A slash that the path spells plainly is a part of its name, as in a plain path.
         let hasOwnSlash = bytes.last == UInt8(ascii: "/")
-        self.lenient = others(hasOwnSlash ? [lenient] : [lenient, Self.withoutSlash(lenient)])
-        unresolved = others([
-            Self.cleaned(decoded, resolvesDots: false), Self.cleaned(decodedWhole, resolvesDots: false),
-        ])
+        self.routed = String(decoding: routed, as: UTF8.self)
+        self.lenient = Self.others(
+            hasOwnSlash ? [lenient] : [lenient, Self.withoutSlash(lenient)], than: routed)
+        unresolved = Self.others(spellings.map { Self.cleaned($0, resolvesDots: false) }, than: routed)
         self.hasHiddenSlash = hasHiddenSlash
+    }
+
+    /// Returns each reading that differs from the routed path, once.
+    private static func others(_ readings: [[UInt8]], than routed: [UInt8]) -> [String] {
+        var others: [[UInt8]] = []
+        for reading in readings where reading != routed && !others.contains(reading) {
+            others.append(reading)
+        }
+        return others.map { String(decoding: $0, as: UTF8.self) }
     }
 
     /// Returns the path that chooses the route.

@@ -21,9 +21,9 @@ struct PathReadingsTests {
 
     @Test(arguments: [
         ("/login%2F", ["/login/", "/login"]), ("/login/.", ["/login"]), ("/login/x/..", ["/login"]),
-        ("/login\\", ["/login/", "/login"]), ("/admin%2fx", ["/admin/x", "/admin/x"]),
-        ("/x%2F..%2Fadmin/x", ["/admin/x", "/admin/x"]), ("/x\\..\\admin", ["/admin", "/admin"]),
-        ("/%40user", ["/@user", "/@user"]), ("/a%7Cb", ["/a|b", "/a|b"]),
+        ("/login\\", ["/login/", "/login"]), ("/admin%2fx", ["/admin/x"]),
+        ("/x%2F..%2Fadmin/x", ["/admin/x"]), ("/x\\..\\admin", ["/admin"]),
+        ("/%40user", ["/@user"]), ("/a%7Cb", ["/a|b"]),
         // Plain slashes at the end, and characters that stay encoded.
         ("//login/", []), ("/login/./", []), ("/caf%c3%a9/", []), ("/caf%C3%A9", []), ("/100%25", []),
         ("/%2561dmin", []), ("/a%20b%3F", []), ("/a{b}", []), ("/%00", []), ("//", []),
@@ -35,9 +35,9 @@ struct PathReadingsTests {
     }
 
     @Test(arguments: [
-        ("/api/../login", ["/api/../login", "/api/../login"]),
-        ("/%61pi//%2e%2e/login", ["/api/../login", "/api/../login"]),
-        ("/api%2F..%2Flogin", ["/api/../login"]), ("/./login", ["/./login", "/./login"]),
+        ("/api/../login", ["/api/../login"]),
+        ("/%61pi//%2e%2e/login", ["/api/../login"]),
+        ("/api%2F..%2Flogin", ["/api/../login"]), ("/./login", ["/./login"]),
         ("//login", []), ("/login/", []),
     ])
     func `a recipient may leave dot segments where they are`(path: String, unresolved: [String]) {
