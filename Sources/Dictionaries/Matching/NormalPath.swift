@@ -11,9 +11,9 @@ package enum NormalPath {
 
     /// The forms of a path, the plainest first.
     package enum Form: Sendable {
-        /// Normal, and spelled in one way only.
+        /// Normal, and spelled as URLs are always written: with triples only where a character has to be encoded.
         case plain
-        /// Normal, with triples, or with characters that URL Patterns expect encoded.
+        /// Normal, with other triples, or with characters that URLs always encode.
         case encoded
         /// Not normal.
         case other
@@ -37,7 +37,7 @@ package enum NormalPath {
                 segmentStart = index + 1
             case UInt8(ascii: "%"):
                 guard isReservedTriple(at: index, in: path) else { return .other }
-                isPlain = false
+                if !PercentEncoding.isCanonicalTriple(at: index, in: path) { isPlain = false }
                 index += 2
             case 0...0x20, 0x7F...0xFF, UInt8(ascii: "\\"), UInt8(ascii: "?"), UInt8(ascii: "#"):
                 return .other
@@ -92,6 +92,14 @@ enum PercentEncoding {
             let low = digit(text[offset + 2])
         else { return nil }
         return high << 4 | low
+    }
+
+    /// Returns true if URLs always write the triple at the offset so: its character has to be encoded, and its digits are
+    /// upper-case.
+    static func isCanonicalTriple(at offset: Int, in text: Span<UInt8>) -> Bool {
+        guard let byte = triple(at: offset, in: text, limit: text.count) else { return false }
+        return (byte == UInt8(ascii: "%") || CanonicalText.isEncodedInPath(byte))
+            && text[offset + 1] <= UInt8(ascii: "F") && text[offset + 2] <= UInt8(ascii: "F")
     }
 
     /// Returns the bytes of the range with each `%XX` decoded; malformed triples stay.

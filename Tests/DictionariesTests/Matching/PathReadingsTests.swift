@@ -56,7 +56,8 @@ struct PathReadingsTests {
 
     @Test(
         arguments: [
-            ("/login", .plain), ("/a/", .plain), ("/a|b;c=d,e", .plain), ("/%C3%A9", .encoded),
+            ("/login", .plain), ("/a/", .plain), ("/a|b;c=d,e", .plain), ("/%C3%A9", .plain),
+            ("/a%20b", .plain), ("/100%25", .plain), ("/%c3%A9", .encoded), ("/%C3%a9", .encoded),
             ("/%40", .encoded),
             ("/a{b", .encoded), ("/a`b", .encoded), ("/a^b", .encoded), ("/a<b", .encoded), ("//", .other),
             ("/%6C", .other), ("/a\\b", .other), ("*", .other),
