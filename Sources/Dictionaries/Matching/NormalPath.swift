@@ -7,29 +7,50 @@ package enum NormalPath {
     /// empty segments except the last. Each percent sign begins a triple that encodes neither an unreserved
     /// character (RFC 3986 section 6.2.2.2) nor a slash nor a backslash. The digits of a triple may be of either
     /// case, since clients do not change them.
-    package static func isNormal(_ path: String) -> Bool {
-        let bytes = path.utf8
-        return isNormal(bytes.span)
+    package static func isNormal(_ path: String) -> Bool { form(of: path) != .other }
+
+    /// The forms of a path, the plainest first.
+    package enum Form: Sendable {
+        /// Normal, and spelled as URLs are always written: with triples only where a character has to be encoded.
+        case plain
+        /// Normal, with other triples, or with characters that URLs always encode.
+        case encoded
+        /// Not normal.
+        case other
     }
 
-    private static func isNormal(_ path: Span<UInt8>) -> Bool {
-        guard path.count > 0, path[0] == UInt8(ascii: "/") else { return false }
+    /// Returns the form of a path.
+    package static func form(of path: String) -> Form {
+        let bytes = path.utf8
+        return form(of: bytes.span)
+    }
+
+    private static func form(of path: Span<UInt8>) -> Form {
+        guard path.count > 0, path[0] == UInt8(ascii: "/") else { return .other }
+        var isPlain = true
         var segmentStart = 1
         var index = 1
         while index < path.count {
             switch path[index] {
             case UInt8(ascii: "/"):
-                if index == segmentStart || isDotSegment(segmentStart..<index, in: path) { return false }
+                if index == segmentStart || isDotSegment(segmentStart..<index, in: path) { return .other }
                 segmentStart = index + 1
             case UInt8(ascii: "%"):
-                guard isReservedTriple(at: index, in: path) else { return false }
+                guard isReservedTriple(at: index, in: path) else { return .other }
+                if !PercentEncoding.isCanonicalTriple(at: index, in: path) { isPlain = false }
                 index += 2
-            case 0...0x20, 0x7F...0xFF, UInt8(ascii: "\\"), UInt8(ascii: "?"), UInt8(ascii: "#"): return false
+            case 0...0x20, 0x7F...0xFF, UInt8(ascii: "\\"), UInt8(ascii: "?"), UInt8(ascii: "#"):
+                return .other
+            case UInt8(ascii: "\""), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "^"),
+                UInt8(ascii: "`"),
+                UInt8(ascii: "{"), UInt8(ascii: "}"):
+                isPlain = false
             default: break
             }
             index += 1
         }
-        return !isDotSegment(segmentStart..<path.count, in: path)
+        if isDotSegment(segmentStart..<path.count, in: path) { return .other }
+        return isPlain ? .plain : .encoded
     }
 
     /// An encoded dot needs no check here: a dot is unreserved, and refused as a triple.
@@ -39,13 +60,7 @@ package enum NormalPath {
 
     private static func isReservedTriple(at offset: Int, in path: Span<UInt8>) -> Bool {
         guard let byte = PercentEncoding.triple(at: offset, in: path, limit: path.count) else { return false }
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-            UInt8(ascii: "~"), UInt8(ascii: "/"), UInt8(ascii: "\\"):
-            return false
-        default: return true
-        }
+        return !PercentEncoding.isUnreserved(byte) && byte != UInt8(ascii: "/") && byte != UInt8(ascii: "\\")
     }
 }
 
@@ -60,12 +75,31 @@ enum PercentEncoding {
         }
     }
 
+    /// Returns true for the characters that no URL needs to encode (RFC 3986 section 2.3).
+    static func isUnreserved(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+            UInt8(ascii: "~"):
+            true
+        default: false
+        }
+    }
+
     /// Returns the byte that `%XX` at the offset encodes; nil without such a triple.
     static func triple(at offset: Int, in text: Span<UInt8>, limit: Int) -> UInt8? {
         guard offset + 2 < limit, text[offset] == UInt8(ascii: "%"), let high = digit(text[offset + 1]),
             let low = digit(text[offset + 2])
         else { return nil }
         return high << 4 | low
+    }
+
+    /// Returns true if URLs always write the triple at the offset so: its character has to be encoded, and its digits are
+    /// upper-case.
+    static func isCanonicalTriple(at offset: Int, in text: Span<UInt8>) -> Bool {
+        guard let byte = triple(at: offset, in: text, limit: text.count) else { return false }
+        return (byte == UInt8(ascii: "%") || CanonicalText.isEncodedInPath(byte))
+            && text[offset + 1] <= UInt8(ascii: "F") && text[offset + 2] <= UInt8(ascii: "F")
     }
 
     /// Returns the bytes of the range with each `%XX` decoded; malformed triples stay.
@@ -85,11 +119,14 @@ enum PercentEncoding {
         return bytes
     }
 
+    private static func upperDigit(_ value: UInt8) -> UInt8 {
+        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + value - 10
+    }
+
     /// Appends `%XX` with upper-case digits.
     static func append(_ byte: UInt8, to bytes: inout [UInt8]) {
-        let digits = Array("0123456789ABCDEF".utf8)
         bytes.append(UInt8(ascii: "%"))
-        bytes.append(digits[Int(byte >> 4)])
-        bytes.append(digits[Int(byte & 15)])
+        bytes.append(upperDigit(byte >> 4))
+        bytes.append(upperDigit(byte & 15))
     }
 }

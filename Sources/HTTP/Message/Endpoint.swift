@@ -63,9 +63,13 @@ package struct IPAddress: Sendable, Hashable {
     /// The bits as a number; an IPv4 address uses the low 32.
     package var bits: UInt128 { bytes.reduce(0) { $0 << 8 | UInt128($1) } }
 
+    /// The length of the IPv6 prefix that counts as one client: providers give a household or a server up to a /48
+    /// (RFC 6177).
+    package static let clientPrefix = 48
+
     /// Returns the bits that identify a client: a whole IPv4 address, mapped into IPv6, or a prefix of an IPv6
     /// address.
-    package func clientBits(ipv6Prefix: Int) -> UInt128 {
+    package func clientBits(ipv6Prefix: Int = clientPrefix) -> UInt128 {
         if isIPv4 { return 0xFFFF << 32 | bits }
         let rest = min(max(0, 128 - ipv6Prefix), 127)
         return (bits >> UInt128(rest)) << UInt128(rest)

@@ -128,11 +128,11 @@ final class AdminLoop: Handler {
 
     var sockets: [ListeningSocket] { listener?.sockets ?? [] }
 
-    /// Another machine cannot take all connections, so that probes get one; a /64 of IPv6 counts as one machine.
+    /// Another machine cannot take all connections, so that probes get one; a /48 of IPv6 counts as one machine.
     private static var clientLimit: ClientConnectionLimit {
         ClientConnectionLimit(countMax: 16, count: ClientConnectionCount()) { peer in
             guard case .ip(let address, _)? = peer, !address.isLoopback else { return nil }
-            return address.clientBits(ipv6Prefix: 64)
+            return address.clientBits()
         }
     }
 

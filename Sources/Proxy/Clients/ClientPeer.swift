@@ -99,7 +99,7 @@ final class ClientPeer {
 
     /// Returns the client's address as bits, to tell clients apart: `clientAddressForLimits`, else the peer's, else zero.
     func clientAddress(_ headers: borrowing Headers) -> UInt128 {
-        (clientAddressForLimits(headers) ?? address)?.bits ?? 0
+        (clientAddressForLimits(headers) ?? address)?.clientBits() ?? 0
     }
 
     /// Returns the share of a request's client, and of this connection, in what all clients have in common.

@@ -31,7 +31,7 @@ extension Settings {
             "by", \.unit, .choice(["client": .client, "address": .address]),
             """
             client: the identity on private routes, else the address. address: the address on all routes; that of IPv6 clients is \
-            their /64. Clients behind one address are on one side.
+            their /48. Clients behind one address are on one side.
             """),
     ]
 

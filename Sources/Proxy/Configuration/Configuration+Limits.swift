@@ -1,3 +1,5 @@
+internal import HTTP
+
 extension Configuration {
     /// The limits for clients.
     package struct Limits: Sendable, Equatable {
@@ -38,7 +40,7 @@ extension Configuration {
         /// The maximum number of requests at upstreams at a time; nil for a fair share.
         package var requests: Int?
         /// The length of the IPv6 prefix that identifies a client.
-        package var ipv6Prefix = 64
+        package var ipv6Prefix = IPAddress.clientPrefix
 
         /// The way to tell clients apart.
         package enum Key: Sendable, Equatable {
@@ -183,6 +185,7 @@ extension Settings {
             """),
         .value(
             "ipv6_prefix", \.ipv6Prefix, .count(16...128),
-            "The prefix length that makes IPv6 addresses one client: the network of a household or a server."),
+            "The prefix length that makes IPv6 addresses one client: the network of a household or a server, which is up to a /48."
+        ),
     ]
 }

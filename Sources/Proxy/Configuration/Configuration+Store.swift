@@ -60,7 +60,7 @@ extension Settings {
             onReload: .atNextStart,
             """
             The part of max_size for personal dictionaries, compressed, with 1 KiB of overhead each. The default is a \
-            quarter. They do not count towards max_chains. If space is short, those of the client addresses (IPv6: /64) with \
+            quarter. They do not count towards max_chains. If space is short, those of the client addresses (IPv6: /48) with \
             the most bytes go first.
             """),
         .sectionOrText(

@@ -93,6 +93,7 @@ extension SettingType where Value == URLPattern {
                 return nil
             }
             do throws(PatternError) {
+                try PathReadings.checkRoutable(text)
                 return try URLPattern(text)
             } catch {
                 reader.report(error.text, in: node, offset: error.offset)

@@ -31,6 +31,11 @@ extension RouteConfiguration {
         package var burst: Int?
     }
 
+    /// True if the route protects something that requests for its paths must not get around.
+    var guards: Bool {
+        upstream != nil || stripPrefix != nil || headers != .init() || limits != .init()
+    }
+
     /// A text that differs if the route's URLs may stand for other resources of an upstream.
     ///
     /// Stored responses are revalidated only if it is the same: two upstreams may use one entity tag for two bodies.

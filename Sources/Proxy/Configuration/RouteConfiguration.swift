@@ -87,6 +87,9 @@ package struct RouteMatch: Sendable {
         patterns.first { $0.matches(path: url.path, query: url.query) }
     }
 
+    /// True if one of the patterns certainly matches every path.
+    var isEverything: Bool { covers(RouteConfiguration.implied.match) }
+
     /// Returns true if these patterns certainly match everything that the others match.
     func covers(_ other: RouteMatch) -> Bool {
         other.patterns.allSatisfy { pattern in patterns.contains { $0.covers(pattern) } }

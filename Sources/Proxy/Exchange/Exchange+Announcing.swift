@@ -25,9 +25,18 @@ extension Exchange {
         let sighting = LinkRegistry.Sighting(
             body: body, chain: target.key.chainKey, variant: target.key.variant, url: target.key.url,
             keptSeconds: keptSeconds(response), client: isRequestOfAnybody ? linkClient : nil, source: source)
+        if sighting.source != nil { resource.fetchedAfterPage = sighting.chain.hashValue }
         if context.linkRegistry.record(sighting, now: now) { askAboutSoleClient() }
         context.linkRegistry.consider(
             sighting, index: proxy.index, lifeSeconds: dictionary.linkMaxAge / 1000, now: now)
+    }
+
+    /// Notes the bytes that a fetch after a page has cost its client, once it has been sent.
+    func noteFetchAfterPage() {
+        guard let chain = resource.fetchedAfterPage, record.bodyBytesSent > 0, let client = linkClient.address
+        else { return }
+        let (bytes, now) = (record.bodyBytesSent, SystemClock.unixSeconds)
+        context.linkRegistry.changeLedger(of: chain) { $0.recordFetch(bytes, of: client, at: now) }
     }
 
     /// Returns true if the upstream or the operator marks the response as public.

@@ -71,7 +71,7 @@ extension Exchange {
     func observe(_ route: Route) {
         guard request.method == .get, let authority = resource.authority else { return }
         var facts = RequestFacts(
-            request, url: resource.url, peer: peer, route: route,
+            request, url: resource.url, isPathNormal: self.facts.isPathNormal, peer: peer, route: route,
             secureTransport: context.configuration.secureTransport)
         // A client that offers dictionaries names both codings.
         let codings = "dcb, dcz".utf8

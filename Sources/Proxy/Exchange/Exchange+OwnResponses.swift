@@ -25,8 +25,10 @@ extension Exchange {
             return .problem(.loop, .loop)
         }
         if let problem = unsupportedRequest() { return problem }
-        if linked == nil, DictionaryPath.isReserved(resource.url.path) {
-            return .problem(.noSuchDictionary, .reservedPath)
+        switch pathRefusal {
+        case .reserved where linked == nil: return .problem(.noSuchDictionary, .reservedPath)
+        case .ambiguous: return .problem(.ambiguousPath, .ambiguousPath)
+        case .reserved, nil: break
         }
         if case .length(let count) = upload.framing,
             count > UInt64(route.requestBodyMax)

@@ -16,6 +16,8 @@ final class Exchange: Handler {
     let share: ClientShare
     let request: RequestHead
     let route: Route
+    /// The reason for which the path goes to no upstream, if any.
+    let pathRefusal: RouteChoice.Refusal?
     /// The route's upstream on this loop; nil where the request has none.
     let upstream: LoopUpstream?
     /// The stored version that this request names by its dictionary URL.
@@ -91,23 +93,25 @@ final class Exchange: Handler {
         beginning = Beginning(bytesSent: client.bytesSent)
         upload = RequestUpload(framing)
         let url = PathAndQuery(path: head.target.path, query: head.target.query)
+        let authority = head.authority
+        let choice = context.routes.choose(url, authority: authority)
+        pathRefusal = choice.refusal
         // While dictionaries are switched off, their URLs do not exist.
         linked =
-            DictionaryPath.isReserved(url.path) && !context.dictionarySwitch.isOff
+            choice.refusal == .reserved && !context.dictionarySwitch.isOff
             ? LinkedDictionary.find(head, of: proxy) : nil
-        let authority = head.authority
-        route = linked?.route ?? context.routes.route(of: url, authority: authority)
+        route = linked?.route ?? choice.route
         upstream = route.upstream.map { proxy.upstreams[$0] }
         unsafe ownResource = RequestedResource(authority: authority, url: url, route: route)
         facts = RequestFacts(
-            head, url: url, peer: peer, route: route,
+            head, url: url, isPathNormal: choice.isPathNormal, peer: peer, route: route,
             secureTransport: context.configuration.secureTransport)
         request = head
         unsafe ownBody = ResponseBody(memory: share.memory)
         record.timeMicroseconds = Int(SystemClock.unixMilliseconds) * 1000
         record.version = head.version
         record.routeIndex = route.index
-        record.isPrivate = route.policy.scope != .public
+        record.isPrivate = route.policy.scope != .public || linked == nil && choice.isPrivate
         if route.policy.scope == .private { identify() }
     }
 
@@ -340,6 +344,7 @@ extension Exchange {
         guard !phase.isOver else { return }
         phase = .over
         record.isComplete = isComplete
+        noteFetchAfterPage()
         if proxy.isLogging { describeRequest() }
         record.wireBytesSent = client.bytesSent - beginning.bytesSent
         record.durationMicroseconds = elapsedMicroseconds
@@ -353,9 +358,7 @@ extension Exchange {
         proxy.account(finished)
     }
 
-    var elapsedMicroseconds: Int {
-        Int(SystemClock.monotonicNanoseconds - beginning.nanoseconds) / 1000
-    }
+    var elapsedMicroseconds: Int { Int(SystemClock.monotonicNanoseconds - beginning.nanoseconds) / 1000 }
 
     /// Adds the facts to the record that only the log needs.
     private func describeRequest() {

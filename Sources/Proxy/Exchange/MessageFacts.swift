@@ -4,7 +4,7 @@ internal import HTTP
 extension RequestFacts {
     /// Reads the facts that decisions need from a request as it was received.
     init(
-        _ head: borrowing RequestHead, url: PathAndQuery, peer: ClientPeer, route: Route,
+        _ head: borrowing RequestHead, url: PathAndQuery, isPathNormal: Bool, peer: ClientPeer, route: Route,
         secureTransport: Configuration.SecureTransport
     ) {
         self.init()
@@ -18,7 +18,7 @@ extension RequestFacts {
             default: .other
             }
         isHTTP10 = head.version < .http11
-        isPathNormal = head.target.form == .asterisk ? false : NormalPath.isNormal(url.path)
+        self.isPathNormal = isPathNormal
         isTransportSecure = peer.isTransportSecure(head.headers, setting: secureTransport)
         dictionarySwitch = route.dictionarySwitch
         head.headers.forEachValue(of: .acceptEncoding) { acceptEncoding.read($0) }

@@ -49,6 +49,9 @@ extension ProblemResponse {
         status: .contentTooLarge, detail: "The request's body is too large.")
     static let noSuchDictionary = ProblemResponse(
         status: .notFound, detail: "There is no such dictionary.")
+    static let ambiguousPath = ProblemResponse(
+        status: .badRequest,
+        detail: "The path can be read in two ways; send it without dot segments and encoded slashes.")
     static let noRoute = ProblemResponse(
         status: .notFound, detail: "Nothing is served at this host and path.")
     static let noUpstream = ProblemResponse(

@@ -11,6 +11,8 @@ struct RequestedResource {
     let authority: String?
     /// The client's identity on a private route, as the scope of its chains; nil as long as it is not known.
     var scope: ChainKey.Scope?
+    /// The hash of the public chain that the response belongs to, if a page's script fetched it.
+    var fetchedAfterPage: Int?
     /// The route's offer, without an id; nil where the route has no dictionary, or no match can express it.
     private(set) lazy var routeOffer = makeRouteOffer()
     /// The same for a personal response on a public route.

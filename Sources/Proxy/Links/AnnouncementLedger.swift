@@ -1,66 +1,198 @@
 /// Costs and savings of an announced dictionary, per client.
 ///
-/// Learned announcements must save more than they cost. Each client's account is bounded, so that no client can
-/// decide alone.
+/// Learned announcements must save more than they cost. Samples of clients judge that, one about every ten minutes. Until
+/// the first judgement an announcement lives on credit (`AnnouncementCredit`).
 struct AnnouncementLedger: Sendable {
-    private struct Account {
-        let client: UInt128
-        let openedAt: Int
-        var cost: Int
-        var saved = 0
-    }
-
-    /// The number of most recent clients whose accounts are kept.
-    private static let accountsMax = 32
-    /// The least number of clients for a judgement.
-    private static let judgesMin = 8
-    /// The time a client gets to save as much as the download cost.
-    private static let secondsMin = 600
     private static let restSeconds = 3600
     private static let doublingsMax = 4
 
-    private var accounts: [Account] = []
-    private var next = 0
+    /// The sample that clients still join.
+    private var enrolling = ClientSample(number: 0, begunAt: nil)
+    /// The sample before it, whose last clients still have time to save.
+    private var maturing: ClientSample?
+    private var credit = AnnouncementCredit()
     private var rests = 0
     private var restsUntil = 0
+    /// True from a judgement that the announcement pays until one that it does not.
+    private(set) var isProven = false
 
     init() {}
 
-    /// Returns true if the dictionary may be announced.
+    /// Returns true unless the announcement rests after a judgement.
     func pays(at now: Int) -> Bool { now >= restsUntil }
 
+    /// Returns true if the dictionary may be announced: it is proven to pay, or has credit left.
+    func mayAnnounce(at now: Int) -> Bool { pays(at: now) && (isProven || credit.isLeft) }
+
+    /// Records the bytes that a client was sent for a fetch after the page, which give credit.
+    mutating func recordFetch(_ bytes: Int, of client: UInt128, at now: Int) {
+        credit.earn(bytes, by: client, at: now)
+    }
+
+    /// Records a client's download of the dictionary.
     mutating func recordCost(_ bytes: Int, of client: UInt128, at now: Int) {
-        if let index = accounts.firstIndex(where: { $0.client == client }) {
-            accounts[index].cost = max(accounts[index].cost, bytes)
-        } else {
-            insert(Account(client: client, openedAt: now, cost: bytes))
-        }
         judge(at: now)
+        enrolling.enrol(client, cost: bytes, at: now)
+        credit.spend(bytes, by: client, at: now)
     }
 
     /// Records a delta over the dictionary.
     mutating func recordSaving(_ bytes: Int, of client: UInt128) {
-        guard let index = accounts.firstIndex(where: { $0.client == client }) else { return }
-        // At most four times the cost, so that one client cannot outvote four others.
-        accounts[index].saved = min(accounts[index].saved + max(0, bytes), 4 * accounts[index].cost)
-    }
-
-    private mutating func insert(_ account: Account) {
-        guard accounts.count >= Self.accountsMax else { return accounts.append(account) }
-        accounts[next] = account
-        next = (next + 1) % Self.accountsMax
+        let refund = enrolling.save(bytes, by: client) ?? maturing?.save(bytes, by: client)
+        credit.refund(refund ?? 0)
     }
 
     private mutating func judge(at now: Int) {
-        let judges = accounts.filter { now - $0.openedAt >= Self.secondsMin || $0.saved > $0.cost }
-        guard judges.count >= Self.judgesMin else { return }
-        let balance = judges.reduce(0) { $0 + $1.saved - $1.cost }
-        guard balance < 0 else {
+        if maturing == nil, enrolling.isClosed(at: now) {
+            maturing = enrolling
+            enrolling = ClientSample(number: enrolling.number &+ 1, begunAt: now)
+        }
+        guard let sample = maturing, sample.isMature(at: now) else { return }
+        maturing = nil
+        isProven = sample.balance >= 0
+        guard !isProven else {
             rests = 0
             return
         }
         restsUntil = now + Self.restSeconds << min(rests, Self.doublingsMax)
         rests += 1
-        (accounts, next) = ([], 0)
+        enrolling = ClientSample(number: enrolling.number &+ 1, begunAt: nil)
+    }
+}
+
+/// A sample of the clients that download a dictionary, with what each has cost and saved.
+///
+/// All clients of ten minutes are equally likely to be in it, however many there are, in which order they come, and how
+/// often each downloads: those with the lowest hashes are. So nobody can fill it, and nobody leaves it unjudged.
+private struct ClientSample: Sendable {
+    private struct Account {
+        /// A seeded hash of the client and the sample.
+        let rank: Int
+        var cost: Int
+        var saved = 0
+    }
+
+    private static let countMax = 32
+    /// The least number of clients for a judgement.
+    private static let countMin = 8
+    /// The time in which clients join, and the time that each gets to save as much as the download cost.
+    private static let seconds = 600
+
+    let number: Int
+    private var begunAt: Int?
+    private var lastJoinedAt = 0
+    private var accounts: [Account] = []
+
+    init(number: Int, begunAt: Int?) {
+        (self.number, self.begunAt) = (number, begunAt)
+    }
+
+    /// Returns true if no further clients join; a sample that is too small stays open.
+    func isClosed(at now: Int) -> Bool {
+        accounts.count >= Self.countMin && begunAt.map { now - $0 >= Self.seconds } == true
+    }
+
+    func isMature(at now: Int) -> Bool { now - lastJoinedAt >= Self.seconds }
+
+    /// The bytes saved beyond the costs.
+    var balance: Int { accounts.reduce(0) { $0 + $1.saved - $1.cost } }
+
+    mutating func enrol(_ client: UInt128, cost: Int, at now: Int) {
+        begunAt = begunAt ?? now
+        let rank = rank(of: client)
+        if let index = accounts.firstIndex(where: { $0.rank == rank }) {
+            accounts[index].cost = max(accounts[index].cost, cost)
+            return
+        }
+        if accounts.count < Self.countMax {
+            accounts.append(Account(rank: rank, cost: cost))
+        } else if let last = accounts.indices.max(by: { accounts[$0].rank < accounts[$1].rank }),
+            rank < accounts[last].rank
+        {
+            accounts[last] = Account(rank: rank, cost: cost)
+        } else {
+            return
+        }
+        lastJoinedAt = now
+    }
+
+    /// Records what a client has saved; returns the part that pays its own cost, or nil if it is not in the sample.
+    mutating func save(_ bytes: Int, by client: UInt128) -> Int? {
+        let rank = rank(of: client)
+        guard let index = accounts.firstIndex(where: { $0.rank == rank }) else { return nil }
+        let (former, cost) = (accounts[index].saved, accounts[index].cost)
+        // At most four times the cost, so that one client cannot outvote four others.
+        accounts[index].saved = min(former + max(0, bytes), 4 * cost)
+        return min(accounts[index].saved, cost) - min(former, cost)
+    }
+
+    // Swift seeds its hashes per process, so that clients cannot choose addresses by rank.
+    private func rank(of client: UInt128) -> Int {
+        var hasher = Hasher()
+        hasher.combine(client)
+        hasher.combine(number)
+        return hasher.finalize()
+    }
+}
+
+/// The bytes that downloads of a learned dictionary may still cost.
+///
+/// Fetches after the page pay for it: twice what each client was sent. Each client's first download uses it up. So the
+/// downloads that somebody brings about with made-up fetches cost others at most twice as much as the fetches cost it, and
+/// honest visitors, who fetch the path, keep an announcement alive.
+private struct AnnouncementCredit: Sendable {
+    private static let periodSeconds = 6 * 3600
+    private static let factor = 2
+    /// More is not kept, so that no sum overflows.
+    private static let bytesMax = 1 << 40
+
+    private var bytes = 0
+    private var begunAt = 0
+    private var payers = RecentClients()
+    private var downloaders = RecentClients()
+
+    var isLeft: Bool { bytes > 0 }
+
+    mutating func earn(_ paid: Int, by client: UInt128, at now: Int) {
+        renew(at: now)
+        guard payers.insert(client) else { return }
+        bytes = min(bytes + Self.factor * min(max(0, paid), Self.bytesMax), Self.bytesMax)
+    }
+
+    mutating func spend(_ cost: Int, by client: UInt128, at now: Int) {
+        renew(at: now)
+        guard downloaders.insert(client) else { return }
+        bytes = max(bytes - min(max(0, cost), Self.bytesMax), -Self.bytesMax)
+    }
+
+    /// Gives back what a download has cost, as far as the same client has saved it.
+    mutating func refund(_ saved: Int) { bytes = min(bytes + saved, Self.bytesMax) }
+
+    /// Lets clients count again in the next period.
+    private mutating func renew(at now: Int) {
+        guard now - begunAt >= Self.periodSeconds else { return }
+        begunAt = now
+        (payers, downloaders) = (RecentClients(), RecentClients())
+    }
+}
+
+/// The last distinct clients: one of them cannot count again by itself.
+private struct RecentClients: Sendable {
+    private static let countMax = 64
+
+    private var hashes: [UInt32] = []
+    private var next = 0
+
+    /// Adds a client; returns false if it is one of them.
+    mutating func insert(_ client: UInt128) -> Bool {
+        let hash = UInt32(truncatingIfNeeded: client.hashValue)
+        if hashes.contains(hash) { return false }
+        if hashes.count < Self.countMax {
+            hashes.append(hash)
+        } else {
+            hashes[next] = hash
+            next = (next + 1) % Self.countMax
+        }
+        return true
     }
 }

@@ -52,7 +52,7 @@ struct FairTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
 }
 
-/// A count of distinct clients: exact for the first few, then approximate, with one bit per hashed address.
+/// A count of distinct clients: exact for the first few, then an estimate from one bit per hashed address (linear counting).
 struct ClientSketch: Sendable {
     private static let bitCount = 256
 
@@ -61,8 +61,23 @@ struct ClientSketch: Sendable {
     private var firstCount = 0
     private var bits: InlineArray<4, UInt64> = [0, 0, 0, 0]
 
-    /// The number of clients, or somewhat less if they are many, and at most 256.
-    var count: Int { max(firstCount, (0..<4).reduce(0) { $0 + bits[$1].nonzeroBitCount }) }
+    /// The number of clients, within about a tenth up to a thousand; `countMax` at most.
+    var count: Int { max(firstCount, Self.estimates[setBits]) }
+
+    /// The estimate for clients that have set all bits.
+    static var countMax: Int { estimates[bitCount] }
+
+    /// The expected number of clients for each number of set bits, as a collector of coupons finds it.
+    private static let estimates: [Int] = {
+        var (sums, sum) = ([0], 0.0)
+        for set in 0..<bitCount {
+            sum += Double(bitCount) / Double(bitCount - set)
+            sums.append(Int(sum.rounded()))
+        }
+        return sums
+    }()
+
+    private var setBits: Int { (0..<4).reduce(0) { $0 + bits[$1].nonzeroBitCount } }
 
     mutating func insert(_ client: UInt128) {
         // Swift seeds its hashes per process, so that clients cannot choose addresses by bit.

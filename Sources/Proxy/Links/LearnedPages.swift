@@ -2,8 +2,8 @@ internal import Dictionaries
 
 /// Learns which public chains clients fetch after a page, for `announce: auto`.
 ///
-/// Clients count by address, so that one client can neither cause an announcement nor displace one. `FairTable` bounds
-/// the memory.
+/// Clients count by network, so that one client can neither cause an announcement nor displace one. A full page replaces
+/// a candidate by the algorithm of Misra and Gries. `FairTable` bounds the memory.
 struct LearnedPages: Sendable {
     /// The key of an entry: the pages that a document's chain covers.
     struct Key: Hashable, Sendable {
@@ -19,13 +19,22 @@ struct LearnedPages: Sendable {
 
     private struct Fetched {
         let chain: ChainKey
+        /// A seeded hash of the client that fetched it first.
+        let introducer: Int
         var clients = ClientSketch()
+        /// True if at least half of the page's clients fetched it at some time.
+        var wasLearned = false
+
+        /// True if too few clients fetch it for an announcement.
+        var isCandidate: Bool { clients.count < LearnedPages.clientsMin }
     }
 
     private struct Page {
         var begunAt: Int
         var viewers = ClientSketch()
         var fetched: [Fetched] = []
+        /// The clients that have fetched other chains since one was replaced.
+        var others = ClientSketch()
         /// The chains learned in the previous period.
         var former: [ChainKey] = []
     }
@@ -34,6 +43,8 @@ struct LearnedPages: Sendable {
     private static let clientsMin = 3
     /// The number of chains counted per page.
     private static let chainsMax = 8
+    /// The number of candidates that one client may keep on a full page.
+    private static let introducedMax = 2
     static let announcedMax = 4
     private static let periodSeconds = 6 * 3600
     /// Longer patterns are not kept.
@@ -46,48 +57,102 @@ struct LearnedPages: Sendable {
     init() {}
 
     /// Records that a client fetched a response of a chain after a page.
-    mutating func recordFetch(of chain: ChainKey, after page: Key, by client: UInt128, now: Int) {
+    ///
+    /// `isProven` says which chains have been judged to pay: those that the page has learned stay, however many clients
+    /// fetch others.
+    mutating func recordFetch(
+        of chain: ChainKey, after page: Key, by client: UInt128, now: Int,
+        isProven: (ChainKey) -> Bool = { _ in false }
+    ) {
         guard chain.match.utf8.count <= Self.matchBytesMax else { return }
         pages.change(page, openedBy: client, fresh: Page(begunAt: now)) { page in
-            Self.renew(&page, now: now)
+            Self.renew(&page, now: now, isProven)
+            defer { Self.noteLearned(&page) }
             page.viewers.insert(client)
             if let index = page.fetched.firstIndex(where: { $0.chain == chain }) {
                 page.fetched[index].clients.insert(client)
                 return
             }
-            var fetched = Fetched(chain: chain)
+            var fetched = Fetched(chain: chain, introducer: client.hashValue)
             fetched.clients.insert(client)
             if page.fetched.count < Self.chainsMax { return page.fetched.append(fetched) }
-            // Replace only a chain that a single client has fetched.
-            if let index = page.fetched.firstIndex(where: { $0.clients.count < 2 }) {
-                page.fetched[index] = fetched
-            }
+            if let place = Self.replaceable(in: &page, by: client, isProven) { page.fetched[place] = fetched }
         }
     }
 
-    mutating func recordView(of page: Key, by client: UInt128, now: Int) {
+    /// Returns the place that a client's new chain takes on a full page; nil for none.
+    ///
+    /// A client that has its share of candidates gives up one of its own, and one with more gives up one to everybody.
+    /// So a few clients with made-up chains leave places to others. Any other chain is replaced only after as many
+    /// clients as fetch it have fetched chains that are not on the page.
+    private static func replaceable(
+        in page: inout Page, by client: UInt128, _ isProven: (ChainKey) -> Bool
+    ) -> Int? {
+        let own = candidates(of: client.hashValue, in: page)
+        if own.count >= introducedMax { return own.first }
+        let greediest = Set(page.fetched.filter(\.isCandidate).map(\.introducer))
+            .map { candidates(of: $0, in: page) }.max { $0.count < $1.count }
+        if let greediest, greediest.count > introducedMax { return greediest.first }
+        page.others.insert(client)
+        let places = page.fetched.indices.filter {
+            !(page.fetched[$0].wasLearned && isProven(page.fetched[$0].chain))
+        }
+        guard let weakest = places.min(by: { isWeaker(page.fetched[$0], page.fetched[$1]) }),
+            page.others.count >= page.fetched[weakest].clients.count
+        else { return nil }
+        page.others = ClientSketch()
+        return weakest
+    }
+
+    /// Returns the places of the candidates that a client has introduced, the weakest first.
+    private static func candidates(of introducer: Int, in page: Page) -> [Int] {
+        page.fetched.indices
+            .filter { page.fetched[$0].introducer == introducer && page.fetched[$0].isCandidate }
+            .sorted { isWeaker(page.fetched[$0], page.fetched[$1]) }
+    }
+
+    private static func isWeaker(_ one: Fetched, _ other: Fetched) -> Bool {
+        one.clients.count < other.clients.count
+    }
+
+    mutating func recordView(
+        of page: Key, by client: UInt128, now: Int, isProven: (ChainKey) -> Bool = { _ in false }
+    ) {
         _ = pages.changeIfPresent(page) { page in
-            Self.renew(&page, now: now)
+            Self.renew(&page, now: now, isProven)
             page.viewers.insert(client)
         }
     }
 
-    /// Returns the chains that at least half of the clients of a page fetch, the most fetched first.
-    func chains(of page: Key) -> [ChainKey] {
+    /// Returns the chains of a page: those that at least half of its clients fetch, and those of earlier that pay.
+    ///
+    /// Those that pay come first, and then the most fetched.
+    func chains(of page: Key, isProven: (ChainKey) -> Bool = { _ in false }) -> [ChainKey] {
         guard let page = pages[page] else { return [] }
-        let learned = Self.learned(page)
-        return learned + page.former.filter { !learned.contains($0) }
+        let learned = Self.learned(page, isProven)
+        let all = learned + page.former.filter { !learned.contains($0) }
+        return all.filter(isProven) + all.filter { !isProven($0) }
     }
 
-    private static func learned(_ page: Page) -> [ChainKey] {
-        page.fetched.filter { $0.clients.count >= clientsMin && 2 * $0.clients.count >= page.viewers.count }
+    private static func learned(_ page: Page, _ isProven: (ChainKey) -> Bool) -> [ChainKey] {
+        page.fetched.filter { isLearned($0, of: page) || $0.wasLearned && isProven($0.chain) }
             .sorted { $0.clients.count > $1.clients.count }.map(\.chain)
     }
 
+    private static func isLearned(_ fetched: Fetched, of page: Page) -> Bool {
+        !fetched.isCandidate && 2 * fetched.clients.count >= page.viewers.count
+    }
+
+    private static func noteLearned(_ page: inout Page) {
+        for place in page.fetched.indices where isLearned(page.fetched[place], of: page) {
+            page.fetched[place].wasLearned = true
+        }
+    }
+
     /// Starts a new period when the current one is over, so that changed pages are learned again.
-    private static func renew(_ page: inout Page, now: Int) {
+    private static func renew(_ page: inout Page, now: Int, _ isProven: (ChainKey) -> Bool) {
         guard now - page.begunAt >= periodSeconds else { return }
         let isRecent = now - page.begunAt < 2 * periodSeconds
-        page = Page(begunAt: now, former: isRecent ? learned(page) : [])
+        page = Page(begunAt: now, former: isRecent ? learned(page, isProven) : [])
     }
 }

@@ -35,6 +35,10 @@ final class LinkRegistry: Sendable {
         var chains = FairTable<Int, ChainRecord>(buckets: 256, slots: 16)
         /// By the row of the named version.
         var worths: [Int64: NamedWorth] = [:]
+
+        mutating func changeLedger(of chain: Int, _ change: (inout AnnouncementLedger) -> Void) {
+            _ = chains.changeIfPresent(chain) { change(&$0.ledger) }
+        }
     }
 
     /// The number of names whose worth is watched; further names last their whole life.
@@ -72,10 +76,18 @@ final class LinkRegistry: Sendable {
                 isTimeToAsk = state.soleClient.record(client, now: now)
             }
             if let source = sighting.source {
-                state.pages.recordFetch(of: sighting.chain, after: source.page, by: source.client, now: now)
+                let chains = state.chains
+                state.pages.recordFetch(of: sighting.chain, after: source.page, by: source.client, now: now) {
+                    chains[$0.hashValue]?.ledger.isProven == true
+                }
             }
             return isTimeToAsk
         }
+    }
+
+    /// Changes the ledger of a chain, given by its hash, if the chain is known.
+    func changeLedger(of chain: Int, _ change: (inout AnnouncementLedger) -> Void) {
+        state.withLock { $0.changeLedger(of: chain, change) }
     }
 
     func recordUser(of version: Version, client: UInt128) {
@@ -87,17 +99,15 @@ final class LinkRegistry: Sendable {
         state.withLock { state in
             guard let worth = state.worths[version.id] else { return }
             let saved = bodyBytes / 1000 * worth.plainPerMille - sentBytes
-            _ = state.chains.changeIfPresent(version.chainKey.hashValue) {
-                $0.ledger.recordSaving(saved, of: client)
-            }
+            state.changeLedger(of: version.chainKey.hashValue) { $0.recordSaving(saved, of: client) }
         }
     }
 
     func recordDownload(of version: Version, sentBytes: Int, client: UInt128, now: Int) {
         state.withLock { state in
             state.worths[version.id]?.recordHolder(client)
-            _ = state.chains.changeIfPresent(version.chainKey.hashValue) {
-                $0.ledger.recordCost(sentBytes, of: client, at: now)
+            state.changeLedger(of: version.chainKey.hashValue) {
+                $0.recordCost(sentBytes, of: client, at: now)
             }
         }
     }
@@ -105,11 +115,21 @@ final class LinkRegistry: Sendable {
     // MARK: Pages
 
     /// Records that a client received a page; returns the chains that such clients fetch next.
+    ///
+    /// Those that have been judged to pay come first, and then the most fetched.
     func chains(after page: LearnedPages.Key, client: UInt128?, now: Int) -> [ChainKey] {
         state.withLock { state in
-            if let client { state.pages.recordView(of: page, by: client, now: now) }
-            return state.pages.chains(of: page)
+            // Held only while the pages change, so that nothing is copied.
+            let chains = state.chains
+            let isProven = { (chain: ChainKey) in chains[chain.hashValue]?.ledger.isProven == true }
+            if let client { state.pages.recordView(of: page, by: client, now: now, isProven: isProven) }
+            return state.pages.chains(of: page, isProven: isProven)
         }
+    }
+
+    /// Returns true if a learned chain may be announced.
+    func mayAnnounce(_ chain: ChainKey, now: Int) -> Bool {
+        state.withLock { $0.chains[chain.hashValue]?.ledger.mayAnnounce(at: now) == true }
     }
 
     /// Returns the version that a page announces for a chain, or nil if that is of no use.
@@ -123,7 +143,7 @@ final class LinkRegistry: Sendable {
         let isOfUse = state.withLock { state in
             // After a restart nothing is known of a chain, but its name is still valid.
             guard let record = state.chains[chain.hashValue] else { return !isLearned }
-            return record.keptSeconds < lifeSeconds && (!isLearned || record.ledger.pays(at: now))
+            return record.keptSeconds < lifeSeconds && (!isLearned || record.ledger.mayAnnounce(at: now))
         }
         guard isOfUse else { return nil }
         return named(chain, variant: variant, index: index, lifeSeconds: lifeSeconds, now: now)

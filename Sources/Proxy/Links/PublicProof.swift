@@ -72,7 +72,7 @@ struct SoleClient: Sendable {
     }
 }
 
-/// A client's identity for proofs and counts: its IPv4 address, or the /64 of its IPv6 address.
+/// A client's identity for proofs and counts: its IPv4 address, or the /48 of its IPv6 address.
 struct LinkClient: Sendable, Equatable {
     /// The address, or nil if a trusted peer forwards for an unnamed client.
     let address: UInt128?
@@ -90,7 +90,7 @@ extension ClientPeer {
     /// Several proxies of the operator that name no client do not count as several clients. Among trusted peers only a
     /// local one counts as a client.
     func linkClient(_ headers: borrowing Headers) -> LinkClient {
-        let bits = { (address: IPAddress) in address.clientBits(ipv6Prefix: 64) }
+        let bits = { (address: IPAddress) in address.clientBits() }
         guard isTrusted else { return LinkClient(address: address.map(bits), isNamed: false) }
         if let named = clientAddressForLimits(headers) {
             return LinkClient(address: bits(named), isNamed: true)

@@ -26,6 +26,8 @@ enum RejectionReason: String, CaseIterable, Sendable {
     /// The upstreams, or the request's own, have as many requests as they may.
     case upstreamRequests = "upstream-requests"
     case reservedPath = "reserved-path"
+    /// Recipients could read the path in two ways, of which a route guards one.
+    case ambiguousPath = "ambiguous-path"
     /// No route with an upstream is for the request.
     case noRoute = "no-route"
     /// The request came back from an upstream that leads here.

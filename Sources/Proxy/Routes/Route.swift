@@ -26,6 +26,10 @@ final class Route: Sendable {
     let requestBodyMax: Int
     /// The request rate per client, or nil.
     let rateLimit: RateLimit?
+    /// True if the route protects something: it has limits, changes to fields, a prefix, or an upstream of its own.
+    let guards: Bool
+    /// True if it guards, and not every path is its own, so that a spelling could pass it by.
+    let guardsSomePaths: Bool
     /// The dictionary settings, or nil if dictionaries are off.
     let dictionary: DictionaryPolicy?
     /// The rule for shared caches, or nil if dictionaries are off, so that responses do not vary by them.
@@ -72,6 +76,8 @@ final class Route: Sendable {
         requestBodyMax = route.limits.requestBody ?? configuration.limits.requestBody
         rateLimit = RateLimit(
             route.limits, of: route.text, ipv6Prefix: configuration.limits.client.ipv6Prefix)
+        guards = route.guards
+        guardsSomePaths = route.guards && !route.match.isEverything
         dictionary = route.dictionary
         priority = route.priority
         let policy = configuration.policy(of: route)

@@ -48,10 +48,28 @@ struct RouteTable: Sendable {
         route.usesDictionaries && route.policy.scope == .public && (announces || route.delivery != .inBand)
     }
 
-    /// Returns the route of a request, or a route without dictionaries.
+    /// Returns the route of a request, and what other spellings of its path mean for it.
     ///
     /// The authority is in normal form; its port does not count.
+    func choose(_ url: PathAndQuery, authority: String?) -> RouteChoice {
+        let form = NormalPath.form(of: url.path)
+        guard form != .plain else { return RouteChoice(plain: url, match(url, authority: authority)) }
+        let readings = PathReadings(url.path)
+        let route = { (path: String) in
+            match(PathAndQuery(path: path, query: url.query), authority: authority)
+        }
+        return RouteChoice(url.path, form, readings, of: route)
+    }
+
+    /// Returns the route of a URL, or a route without dictionaries, by the normal form of its path.
     func route(of url: PathAndQuery, authority: String?) -> Route {
+        guard NormalPath.form(of: url.path) != .plain else { return match(url, authority: authority) }
+        return match(
+            PathAndQuery(path: PathReadings.routed(url.path), query: url.query), authority: authority)
+    }
+
+    /// Returns the first route that matches a URL as it is written, or a route without dictionaries.
+    private func match(_ url: PathAndQuery, authority: String?) -> Route {
         // Without a closure over the table, which would copy it.
         guard let hosts else {
             guard let match = matches.first(path: url.path, query: url.query) else { return unmatched }

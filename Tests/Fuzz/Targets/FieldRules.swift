@@ -20,11 +20,29 @@ enum FieldRules {
                 let written = HTTPDate.bytes(unixSeconds: date)
                 try require(HTTPDate.unixSeconds(written.span, now: 0) == date, "a date reads as written")
             }
-            _ = NormalPath.isNormal(line)
+            try checkPath(line)
             if let digest = Digest(base64URL: line) {
                 try require(Digest(base64URL: digest.base64URL) == digest, "a digest reads as written")
             }
         }
+    }
+
+    private static func checkPath(_ path: String) throws(BrokenRule) {
+        let readings = PathReadings(path)
+        try require(
+            PathReadings.routed(readings.routed) == readings.routed,
+            "the routed path of a routed path is itself")
+        guard path.utf8.first == UInt8(ascii: "/") else { return }
+        try require(
+            readings.hasHiddenSlash || NormalPath.isNormal(readings.routed),
+            "a routed path without hidden slashes is in normal form")
+        for lenient in readings.lenient {
+            try require(NormalPath.isNormal(lenient), "a lenient reading is in normal form")
+        }
+        guard NormalPath.form(of: path) == .plain else { return }
+        try require(
+            readings == PathReadings(readings.routed) && readings.routed == path && readings.lenient.isEmpty
+                && readings.unresolved.isEmpty && !readings.hasHiddenSlash, "a plain path has one reading")
     }
 
     private static func checkDictionaryFields(_ lines: [String]) throws(BrokenRule) {

@@ -45,6 +45,25 @@ import Testing
         #expect(mistakes("routes: [{match: \"\(match)\"}]") == [])
     }
 
+    @Test(arguments: [
+        ("/a//b", "two slashes, which requests never match; expected one"),
+        ("/%6Cogin", "%6C, which requests never match; expected l"),
+        ("/caf%c3%a9", "%c3, which requests never match; expected %C3"),
+        ("/100%", "%, which requests never match; expected %25"),
+        ("/x{/%2e}?", "%2e, which requests never match; expected ."),
+    ])
+    func `a match that no normal form of a path has is a mistake`(match: String, expected: String) {
+        let found = mistakes("routes: [{match: \"\(match)\"}]")
+        #expect(found.count == 1 && found[0].contains(expected), "\(found)")
+    }
+
+    @Test(arguments: [
+        "/caf%C3%A9/*", "/100%25", "/a%2Fb", "/search?q=%c3//", "/login{/}?", "/a/{/b}?", "/caf\u{E9}",
+    ])
+    func `a match may have triples of reserved characters, and any query`(match: String) {
+        #expect(mistakes("routes: [{match: \"\(match)\"}]") == [])
+    }
+
     @Test func `a template may name only what the match captures`() {
         let found = mistakes("routes:\n- match: /a/:name\n  dictionary:\n    covers: /b/<nme>/*")
         #expect(

@@ -56,4 +56,115 @@ struct AnnouncementLedgerTests {
         ledger.recordCost(1_000, of: 99, at: 700)
         #expect(!ledger.pays(at: 700))
     }
+
+    // MARK: Busy pages
+
+    @Test(arguments: [(8, 1), (1, 10)])
+    func `a judgement comes however busy the page is`(seconds: Int, visitors: Int) {
+        var (ledger, downloads, client) = (AnnouncementLedger(), 0, UInt128(0))
+        for now in stride(from: 0, to: 1_400, by: seconds) {
+            for _ in 0..<visitors where ledger.pays(at: now) {
+                client += 1
+                downloads += 1
+                ledger.recordCost(1_000, of: client, at: now)
+            }
+        }
+        #expect(!ledger.pays(at: 1_400))
+        // Ten minutes in which clients join, and ten for the last one.
+        #expect(downloads <= (1_200 / seconds + 1) * visitors, "\(downloads)")
+    }
+
+    @Test func `what pays for the visitors of a busy page stays, for hours`() {
+        var (ledger, client) = (AnnouncementLedger(), UInt128(0))
+        for now in stride(from: 0, to: 14_400, by: 4) {
+            client += 1
+            ledger.recordCost(1_000, of: client, at: now)
+            ledger.recordSaving(1_200, of: client)
+            #expect(ledger.pays(at: now))
+        }
+        #expect(ledger.isProven)
+    }
+
+    @Test func `clients that come first or often, and never return, do not fill the sample`() {
+        var ledger = AnnouncementLedger()
+        for now in stride(from: 0, to: 7_200, by: 8) {
+            if now % 600 == 0 {
+                for client in 0..<32 { ledger.recordCost(1_000, of: 1 << 100 | UInt128(client), at: now) }
+            }
+            for client in 0..<4 { ledger.recordCost(1_000, of: 1 << 100 | UInt128(client), at: now) }
+            ledger.recordCost(1_000, of: UInt128(now), at: now)
+            ledger.recordSaving(3_000, of: UInt128(now))
+            #expect(ledger.pays(at: now), "\(now)")
+        }
+        #expect(ledger.isProven)
+    }
+
+    // MARK: Credit
+
+    @Test func `without a fetch after a page nothing is announced`() {
+        var ledger = AnnouncementLedger()
+        #expect(!ledger.mayAnnounce(at: 0))
+        ledger.recordFetch(1, of: 1, at: 0)
+        #expect(ledger.mayAnnounce(at: 0))
+    }
+
+    /// Lets visitors download 10,000 bytes each while the dictionary is announced; returns the bytes of all.
+    private func downloads(_ ledger: inout AnnouncementLedger, of visitors: Range<Int>, at now: Int) -> Int {
+        var bytes = 0
+        for visitor in visitors where ledger.mayAnnounce(at: now) {
+            ledger.recordCost(10_000, of: UInt128(visitor), at: now)
+            bytes += 10_000
+        }
+        return bytes
+    }
+
+    @Test func `made-up fetches waste at most twice what they cost`() {
+        var ledger = AnnouncementLedger()
+        for _ in 0..<10 {
+            for network in 0..<60 { ledger.recordFetch(10_000, of: 1 << 100 | UInt128(network), at: 0) }
+        }
+        let wasted = downloads(&ledger, of: 0..<10_000, at: 1)
+        #expect(wasted == 2 * 60 * 10_000, "each network counts once")
+        #expect(!ledger.mayAnnounce(at: 1))
+        // Further clients give further credit, also the same ones in the next period.
+        ledger.recordFetch(10_000, of: 1 << 101, at: 2)
+        #expect(downloads(&ledger, of: 20_000..<30_000, at: 2) == 20_000)
+        for network in 0..<60 { ledger.recordFetch(10_000, of: 1 << 100 | UInt128(network), at: 21_600) }
+        // The sample has been judged by now, and rests for an hour.
+        #expect(downloads(&ledger, of: 30_000..<40_000, at: 21_600) == 10_000)
+        #expect(downloads(&ledger, of: 40_000..<50_000, at: 25_200) == 119 * 10_000)
+    }
+
+    @Test func `one client does not use the credit up by downloading again`() {
+        var ledger = AnnouncementLedger()
+        for client in 0..<3 { ledger.recordFetch(10_000, of: UInt128(client), at: 0) }
+        for second in 0..<500 { ledger.recordCost(10_000, of: 77, at: second) }
+        #expect(ledger.mayAnnounce(at: 500))
+        #expect(downloads(&ledger, of: 100..<200, at: 501) == 5 * 10_000)
+    }
+
+    @Test func `what a client saves gives its own download back, and no more`() {
+        var ledger = AnnouncementLedger()
+        ledger.recordFetch(10_000, of: 1, at: 0)
+        for client in 100..<120 {
+            ledger.recordCost(10_000, of: UInt128(client), at: 1)
+            ledger.recordSaving(40_000, of: UInt128(client))
+            ledger.recordSaving(1_000_000, of: 5_000)
+        }
+        #expect(downloads(&ledger, of: 200..<300, at: 2) == 20_000)
+    }
+
+    @Test func `what is proven to pay needs no credit, until it is judged not to pay`() {
+        var ledger = ledger(clients: 20, saving: 1_200)
+        #expect(ledger.isProven && ledger.mayAnnounce(at: 601))
+        var now = 601
+        for client in 100..<2_000 where ledger.pays(at: now) {
+            now += 4
+            ledger.recordCost(1_000, of: UInt128(client), at: now)
+        }
+        #expect(!ledger.isProven && now <= 601 + 1_204, "\(now)")
+        #expect(!ledger.mayAnnounce(at: now + 3_600), "its credit is used up")
+        ledger.recordFetch(10_000_000, of: 1, at: now + 3_600)
+        #expect(ledger.mayAnnounce(at: now + 3_600))
+    }
 }

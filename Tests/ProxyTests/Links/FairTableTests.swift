@@ -46,11 +46,18 @@ struct FairTableTests {
         }
     }
 
-    @Test func `many clients count for somewhat less, and at most 256`() {
+    @Test(arguments: [64, 256, 1_000]) func `many clients are estimated, beyond the number of bits`(
+        number: Int
+    ) {
         var sketch = ClientSketch()
-        for client in 0..<64 { sketch.insert(UInt128(client)) }
-        #expect((40...64).contains(sketch.count))
-        for client in 64..<100_000 { sketch.insert(UInt128(client)) }
-        #expect(sketch.count == 256)
+        for client in 0..<number { sketch.insert(UInt128(client)) }
+        // Six standard deviations.
+        #expect((number * 5 / 8...number * 11 / 8).contains(sketch.count), "\(sketch.count)")
+    }
+
+    @Test func `the estimate is bounded`() {
+        var sketch = ClientSketch()
+        for client in 0..<100_000 { sketch.insert(UInt128(client)) }
+        #expect(sketch.count == ClientSketch.countMax && 1_400...1_600 ~= ClientSketch.countMax)
     }
 }

@@ -41,6 +41,72 @@ struct LearnedPagesTests {
         #expect(Set(pages.chains(of: page).map(\.match)) == ["/a", "/b"])
     }
 
+    @Test func `two clients with made-up chains hold no more than half of the places`() {
+        var pages = LearnedPages()
+        func attack(_ round: Int) {
+            for number in 0..<20 {
+                for client in 0..<2 {
+                    pages.recordFetch(
+                        of: chain("/made-up/\(round)/\(number)"), after: page, by: 1 << 90 | UInt128(client),
+                        now: 0)
+                }
+            }
+        }
+        attack(0)
+        // Each visitor fetches the same four, while the two go on.
+        for visitor in 0..<4 {
+            for match in ["/a", "/b", "/c", "/d"] {
+                pages.recordFetch(of: chain(match), after: page, by: UInt128(visitor), now: 1)
+                attack(visitor + 1)
+            }
+        }
+        #expect(Set(pages.chains(of: page).map(\.match)) == ["/a", "/b", "/c", "/d"])
+    }
+
+    @Test func `what three clients fetched gives way to no fewer clients`() {
+        var pages = fetched((0..<8).map { ("/\($0)", clients: 3) })
+        for number in 0..<1_000 {
+            for client in 0..<2 {
+                pages.recordFetch(
+                    of: chain("/made-up/\(number)"), after: page, by: 1 << 90 | UInt128(client), now: 1)
+            }
+        }
+        #expect(Set(pages.chains(of: page).map(\.match)) == Set((0..<8).map { "/\($0)" }))
+        // A page that has changed: as many others as fetched a chain replace it.
+        for client in 100..<120 {
+            pages.recordFetch(of: chain("/new"), after: page, by: UInt128(client), now: 2)
+        }
+        #expect(pages.chains(of: page).map(\.match) == ["/new"])
+    }
+
+    @Test func `what pays stays first, however many clients fetch others`() {
+        var pages = fetched([("/feed", 5)])
+        let isProven = { (chain: ChainKey) in chain.match == "/feed" }
+        for number in 0..<50 {
+            for client in 100..<200 {
+                pages.recordFetch(
+                    of: chain("/made-up/\(number)"), after: page, by: UInt128(client), now: 1,
+                    isProven: isProven)
+            }
+        }
+        #expect(pages.chains(of: page, isProven: isProven).first?.match == "/feed")
+        #expect(!pages.chains(of: page).contains { $0.match == "/feed" })
+        // A chain that pays elsewhere has to be learned on this page.
+        let other = { (chain: ChainKey) in chain.match == "/other" }
+        for client in 0..<3 {
+            pages.recordFetch(of: chain("/other"), after: page, by: UInt128(client), now: 2)
+        }
+        #expect(!pages.chains(of: page, isProven: other).contains { $0.match == "/other" })
+    }
+
+    @Test func `a few clients are not half of a page with a thousand`() {
+        var pages = fetched([("/a", 1_000)])
+        for client in 0..<300 {
+            pages.recordFetch(of: chain("/made-up"), after: page, by: 1 << 90 | UInt128(client), now: 1)
+        }
+        #expect(pages.chains(of: page).map(\.match) == ["/a"])
+    }
+
     @Test func `a page is learned again every six hours, and announces meanwhile what it did`() {
         var pages = fetched([("/a", 4)])
         for client in 0..<3 {

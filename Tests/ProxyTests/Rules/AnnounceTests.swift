@@ -183,6 +183,46 @@ private let page = Array("<!doctype html><title>Page</title>".utf8) + [UInt8](re
         #expect(try proxy.fetch("/").values("Link").isEmpty)
     }
 
+    @Test func `a household with many networks brings nothing about`() throws {
+        let proxy = try TestProxy(origin(), Self.learning)
+        try visit(proxy, "/api/feed", clients: 4)
+        for network in 0..<60 {
+            _ = try proxy.fetch(
+                "/api/export?\(network % 4)", "X-Forwarded-For: 2001:db8:7:1\(String(network, radix: 16))::1",
+                "X-Forwarded-Proto: https", "Sec-Fetch-Dest: empty", "Sec-Fetch-Site: same-origin",
+                "Sec-Fetch-Mode: cors", "Referer: https://api.test/")
+        }
+        #expect(try proxy.fetch("/").values("Link") == [link(to: "/api/feed")])
+    }
+
+    @Test func `without credit a page announces nothing, until others fetch again`() throws {
+        let proxy = try TestProxy(origin(), Self.learning)
+        // Ten clients fetch the feed in gzip, and pay for twice as many bytes of downloads.
+        var credit = 0
+        for client in 1...10 {
+            credit +=
+                try 2
+                * proxy.fetch(
+                    "/api/feed", forwarded(for: client), "Accept-Encoding: gzip", "Sec-Fetch-Dest: empty",
+                    "Sec-Fetch-Site: same-origin", "Sec-Fetch-Mode: cors", "Referer: https://api.test/"
+                ).body.count
+        }
+        let announced = try #require(try proxy.fetch("/").values("Link").first)
+        let path = String(announced.dropFirst().prefix { $0 != ">" })
+        var downloads = 0
+        // Further viewers would be more than half of the page's clients.
+        for client in 101...108 {
+            let isAnnounced = try !proxy.fetch("/", forwarded(for: client)).values("Link").isEmpty
+            #expect(isAnnounced == (credit > 0), "\(downloads)")
+            guard isAnnounced else { break }
+            credit -= try proxy.fetch(path, forwarded(for: client)).body.count
+            downloads += 1
+        }
+        #expect(credit <= 0 && downloads < 8, "\(downloads)")
+        try visit(proxy, "/api/feed", clients: 20)
+        #expect(try proxy.fetch("/").values("Link") == [announced])
+    }
+
     @Test(arguments: ["max-age=10", "private"])
     func `what is not public is not learned`(control: String) throws {
         let proxy = try TestProxy(origin(control), Self.learning)

@@ -44,7 +44,7 @@ private let answer = json(Array("{}".utf8))
 
     @Test func `an IPv6 client is its network, an IPv4 client its address`() throws {
         let proxy = try TestProxy(answer, "limits: {client: {rate: 1/h, burst: 1}}")
-        let clients = ["2001:db8::1", "2001:db8:0:0:ffff::2", "2001:db8:0:1::1", "192.0.2.1", "192.0.2.2"]
+        let clients = ["2001:db8::1", "2001:db8:0:ffff:ffff::2", "2001:db8:1::1", "192.0.2.1", "192.0.2.2"]
         #expect(try statuses(proxy, clients.flatMap { from($0) }) == [200, 429, 200, 200, 200])
         let exact = try TestProxy(answer, "limits: {client: {rate: 1/h, burst: 1, ipv6_prefix: 128}}")
         #expect(try statuses(exact, clients.flatMap { from($0) }) == [200, 200, 200, 200, 200])

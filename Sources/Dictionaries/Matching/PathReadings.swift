@@ -1,0 +1,147 @@
+/// The paths that recipients may read in one path.
+///
+/// An application cleans a path before it looks for what the path names: it decodes triples, resolves dot segments,
+/// and merges slashes. Some decode more than others. A path in the form `plain` has one reading, itself.
+package struct PathReadings: Equatable, Sendable {
+    /// The path that chooses the route, as `location` of nginx does.
+    ///
+    /// Unreserved characters are decoded, all other triples have upper-case digits, and characters that URLs always
+    /// encode are encoded. Dot segments are resolved, never above the root, and empty segments merged.
+    package let routed: String
+    /// The other paths that an application may read that also decodes reserved characters and takes backslashes as slashes.
+    package let lenient: [String]
+    /// The other paths that an application may read that resolves no dot segments.
+    package let unresolved: [String]
+    /// True if the path has a backslash, or an encoded slash or backslash: some recipients take it as a separator.
+    package let hasHiddenSlash: Bool
+
+    /// Reads a path; one that does not begin with a slash, such as `*`, has one reading.
+    package init(_ path: String) {
+        guard path.utf8.first == UInt8(ascii: "/") else {
+            (routed, lenient, unresolved, hasHiddenSlash) = (path, [], [], false)
+            return
+        }
+        let bytes = Array(path.utf8)
+        let (decoded, _) = Self.decoded(bytes, all: false)
+        let (decodedWhole, hasHiddenSlash) = Self.decoded(bytes, all: true)
+        // Most triples encode what stays encoded, so that both are the same.
+        let spellings = decodedWhole == decoded ? [decoded] : [decoded, decodedWhole]
+        let resolved = spellings.map { Self.cleaned($0, resolvesDots: true) }
+        let (routed, lenient) = (resolved[0], resolved[resolved.count - 1])
+        // A slash that the path spells plainly is a part of its name, as in a plain path.
+        let hasOwnSlash = bytes.last == UInt8(ascii: "/")
+        self.routed = String(decoding: routed, as: UTF8.self)
+        self.lenient = Self.others(
+            hasOwnSlash ? [lenient] : [lenient, Self.withoutSlash(lenient)], than: routed)
+        unresolved = Self.others(spellings.map { Self.cleaned($0, resolvesDots: false) }, than: routed)
+        self.hasHiddenSlash = hasHiddenSlash
+    }
+
+    /// Returns each reading that differs from the routed path, once.
+    private static func others(_ readings: [[UInt8]], than routed: [UInt8]) -> [String] {
+        var others: [[UInt8]] = []
+        for reading in readings where reading != routed && !others.contains(reading) {
+            others.append(reading)
+        }
+        return others.map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// Returns the path that chooses the route.
+    package static func routed(_ path: String) -> String {
+        guard path.utf8.first == UInt8(ascii: "/") else { return path }
+        let (decoded, _) = decoded(Array(path.utf8), all: false)
+        return String(decoding: cleaned(decoded, resolvesDots: true), as: UTF8.self)
+    }
+
+    /// Returns a segment as it stands in a routed path.
+    package static func routed(segment: some Collection<UInt8>) -> [UInt8] {
+        decoded(Array(segment), all: false).bytes
+    }
+
+    /// Throws if the path of a pattern has a part that no routed path has, so that the pattern would never match.
+    package static func checkRoutable(_ pattern: String) throws(PatternError) {
+        let tokens = try PatternSources(pattern, basePath: "/", origin: nil).pathname
+        // Groups and braces end the text.
+        let text = tokens.map { $0.urlCharacter.flatMap { $0.isASCII ? UInt8($0.value) : nil } ?? 0 }
+        for (index, byte) in text.enumerated() {
+            if byte == UInt8(ascii: "/"), index > 0, text[index - 1] == byte {
+                throw PatternError(
+                    offset: tokens[index].offset, "two slashes, which requests never match; expected one")
+            }
+            guard byte == UInt8(ascii: "%") else { continue }
+            let written = Array(text[index..<min(index + 3, text.count)])
+            let isTriple = PercentEncoding.triple(at: 0, in: written.span, limit: written.count) != nil
+            let expected = routed(segment: isTriple ? written : [byte])
+            guard isTriple, expected == written else {
+                throw PatternError(
+                    offset: tokens[index].offset,
+                    "\(String(decoding: isTriple ? written : [byte], as: UTF8.self)), which requests never match; expected "
+                        + String(decoding: expected, as: UTF8.self))
+            }
+        }
+    }
+
+    // MARK: Decoding
+
+    /// Returns the path with its triples decoded, all or those of unreserved characters, and whether a slash was hidden.
+    ///
+    /// A percent sign stays encoded, so that nothing is decoded twice.
+    private static func decoded(_ path: [UInt8], all: Bool) -> (bytes: [UInt8], hasHiddenSlash: Bool) {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(path.count)
+        var hasHiddenSlash = false
+        var index = 0
+        while index < path.count {
+            let triple = PercentEncoding.triple(at: index, in: path.span, limit: path.count)
+            let byte = triple ?? path[index]
+            index += triple == nil ? 1 : 3
+            let isSeparator = byte == UInt8(ascii: "\\") || byte == UInt8(ascii: "/") && triple != nil
+            hasHiddenSlash = hasHiddenSlash || isSeparator
+            if isSeparator, all {
+                bytes.append(UInt8(ascii: "/"))
+            } else if byte == UInt8(ascii: "%") || CanonicalText.isEncodedInPath(byte) {
+                PercentEncoding.append(byte, to: &bytes)
+            } else if triple == nil || all || PercentEncoding.isUnreserved(byte) {
+                bytes.append(byte)
+            } else {
+                PercentEncoding.append(byte, to: &bytes)
+            }
+        }
+        return (bytes, hasHiddenSlash)
+    }
+
+    // MARK: Segments
+
+    /// Returns the path without empty segments except the last, and without dot segments if they are resolved.
+    private static func cleaned(_ path: [UInt8], resolvesDots: Bool) -> [UInt8] {
+        var segments: [ArraySlice<UInt8>] = []
+        var endsWithSlash = path.last == UInt8(ascii: "/")
+        let written = path.split(separator: UInt8(ascii: "/"))
+        for (index, segment) in written.enumerated() {
+            let dots = resolvesDots ? dotCount(segment) : 0
+            if dots == 2 { _ = segments.popLast() }
+            if dots == 0 {
+                segments.append(segment)
+            } else if index == written.count - 1 {
+                endsWithSlash = true
+            }
+        }
+        var cleaned: [UInt8] = []
+        cleaned.reserveCapacity(path.count)
+        for segment in segments {
+            cleaned.append(UInt8(ascii: "/"))
+            cleaned += segment
+        }
+        if endsWithSlash || segments.isEmpty { cleaned.append(UInt8(ascii: "/")) }
+        return cleaned
+    }
+
+    private static func withoutSlash(_ path: [UInt8]) -> [UInt8] {
+        path.count > 1 && path.last == UInt8(ascii: "/") ? Array(path.dropLast()) : path
+    }
+
+    /// Returns 1 for a segment that means the same directory, 2 for one that means the parent, 0 for any other.
+    package static func dotCount(_ segment: some Collection<UInt8>) -> Int {
+        segment.count <= 2 && segment.allSatisfy { $0 == UInt8(ascii: ".") } ? segment.count : 0
+    }
+}

@@ -1,0 +1,63 @@
+internal import Dictionaries
+internal import Primitives
+internal import TestSupport
+internal import Testing
+
+@testable import Proxy
+
+/// The order in which a page announces what its clients fetch, and what that may cost.
+@Suite(.timeLimit(.minutes(20))) struct LinkRegistryTests {
+    private static let page = LearnedPages.Key(authority: "api.test", match: "/")
+    private let body = Body(Feed.bytes(version: 0, items: 10))
+
+    private func chain(_ match: String) -> ChainKey { ChainKey(authority: "api.test", match: match) }
+
+    /// Has clients fetch a chain after the page, at this cost each.
+    private func fetch(
+        _ registry: LinkRegistry, _ match: String, clients: Range<Int>, sentBytes: Int, at now: Int
+    ) {
+        for number in clients {
+            let client = UInt128(number)
+            let sighting = LinkRegistry.Sighting(
+                body: body, chain: chain(match), variant: "", url: match, keptSeconds: 0,
+                client: LinkClient(address: client, isNamed: true), source: (Self.page, client))
+            _ = registry.record(sighting, now: now)
+            registry.changeLedger(of: chain(match).hashValue) {
+                $0.recordFetch(sentBytes, of: client, at: now)
+            }
+        }
+    }
+
+    @Test func `what pays is announced before what more clients have asked for`() throws {
+        let proxy = try TestProxy(json(Feed.bytes(version: 0, items: 10)))
+        let registry = proxy.server.context.linkRegistry
+        fetch(registry, "/feed", clients: 0..<40, sentBytes: 2_000, at: 0)
+        registry.changeLedger(of: chain("/feed").hashValue) {
+            for client in 0..<40 {
+                $0.recordCost(2_000, of: UInt128(client), at: 0)
+                $0.recordSaving(6_000, of: UInt128(client))
+            }
+            $0.recordCost(2_000, of: 1 << 80, at: 601)
+        }
+        let exports = (1...4).map { "/export/\($0)" }
+        for export in exports {
+            fetch(registry, export, clients: 1_000..<1_060, sentBytes: 500_000, at: 700)
+        }
+        let order = registry.chains(after: Self.page, client: nil, now: 700)
+        #expect(order.first?.match == "/feed" && Set(order.dropFirst().map(\.match)) == Set(exports))
+        // Visitors download all that is announced to them.
+        var wasted = 0
+        for visitor in 2_000..<4_000 {
+            for chain in registry.chains(after: Self.page, client: nil, now: 701)
+            where registry.mayAnnounce(chain, now: 701) && chain.match != "/feed" {
+                registry.changeLedger(of: chain.hashValue) {
+                    $0.recordCost(500_000, of: UInt128(visitor), at: 701)
+                }
+                wasted += 500_000
+            }
+        }
+        #expect(wasted == 2 * 4 * 60 * 500_000)
+        #expect(registry.mayAnnounce(chain("/feed"), now: 701))
+        #expect(!exports.contains { registry.mayAnnounce(chain($0), now: 701) })
+    }
+}
