@@ -30,7 +30,8 @@ extension SharedMemory {
                 established: { [weak self] chain in
                     guard let self else { return }
                     work.async { [weak self] in self?.publish(established: chain) }
-                }))
+                },
+                promised: { [weak self] promise in self?.promised(CollectionOfOne(promise)) }))
         if commonKeys == nil, store.keys != nil {
             report(
                 .info(
@@ -75,8 +76,12 @@ extension SharedMemory {
             swap(&empty, &state.index)
             return empty
         }
-        index.removeAll(isSealed: place != Self.newsPlace)
-        state.withLock { [index] in $0.index = index }
+        let isSealed = place != Self.newsPlace
+        index.removeAll(isSealed: isSealed)
+        state.withLock { [index] state in
+            state.index = index
+            if isSealed { state.promises = SharedPromises() }
+        }
     }
 
     private func heedNews(_ entry: RedisStreamEntry) {
@@ -90,6 +95,8 @@ extension SharedMemory {
                 for name in SharedNews.readNames(value) { heedLost(name) }
             } else if name == SharedNews.Entry.superseded {
                 for name in SharedNews.readNames(value) { heedSuperseded(name) }
+            } else if name == SharedNews.Entry.promises {
+                heedPromises(SharedNews.readPromises(value))
             }
         }
     }
@@ -177,6 +184,7 @@ extension SharedMemory {
         while count < Self.repeatedBatch, let version = rest.popFirst() {
             guard let name = store.name(of: version, commonKeys) else { continue }
             note(version, as: name)
+            if repeatPromises(of: version) { count += 1 }
             guard !state.withLock({ $0.index.contains(name) }) else { continue }
             count += 1
             publish(stored: version)
@@ -321,6 +329,10 @@ extension SharedMemory {
             names.key(of: news.name).map { names.keys(of: $0, bodyBytes: news.bytes) } ?? []
         }
         // Whoever is told of a renewal renews nothing for days.
-        if lengthenLives(of: keys) { announce(old) }
+        guard lengthenLives(of: keys) else { return }
+        for news in old where news.name.isSealed {
+            if let version = version(news.name) { repeatPromises(of: version, all: true) }
+        }
+        announce(old)
     }
 }
