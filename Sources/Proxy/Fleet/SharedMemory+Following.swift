@@ -201,6 +201,7 @@ extension SharedMemory {
             let sender = entry.fields.first { $0.name == SharedDemand.Entry.node }?.value ?? []
             guard !sender.starts(with: node) else { continue }
             heedNode(sender)
+            guard isTrusted(entry, from: sender) else { continue }
             // The counts on disk have what was told before the start, at least by this node itself.
             let isFormer = entry.id.milliseconds < UInt64(clamping: startedAt)
             for demand in entry.fields.flatMap(SharedDemand.read) {
@@ -210,6 +211,15 @@ extension SharedMemory {
                     state.withLock { _ = $0.index.add(demand) }
                 }
             }
+        }
+    }
+
+    /// Returns true if a node with the common key has told an entry, for the first time; without a key all are trusted.
+    private func isTrusted(_ entry: RedisStreamEntry, from sender: [UInt8]) -> Bool {
+        guard let keys = commonKeys else { return true }
+        guard let time = SignedDemand.time(of: entry.fields, keys) else { return false }
+        return following.withLock {
+            $0.takeSigned(by: sender, at: time, appendedAt: Int64(clamping: entry.id.milliseconds))
         }
     }
 
@@ -304,8 +314,12 @@ extension SharedMemory {
         demand fields: [(name: [UInt8], value: [UInt8])], onFailure: @escaping @Sendable () -> Void = {}
     ) {
         let own = (name: SharedDemand.Entry.node, value: node + Array((commonKeys?.sharedTag ?? "").utf8))
-        let entry = RedisCommand.append(
-            to: Array(names.demand.utf8), [own] + fields, lengthMax: Self.demandMax)
+        var all = [own] + fields
+        if let keys = commonKeys {
+            let time = following.withLock { $0.nextTime(now: SystemClock.unixMilliseconds) }
+            all = SignedDemand.sign(all, at: time, keys)
+        }
+        let entry = RedisCommand.append(to: Array(names.demand.utf8), all, lengthMax: Self.demandMax)
         do throws(RedisFailure) {
             try client.send([entry], .background) { result in
                 switch result {
