@@ -64,6 +64,34 @@ struct RESPParserTests {
         #expect(throws: RESPParseError.self) { try Self.replies(text) }
     }
 
+    @Test(arguments: [">1\r\n+a\r\n", ">0\r\n", "|1\r\n+a\r\n:1\r\n", "|0\r\n"])
+    func `so many pushes may come between two replies, and one more is refused`(push: String) throws {
+        let most = String(repeating: push, count: RESPLimits().pushes)
+        let two = most + "+OK\r\n" + most + "+OK\r\n"
+        #expect(try Self.replies(two).count == 2)
+        #expect(throws: RESPParseError.tooLarge("what the server pushes without a reply")) {
+            try Self.replies("+OK\r\n" + most + push)
+        }
+    }
+
+    @Test(arguments: [1_000, 100])
+    func `so many bytes may be pushed between two replies, and one more is refused`(stringBytes: Int) throws {
+        var limits = RESPLimits()
+        limits.pushedBytes = 200
+        limits.stringBytes = stringBytes
+        // The two lines are values with their characters: 33 and 35 bytes.
+        func push(_ count: Int) -> String { ">1\r\n$\(count)\r\n\(String(repeating: "a", count: count))\r\n" }
+        for pieces in [1, 7, .max] {
+            let twice = push(132) + ":1\r\n" + push(132) + ":1\r\n"
+            #expect(try Self.replies(twice, pieces: pieces, limits: limits) == [.integer(1), .integer(1)])
+            for more in [push(133), push(132) + ">0\r\n"] {
+                #expect(throws: RESPParseError.self) {
+                    try Self.replies(more, pieces: pieces, limits: limits)
+                }
+            }
+        }
+    }
+
     @Test func `a string may fill a reply, and one byte more is refused`() throws {
         var limits = RESPLimits()
         limits.replyBytes = 100

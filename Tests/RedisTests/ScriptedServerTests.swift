@@ -50,6 +50,41 @@ struct ScriptedServerTests {
         try waitUntil("the client is back") { test.isWhole }
     }
 
+    @Test(arguments: [(">1\r\n", 1), (">0\r\n", 0), ("|0\r\n", 0), (">1\r\n", 20_000)])
+    func `pushes without end cost a bounded part of each connection, and fewer and fewer of these`(
+        head: String, count: Int
+    ) throws {
+        let text = String(repeating: "a", count: count)
+        let push = head + (count == 0 ? "" : "$\(count)\r\n\(text)\r\n")
+        let listener = try WireListener()
+        let floods = Guarded(0)
+        let piece = String(repeating: push, count: max(1, 60_000 / push.utf8.count))
+        Thread.detachNewThread {
+            while let socket = try? listener.accept() {
+                Thread.detachNewThread {
+                    var pings = 0
+                    while let words = socket.receiveCommand() {
+                        if words.first == "PING" { pings += 1 }
+                        socket.send(words.first == "HELLO" ? Self.hello : "+PONG\r\n")
+                        guard pings == 3 else { continue }
+                        floods.withLock { $0 += 1 }
+                        while socket.send(piece) {}
+                        return
+                    }
+                }
+            }
+        }
+        let test = try TestClient(Self.settings(listener), isAwaited: false)
+        try test.waitForReport("what the server pushes without a reply")
+        try waitUntil("it was tried again") { floods.withLock { $0 } >= 8 }
+        // Each connection ends within a read of the bound, and the next one comes later.
+        let counts = test.client.counts
+        #expect(counts.bytesReceived <= (counts.connections + 1) * (3 << 20))
+        // What requests ask for ends, and the client is of use with another server.
+        let result = Result { try test.result([RedisCommand("GET", "a")], .request) }
+        if case .success(.success) = result { Issue.record("a reply of nobody") }
+    }
+
     @Test func `a reply out of time belongs to its own command and to no other`() throws {
         let listener = try WireListener()
         let late = Gate()

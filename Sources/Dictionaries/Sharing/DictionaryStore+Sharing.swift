@@ -157,6 +157,11 @@ extension DictionaryStore {
         SharedName(chain: version.chainKey, digest: version.digest, keys: keys)
     }
 
+    /// Returns the ids that were promised for a version.
+    package func promises(of version: Version) -> [PromisedIDs.Promise] {
+        memory.index.promises(of: version).all
+    }
+
     /// Returns true if a public version is here.
     package func has(_ name: SharedName, of chain: ChainKey) -> Bool {
         memory.index.version(chain, digest: name.digest) != nil

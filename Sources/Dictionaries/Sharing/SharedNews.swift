@@ -20,6 +20,8 @@ package struct SharedNews: Sendable, Equatable {
         package static let lost = Array("l".utf8)
         /// Names of versions that were removed, because no client holds them any more.
         package static let superseded = Array("s".utf8)
+        /// Ids that were given out before their body was complete.
+        package static let promises = Array("p".utf8)
     }
 
     private enum Field: UInt8 {
@@ -92,6 +94,13 @@ package struct SharedNews: Sendable, Equatable {
             if let name = SharedName(bytes: part) { names.append(name) }
         }
         return names
+    }
+
+    /// Returns promised ids as the value of an entry's field.
+    package static func batch(promises: [PromisedIDs.Promise]) -> [UInt8] { PromisedIDs(promises).bytes }
+
+    package static func readPromises(_ batch: [UInt8]) -> [PromisedIDs.Promise] {
+        PromisedIDs(bytes: batch).all
     }
 
     private var fields: [UInt8] {

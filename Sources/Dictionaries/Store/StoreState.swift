@@ -172,12 +172,16 @@ struct StoreState: ~Copyable, Sendable {
 
     // MARK: Writing
 
-    /// Takes the next batch to write, and adds the versions that share its bodies; see
+    /// Takes the next batch to write, and adds the versions that share its bodies and the promised ids; see
     /// `PendingWrites.takeBatch`.
     mutating func takeBatch(bytesMax: Int) -> PendingWrites.Batch {
         var batch = pending.takeBatch(bytesMax: bytesMax)
         for place in batch.insertions.indices {
             batch.insertions[place].twins = index.twins(of: batch.insertions[place].version)
+            batch.insertions[place].promises = index.promises(of: batch.insertions[place].version)
+        }
+        for id in batch.promises.keys {
+            batch.promises[id] = index.version(row: id).map { index.promises(of: $0) } ?? PromisedIDs()
         }
         return batch
     }

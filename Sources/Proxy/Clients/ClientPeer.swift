@@ -108,7 +108,7 @@ final class ClientPeer {
     func share(_ headers: borrowing Headers, of resources: ClientResources) -> ClientShare {
         // A peer that is not trusted is always the same client.
         if let known, !isTrusted { return known }
-        let client = clientAddressForLimits(headers).map { $0.clientBits(ipv6Prefix: 48) }
+        let client = clientAddressForLimits(headers).map { $0.clientBits() }
         if let known, known.client == client { return known }
         let share = ClientShare(client, of: resources, connection: connectionMemory)
         known = share

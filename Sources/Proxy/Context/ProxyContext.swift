@@ -99,7 +99,6 @@ package final class ProxyContext: Sendable {
     var deltas: Deltas { coding.deltas }
     var gain: GainSampler { shared.gain }
     var observer: Observer { shared.observer }
-    var promisedIDs: PromisedIDs { shared.promisedIDs }
     /// The memory that this node shares with others; nil for a node of its own.
     var sharedMemory: SharedMemory? { shared.sharedMemory }
 

@@ -14,8 +14,6 @@ final class SharedParts: Sendable {
     let loopCount: Int
     let resolver: NameResolver
     let coding: CodingResources
-    /// The ids of bodies that were offered before they were complete.
-    let promisedIDs = PromisedIDs()
     let gain: GainSampler
     let linkRegistry: LinkRegistry
     /// Measures what dictionaries would save on observed routes.

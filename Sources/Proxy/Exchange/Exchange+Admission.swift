@@ -187,11 +187,15 @@ extension Exchange {
         var policy = route.admission
         if target.key.chainKey.scope.isPrivate {
             policy.startsInProbation = false
-            // The hash has a seed per process, so clients cannot choose an address that shares another's number.
-            policy.network = linkClient.address.map { UInt16(truncatingIfNeeded: $0.hashValue) }
+            policy.network = clientNetwork
         }
         return policy
     }
+
+    /// The number of the client's network; nil if its address is unknown.
+    ///
+    /// The hash has a seed per process, so clients cannot choose an address that shares another's number.
+    var clientNetwork: UInt16? { linkClient.address.map { UInt16(truncatingIfNeeded: $0.hashValue) } }
 
     // MARK: The copy of a body that goes out piece by piece
 
@@ -264,7 +268,8 @@ extension Exchange {
             slot: slot, isPromised: true)
         guard (try? admit(candidate, &response)) != nil else { return }
         if let id = promise.id, let target = response.target {
-            context.promisedIDs.keep(id, for: whole.digest, in: target.key.chainKey)
+            context.store.promise(
+                id, of: whole.digest, in: target.key.chainKey, network: clientNetwork ?? 0)
         }
         notePublic(whole, response)
     }

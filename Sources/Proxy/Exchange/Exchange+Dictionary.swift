@@ -58,21 +58,37 @@ extension Exchange {
     /// Versions are looked up only after the proof, so that the time does not reveal them: without a proof a digest
     /// that others hold costs the same work as an unknown one.
     private func provenVersion(_ digest: Digest) -> Dictionaries.Version? {
-        provenChain(digest).flatMap { proxy.index.version(chain: $0, digest: digest) }
+        guard let proof = proof(of: digest),
+            let version = proxy.index.version(chain: proof.chain, digest: digest)
+        else { return nil }
+        // From now on the id stands in the version's row here, too.
+        if let promise = proof.foreign { context.store.keep(promise, of: version) }
+        return version
     }
 
-    private func provenChain(_ digest: Digest) -> ChainKey? {
+    /// The chain in which a client was given a body, as the id of its request proves.
+    private struct Proof {
+        let chain: ChainKey
+        /// The announcement of the id, if another node gave it out and no version of this node has it.
+        var foreign: PromisedIDs.Promise?
+    }
+
+    private func proof(of digest: Digest) -> Proof? {
         guard let id = facts.dictionaryID, let keys = context.store.keys else { return nil }
-        var proven: ChainKey?
+        var proven: Proof?
         let chains = chainsForHolders(of: digest, keys)
         // Try all of them, even after a match, so that the time does not depend on it.
         for chain in chains where StoreKeys.areEqual(id, keys.dictionaryID(of: digest, in: chain)) {
-            proven = chain
+            proven = Proof(chain: chain)
         }
-        if proven == nil, let promised = context.promisedIDs.chain(of: digest, id: id),
-            chains.contains(promised)
-        {
-            proven = promised
+        if proven != nil { return proven }
+        for chain in chains {
+            guard let tag = keys.promisedTag(of: id, digest, in: chain) else { continue }
+            if proxy.index.isPromised(tag, of: digest, in: chain) {
+                proven = Proof(chain: chain)
+            } else if let promise = context.sharedMemory?.promise(tag) {
+                proven = Proof(chain: chain, foreign: promise)
+            }
         }
         return proven
     }
@@ -93,7 +109,7 @@ extension Exchange {
     }
 
     private func sharedName(of digest: Digest, in memory: SharedMemory) -> SharedName? {
-        if let proven = provenChain(digest) { return memory.name(of: digest, in: proven) }
+        if let proof = proof(of: digest) { return memory.name(of: digest, in: proof.chain) }
         guard route.policy.scope == .public, let authority = resource.authority else { return nil }
         return memory.find(
             digest, authority: authority, url: resource.url, ownChain: resource.publicChain)

@@ -11,6 +11,9 @@ struct Following: Sendable {
     /// The last entry about holders that was counted, so that none counts twice when a stream begins again.
     private var lastDemand: RedisStreamID?
     private var hasOtherKey = false
+    /// The time of the last signed entry of each node about holders, and of this one; in milliseconds since 1970.
+    private var signedAt: [[UInt8]: Int64] = [:]
+    private var ownTime: Int64 = 0
     /// The entries read of each stream of announcements until its end was reached for the first time.
     private var news: [Int: (count: Int, firstSecond: Int)] = [:]
     private var isReadingFormerNews = true
@@ -113,6 +116,30 @@ struct Following: Sendable {
         let new = entries.filter { $0.id > last }
         if let end = new.last { lastDemand = end.id }
         return new
+    }
+
+    /// The longest time between an entry's signature and its place in the stream: clocks differ, and commands wait.
+    static let signedMilliseconds: Int64 = 60_000
+    /// More than the nodes that a fleet has while the stream keeps their entries.
+    private static let nodesMax = 1024
+
+    /// Returns true for a signed entry that is new: later than the last one of its node, and not appended long after it.
+    ///
+    /// A node that starts reads the stream from its beginning. So an entry that somebody appends again comes after the
+    /// first one, or too late.
+    mutating func takeSigned(by node: [UInt8], at time: Int64, appendedAt: Int64) -> Bool {
+        guard time > signedAt[node] ?? 0, time > 0, appendedAt >= 0,
+            abs(appendedAt - time) <= Self.signedMilliseconds
+        else { return false }
+        if signedAt.count >= Self.nodesMax, signedAt[node] == nil { signedAt = [:] }
+        signedAt[node] = time
+        return true
+    }
+
+    /// Returns the time for the next entry of this node: later than all others, also where the clock stands still.
+    mutating func nextTime(now: Int64) -> Int64 {
+        ownTime = max(now, ownTime + 1)
+        return ownTime
     }
 
     /// Returns true the first time that another node says that it has another key.

@@ -30,7 +30,8 @@ extension SharedMemory {
                 established: { [weak self] chain in
                     guard let self else { return }
                     work.async { [weak self] in self?.publish(established: chain) }
-                }))
+                },
+                promised: { [weak self] promise in self?.promised(CollectionOfOne(promise)) }))
         if commonKeys == nil, store.keys != nil {
             report(
                 .info(
@@ -75,8 +76,12 @@ extension SharedMemory {
             swap(&empty, &state.index)
             return empty
         }
-        index.removeAll(isSealed: place != Self.newsPlace)
-        state.withLock { [index] in $0.index = index }
+        let isSealed = place != Self.newsPlace
+        index.removeAll(isSealed: isSealed)
+        state.withLock { [index] state in
+            state.index = index
+            if isSealed { state.promises = SharedPromises() }
+        }
     }
 
     private func heedNews(_ entry: RedisStreamEntry) {
@@ -90,6 +95,8 @@ extension SharedMemory {
                 for name in SharedNews.readNames(value) { heedLost(name) }
             } else if name == SharedNews.Entry.superseded {
                 for name in SharedNews.readNames(value) { heedSuperseded(name) }
+            } else if name == SharedNews.Entry.promises {
+                heedPromises(SharedNews.readPromises(value))
             }
         }
     }
@@ -177,6 +184,7 @@ extension SharedMemory {
         while count < Self.repeatedBatch, let version = rest.popFirst() {
             guard let name = store.name(of: version, commonKeys) else { continue }
             note(version, as: name)
+            if repeatPromises(of: version) { count += 1 }
             guard !state.withLock({ $0.index.contains(name) }) else { continue }
             count += 1
             publish(stored: version)
@@ -193,6 +201,7 @@ extension SharedMemory {
             let sender = entry.fields.first { $0.name == SharedDemand.Entry.node }?.value ?? []
             guard !sender.starts(with: node) else { continue }
             heedNode(sender)
+            guard isTrusted(entry, from: sender) else { continue }
             // The counts on disk have what was told before the start, at least by this node itself.
             let isFormer = entry.id.milliseconds < UInt64(clamping: startedAt)
             for demand in entry.fields.flatMap(SharedDemand.read) {
@@ -202,6 +211,15 @@ extension SharedMemory {
                     state.withLock { _ = $0.index.add(demand) }
                 }
             }
+        }
+    }
+
+    /// Returns true if a node with the common key has told an entry, for the first time; without a key all are trusted.
+    private func isTrusted(_ entry: RedisStreamEntry, from sender: [UInt8]) -> Bool {
+        guard let keys = commonKeys else { return true }
+        guard let time = SignedDemand.time(of: entry.fields, keys) else { return false }
+        return following.withLock {
+            $0.takeSigned(by: sender, at: time, appendedAt: Int64(clamping: entry.id.milliseconds))
         }
     }
 
@@ -296,8 +314,12 @@ extension SharedMemory {
         demand fields: [(name: [UInt8], value: [UInt8])], onFailure: @escaping @Sendable () -> Void = {}
     ) {
         let own = (name: SharedDemand.Entry.node, value: node + Array((commonKeys?.sharedTag ?? "").utf8))
-        let entry = RedisCommand.append(
-            to: Array(names.demand.utf8), [own] + fields, lengthMax: Self.demandMax)
+        var all = [own] + fields
+        if let keys = commonKeys {
+            let time = following.withLock { $0.nextTime(now: SystemClock.unixMilliseconds) }
+            all = SignedDemand.sign(all, at: time, keys)
+        }
+        let entry = RedisCommand.append(to: Array(names.demand.utf8), all, lengthMax: Self.demandMax)
         do throws(RedisFailure) {
             try client.send([entry], .background) { result in
                 switch result {
@@ -321,6 +343,10 @@ extension SharedMemory {
             names.key(of: news.name).map { names.keys(of: $0, bodyBytes: news.bytes) } ?? []
         }
         // Whoever is told of a renewal renews nothing for days.
-        if lengthenLives(of: keys) { announce(old) }
+        guard lengthenLives(of: keys) else { return }
+        for news in old where news.name.isSealed {
+            if let version = version(news.name) { repeatPromises(of: version, all: true) }
+        }
+        announce(old)
     }
 }

@@ -178,17 +178,21 @@ extension SharedMemory {
     /// Announces versions to the other nodes.
     func announce(_ news: [SharedNews]) {
         var commands: [RedisCommand] = []
+        var promises: [PromisedIDs.Promise] = []
         for isSealed in [false, true] {
             let some = news.filter { $0.name.isSealed == isSealed }
             guard !some.isEmpty, let stream = isSealed ? names.sealedNews : names.news else { continue }
             commands += SharedNews.batches(some).map { batch in
-                .append(
-                    to: Array(stream.utf8), [(name: SharedNews.Entry.versions, value: batch)],
-                    lengthMax: Self.newsMax)
+                var fields = [(name: SharedNews.Entry.versions, value: batch)]
+                if isSealed, let taken = takePromises() {
+                    fields.append(taken.field)
+                    promises += taken.promises
+                }
+                return .append(to: Array(stream.utf8), fields, lengthMax: Self.newsMax)
             }
         }
         guard !commands.isEmpty else { return }
-        try? client.send(commands, .background) { _ in }
+        if (try? client.send(commands, .background) { _ in }) == nil { promised(promises) }
     }
 
     private func endPublication() {

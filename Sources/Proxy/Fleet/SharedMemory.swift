@@ -14,6 +14,7 @@ final class SharedMemory: Sendable {
     struct State: Sendable {
         var index = SharedIndex()
         var questions = SharedQuestions()
+        var promises = SharedPromises()
         /// The requests that wait for a version.
         var waiting: [SharedName: [Completion]] = [:]
         /// The rows of this node's sealed versions, whose names do not say where they are.
@@ -45,6 +46,8 @@ final class SharedMemory: Sendable {
     let startedAt = SystemClock.unixMilliseconds
     /// The versions that wait to be written to the shared store.
     let publications = Guarded(Publications())
+    /// The promised ids that wait to be announced.
+    let waitingPromises = Guarded(WaitingPromises())
     let following: Guarded<Following>
     let superseded = Guarded(Superseded())
     let corruptReminder = Reminder()

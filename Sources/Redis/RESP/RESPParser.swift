@@ -15,6 +15,9 @@ package struct RESPParser: Sendable {
     private var size = 0
     /// The bytes of the reply so far that were not kept.
     private var skipped = 0
+    /// The pushes and their bytes since the last reply: no command bounds them.
+    private var pushes = 0
+    private var pushedBytes = 0
 
     private struct Aggregate: Sendable {
         var items: [RESPValue]
@@ -38,7 +41,7 @@ package struct RESPParser: Sendable {
 
     /// Returns the next whole reply, and moves `offset` behind the bytes that were used; nil if more must come.
     ///
-    /// Messages that the server pushes on its own are skipped.
+    /// Messages that the server pushes on its own are skipped, so many between two replies.
     package mutating func next(
         _ bytes: Span<UInt8>, from offset: inout Int
     ) throws(RESPParseError) -> RESPValue? {
@@ -47,6 +50,7 @@ package struct RESPParser: Sendable {
                 string != nil ? try readString(bytes, &offset) : try readLine(bytes, &offset)
             if let value, let whole = close(value) {
                 (size, skipped) = (0, 0)
+                (pushes, pushedBytes) = (0, 0)
                 return whole
             }
         }
@@ -105,6 +109,28 @@ package struct RESPParser: Sendable {
     private mutating func count(_ bytes: Int) throws(RESPParseError) {
         size += bytes + Self.valueBytes
         guard size <= limits.replyBytes else { throw .tooLarge("a reply") }
+        try checkPush()
+    }
+
+    /// Checks an open push against what a server may push without a reply.
+    private func checkPush() throws(RESPParseError) {
+        guard let outermost = open.first, outermost.kind != .value else { return }
+        guard pushedBytes + size + skipped <= limits.pushedBytes else { throw .tooLarge(Self.pushed) }
+    }
+
+    private static let pushed = "what the server pushes without a reply"
+
+    /// Counts a push, or an attribute, which belongs to no command either.
+    private mutating func beginPush() throws(RESPParseError) {
+        pushes += 1
+        guard pushes <= limits.pushes, pushedBytes + size <= limits.pushedBytes else {
+            throw .tooLarge(Self.pushed)
+        }
+    }
+
+    private mutating func endPush() {
+        pushedBytes += size + skipped
+        (size, skipped) = (0, 0)
     }
 
     /// The memory of a value without its bytes, about.
@@ -119,6 +145,7 @@ package struct RESPParser: Sendable {
         guard count <= limits.stringBytes else { return try skipString(count) }
         guard size + count <= limits.replyBytes else { throw .tooLarge("a reply") }
         size += count
+        try checkPush()
         string = ([], count + 2, kind)
         // Reserves little of a length that the server may never send.
         string?.bytes.reserveCapacity(min(count, 64 * 1024) + 2)
@@ -129,6 +156,7 @@ package struct RESPParser: Sendable {
     private mutating func skipString(_ count: Int) throws(RESPParseError) -> RESPValue? {
         skipped += count
         guard skipped <= limits.skippedBytes else { throw .tooLarge("a reply") }
+        try checkPush()
         string = ([], count + 2, .skipped(count))
         return nil
     }
@@ -174,7 +202,12 @@ package struct RESPParser: Sendable {
         guard open.count < limits.depth else { throw .tooLarge("the depth of a reply") }
         // Every item takes memory, so a count beyond the limit cannot come whole.
         guard size + count * width * Self.valueBytes <= limits.replyBytes else { throw .tooLarge("a reply") }
-        if count == 0 { return kind == .value ? .array([]) : nil }
+        let isPush = kind != .value && open.isEmpty
+        if isPush { try beginPush() }
+        if count == 0 {
+            if isPush { endPush() }
+            return kind == .value ? .array([]) : nil
+        }
         open.append(Aggregate(items: [], missing: count * width, kind: kind))
         return nil
     }
@@ -188,7 +221,7 @@ package struct RESPParser: Sendable {
             guard open[last].missing == 0, let whole = open.popLast() else { return nil }
             // Attributes belong to the next value, and pushes to no command.
             guard whole.kind == .value else {
-                if open.isEmpty { (size, skipped) = (0, 0) }
+                if open.isEmpty { endPush() }
                 return nil
             }
             value = .array(whole.items)
@@ -238,6 +271,9 @@ package struct RESPLimits: Sendable {
     package var stringBytes = 1_250_000
     /// The bytes of a reply that are skipped; Redis has no string that is longer.
     package var skippedBytes = 512 << 20
+    /// The pushes between two replies, and their bytes as of a reply; Dictum asks for none, so any are a fault or an attack.
+    package var pushes = 1000
+    package var pushedBytes = 1 << 20
     /// The depth of nested aggregates.
     package var depth = 8
 

@@ -82,17 +82,6 @@ struct StoreCapabilityTests {
         }
     }
 
-    @Test func `a promised id is good for its body alone, as long as there is room`() {
-        let promised = PromisedIDs(bytesMax: 1 << 16)
-        promised.keep("first", for: digest, in: chain())
-        #expect(promised.chain(of: digest, id: "first") == chain())
-        #expect(promised.chain(of: other, id: "first") == nil)
-        #expect(promised.chain(of: digest, id: "second") == nil)
-        for number in 0..<10_000 { promised.keep("\(number)", for: other, in: chain()) }
-        #expect(promised.chain(of: digest, id: "first") == nil, "the one used longest ago goes")
-        #expect(promised.chain(of: other, id: "9999") == chain())
-    }
-
     @Test func `no look-up by digest finds an unlisted version, and its own chain does, also when reopened`()
         throws
     {

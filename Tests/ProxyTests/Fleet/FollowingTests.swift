@@ -22,6 +22,25 @@ internal import Testing
         }
     }
 
+    @Test(arguments: [
+        (60_000, 60_000, true), (60_000, 120_000, true), (60_000, 120_001, false), (120_000, 60_000, true),
+        (120_001, 60_000, false), (0, 0, false), (-1, 0, false), (Int64.min, 0, false), (.max, 0, false),
+        (1, .max, false),
+    ])
+    func `a signed entry counts if it was appended within a minute`(
+        time: Int64, appended: Int64, counts: Bool
+    ) {
+        var following = Following()
+        let taken = (0..<2).map { _ in following.takeSigned(by: [1], at: time, appendedAt: appended) }
+        #expect(taken == [counts, false], "at most once")
+    }
+
+    @Test func `the entries of a node have later and later times, whatever its clock says`() {
+        var following = Following()
+        let times = [100, 100, 50, 200].map { following.nextTime(now: $0) }
+        #expect(times == [100, 101, 102, 200])
+    }
+
     @Test func `the newest version is fetched each time while this node uses those that it has fetched`() {
         #expect(fetches(seconds: 100) { _ in true } == Array(0..<100))
     }

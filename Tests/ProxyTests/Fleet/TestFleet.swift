@@ -28,7 +28,14 @@ final class TestFleet {
         keyFile = hasCommonKey ? redis.folder + "/key" : ""
         script = { request, connection in
             let version = request["X-Version"].flatMap { Int($0) } ?? 0
-            connection.send(json(Self.body(version), fields))
+            let body = Self.body(version)
+            guard request["X-Slow"] != nil else { return _ = connection.send(json(body, fields)) }
+            // The head goes out before the body is complete.
+            let head = wire(
+                "HTTP/1.1 200 OK", "Content-Type: application/json", fields, "Transfer-Encoding: chunked")
+            connection.send(head + chunk(Array(body.prefix(2_000))))
+            pauseBeyondTheHold()
+            connection.send(chunk(Array(body.dropFirst(2_000))) + chunk([]))
         }
         for _ in 0..<count { try addNode() }
     }

@@ -94,6 +94,26 @@ extension DictionaryStore {
         return memory.index.version(key, digest: facts.digest) != nil
     }
 
+    // MARK: Promised ids
+
+    /// Records that a client was given a body of a chain under a random id; it lives as long as the version.
+    ///
+    /// Like the version, it is valid at once, and on disk within 100 ms.
+    package func promise(_ id: String, of digest: Digest, in chain: ChainKey, network: UInt16) {
+        guard let keys, let tag = keys.promisedTag(of: id, digest, in: chain) else { return }
+        let promise = PromisedIDs.Promise(tag, network: network)
+        let version = memory.index.version(chain, digest: chain.scope.name(of: digest, keys))
+        guard let version else { return }
+        keep(promise, of: version)
+        memory.listener.load()?.promised(promise)
+    }
+
+    /// Records an id that another node has promised, of a version that this node has by now.
+    package func keep(_ promise: PromisedIDs.Promise, of version: Version) {
+        memory.state.withLock { $0.promise(PromisedIDs([promise]), of: version) }
+        writer.schedule()
+    }
+
     // MARK: Demand
 
     /// Records that a client came back with a version: the version and its chain are in demand.

@@ -6,13 +6,17 @@ package final class StoreListener: Sendable {
     let admitted: @Sendable (Version, VersionCandidate) -> Void
     /// A chain was established that was in probation.
     let established: @Sendable (ChainKey) -> Void
+    /// A client was given a body under a random id.
+    let promised: @Sendable (PromisedIDs.Promise) -> Void
 
     package init(
         admitted: @escaping @Sendable (Version, VersionCandidate) -> Void,
-        established: @escaping @Sendable (ChainKey) -> Void
+        established: @escaping @Sendable (ChainKey) -> Void,
+        promised: @escaping @Sendable (PromisedIDs.Promise) -> Void = { _ in }
     ) {
         self.admitted = admitted
         self.established = established
+        self.promised = promised
     }
 }
 

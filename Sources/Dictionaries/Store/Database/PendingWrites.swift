@@ -9,6 +9,8 @@ struct PendingWrites: Sendable {
         let body: Body
         /// Versions that may have stored the body already; the row of the body is shared then.
         var twins: [Int64] = []
+        /// The promised ids that the row begins with, as of the time when it is taken to be written.
+        var promises = PromisedIDs()
         /// The packed form of the body; nil if it is written whole.
         ///
         /// Valid once `isTried` is true.
@@ -32,10 +34,12 @@ struct PendingWrites: Sendable {
         var pins: [Int64: Int] = [:]
         /// Versions whose holder counts are written.
         var demands: [Int64: Version] = [:]
+        /// Versions whose promised ids are written, as of the time when the batch is taken.
+        var promises: [Int64: PromisedIDs] = [:]
 
         var count: Int {
             established.count + removals.count + insertions.count + renewals.count + touches.count
-                + pins.count + demands.count
+                + pins.count + demands.count + promises.count
         }
         var isEmpty: Bool { count == 0 }
     }
@@ -57,6 +61,8 @@ struct PendingWrites: Sendable {
     /// The ones among them that are due to be written.
     private var demands: [Int64: Version] = [:]
     private var established: Set<Int64> = []
+    /// Versions whose promised ids differ from the disk's; the index has them.
+    private(set) var promises: Set<Int64> = []
     /// The number of changes in batches that were taken and are neither written nor restored.
     private var takenCount = 0
 
@@ -73,7 +79,7 @@ struct PendingWrites: Sendable {
     private var waitingCount: Int {
         insertions.count - borrowed.count + renewals.count + removals.count + touches.count + pins.count
             + established.count
-            + demands.count
+            + demands.count + promises.count
     }
 
     /// Adds a new row.
@@ -169,11 +175,19 @@ struct PendingWrites: Sendable {
         demands[id] = nil
     }
 
+    /// Records that the promised ids of a version changed.
+    ///
+    /// A pending insertion writes them itself.
+    mutating func recordPromises(of id: Int64) {
+        if insertions[id] == nil { promises.insert(id) }
+    }
+
     /// Removes a row; returns the pending insertion if the row does not exist yet.
     mutating func remove(_ version: Version) -> Insertion? {
         touches[version.id] = nil
         renewals[version.id] = nil
         pins[version.id] = nil
+        promises.remove(version.id)
         forgetDemand(version.id)
         borrowed.remove(version.id)
         if let waiting = insertions.removeValue(forKey: version.id) { return waiting }
@@ -186,6 +200,7 @@ struct PendingWrites: Sendable {
         touches[id] = nil
         renewals[id] = nil
         pins[id] = nil
+        promises.remove(id)
         forgetDemand(id)
         removals.remove(id)
     }
@@ -270,6 +285,9 @@ struct PendingWrites: Sendable {
             batch.demands[id] = version
             demands[id] = nil
         }
+        left -= batch.demands.count * LogBytes.update
+        for id in promises.prefix(max(left / LogBytes.update, 0)) { batch.promises[id] = PromisedIDs() }
+        promises.subtract(batch.promises.keys)
         takenCount += batch.count
         return batch
     }
@@ -326,6 +344,7 @@ struct PendingWrites: Sendable {
         for (id, version) in batch.demands where !removals.contains(id) && renewals[id] == nil {
             demands[id] = demands[id] ?? version
         }
+        promises.formUnion(batch.promises.keys.filter { !removals.contains($0) })
         for version in batch.renewals where !removals.contains(version.id) && renewals[version.id] == nil {
             renewals[version.id] = version
         }
@@ -339,6 +358,7 @@ struct PendingWrites: Sendable {
                 if let renewed = renewals.removeValue(forKey: id) { insertions[id]?.version = renewed }
                 touches[id] = nil
                 pins[id] = nil
+                promises.remove(id)
                 forgetDemand(id)
             }
         }

@@ -17,14 +17,15 @@ enum StoreRows {
     static func forEachVersion(_ database: Database, heads: HeadMemory, _ body: (Version) -> Void) throws {
         let chains = try chains(database)
         let now = Int(SystemClock.unixMicroseconds / 1_000_000)
-        let rows = try RowReader(database, sql: "SELECT \(columns), pinned_until, head, digest FROM version")
+        let rows = try RowReader(
+            database, sql: "SELECT \(columns), promises, pinned_until, head, digest FROM version")
         while try rows.next() {
-            guard let chain = rows.integer(1), let known = chains[chain], let digest = rows.digest(18) else {
+            guard let chain = rows.integer(1), let known = chains[chain], let digest = rows.digest(19) else {
                 continue
             }
             let version = version(
-                rows, chain: known, digest: digest, now: now, pinnedUntil: rows.integer(16) ?? 0,
-                head: rows.bytes(17).flatMap { StoredHead($0, memory: heads) })
+                rows, chain: known, digest: digest, now: now, pinnedUntil: rows.integer(17) ?? 0,
+                head: rows.bytes(18).flatMap { StoredHead($0, memory: heads) })
             if let version { body(version) }
         }
     }
@@ -37,7 +38,7 @@ enum StoreRows {
         }
     }
 
-    /// The columns that `version` reads, in this order.
+    /// The columns that `version` reads, in this order, followed by `promises`.
     static let columns = """
         id, chain, url, variant, etag, content_type, size, rank, admitted, last_wanted, max_age, is_upstream_match,
         holders, is_proven, last_offered, last_advertised
@@ -66,7 +67,8 @@ enum StoreRows {
         let state = Version.State(
             admittedAt: min(admitted, now), lastWanted: wanted,
             pinnedUntil: pinned <= now + DictionaryStore.pinSecondsMax ? pinned : 0, head: head,
-            demand: demand(row, now: now))
+            demand: demand(row, now: now),
+            promises: row.bytes(16).map { PromisedIDs(bytes: $0) } ?? PromisedIDs())
         return Version(facts, id: id, rank: rank, chain: chain, state)
     }
 
@@ -141,6 +143,8 @@ enum StoreRows {
             for (id, version) in batch.demands {
                 try note.execute(arguments: arguments(version.demand) + [id])
             }
+            let promise = try database.cachedStatement(sql: "UPDATE \(table) SET promises = ? WHERE id = ?")
+            for (id, promises) in batch.promises { try promise.execute(arguments: [promises.data, id]) }
         }
         return missing
     }
@@ -200,8 +204,8 @@ enum StoreRows {
             sql: """
                 INSERT INTO version (id, chain, body, digest, url, variant, etag, content_type, size, rank,
                     admitted, last_wanted, max_age, pinned_until, is_upstream_match, head, holders, is_proven,
-                    last_offered, last_advertised)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+                    last_offered, last_advertised, promises)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
                 """
         ).execute(
             arguments: [
@@ -209,7 +213,7 @@ enum StoreRows {
                 version.etag, version.contentType, version.bytes, version.rank, version.admittedAt,
                 version.lastWanted, version.maxAge, version.pinnedUntil, version.isUpstreamMatch,
                 version.headData,
-            ] + arguments(version.demand))
+            ] + arguments(version.demand) + [insertion.promises.data])
         guard body.isNew, database.changesCount == 0 else { return }
         try database.cachedStatement(sql: "DELETE FROM body WHERE id = ?").execute(arguments: [body.row])
     }
@@ -279,4 +283,9 @@ enum StoreRows {
 
 extension Version {
     fileprivate var headData: Data? { head?.bytes.map { Data($0) } }
+}
+
+extension PromisedIDs {
+    /// The value of the column; nil without any.
+    var data: Data? { isEmpty ? nil : Data(bytes) }
 }

@@ -172,5 +172,10 @@ enum StoreSchema {
         """,
         // The stored size of a private body, which could otherwise only be found by reading the bodies.
         "ALTER TABLE private_version ADD COLUMN stored INTEGER",  // NULL: about `size`
+        // The ids that were given out before the body was complete, as `PromisedIDs` encodes them; NULL: none.
+        """
+        ALTER TABLE version ADD COLUMN promises BLOB;
+        ALTER TABLE private_version ADD COLUMN promises BLOB;
+        """,
     ]
 }

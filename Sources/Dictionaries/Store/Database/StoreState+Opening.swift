@@ -12,6 +12,7 @@ extension StoreState {
     ///
     /// Returns the bodies that lose a pin, because the database has their versions already.
     mutating func adopt(_ loaded: inout StoreState) -> [BodyName] {
+        let former = index
         index = loaded.index
         (chainsInProbation, bytesInProbation) = (loaded.chainsInProbation, loaded.bytesInProbation)
         hasProbation = hasProbation || loaded.hasProbation
@@ -25,6 +26,10 @@ extension StoreState {
         for id in pending.rowsThatChange {
             if let row = index.version(row: id) { applyPendingChanges(to: row) }
         }
+        for id in pending.promises {
+            guard let own = former.version(row: id), let row = index.version(row: id) else { continue }
+            keep(former.promises(of: own), of: row)
+        }
         var unpinned: [BodyName] = []
         for own in pending.insertions.values.map(\.version).sorted(by: { $0.isOlder(than: $1) }) {
             let row = index.same(as: own)
@@ -34,9 +39,11 @@ extension StoreState {
                 unpinned.append(own.bodyName)
                 let merged = merge(version, with: row)
                 if merged !== row { replace(row, by: merged) }
+                promise(former.promises(of: own), of: merged)
             } else {
                 pending.replace(version)
                 load(version)
+                keep(former.promises(of: own), of: version)
             }
         }
         return unpinned
@@ -84,7 +91,7 @@ extension StoreState {
         lost: Int, pinned: [BodyName]
     ) {
         let versions = index.allVersions().sorted { $0.isOlder(than: $1) }
-        let former = pending
+        let (former, formerIndex) = (pending, index)
         index = DictionaryIndex(inUseMax: index.inUseMax)
         order = ChainOrder()
         retention = Retention()
@@ -106,6 +113,7 @@ extension StoreState {
             if former.insertions[version.id] == nil { pinned.append(version.bodyName) }
             insert(known)
             pending.insert(known, body: body)
+            keep(formerIndex.promises(of: version), of: known)
         }
         return (lost, pinned)
     }

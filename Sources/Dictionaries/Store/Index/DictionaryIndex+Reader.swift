@@ -74,6 +74,14 @@ extension DictionaryIndex {
             return usable(index.version(chain, digest: chain.scope.name(of: digest, keys)))
         }
 
+        /// Returns true if a client was given this body of a chain under an id with this tag, before the body was
+        /// complete.
+        ///
+        /// The table finds a tag as a whole by a keyed hash, so the time tells nothing about other ids.
+        package func isPromised(_ tag: PromisedTag, of digest: Digest, in chain: ChainKey) -> Bool {
+            return index.isPromised(tag, in: chain) { chain.scope.name(of: digest, keys) }
+        }
+
         /// Returns the version that Links of this chain and variant name.
         package func named(chain: ChainKey, variant: String, now: Int) -> Version? {
             return usable(index.named(chain, variant: variant, now: now))

@@ -34,6 +34,7 @@ extension IndexTables {
     /// Removes exactly this version; returns nil if it is not there any more.
     mutating func remove(_ version: Version) -> DictionaryIndex.ChainStatus? {
         guard let place = place(of: version) else { return nil }
+        _ = takePromises(of: version)
         let held = look(at: place)
         let record = records[Int(place)]
         let chain = record.chain

@@ -49,6 +49,7 @@ struct IndexTables: ~Copyable, Sendable {
     var digests = DigestTable()
     /// The versions that need an id besides their digest.
     var digestsApart = DigestTable()
+    var promises = PromiseTable()
 
     var versionCount = 0
     var chainCount = 0
@@ -60,7 +61,7 @@ struct IndexTables: ~Copyable, Sendable {
     /// The bytes of the tables and of the order of eviction in memory.
     var memoryBytes: Int {
         versionCount * Self.versionBytes + chainCount * Self.chainBytes + inUse.count * Self.objectBytes
-            + nameBytes
+            + nameBytes + promises.bytes
     }
 
     private static let versionBytes = 187

@@ -33,6 +33,8 @@ package final class Version: Sendable {
     package let isUpstreamMatch: Bool
     /// The response head, if the upstream can be asked to revalidate.
     package let head: StoredHead?
+    /// The promised ids that its row had; from then on the index has them.
+    let rowPromises: PromisedIDs
 
     /// Returns the row for a new version of this rank.
     ///
@@ -117,6 +119,8 @@ package final class Version: Sendable {
         var network: UInt16?
         var sealedBytes: Int?
         var isCurrent = true
+        /// Those of its row.
+        var promises = PromisedIDs()
     }
 
     var state: State {
@@ -128,6 +132,7 @@ package final class Version: Sendable {
 
     init(_ facts: VersionFacts, id: Int64, rank: Int64, chain: Chain, _ state: State) {
         head = state.head
+        rowPromises = state.promises
         network = state.network ?? UInt16(truncatingIfNeeded: facts.digest.part)
         self.id = id
         self.rank = rank
@@ -160,6 +165,7 @@ package final class Version: Sendable {
     /// Makes a copy that knows its URL, for inspection.
     init(copying other: Version, url: String) {
         head = nil
+        rowPromises = PromisedIDs()
         (id, rank, digest, chain) = (other.id, other.rank, other.digest, other.chain)
         (ownURL, urlBytes, urlHash, etag) = (url, other.urlBytes, TextHash.url(url), other.etag)
         network = other.network
@@ -178,6 +184,7 @@ package final class Version: Sendable {
         _ record: VersionRecord, rest: VersionRecord.Rest?, traits: VersionTraits, chain: Chain, place: Int32
     ) {
         head = nil
+        rowPromises = PromisedIDs()
         (id, rank, digest, self.chain) = (record.id, record.rank, record.digest, chain)
         (ownURL, urlBytes, urlHash, etag) = (nil, record.urlBytes, 0, nil)
         network = rest?.network ?? UInt16(truncatingIfNeeded: record.digest.part)

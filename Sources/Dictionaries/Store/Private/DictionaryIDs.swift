@@ -4,17 +4,32 @@ internal import Primitives
 ///
 /// An id is derived from the body's digest and its chain under a key that stays in the store's process. It is
 /// derived again whenever it is needed and never stored. Two processes on one store derive the same id, and
-/// no client can guess one.
+/// no client can guess one. Only an id that goes out before its body is complete is random; see `PromisedIDs`.
 extension StoreKeys {
     /// Returns the `id` of a body in a chain that is not public: 128 bits in base64url.
     package func dictionaryID(of digest: Digest, in chain: ChainKey) -> String {
-        var message = LengthPrefixed("dictionary id")
+        let message = message("dictionary id", digest, chain)
+        return Base64.encodeURL(Array(ids.code(of: message.bytes).prefix(Self.idBytes)))
+    }
+
+    /// Returns the tag of a random id that a client was given with a body of a chain; nil for a text that is no such id.
+    ///
+    /// Body and chain are part of the tag, so that no row and no message can say that an id was given with another body.
+    package func promisedTag(of id: String, _ digest: Digest, in chain: ChainKey) -> PromisedTag? {
+        guard id.utf8.count == Self.idCharacters else { return nil }
+        var message = message("promised id", digest, chain)
+        message.append(id)
+        return PromisedTag(bytes: ids.code(of: message.bytes).prefix(PromisedTag.byteCount))
+    }
+
+    private func message(_ label: String, _ digest: Digest, _ chain: ChainKey) -> LengthPrefixed {
+        var message = LengthPrefixed(label)
         message.append(digest.bytes)
         message.append(chain.scope.tag?.bytes ?? [])
         message.append(chain.authority)
         message.append(chain.match)
         for destination in chain.matchDest { message.append(destination) }
-        return Base64.encodeURL(Array(ids.code(of: message.bytes).prefix(Self.idBytes)))
+        return message
     }
 
     /// Returns the chain of a personal response: the chain of one body, for clients that were given exactly
@@ -48,45 +63,12 @@ extension StoreKeys {
     }
 
     private static let idBytes = 16
+    /// The length of an id in base64url.
+    private static let idCharacters = 22
 
     /// Compares the id that a client sent with the right one, in a time that depends on the length alone.
     package static func areEqual(_ sent: String, _ right: String) -> Bool {
         guard sent.utf8.count == right.utf8.count else { return false }
         return zip(sent.utf8, right.utf8).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
-    }
-}
-
-/// The ids of bodies that were offered before they were complete, when no digest was known to derive an id
-/// from.
-///
-/// They are kept in memory only, within a bound. After a restart, or once newer ids displaced one, its client
-/// gets one complete response. Safe from any thread.
-package final class PromisedIDs: Sendable {
-    /// The body that an id was given for.
-    private struct Promise {
-        let digest: Digest
-        let chain: ChainKey
-    }
-
-    private let promises: Guarded<RecencyMap<String, Promise>>
-
-    /// Makes a table of at most `bytesMax` bytes.
-    package init(bytesMax: Int = 4 << 20) {
-        promises = Guarded(RecencyMap(bytesMax: bytesMax))
-    }
-
-    /// Records the digest of a promised body, now that the body is complete.
-    package func keep(_ id: String, for digest: Digest, in chain: ChainKey) {
-        let bytes = id.utf8.count + chain.authority.utf8.count + chain.match.utf8.count
-        _ = promises.withLock { $0.insert(Promise(digest: digest, chain: chain), bytes: bytes, for: id) }
-    }
-
-    /// Returns the chain in which a client was given this body under this id.
-    ///
-    /// The table finds an id as a whole by a keyed hash, so the response time reveals nothing about other
-    /// ids.
-    package func chain(of digest: Digest, id: String) -> ChainKey? {
-        guard let promise = promises.withLock({ $0.value(id) }), promise.digest == digest else { return nil }
-        return promise.chain
     }
 }

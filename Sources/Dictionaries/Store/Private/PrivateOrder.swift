@@ -23,6 +23,8 @@ struct PrivateOrder: ~Copyable, Sendable {
         var newer: Int32 = -1
         var list: Int32 = -1
         var bytes: Int32 = 0
+        /// The bytes of its promised ids, which are part of these.
+        var promised: Int32 = 0
         /// The time at which it was linked, in seconds since 1970.
         var since: UInt32 = 0
     }
@@ -71,11 +73,18 @@ struct PrivateOrder: ~Copyable, Sendable {
     /// Updates the size of a version and leaves its place in the order.
     mutating func resize(_ version: Version) {
         guard let place = place(of: version) else { return }
-        let bytes = min(version.privateBytes, Int(Int32.max))
+        let bytes = bytes(of: version, Int(place))
         let (list, growth) = (Int(nodes[Int(place)].list), bytes - Int(nodes[Int(place)].bytes))
         nodes[Int(place)].bytes = Int32(bytes)
         lists[list].bytes += growth
         classBytes[list / Self.networkCount] += growth
+    }
+
+    /// Counts bytes of promised ids that came or went.
+    mutating func grow(_ version: Version, bytes: Int) {
+        guard bytes != 0, let place = place(of: version) else { return }
+        nodes[Int(place)].promised += Int32(clamping: bytes)
+        resize(version)
     }
 
     mutating func remove(_ version: Version) {
@@ -118,6 +127,10 @@ struct PrivateOrder: ~Copyable, Sendable {
         return place
     }
 
+    private func bytes(of version: Version, _ place: Int) -> Int {
+        min(version.privateBytes + Int(nodes[place].promised), Int(Int32.max))
+    }
+
     private static func part(of row: Int64) -> UInt32 { UInt32(truncatingIfNeeded: row ^ (row >> 32)) }
 
     private static func kind(_ version: Version) -> Class {
@@ -128,7 +141,7 @@ struct PrivateOrder: ~Copyable, Sendable {
     private mutating func link(_ place: Int32, _ version: Version) {
         let kind = Self.kind(version)
         let list = kind.rawValue * Self.networkCount + Int(version.network) % Self.networkCount
-        let bytes = min(version.privateBytes, Int(Int32.max))
+        let bytes = bytes(of: version, Int(place))
         let newest = lists[list].newest
         nodes[Int(place)].older = newest
         nodes[Int(place)].newer = -1

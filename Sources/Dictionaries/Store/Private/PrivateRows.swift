@@ -21,17 +21,17 @@ enum PrivateRows {
         found.unusableChains = unusable
         let now = Int(SystemClock.unixMicroseconds / 1_000_000)
         let rows = try RowReader(
-            database, sql: "SELECT \(StoreRows.columns), name, stored FROM private_version")
+            database, sql: "SELECT \(StoreRows.columns), promises, name, stored FROM private_version")
         while try rows.next() {
             guard let owner = rows.integer(1).flatMap({ owners[$0] }) else {
                 found.unusableVersions += 1
                 continue
             }
-            guard let name = rows.digest(16),
+            guard let name = rows.digest(17),
                 let version = StoreRows.version(
                     rows, chain: chain(owner, name), digest: name, now: now, isNamed: owner.isNamed)
             else { continue }
-            version.sealedBytes = rows.integer(17).map(Int.init(clamping:))
+            version.sealedBytes = rows.integer(18).map(Int.init(clamping:))
             found.versions.append(version)
         }
         return found
@@ -112,7 +112,7 @@ enum PrivateRows {
         // Sealed bytes cannot be compressed, so this comes first.
         let bytes = insertion.packed?.frame ?? insertion.body.bytes
         let sealed = try keys.seal(bytes, ofRow: version.digest, inChain: chain)
-        try insert(version, ofChain: chain, sealedBytes: sealed.count, into: database)
+        try insert(insertion, ofChain: chain, sealedBytes: sealed.count, into: database)
         // An existing row that was skipped as invalid keeps its place.
         guard database.changesCount > 0 else { return }
         try database.cachedStatement(sql: "INSERT INTO private_body (id, sealed, size) VALUES (?, ?, ?)")
@@ -120,8 +120,10 @@ enum PrivateRows {
     }
 
     private static func insert(
-        _ version: Version, ofChain chain: [UInt8], sealedBytes: Int, into database: Database
+        _ insertion: PendingWrites.Insertion, ofChain chain: [UInt8], sealedBytes: Int,
+        into database: Database
     ) throws {
+        let version = insertion.version
         // Without URL and variant the row's number takes their place. Random names would put each row on
         // another page of the index.
         let url = version.url.isEmpty ? String(version.id, radix: 36) : version.url
@@ -129,8 +131,8 @@ enum PrivateRows {
             sql: """
                 INSERT INTO private_version (id, chain, name, url, variant, etag, content_type, size, rank,
                     admitted, last_wanted, max_age, is_upstream_match, stored, holders, is_proven, last_offered,
-                    last_advertised)
-                VALUES (?, (SELECT id FROM private_chain WHERE name = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    last_advertised, promises)
+                VALUES (?, (SELECT id FROM private_chain WHERE name = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT DO NOTHING
                 """
         ).execute(
@@ -138,7 +140,7 @@ enum PrivateRows {
                 version.id, Data(chain), Data(version.digest.bytes), url, version.variant, version.etag,
                 version.contentType, version.bytes, version.rank, version.admittedAt, version.lastWanted,
                 version.maxAge, version.isUpstreamMatch, sealedBytes,
-            ] + StoreRows.arguments(version.demand))
+            ] + StoreRows.arguments(version.demand) + [insertion.promises.data])
     }
 
     static func renew(_ version: Version, in database: Database) throws {

@@ -75,6 +75,7 @@ extension StoreState {
         status.chain.want(at: version.lastWanted)
         retention.insert(version, version.standing, of: status.chain)
         if isInProbation, version.chain.isEstablished { establish(version) }
+        if !version.rowPromises.isEmpty { keep(version.rowPromises, of: version) }
     }
 
     /// Replaces a version by another with the same body; every reader finds one of them at any time.
@@ -89,7 +90,10 @@ extension StoreState {
         count(former, chains: 0, sign: -1)
         count(version, chains: 0, sign: 1)
         if version.isProven { prove(version) }
-        if version.chainKey.scope.isPrivate { privateOrder.insert(version) }
+        if version.chainKey.scope.isPrivate {
+            privateOrder.insert(version)
+            privateOrder.grow(version, bytes: index.promises(of: version).count * PromisedIDs.bytesEach)
+        }
         status.chain.want(at: version.lastWanted)
         retention.insert(version, version.standing, of: status.chain)
         if version.chain.isEstablished { establish(version) }
@@ -98,6 +102,7 @@ extension StoreState {
     /// Removes a version from the index and from all counts and orders; returns false if it is not there.
     @discardableResult
     mutating func take(_ version: Version) -> Bool {
+        let promises = takePromises(of: version)
         guard let status = index.remove(version) else { return false }
         // Check the pins first: hardly any version is pinned, and a look-up by row misses the CPU's caches.
         if pins.contains(version.id), index.version(row: version.id) == nil { pins.remove(version.id) }
@@ -109,6 +114,7 @@ extension StoreState {
             bytesInProbation -= version.storedBytes
             if status.count == 0 { chainsInProbation -= 1 }
         }
+        handOver(promises, of: version)
         return true
     }
 

@@ -1,0 +1,136 @@
+internal import Dictionaries
+internal import Foundation
+internal import Primitives
+internal import Redis
+internal import TestSupport
+internal import Testing
+
+@testable import Proxy
+
+private let enabled = RedisServer.program != nil
+
+/// Ids that were given out before their body was complete, at other nodes than the one that gave them.
+@Suite(.timeLimit(.minutes(20)), .enabled(if: enabled, "\(RedisServer.absence)"))
+struct SharedPromiseTests {
+    private static let slow = "X-Slow: 1"
+
+    private func isDelta(_ answer: WireMessage, of version: Int, over held: Int) throws -> Bool {
+        let isExact = try answer.carriesDecoded(TestFleet.body(version), over: TestFleet.body(held))
+        #expect(isExact, "\(answer)")
+        return isExact && answer.coding.hasPrefix("dc")
+    }
+
+    private func fleet(_ count: Int) throws -> TestFleet {
+        try TestFleet(count, fields: "Cache-Control: max-age=60")
+    }
+
+    /// Waits until every node knows so many promised ids.
+    private func untilPromised(_ count: Int, in fleet: TestFleet) throws {
+        try waitUntil("every node knows \(count) ids") {
+            fleet.nodes.allSatisfy { fleet.memory($0)?.state.withLock { $0.promises.count } == count }
+        }
+    }
+
+    private func id(_ answer: WireMessage) throws -> String {
+        let field = try #require(answer["Use-As-Dictionary"], "\(answer)")
+        return try #require(UseAsDictionary.parse([field])).id
+    }
+
+    @Test(arguments: ["X-A: 1", "Authorization: Bearer ann"])
+    func `a client takes such an id to any node, which keeps it with the version`(sent: String) throws {
+        let fleet = try fleet(3)
+        let id = try id(fleet.fetch(0, version: 0, sent, Self.slow))
+        try fleet.untilKnown(1)
+        try untilPromised(1, in: fleet)
+        for node in 1..<3 {
+            #expect(try isDelta(fleet.fetch(node, version: 1, over: 0, from: 0, sent), of: 1, over: 0))
+            #expect(fleet.lookUps(node, .hit) == 1)
+            let store = fleet.nodes[node].server.context.store
+            #expect(store.versionsToShare(max: 10).contains { store.promises(of: $0).count == 1 })
+        }
+        #expect(try !fleet.redis.command("XRANGE", "dictum:1:news", "-", "+").contains(id))
+    }
+
+    @Test func `the announcement of a version has its ids, without a further command`() throws {
+        let fleet = try fleet(2)
+        // The first entry says that the node is there.
+        let entries = try fleet.calls("xadd")
+        try fleet.fetch(0, version: 0, "Authorization: Bearer ann", Self.slow)
+        try untilPromised(1, in: fleet)
+        try fleet.untilKnown(1)
+        #expect(try fleet.calls("xadd") == entries + 1)
+    }
+
+    @Test func `ids that come after the announcement of their version follow it`() throws {
+        let fleet = try fleet(2)
+        try fleet.fetch(0, version: 0)
+        try fleet.untilKnown(1)
+        for count in 1...3 {
+            let id = try id(fleet.fetch(0, version: 0, Self.slow))
+            try untilPromised(count, in: fleet)
+            #expect(
+                try isDelta(
+                    fleet.nodes[1].fetch(
+                        "/feed", over: TestFleet.body(0), "X-Version: 1", "Dictionary-ID: \"\(id)\""), of: 1,
+                    over: 0))
+        }
+        #expect(fleet.lookUps(1, .hit) == 1, "it is in the local store after the first")
+    }
+
+    @Test func `without the right id nothing is asked for`() throws {
+        let fleet = try fleet(2)
+        try fleet.fetch(0, version: 0, Self.slow)
+        let other = try id(fleet.fetch(0, version: 1, Self.slow))
+        try untilPromised(2, in: fleet)
+        try fleet.untilKnown(2)
+        let gets = try fleet.calls("get")
+        for id in [other, "AAAAAAAAAAAAAAAAAAAAAA"] {
+            let answer = try fleet.nodes[1].fetch(
+                "/feed", over: TestFleet.body(0), "X-Version: 1", "Dictionary-ID: \"\(id)\"")
+            #expect(try !isDelta(answer, of: 1, over: 0))
+        }
+        #expect(try fleet.calls("get") == gets)
+    }
+
+    @Test func `a new node knows the ids of the others, also after a loss of everything`() throws {
+        let fleet = try fleet(1)
+        try fleet.fetch(0, version: 0, Self.slow)
+        try untilPromised(1, in: fleet)
+        try fleet.addNode()
+        try untilPromised(1, in: fleet)
+        #expect(try isDelta(fleet.fetch(1, version: 1, over: 0, from: 0), of: 1, over: 0))
+        try fleet.redis.command("FLUSHALL")
+        try waitUntil("all is there again") { try fleet.keys().count == 1 }
+        try untilPromised(1, in: fleet)
+        try fleet.addNode()
+        try untilPromised(1, in: fleet)
+        #expect(try isDelta(fleet.fetch(2, version: 1, over: 0, from: 0), of: 1, over: 0))
+    }
+
+    @Test func `a server that restarts empty is told of the ids again`() throws {
+        let fleet = try fleet(2)
+        try fleet.fetch(0, version: 0, Self.slow)
+        try untilPromised(1, in: fleet)
+        fleet.redis.kill()
+        try fleet.redis.start()
+        try waitUntil("the version is there again") { try fleet.keys().count == 1 }
+        for node in fleet.nodes { try fleet.untilComplete(node) }
+        try fleet.addNode()
+        try untilPromised(1, in: fleet)
+        #expect(try isDelta(fleet.fetch(2, version: 1, over: 0, from: 0), of: 1, over: 0))
+    }
+
+    @Test func `what a writer without the key announces proves nothing`() throws {
+        let fleet = try fleet(2)
+        try fleet.fetch(0, version: 0)
+        try fleet.untilKnown(1)
+        let key = try #require(try fleet.keys().first)
+        let stream = try #require(key.range(of: ":v:").map { key[..<$0.lowerBound] }) + ":news"
+        try fleet.redis.command("XADD", String(stream), "*", "p", String(repeating: "A", count: 18))
+        try fleet.redis.command("XADD", String(stream), "*", "p", "garbage")
+        try untilPromised(1, in: fleet)
+        let answer = try fleet.nodes[1].fetch(
+            "/feed", over: TestFleet.body(0), "X-Version: 1", "Dictionary-ID: \"QUFBQUFBQUFBQUFBQUFBQQ\"")
+        #expect(try !isDelta(answer, of: 1, over: 0))
+    }
+}
