@@ -28,11 +28,13 @@ package struct PathReadings: Equatable, Sendable {
         let spellings = decodedWhole == decoded ? [decoded] : [decoded, decodedWhole]
         let resolved = spellings.map { Self.cleaned($0, resolvesDots: true) }
         let (routed, lenient) = (resolved[0], resolved[resolved.count - 1])
+        // RFC 3986 section 5.2.4 resolves dots before anybody merges slashes, and an empty segment has a parent, too.
+        let unmerged = spellings.map { Self.cleaned(Self.resolved($0), resolvesDots: true) }
         // A slash that the path spells plainly is a part of its name, as in a plain path.
         let hasOwnSlash = bytes.last == UInt8(ascii: "/")
         self.routed = String(decoding: routed, as: UTF8.self)
         self.lenient = Self.others(
-            hasOwnSlash ? [lenient] : [lenient, Self.withoutSlash(lenient)], than: routed)
+            (hasOwnSlash ? [lenient] : [lenient, Self.withoutSlash(lenient)]) + unmerged, than: routed)
         unresolved = Self.others(spellings.map { Self.cleaned($0, resolvesDots: false) }, than: routed)
         self.hasHiddenSlash = hasHiddenSlash
     }
@@ -134,6 +136,22 @@ package struct PathReadings: Equatable, Sendable {
         }
         if endsWithSlash || segments.isEmpty { cleaned.append(UInt8(ascii: "/")) }
         return cleaned
+    }
+
+    /// Returns the path with its dot segments resolved and its empty segments as they are.
+    private static func resolved(_ path: [UInt8]) -> [UInt8] {
+        var segments: [ArraySlice<UInt8>] = []
+        let written = path.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        for (index, segment) in written.enumerated() {
+            let dots = dotCount(segment)
+            if dots == 2 { _ = segments.popLast() }
+            if dots == 0 {
+                segments.append(segment)
+            } else if index == written.count - 1 {
+                segments.append([])
+            }
+        }
+        return [UInt8(ascii: "/")] + segments.joined(separator: [UInt8(ascii: "/")])
     }
 
     private static func withoutSlash(_ path: [UInt8]) -> [UInt8] {

@@ -77,6 +77,12 @@ package struct WaitingPromises: Sendable {
         return true
     }
 
+    /// Puts back what could not be announced; the caller schedules another announcement.
+    package mutating func putBack(_ promises: [PromisedIDs.Promise]) {
+        waiting = promises + waiting
+        if waiting.count > Self.countMax { waiting.removeFirst(waiting.count - Self.countMax) }
+    }
+
     /// Notes that the scheduled announcement is made.
     package mutating func endSchedule() { isScheduled = false }
 

@@ -155,6 +155,12 @@ protocol FrameEngineOwner: AnyObject {
         unsafe nghttp2_session_get_stream_remote_window_size(session, stream) <= 0
     }
 
+    /// The bytes of the stream for which both of the client's windows have room.
+    func window(stream: Int32) -> Int {
+        let own = unsafe nghttp2_session_get_stream_remote_window_size(session, stream)
+        return max(0, Int(min(own, unsafe nghttp2_session_get_remote_window_size(session))))
+    }
+
     /// True if the client's window has no room for bytes of any stream.
     var isWindowClosed: Bool { unsafe nghttp2_session_get_remote_window_size(session) <= 0 }
 

@@ -49,6 +49,8 @@ final class HTTP2Stream {
     private var queue = ResponseQueue()
     private(set) var bytesSent = 0
     private(set) var isTunnel = false
+    /// What the application wants to live as long as the stream.
+    private var kept: AnyObject?
 
     /// The progress of the response.
     private enum Response {
@@ -277,6 +279,11 @@ extension HTTP2Stream: ResponseStream {
         guard let engine = session.engine else { return false }
         return canWrite && !engine.isWindowClosed && !engine.isWindowClosed(stream: id)
     }
+    var stuckBytes: Int {
+        guard let engine = session.engine, waitingBytes > 0 else { return 0 }
+        return max(0, waitingBytes - engine.window(stream: id))
+    }
+    func keep(_ object: AnyObject) { kept = object }
     private var isOpen: Bool { session.engine != nil && response != .abandoned }
 
     func pauseRequest() { isPaused = true }

@@ -31,6 +31,10 @@ package protocol ResponseStream: AnyObject {
     var canWrite: Bool { get }
     /// True while the client has room for the first bytes of a body: its window is open, and nothing waits for its socket.
     var takesBody: Bool { get }
+    /// The bytes of the response that wait here for the client to open its window.
+    var stuckBytes: Int { get }
+    /// Holds an object until the response has gone out or is given up.
+    func keep(_ object: AnyObject)
     /// Sends an interim response (RFC 9110 section 15.2).
     func sendInterim(_ head: ResponseHead)
     /// Sends the head of the response; `body` says what follows.
@@ -54,4 +58,7 @@ extension ServerConnection: ResponseStream {
     package var clientSubjectField: HeaderName? { settings.clientSubjectField }
     package var alternativeServices: String? { settings.alternativeServices }
     package var takesBody: Bool { canWrite }
+    /// None: a connection has one response, and bounds what waits of it.
+    package var stuckBytes: Int { 0 }
+    package func keep(_ object: AnyObject) {}
 }

@@ -20,8 +20,8 @@ final class ClientPeer {
     let text: String
 
     private let networks: [TrustedNetwork]
-    /// The bytes on loan to the connection.
-    private let connectionMemory = FairHolding()
+    /// What the connection has in use, whichever clients it is for.
+    private let connectionUse = ClientUse(isKnown: false)
     /// The share of the peer if it is the client itself, or else of the last client that it named.
     private var known: ClientShare?
     /// The number of reloads before the configuration that names the trusted networks.
@@ -110,7 +110,7 @@ final class ClientPeer {
         if let known, !isTrusted { return known }
         let client = clientAddressForLimits(headers).map { $0.clientBits() }
         if let known, known.client == client { return known }
-        let share = ClientShare(client, of: resources, connection: connectionMemory)
+        let share = ClientShare(client, of: resources, connection: connectionUse)
         known = share
         return share
     }

@@ -3,8 +3,11 @@ internal import Primitives
 
 /// What one client has in use of the resources that all clients share, over all its connections.
 ///
-/// Safe from any thread. Connections and requests hold it; it is forgotten with the last of them.
+/// Safe from any thread. Connections and requests hold it; it is forgotten with the last of them. A connection of a trusted
+/// peer that names no client counts as a client of its own.
 final class ClientUse: Sendable {
+    /// True if the client is known, so that the limits of `limits.client` apply to it.
+    let isKnown: Bool
     /// The requests that have a place at an upstream.
     let requests = FairHolding()
     /// The requests that wait for a place.
@@ -15,6 +18,9 @@ final class ClientUse: Sendable {
     let copies = FairHolding()
     /// The bytes of bodies that wait for the compression pool.
     let coding = FairHolding()
+
+    init(isKnown: Bool = true) { self.isKnown = isKnown }
+
     /// The requests at each upstream that has a maximum of its own.
     private let places = Guarded<[ObjectIdentifier: Int]>([:])
 
@@ -50,7 +56,7 @@ final class ClientUses: Sendable {
     func use(of client: UInt128) -> ClientUse {
         part(of: client).withLock { entries in
             if let known = entries[client]?.use { return known }
-            // The entries of clients that have gone are removed here, a few at a time.
+            // The entries of clients that have gone are removed before the table grows.
             if entries.count >= 64, entries.count == entries.capacity {
                 entries = entries.filter { $0.value.use != nil }
             }
@@ -83,14 +89,14 @@ struct ClientResources: Sendable {
 final class ClientShare: Sendable {
     /// The network of the client; nil if it is unknown.
     let client: UInt128?
-    /// What the client has in use over all its connections; nil if it is unknown.
-    let use: ClientUse?
+    /// What the client has in use over all its connections; that of the connection if it is unknown.
+    let use: ClientUse
     let memory: MemoryShare
 
-    /// - Parameter connection: the bytes on loan to the connection, whichever clients it is for.
-    init(_ client: UInt128?, of resources: ClientResources, connection: FairHolding) {
+    /// - Parameter connection: what the connection has in use, whichever clients it is for.
+    init(_ client: UInt128?, of resources: ClientResources, connection: ClientUse) {
         self.client = client
-        use = client.map(resources.uses.use(of:))
+        use = client.map(resources.uses.use(of:)) ?? connection
         memory = MemoryShare(of: resources.memory, connection: connection, client: use)
     }
 }

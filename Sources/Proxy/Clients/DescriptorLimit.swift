@@ -24,8 +24,10 @@ package enum DescriptorLimit {
             + "LimitNOFILE in the unit, or ulimit -n"
     }
 
-    /// The descriptors of the store, the log, the listeners, the admin page, Redis, health checks and refused clients.
-    private static let reserve = 64 + ConnectionCount.refusedMax
+    /// The descriptors of the store, the log, health checks, the admin page and refused clients, and for each processor those
+    /// of a loop: its events, its listeners, its connections to Redis.
+    static let reserve =
+        64 + 64 + ConnectionCount.refusedMax + 8 * max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
 
     /// Returns the number of clients that fit: at most half of the descriptors, since each may need an upstream connection.
     static func clientsMax(descriptors: Int) -> Int {

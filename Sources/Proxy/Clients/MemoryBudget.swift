@@ -51,18 +51,14 @@ final class MemoryBudget: Sendable {
 /// so that bodies that leave at once find memory whatever others hold. Safe from any thread.
 final class MemoryShare: Sendable {
     private let budget: MemoryBudget
-    /// The bytes of the connection, and of the client; nil without bounds.
-    private let connection: FairHolding?
-    private let client: ClientUse?
+    /// The connection, and the client; nil without bounds. They are the same where the client is unknown.
+    private let holders: (connection: ClientUse, client: ClientUse)?
 
     /// Makes a share without bounds of its own.
-    init(of budget: MemoryBudget) {
-        (self.budget, connection, client) = (budget, nil, nil)
-    }
+    init(of budget: MemoryBudget) { (self.budget, holders) = (budget, nil) }
 
-    /// - Parameter client: nil if it is unknown; then the connection's share alone counts.
-    init(of budget: MemoryBudget, connection: FairHolding, client: ClientUse?) {
-        (self.budget, self.connection, self.client) = (budget, connection, client)
+    init(of budget: MemoryBudget, connection: ClientUse, client: ClientUse) {
+        (self.budget, holders) = (budget, (connection, client))
     }
 
     /// The part of the budget that shares leave alone, and the part that each client may have in any case.
@@ -72,16 +68,24 @@ final class MemoryShare: Sendable {
     /// Takes bytes; returns false, and takes none, if the share or the budget is used up.
     func reserve(_ bytes: Int) -> Bool {
         guard permits(bytes), budget.reserve(bytes) else { return false }
-        connection?.add(bytes)
-        client?.memory.add(bytes)
+        count(bytes)
         return true
     }
 
+    func release(_ bytes: Int) {
+        budget.release(bytes)
+        count(-bytes)
+    }
+
+    private func count(_ bytes: Int) {
+        guard let (connection, client) = holders else { return }
+        connection.memory.add(bytes)
+        if client !== connection { client.memory.add(bytes) }
+    }
+
     private func permits(_ bytes: Int) -> Bool {
-        guard let connection else { return true }
-        let limit = budget.limitBytes
-        let own = connection.amount
-        let ofClient = client?.memory.amount ?? own
+        guard let (connection, client) = holders else { return true }
+        let (limit, own, ofClient) = (budget.limitBytes, connection.memory.amount, client.memory.amount)
         if bytes <= limit / Self.ownPart - max(own, ofClient) { return true }
         let free = limit - limit / Self.reservePart - budget.takenBytes
         // A connection gets half of what its client may have.
@@ -89,17 +93,21 @@ final class MemoryShare: Sendable {
             && FairShare.permits(bytes, having: ofClient, free: free)
     }
 
-    func release(_ bytes: Int) {
-        budget.release(bytes)
-        connection?.giveBack(bytes)
-        client?.memory.giveBack(bytes)
-    }
-
     /// Changes the size of a loan, or makes one; returns false, and changes nothing, if there is not enough.
     func resize(_ loan: inout MemoryLoan?, to bytes: Int) -> Bool {
         if loan != nil { return loan?.resize(to: bytes) ?? false }
         loan = MemoryLoan(bytes, from: self)
         return loan != nil
+    }
+}
+
+/// A loan that somebody holds who knows nothing of it.
+final class KeptLoan {
+    private let loan: MemoryLoan
+
+    init?(_ bytes: Int, from share: MemoryShare) {
+        guard let loan = MemoryLoan(bytes, from: share) else { return nil }
+        self.loan = loan
     }
 }
 

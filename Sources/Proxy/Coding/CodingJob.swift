@@ -27,8 +27,8 @@ struct CodingJob: Sendable {
     let route: Route
     let levels: CodingLevels
     let resources: CodingResources
-    /// The bytes of the client's bodies that wait for the pool; nil where its client is unknown.
-    var waiting: FairHolding?
+    /// The client that the body is for; nil for none.
+    var client: ClientUse?
     let startNanoseconds = SystemClock.monotonicNanoseconds
     /// True if the response has already offered the body, so that the pool must accept the job; `store.memory` bounds
     /// the number of such jobs.
@@ -107,7 +107,7 @@ extension CodingJob {
     }
 
     private func submit(_ turn: DeltaTurn?, _ reply: @escaping Reply) -> Start {
-        let isTaken = resources.pool.submit(bytes: workBytes, for: waiting, isPromised: isPromised) {
+        let isTaken = resources.pool.submit(bytes: workBytes, for: client, isPromised: isPromised) {
             run(turn, reply)
         }
         if isTaken { return .underWay }

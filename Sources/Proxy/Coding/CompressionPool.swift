@@ -42,9 +42,9 @@ final class CompressionPool: Sendable {
     ///
     /// - Parameters:
     ///   - bytes: the size of the body, plus that of a dictionary to be indexed.
-    ///   - client: the bytes of the client that wait; nil for work that is for no client.
+    ///   - client: the client that the work is for; nil for none.
     func submit(
-        bytes: Int, for client: FairHolding? = nil, isPromised: Bool = false,
+        bytes: Int, for client: ClientUse? = nil, isPromised: Bool = false,
         _ job: @escaping @Sendable () -> Void
     ) -> Bool {
         let bytes = max(bytes, Self.jobBytesMin)
@@ -54,16 +54,17 @@ final class CompressionPool: Sendable {
         let hasPlace =
             waiting == 0
             || waiting + bytes <= Self.queueBytesMax
-                && FairShare.permits(bytes, having: client?.amount ?? 0, free: free)
+                && FairShare.permits(bytes, having: client?.coding.amount ?? 0, free: free)
         guard isPromised || hasPlace else {
             queue.bytes.wrappingSubtract(bytes, ordering: .relaxed)
             return false
         }
-        client?.add(bytes)
+        client?.coding.add(bytes)
         queue.serial.async {
             job()
             queue.bytes.wrappingSubtract(bytes, ordering: .relaxed)
-            client?.giveBack(bytes)
+            // Held until here, so that a client that connects anew finds its work counted.
+            client?.coding.giveBack(bytes)
         }
         return true
     }

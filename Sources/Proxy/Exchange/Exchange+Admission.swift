@@ -214,7 +214,7 @@ extension Exchange {
         do throws(AdmissionRefusal) {
             slot = try context.store.reserve(
                 target.key, bytes: draft.response.facts.bodyBytes, policy: admissionPolicy(for: target),
-                for: share.use?.copies)
+                for: share.use.copies)
         } catch {
             draft.refusal = error
             return nil

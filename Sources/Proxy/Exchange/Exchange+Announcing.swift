@@ -33,7 +33,9 @@ extension Exchange {
 
     /// Notes the bytes that a fetch after a page has cost its client, once it has been sent.
     func noteFetchAfterPage() {
-        guard let chain = resource.fetchedAfterPage, record.bodyBytesSent > 0, let client = linkClient.address
+        // What a client has not taken whole has cost it less than it seems.
+        guard let chain = resource.fetchedAfterPage, record.isComplete, record.bodyBytesSent > 0,
+            let client = linkClient.address
         else { return }
         let (bytes, now) = (record.bodyBytesSent, SystemClock.unixSeconds)
         context.linkRegistry.changeLedger(of: chain) { $0.recordFetch(bytes, of: client, at: now) }

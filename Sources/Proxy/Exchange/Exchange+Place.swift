@@ -46,11 +46,8 @@ extension Exchange {
         guard let connection = attempt.connection else { return }
         let kept = upload.takeKept()
         if !kept.bytes.isEmpty { connection.write(kept.bytes.span) }
-        if let trailers = kept.trailers {
-            finishUpload(trailers)
-        } else if !upload.isWhole, connection.canWrite {
-            client.resumeRequest()
-        }
+        if let trailers = kept.trailers { finishUpload(trailers) }
+        if connection.canWrite { client.resumeRequest() }
         advance()
     }
 

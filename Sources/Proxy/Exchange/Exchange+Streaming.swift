@@ -118,7 +118,7 @@ extension Exchange {
         }
         let (exchange, resources, scope) = (ExchangeReference(self), context.coding, deltaScope)
         let isTaken = context.compressionPool.submit(
-            bytes: held.count + (dictionary?.count ?? 0), for: share.use?.coding
+            bytes: held.count + (dictionary?.count ?? 0), for: share.use
         ) { [options, share] in
             let opened = OpenedEncoder(
                 coding, options: options, scope: scope, held: held, isChecked: isChecked,

@@ -53,7 +53,7 @@ extension Exchange {
             needsDigest: response.target != nil || needsTag(response, count: bytes.count),
             coding: decision.coding, dictionary: decision.coding.usesDictionary ? dictionary.body : nil,
             scope: deltaScope, route: route, levels: context.configuration.compression.levels,
-            resources: context.coding, waiting: share.use?.coding)
+            resources: context.coding, client: share.use)
     }
 
     /// Returns true if the response is to have an entity tag made from its body.

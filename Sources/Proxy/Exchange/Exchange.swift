@@ -329,8 +329,21 @@ extension Exchange {
 
     /// Ends a response that has gone to the client whole.
     func complete(trailers: Headers = Headers()) {
+        guard lendStuckBytes() else {
+            record.fault = .own("no memory in compression.memory for a client that opens no window")
+            return abort()
+        }
         client.finish(trailers: trailers)
         account(isComplete: true)
+    }
+
+    /// Counts what waits for the client's window beyond the end of the exchange; returns false if its share is used up.
+    private func lendStuckBytes() -> Bool {
+        let bytes = client.stuckBytes
+        guard bytes > 0 else { return true }
+        guard let loan = KeptLoan(bytes, from: share.memory) else { return false }
+        client.keep(loan)
+        return true
     }
 
     /// Ends a response that cannot be completed, so that it does not look complete.

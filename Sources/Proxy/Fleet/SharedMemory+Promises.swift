@@ -12,17 +12,27 @@ internal import Redis
 extension SharedMemory {
     /// The longest time that a tag waits, and so the number of additional commands per second is bounded.
     private static let promisePauseMilliseconds = 250
+    /// The time to the next try while the server is away.
+    private static let retryMilliseconds = 5_000
 
     /// Has the other nodes told of an id.
     func promised(_ promises: some Collection<PromisedIDs.Promise>) {
         guard commonKeys != nil, waitingPromises.withLock({ $0.add(promises) }) else { return }
-        work.asyncAfter(deadline: .now() + .milliseconds(Self.promisePauseMilliseconds)) { [weak self] in
+        announcePromises(after: Self.promisePauseMilliseconds)
+    }
+
+    private func announcePromises(after milliseconds: Int) {
+        work.asyncAfter(deadline: .now() + .milliseconds(milliseconds)) { [weak self] in
             guard let self else { return }
-            waitingPromises.withLock { $0.endSchedule() }
             while !waitingPromises.withLock({ $0.isEmpty }) {
-                // While the server is away they wait for the next one.
-                guard announcePromises() else { return }
+                guard announcePromises() else { return announcePromises(after: Self.retryMilliseconds) }
             }
+            // One that came since then is scheduled again.
+            let isMore = waitingPromises.withLock { waiting in
+                waiting.endSchedule()
+                return waiting.add([PromisedIDs.Promise]())
+            }
+            if isMore { announcePromises(after: Self.promisePauseMilliseconds) }
         }
     }
 
@@ -38,7 +48,7 @@ extension SharedMemory {
         guard let stream = names.sealedNews, let taken = takePromises() else { return false }
         let entry = RedisCommand.append(to: Array(stream.utf8), [taken.field], lengthMax: Self.newsMax)
         if (try? client.send([entry], .background) { _ in }) != nil { return true }
-        _ = waitingPromises.withLock { $0.add(taken.promises) }
+        waitingPromises.withLock { $0.putBack(taken.promises) }
         return false
     }
 

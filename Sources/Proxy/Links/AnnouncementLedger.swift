@@ -5,6 +5,12 @@
 struct AnnouncementLedger: Sendable {
     private static let restSeconds = 3600
     private static let doublingsMax = 4
+    /// The savings of one client count up to so many times its cost.
+    ///
+    /// To prove a dictionary it takes as many clients that save as others; to end one that is proven it takes seven times as
+    /// many that never come back as those that do.
+    private static let savingsOfUnproven = 2
+    private static let savingsOfProven = 8
 
     /// The sample that clients still join.
     private var enrolling = ClientSample(number: 0, begunAt: nil)
@@ -49,7 +55,7 @@ struct AnnouncementLedger: Sendable {
         }
         guard let sample = maturing, sample.isMature(at: now) else { return }
         maturing = nil
-        isProven = sample.balance >= 0
+        isProven = sample.balance(savingsMax: isProven ? Self.savingsOfProven : Self.savingsOfUnproven) >= 0
         guard !isProven else {
             rests = 0
             return
@@ -94,8 +100,12 @@ private struct ClientSample: Sendable {
 
     func isMature(at now: Int) -> Bool { now - lastJoinedAt >= Self.seconds }
 
-    /// The bytes saved beyond the costs.
-    var balance: Int { accounts.reduce(0) { $0 + $1.saved - $1.cost } }
+    static let savingsMax = 8
+
+    /// Returns the bytes saved beyond the costs, those of each client up to so many times its cost.
+    func balance(savingsMax: Int) -> Int {
+        accounts.reduce(0) { $0 + min($1.saved, savingsMax * $1.cost) - $1.cost }
+    }
 
     mutating func enrol(_ client: UInt128, cost: Int, at now: Int) {
         begunAt = begunAt ?? now
@@ -121,8 +131,7 @@ private struct ClientSample: Sendable {
         let rank = rank(of: client)
         guard let index = accounts.firstIndex(where: { $0.rank == rank }) else { return nil }
         let (former, cost) = (accounts[index].saved, accounts[index].cost)
-        // At most four times the cost, so that one client cannot outvote four others.
-        accounts[index].saved = min(former + max(0, bytes), 4 * cost)
+        accounts[index].saved = min(former + max(0, bytes), Self.savingsMax * cost)
         return min(accounts[index].saved, cost) - min(former, cost)
     }
 

@@ -19,8 +19,7 @@ final class UpstreamPlaces: Sendable {
 
     /// A request for a place.
     struct Demand: Sendable {
-        /// The client, or nil where it is unknown: such requests share by upstream alone.
-        let client: ClientUse?
+        let client: ClientUse
         let upstream: UpstreamLoad
         /// The places of the upstream; nil without a maximum of its own.
         let upstreamMax: Int?
@@ -38,9 +37,8 @@ final class UpstreamPlaces: Sendable {
         case upstream
     }
 
-    /// The requests that wait, of all clients and of one.
+    /// The requests that wait, of all clients; each has its fair share.
     static let waitingMax = 1024
-    static let waitingPerClientMax = 128
 
     private struct State: Sendable {
         var limits: Limits
@@ -92,10 +90,12 @@ final class UpstreamPlaces: Sendable {
     func wait(_ demand: Demand, granted: @escaping @Sendable () -> Void) -> PlaceWaiter? {
         let waiter = PlaceWaiter(demand, granted)
         let isTaken = state.withLock { state in
-            guard state.waiting.count < Self.waitingMax,
-                (demand.client?.waiting.amount ?? 0) < Self.waitingPerClientMax
+            let free = Self.waitingMax - state.waiting.count
+            guard
+                FairShare.permits(
+                    1, having: demand.client.waiting.amount, free: free, part: FairShare.part)
             else { return false }
-            demand.client?.waiting.add(1)
+            demand.client.waiting.add(1)
             state.waiting.append(waiter)
             return true
         }
@@ -110,7 +110,7 @@ final class UpstreamPlaces: Sendable {
         let hasWaited = state.withLock { state in
             guard let index = state.waiting.firstIndex(where: { $0 === waiter }) else { return false }
             state.waiting.remove(at: index)
-            waiter.demand.client?.waiting.giveBack(1)
+            waiter.demand.client.waiting.giveBack(1)
             return true
         }
         if !hasWaited { leave(waiter.demand) }
@@ -124,10 +124,12 @@ final class UpstreamPlaces: Sendable {
             var (granted, waiting): ([PlaceWaiter], [PlaceWaiter]) = ([], [])
             swap(&waiting, &state.waiting)
             waiting.removeAll { waiter in
-                guard Self.shortage(state, waiter.demand) == nil else { return false }
+                guard state.taken < state.limits.countMax, Self.shortage(state, waiter.demand) == nil else {
+                    return false
+                }
                 state.taken += 1
                 waiter.demand.enter()
-                waiter.demand.client?.waiting.giveBack(1)
+                waiter.demand.client.waiting.giveBack(1)
                 granted.append(waiter)
                 return true
             }
@@ -146,8 +148,8 @@ final class UpstreamPlaces: Sendable {
         guard free > 0, own < demand.upstreamMax ?? .max, own < demand.portsMax,
             demand.isOnlyUpstream || own < partsOfOneUpstream * free
         else { return .upstream }
-        guard let client = demand.client else { return nil }
-        guard client.requests.amount < state.limits.clientMax ?? .max,
+        let client = demand.client
+        guard !client.isKnown || client.requests.amount < state.limits.clientMax ?? .max,
             FairShare.permits(1, having: client.requests.amount, free: free, part: FairShare.part)
         else { return .client }
         // Of a maximum that an operator has set, each client may have half, since few places would be wasted otherwise.
@@ -191,13 +193,13 @@ final class UpstreamLoad: Sendable {
 extension UpstreamPlaces.Demand {
     fileprivate func enter() {
         upstream.enter()
-        client?.requests.add(1)
-        if upstreamMax != nil { client?.enter(upstream.id) }
+        client.requests.add(1)
+        if upstreamMax != nil { client.enter(upstream.id) }
     }
 
     fileprivate func leave() {
         upstream.leave()
-        client?.requests.giveBack(1)
-        if upstreamMax != nil { client?.leave(upstream.id) }
+        client.requests.giveBack(1)
+        if upstreamMax != nil { client.leave(upstream.id) }
     }
 }

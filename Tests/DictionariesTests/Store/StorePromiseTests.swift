@@ -154,7 +154,7 @@ import Testing
                 _ = try promise(sampleBody(2), in: unlisted, network: network, store)
                 return try promise(sampleBody(1), in: personal, network: network, store)
             }
-            let growth = PromisedIDs.countMax * PromisedIDs.bytesEach
+            let growth = 300 * PromisedIDs.bytesEach
             #expect(zip(sizes(), without).map(-) == [growth, growth, 2 * growth, growth, growth])
             if round == 1 { #expect(store.store.flush()) }
             store.store.evict(versions, reason: .removed)

@@ -8,7 +8,7 @@ struct MemoryShareTests {
     private static let all = 1 << 20
     private let budget = MemoryBudget(bytes: Self.all)
 
-    private func share(_ client: ClientUse?, _ connection: FairHolding = FairHolding()) -> MemoryShare {
+    private func share(_ client: ClientUse, _ connection: ClientUse = ClientUse()) -> MemoryShare {
         MemoryShare(of: budget, connection: connection, client: client)
     }
 
@@ -45,31 +45,31 @@ struct MemoryShareTests {
     }
 
     @Test func `what is given back is given back to budget, connection and client`() {
-        let (client, connection) = (ClientUse(), FairHolding())
+        let (client, connection) = (ClientUse(), ClientUse())
         do {
             var loan = MemoryLoan(1000, from: share(client, connection))
             #expect(client.memory.amount == 1000)
             #expect(loan?.resize(to: 3000) == true)
-            #expect(connection.amount == 3000)
+            #expect(connection.memory.amount == 3000)
             #expect(loan?.resize(to: Self.all) == false)
             #expect(budget.takenBytes == 3000)
             #expect(loan?.resize(to: 10) == true)
             #expect(client.memory.amount == 10)
         }
-        #expect((budget.takenBytes, connection.amount, client.memory.amount) == (0, 0, 0))
+        #expect((budget.takenBytes, connection.memory.amount, client.memory.amount) == (0, 0, 0))
     }
 
     @Test func `a refused loan takes nothing`() {
-        let (client, connection) = (ClientUse(), FairHolding())
+        let (client, connection) = (ClientUse(), ClientUse())
         for bytes in [Self.all, .max] {
             let isRefused = MemoryLoan(bytes, from: share(client, connection)) == nil
             #expect(isRefused)
         }
-        #expect((budget.takenBytes, connection.amount, client.memory.amount) == (0, 0, 0))
+        #expect((budget.takenBytes, connection.memory.amount, client.memory.amount) == (0, 0, 0))
     }
 
     @Test func `clients of one connection share its part`() {
-        let connection = FairHolding()
+        let connection = ClientUse()
         let first = fill(share(ClientUse(), connection))
         #expect(fill(share(ClientUse(), connection)) == 0)
         #expect(first < Self.all / 3)

@@ -11,10 +11,21 @@ struct DescriptorLimitTests {
         descriptors: Int
     ) {
         let clients = DescriptorLimit.clientsMax(descriptors: descriptors)
-        let reserve = 64 + ConnectionCount.refusedMax
+        let reserve = DescriptorLimit.reserve
         #expect(clients >= 16)
         #expect(clients == 16 || 2 * clients + reserve <= descriptors)
         #expect(2 * (clients + 1) + reserve > descriptors)
+    }
+
+    @Test(arguments: [1024, 4096, 65_536, 1 << 20], [16, 10_000, 1_000_000])
+    func `clients, requests at upstreams and idle connections fit together, and accepting has the reserve`(
+        descriptors: Int, connections: Int
+    ) {
+        let clients = min(connections, DescriptorLimit.clientsMax(descriptors: descriptors))
+        let share = DescriptorLimit.upstreamShare(descriptors: descriptors, clients: connections)
+        #expect(clients + share.requests + share.idle + DescriptorLimit.reserve <= descriptors)
+        #expect(share.requests >= 3 * share.idle)
+        #expect(share.requests >= (descriptors - DescriptorLimit.reserve) / 4)
     }
 
     @Test func `the soft limit becomes the hard limit`() throws {

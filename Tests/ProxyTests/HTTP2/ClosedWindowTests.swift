@@ -5,6 +5,7 @@ internal import Testing
 @testable import Proxy
 
 private let feed = Feed.bytes(version: 0, items: 300)
+private let small = Feed.bytes(version: 0, items: 60)
 private let large = Noise.bytes(900_000, seed: 5).map { UInt8(ascii: "a") + $0 % 16 }
 
 /// Streams whose clients open no window cost those clients their deltas, and nobody else.
@@ -14,7 +15,8 @@ private let large = Noise.bytes(900_000, seed: 5).map { UInt8(ascii: "a") + $0 %
     private func proxy(_ settings: String = "compression: {memory: 16MiB}") throws -> TestProxy {
         try TestProxy(
             Origin { request, connection in
-                connection.send(json(request.startLine.contains("/large") ? large : feed))
+                let bodies = ["/large": large, "/small": small]
+                connection.send(json(bodies[request.target] ?? feed))
             }, settings)
     }
 
@@ -70,6 +72,22 @@ private let large = Noise.bytes(900_000, seed: 5).map { UInt8(ascii: "a") + $0 %
         }
         #expect(taken(proxy) <= 16 << 20)
         for peer in peers { peer.send(HTTP2Peer.Kind.goAway, payload: Array(repeating: 0, count: 8)) }
+    }
+
+    @Test func `what waits for a window after its response has ended counts until the stream is gone`() throws
+    {
+        let proxy = try proxy()
+        var peer: HTTP2Peer? = try proxy.connectHTTP2(settings: [(4, 1)])
+        for number in 0..<50 { peer?.request(Int32(2 * number + 1), "/small") }
+        let shared = proxy.server.context.shared
+        let stuck = small.count - 1
+        try waitUntil("all responses have ended, and one byte of each has gone") {
+            shared.places.counts.taken == 0 && taken(proxy) == 50 * stuck
+        }
+        peer?.send(HTTP2Peer.Kind.reset, stream: 1, payload: HTTP2Peer.number(8))
+        try waitUntil("a stream that is reset gives back") { taken(proxy) == 49 * stuck }
+        peer = nil
+        try waitUntil("all is given back") { taken(proxy) == 0 }
     }
 
     @Test func `what such a client holds comes back when it leaves`() throws {

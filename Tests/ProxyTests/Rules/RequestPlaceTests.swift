@@ -140,6 +140,21 @@ internal import Testing
         try untilAllIsBack(proxy)
     }
 
+    @Test func `a connection of a trusted peer that names nobody leaves places to others, too`() throws {
+        let gate = Gate()
+        let proxy = try TestProxy(origin(gate), upstream: "max_requests: 20\n  queue_timeout: 5m")
+        let peer = try proxy.connectHTTP2()
+        for number in 0..<60 { peer.request(Int32(2 * number + 1), "/slow") }
+        let places = proxy.server.context.shared.places
+        try waitUntil("the connection has its share") {
+            places.counts.taken == 10 && places.counts.waiting == 50
+        }
+        for _ in 0..<8 { #expect(try proxy.fetch("/quick").status == 200) }
+        for _ in 0..<60 { gate.open() }
+        for number in 0..<60 { #expect(peer.response(Int32(2 * number + 1))?.status == "200") }
+        try untilAllIsBack(proxy)
+    }
+
     @Test func `a client has at most limits.client.requests, others are not concerned`() throws {
         let gate = Gate()
         let proxy = try TestProxy(

@@ -8,7 +8,7 @@ struct UpstreamPlacesTests {
     private let load = UpstreamLoad()
 
     private func demand(
-        _ client: ClientUse?, at other: UpstreamLoad? = nil, max: Int? = nil, ports: Int = .max,
+        _ client: ClientUse, at other: UpstreamLoad? = nil, max: Int? = nil, ports: Int = .max,
         isOnly: Bool = true
     ) -> UpstreamPlaces.Demand {
         UpstreamPlaces.Demand(
@@ -17,18 +17,21 @@ struct UpstreamPlacesTests {
     }
 
     /// Takes as many places as there are, and returns their number and the reason that none came after them.
-    private func fill(_ places: UpstreamPlaces, _ demand: UpstreamPlaces.Demand) -> (
-        Int, UpstreamPlaces.Shortage?
-    ) {
+    private func fill(
+        _ places: UpstreamPlaces, _ demand: @autoclosure () -> UpstreamPlaces.Demand
+    ) -> (Int, UpstreamPlaces.Shortage?) {
         for count in 0..<10_000 {
             do throws(UpstreamPlaces.Shortage) {
-                try places.take(demand)
+                try places.take(demand())
             } catch {
                 return (count, error)
             }
         }
         return (10_000, nil)
     }
+
+    /// A connection of a trusted peer that names no client.
+    private var anybody: ClientUse { ClientUse(isKnown: false) }
 
     @Test func `one client gets a ninth of the places, and what it gives back is there again`() {
         let (places, client) = (UpstreamPlaces(.init(countMax: 90)), ClientUse())
@@ -51,18 +54,21 @@ struct UpstreamPlacesTests {
 
     @Test func `a maximum per client counts`() {
         let places = UpstreamPlaces(.init(countMax: 100, clientMax: 3))
-        #expect(fill(places, demand(ClientUse())) == (3, .client))
+        let client = ClientUse()
+        #expect(fill(places, demand(client)) == (3, .client))
     }
 
-    @Test func `requests without a client share by upstream alone`() {
-        let places = UpstreamPlaces(.init(countMax: 100, clientMax: 3))
-        #expect(fill(places, demand(nil)) == (100, .upstream))
+    @Test func `a connection without a known client has a share, but no maximum per client`() {
+        let places = UpstreamPlaces(.init(countMax: 90, clientMax: 3))
+        let connection = anybody
+        #expect(fill(places, demand(connection)) == (10, .client))
+        #expect(fill(places, demand(anybody)) == (80, .upstream), "each connection counts by itself")
     }
 
     @Test func `an upstream has its own maximum, of which a client gets half`() {
         let (places, client) = (UpstreamPlaces(.init(countMax: 100)), ClientUse())
         #expect(fill(places, demand(client, max: 10)) == (5, .client))
-        #expect(fill(places, demand(nil, max: 10)) == (5, .upstream))
+        #expect(fill(places, demand(anybody, max: 10)) == (5, .upstream))
         let other = UpstreamLoad()
         #expect(
             fill(places, demand(client, at: other, max: 10)) == (5, .client), "each upstream counts by itself"
@@ -73,13 +79,13 @@ struct UpstreamPlacesTests {
 
     @Test func `an address gets no more requests than there are ports`() {
         let places = UpstreamPlaces(.init(countMax: 100))
-        #expect(fill(places, demand(nil, ports: 7)) == (7, .upstream))
+        #expect(fill(places, demand(anybody, ports: 7)) == (7, .upstream))
     }
 
     @Test func `a slow upstream leaves a fifth of the places to the others`() {
         let places = UpstreamPlaces(.init(countMax: 100))
-        #expect(fill(places, demand(nil, isOnly: false)) == (80, .upstream))
-        #expect(fill(places, demand(nil, at: UpstreamLoad(), isOnly: false)).0 >= 16)
+        #expect(fill(places, demand(anybody, isOnly: false)) == (80, .upstream))
+        #expect(fill(places, demand(anybody, at: UpstreamLoad(), isOnly: false)).0 >= 16)
     }
 
     // MARK: Waiting
@@ -89,15 +95,15 @@ struct UpstreamPlacesTests {
         let (greedy, other) = (ClientUse(), ClientUse())
         try places.take(demand(greedy))
         try places.take(demand(other))
-        try places.take(demand(nil))
+        try places.take(demand(anybody))
         let granted = Guarded<[String]>([])
         let first = try #require(places.wait(demand(greedy)) { granted.withLock { $0.append("greedy") } })
         _ = try #require(places.wait(demand(other)) { granted.withLock { $0.append("other") } })
-        _ = try #require(places.wait(demand(nil)) { granted.withLock { $0.append("unknown") } })
+        _ = try #require(places.wait(demand(anybody)) { granted.withLock { $0.append("unknown") } })
         #expect(places.counts.waiting == 3)
         places.leave(demand(other))
         #expect(granted.withLock { $0 } == ["other"], "the first has its share already")
-        places.leave(demand(nil))
+        places.leave(demand(anybody))
         #expect(granted.withLock { $0 } == ["other", "unknown"])
         places.leave(demand(greedy))
         #expect(granted.withLock { $0 } == ["other", "unknown", "greedy"])
@@ -117,26 +123,30 @@ struct UpstreamPlacesTests {
         #expect(places.counts.waiting == 0)
     }
 
-    @Test func `one client and all clients wait in bounded number`() {
+    @Test func `all clients together wait in bounded number, and no client has all turns`() {
         let places = UpstreamPlaces(.init(countMax: 0))
-        let client = ClientUse()
-        let most = UpstreamPlaces.waitingPerClientMax
-        #expect((0...most).filter { _ in places.wait(demand(client)) {} != nil }.count == most)
-        let others = (0..<20).map { _ in ClientUse() }
-        for other in others { for _ in 0..<most { _ = places.wait(demand(other)) {} } }
-        #expect(places.counts.waiting == UpstreamPlaces.waitingMax)
+        let most = UpstreamPlaces.waitingMax
+        func wait(_ client: ClientUse) -> Int {
+            (0..<most).prefix { _ in places.wait(demand(client)) {} != nil }.count
+        }
+        let clients = (0..<8).map { _ in ClientUse() }
+        #expect((most / 9...most / 9 + 1).contains(wait(clients[0])))
+        for client in clients { _ = wait(client) }
+        #expect(wait(ClientUse()) > 10, "eight greedy clients leave turns to the next one")
+        for _ in 0..<(2 * most) { _ = places.wait(demand(anybody)) {} }
+        #expect(places.counts.waiting == most)
     }
 
     @Test func `a reload that allows more lets those go on that wait`() throws {
         let places = UpstreamPlaces(.init(countMax: 1))
-        try places.take(demand(nil))
+        try places.take(demand(anybody))
         let count = Guarded(0)
-        _ = try #require(places.wait(demand(nil)) { count.withLock { $0 += 1 } })
+        _ = try #require(places.wait(demand(anybody)) { count.withLock { $0 += 1 } })
         places.adopt(.init(countMax: 2))
         #expect(count.withLock { $0 } == 1)
         places.adopt(.init(countMax: 1))
-        places.leave(demand(nil))
-        #expect(fill(places, demand(nil)).0 == 0, "fewer places count at once")
+        places.leave(demand(anybody))
+        #expect(fill(places, demand(anybody)).0 == 0, "fewer places count at once")
     }
 
     @Test func `a client is the same as long as somebody holds it`() {

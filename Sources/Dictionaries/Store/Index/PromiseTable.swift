@@ -20,18 +20,19 @@ struct PromiseTable: Sendable {
 
     /// Adds ids of a version; returns the bytes by which its list grows, nil if all of them are there already.
     mutating func add(_ ids: PromisedIDs, at place: Int32) -> Int? {
-        let former = self.ids(at: place)
-        var list = former
+        // Taken out, so that a long list is not copied for each id.
+        var list = count > 0 ? lists.removeValue(forKey: place) ?? PromisedIDs() : PromisedIDs()
+        let before = list.count
+        var hasChanged = false
         for promise in ids.all where !list.contains(promise.tag) {
-            list.insert(promise)
+            let displaced = list.insert(promise)
+            places.insert(place, promise.tag.part)
+            if let displaced { places.remove(place, displaced.part) }
+            hasChanged = true
         }
-        guard list != former else { return nil }
-        for promise in former.all where !list.contains(promise.tag) { places.remove(place, promise.tag.part) }
-        for promise in list.all where !former.contains(promise.tag) { places.insert(place, promise.tag.part) }
-        lists[place] = list
-        let growth = list.count - former.count
-        count += growth
-        return growth * PromisedIDs.bytesEach
+        if !list.isEmpty { lists[place] = list }
+        count += list.count - before
+        return hasChanged ? (list.count - before) * PromisedIDs.bytesEach : nil
     }
 
     /// Takes all ids of a version.

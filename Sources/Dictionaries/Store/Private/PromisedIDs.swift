@@ -28,9 +28,9 @@ package struct PromisedTag: Hashable, Sendable {
 /// The tags of the ids under which clients were given one body before it was complete, when no digest was known to
 /// derive an id from; the oldest first.
 ///
-/// They stand in the row of their version, and go with it. Several clients may be given the same bytes, so there are
-/// several, within a bound: one of the client network that has the most goes first, so that a client that asks again and
-/// again displaces its own.
+/// They stand in the row of their version, and go with it. Many clients may be given the same bytes, so there are many,
+/// within two bounds: a network beyond its own displaces its own, and beyond that of all one of the network that has the
+/// most goes first.
 package struct PromisedIDs: Sendable, Equatable {
     package struct Promise: Sendable, Equatable {
         package let tag: PromisedTag
@@ -44,8 +44,9 @@ package struct PromisedIDs: Sendable, Equatable {
 
     package private(set) var all: [Promise] = []
 
-    /// The greatest number: with so many, a row still fits on one page of the smallest size that stores have.
-    package static let countMax = 128
+    /// The greatest number of all networks, and of one.
+    package static let countMax = 4096
+    package static let countPerNetworkMax = 128
     /// The bytes of one in the budgets, for memory and disk: the more of the two, estimated from above.
     static let bytesEach = 48
     /// The bytes of one in a row.
@@ -65,6 +66,11 @@ package struct PromisedIDs: Sendable, Equatable {
     mutating func insert(_ promise: Promise) -> PromisedTag? {
         guard !contains(promise.tag) else { return nil }
         all.append(promise)
+        if all.count > Self.countPerNetworkMax,
+            all.count(where: { $0.network == promise.network }) > Self.countPerNetworkMax
+        {
+            return all.firstIndex { $0.network == promise.network }.map { all.remove(at: $0).tag }
+        }
         guard all.count > Self.countMax else { return nil }
         var counts: [UInt16: Int] = [:]
         for one in all { counts[one.network, default: 0] += 1 }
