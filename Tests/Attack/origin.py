@@ -34,10 +34,10 @@ async def _connection(reader, writer):
             if kind == "slow":
                 await asyncio.sleep(30)
             if kind == "late":
-                # The body ends longer after its head than Dictum holds a body.
+                # The body ends later after its head than Dictum holds bodies.
                 writer.write("\r\n".join([*head, f"Content-Length: {len(body)}", "", ""]).encode())
                 await writer.drain()
-                await asyncio.sleep(0.06)
+                await asyncio.sleep(0.04)
                 writer.write(body)
                 await writer.drain()
                 continue
@@ -69,6 +69,8 @@ def _answer(target, fields):
     if kind == "page":
         # Without `fresh`, browsers keep no page, and Links pay.
         return ["HTTP/1.1 200 OK", "Content-Type: text/html", "Cache-Control: public, max-age=5"], b"<p>" + 300 * b"page "
+    if kind == "export":
+        return [*head, "Cache-Control: public, max-age=600"], feed.fresh(path) * 2
     if kind == "large":
         return [*head, "Cache-Control: max-age=600"], feed.fresh(target) * 80
     if kind in ("mine", "late"):

@@ -1,6 +1,6 @@
 /// The paths that recipients may read in one path.
 ///
-/// An application cleans a path before it looks for what the path names: it decodes triples, resolves dot segments,
+/// An application cleans a path before it looks for the resource: it decodes triples, resolves dot segments,
 /// and merges slashes. Some decode more than others. A path in the form `plain` has one reading, itself.
 package struct PathReadings: Equatable, Sendable {
     /// The path that chooses the route, as `location` of nginx does.

@@ -51,7 +51,7 @@ final class MemoryBudget: Sendable {
 /// so that bodies that leave at once find memory whatever others hold. Safe from any thread.
 final class MemoryShare: Sendable {
     private let budget: MemoryBudget
-    /// The connection, and the client; nil without bounds. They are the same where the client is unknown.
+    /// The connection and the client, which are the same where the client is unknown; nil without bounds.
     private let holders: (connection: ClientUse, client: ClientUse)?
 
     /// Makes a share without bounds of its own.

@@ -41,7 +41,7 @@ package struct RESPParser: Sendable {
 
     /// Returns the next whole reply, and moves `offset` behind the bytes that were used; nil if more must come.
     ///
-    /// Messages that the server pushes on its own are skipped, so many between two replies.
+    /// Messages that the server pushes on its own are skipped, up to a number and a size between two replies.
     package mutating func next(
         _ bytes: Span<UInt8>, from offset: inout Int
     ) throws(RESPParseError) -> RESPValue? {

@@ -1,6 +1,6 @@
 /// The private versions in the order of eviction, for when their budget is exceeded.
 ///
-/// Clients can invent logins. So the versions of one client network (an IPv4 address or an IPv6 /64) displace
+/// Clients can invent logins. So the versions of one client network (an IPv4 address or an IPv6 /48) displace
 /// each other: the oldest version of the networks with the most bytes goes first. Versions to which no client
 /// has come back go before the others, down to a sixteenth of the budget, so that a newcomer has time to come
 /// back. Every version stores its node's number, so the order cannot be copied.
