@@ -24,6 +24,8 @@ struct LearnedPages: Sendable {
         var clients = ClientSketch()
         /// True if at least half of the page's clients fetched it at some time.
         var wasLearned = false
+        /// Its number among the chains that stay for the period; nil for others.
+        var settledAs: Int?
 
         /// True if too few clients fetch it for an announcement.
         var isCandidate: Bool { clients.count < LearnedPages.clientsMin }
@@ -35,6 +37,7 @@ struct LearnedPages: Sendable {
         var fetched: [Fetched] = []
         /// The clients that have fetched other chains since one was replaced.
         var others = ClientSketch()
+        var settledCount = 0
         /// The chains learned in the previous period.
         var former: [ChainKey] = []
     }
@@ -46,6 +49,8 @@ struct LearnedPages: Sendable {
     /// The number of candidates that one client may keep on a full page.
     private static let introducedMax = 2
     static let announcedMax = 4
+    /// The clients with which a learned chain settles: it stays, and before later ones, however many clients come then.
+    private static let settledMin = 8
     private static let periodSeconds = 6 * 3600
     /// Longer patterns are not kept.
     private static let matchBytesMax = 512
@@ -96,6 +101,7 @@ struct LearnedPages: Sendable {
         page.others.insert(client)
         let places = page.fetched.indices.filter {
             !(page.fetched[$0].wasLearned && isProven(page.fetched[$0].chain))
+                && page.fetched[$0].settledAs == nil
         }
         guard let weakest = places.min(by: { isWeaker(page.fetched[$0], page.fetched[$1]) }),
             page.others.count >= page.fetched[weakest].clients.count
@@ -126,7 +132,7 @@ struct LearnedPages: Sendable {
 
     /// Returns the chains of a page: those that at least half of its clients fetch, and those of earlier that pay.
     ///
-    /// Those that pay come first, and then the most fetched.
+    /// Those that pay come first, then those that have settled in their order, and then the most fetched.
     func chains(of page: Key, isProven: (ChainKey) -> Bool = { _ in false }) -> [ChainKey] {
         guard let page = pages[page] else { return [] }
         let learned = Self.learned(page, isProven)
@@ -135,8 +141,11 @@ struct LearnedPages: Sendable {
     }
 
     private static func learned(_ page: Page, _ isProven: (ChainKey) -> Bool) -> [ChainKey] {
-        page.fetched.filter { isLearned($0, of: page) || $0.wasLearned && isProven($0.chain) }
+        let stay = page.fetched.filter { $0.settledAs != nil || $0.wasLearned && isProven($0.chain) }
+            .sorted { $0.settledAs ?? .max < $1.settledAs ?? .max }.map(\.chain)
+        let others = page.fetched.filter { isLearned($0, of: page) && !stay.contains($0.chain) }
             .sorted { $0.clients.count > $1.clients.count }.map(\.chain)
+        return stay + others
     }
 
     private static func isLearned(_ fetched: Fetched, of page: Page) -> Bool {
@@ -146,6 +155,12 @@ struct LearnedPages: Sendable {
     private static func noteLearned(_ page: inout Page) {
         for place in page.fetched.indices where isLearned(page.fetched[place], of: page) {
             page.fetched[place].wasLearned = true
+            // The numbers of those that come later cannot displace it; its credit and its clients' savings end it.
+            guard page.fetched[place].settledAs == nil, page.settledCount < announcedMax,
+                page.fetched[place].clients.count >= settledMin
+            else { continue }
+            page.fetched[place].settledAs = page.settledCount
+            page.settledCount += 1
         }
     }
 
