@@ -75,6 +75,8 @@ final class ClientPeer {
         headers.containsAny(of: Self.forwardingFields)
     }
 
+    private static let namingFields: HeaderNameSet = [.xForwardedFor, .forwarded]
+
     private static let forwardingFields: HeaderNameSet = [
         .xForwardedFor, .xForwardedProto, .xForwardedHost, .forwarded, .via,
     ]
@@ -108,7 +110,9 @@ final class ClientPeer {
     func share(_ headers: borrowing Headers, of resources: ClientResources) -> ClientShare {
         // A peer that is not trusted is always the same client.
         if let known, !isTrusted { return known }
-        let client = clientAddressForLimits(headers).map { $0.clientBits() }
+        // Most connections of trusted peers without these fields are their own, so do not walk lists for them.
+        let isNamed = !isTrusted || headers.containsAny(of: Self.namingFields)
+        let client = isNamed ? clientAddressForLimits(headers).map { $0.clientBits() } : nil
         if let known, known.client == client { return known }
         let share = ClientShare(client, of: resources, connection: connectionUse)
         known = share

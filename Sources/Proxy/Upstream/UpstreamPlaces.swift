@@ -68,7 +68,8 @@ final class UpstreamPlaces: Sendable {
     /// Takes a place, which `leave` gives back.
     func take(_ demand: Demand) throws(Shortage) {
         let shortage: Shortage? = state.withLock { state in
-            if let shortage = Self.shortage(state, demand) { return shortage }
+            let shortage = Self.shortage(state.limits, taken: state.taken, demand)
+            guard shortage == nil else { return shortage }
             state.taken += 1
             demand.enter()
             return nil
@@ -78,10 +79,13 @@ final class UpstreamPlaces: Sendable {
 
     /// Gives a place back, which the first request that may have it gets.
     func leave(_ demand: Demand) {
-        grant { state in
+        // Most of the time nobody waits.
+        let isAwaited = state.withLock { state in
             state.taken -= 1
             demand.leave()
+            return !state.waiting.isEmpty
         }
+        if isAwaited { grant { _ in } }
     }
 
     /// Waits for a place: `granted` is called once, on any thread, when the request has it.
@@ -124,7 +128,9 @@ final class UpstreamPlaces: Sendable {
             var (granted, waiting): ([PlaceWaiter], [PlaceWaiter]) = ([], [])
             swap(&waiting, &state.waiting)
             waiting.removeAll { waiter in
-                guard state.taken < state.limits.countMax, Self.shortage(state, waiter.demand) == nil else {
+                guard state.taken < state.limits.countMax,
+                    Self.shortage(state.limits, taken: state.taken, waiter.demand) == nil
+                else {
                     return false
                 }
                 state.taken += 1
@@ -142,14 +148,14 @@ final class UpstreamPlaces: Sendable {
     /// An upstream leaves a fifth of the places to others, however slow it is.
     private static let partsOfOneUpstream = 4
 
-    private static func shortage(_ state: State, _ demand: Demand) -> Shortage? {
-        let free = state.limits.countMax - state.taken
+    private static func shortage(_ limits: Limits, taken: Int, _ demand: borrowing Demand) -> Shortage? {
+        let free = limits.countMax - taken
         let own = demand.upstream.count
         guard free > 0, own < demand.upstreamMax ?? .max, own < demand.portsMax,
             demand.isOnlyUpstream || own < partsOfOneUpstream * free
         else { return .upstream }
         let client = demand.client
-        guard !client.isKnown || client.requests.amount < state.limits.clientMax ?? .max,
+        guard !client.isKnown || client.requests.amount < limits.clientMax ?? .max,
             FairShare.permits(1, having: client.requests.amount, free: free, part: FairShare.part)
         else { return .client }
         // Of a maximum that an operator has set, each client may have half, since few places would be wasted otherwise.
