@@ -29,6 +29,7 @@ struct UpstreamAttempt {
 
     /// Gives the place back, or ends the wait for one.
     mutating func leavePlace(_ places: UpstreamPlaces) {
+        if case .none = place { return }
         var former = Place.none
         swap(&former, &place)
         switch former {
