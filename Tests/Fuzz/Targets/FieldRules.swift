@@ -37,7 +37,10 @@ enum FieldRules {
             readings.hasHiddenSlash || NormalPath.isNormal(readings.routed),
             "a routed path without hidden slashes is in normal form")
         for lenient in readings.lenient {
-            try require(NormalPath.isNormal(lenient), "a lenient reading is in normal form")
+            // One that only resolves dots before slashes are merged keeps encoded slashes.
+            try require(
+                readings.hasHiddenSlash || NormalPath.isNormal(lenient), "a lenient reading is in normal form"
+            )
         }
         guard NormalPath.form(of: path) == .plain else { return }
         try require(
