@@ -8,7 +8,7 @@ internal import Synchronization
 package enum FairShare {
     /// The part for what clients can hold as long as they like: an eighth of what is left.
     ///
-    /// What ends by itself is shared by `part` 1: each may have as much as is left for all others.
+    /// Work that ends by itself uses `part` 1: a client may have as much as it leaves to all others.
     package static let part = 8
 
     /// Returns true if somebody who has `own` may take `amount` more while `free` is left.

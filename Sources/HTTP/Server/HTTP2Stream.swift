@@ -49,7 +49,7 @@ final class HTTP2Stream {
     private var queue = ResponseQueue()
     private(set) var bytesSent = 0
     private(set) var isTunnel = false
-    /// What the application wants to live as long as the stream.
+    /// An object of the application that lives as long as the stream.
     private var kept: AnyObject?
 
     /// The progress of the response.

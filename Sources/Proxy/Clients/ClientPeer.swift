@@ -20,7 +20,7 @@ final class ClientPeer {
     let text: String
 
     private let networks: [TrustedNetwork]
-    /// What the connection has in use, whichever clients it is for.
+    /// The use of the connection, for all of its clients.
     private let connectionUse = ClientUse(isKnown: false)
     /// The share of the peer if it is the client itself, or else of the last client that it named.
     // Not checked at run time for overlapping access. Safe: one loop uses the peer, and what runs here does not call it.

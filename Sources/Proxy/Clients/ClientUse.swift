@@ -1,7 +1,7 @@
 internal import HTTP
 internal import Primitives
 
-/// What one client has in use of the resources that all clients share, over all its connections.
+/// The use that one client makes of shared resources, over all its connections.
 ///
 /// Safe from any thread. Connections and requests hold it; it is forgotten with the last of them. A connection of a trusted
 /// peer that names no client counts as a client of its own.
@@ -79,7 +79,7 @@ final class ClientUses: Sendable {
     }
 }
 
-/// What all clients share: the budget of bodies and encoders, and the record of who has how much.
+/// The shared resources: the memory budget of bodies and encoders, and the use of each client.
 struct ClientResources: Sendable {
     let uses = ClientUses()
     let memory: MemoryBudget
@@ -89,11 +89,11 @@ struct ClientResources: Sendable {
 final class ClientShare: Sendable {
     /// The network of the client; nil if it is unknown.
     let client: UInt128?
-    /// What the client has in use over all its connections; that of the connection if it is unknown.
+    /// The use of the client over all its connections; that of the connection if the client is unknown.
     let use: ClientUse
     let memory: MemoryShare
 
-    /// - Parameter connection: what the connection has in use, whichever clients it is for.
+    /// - Parameter connection: the use of the connection, for all of its clients.
     init(_ client: UInt128?, of resources: ClientResources, connection: ClientUse) {
         self.client = client
         use = client.map(resources.uses.use(of:)) ?? connection

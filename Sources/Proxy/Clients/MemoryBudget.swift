@@ -43,8 +43,9 @@ final class MemoryBudget: Sendable {
     }
 }
 
-/// What one connection may take of a budget for one client: held bodies, encoders and decoders wait for that client, who
-/// decides how long.
+/// The part of a budget that one connection may take for one client.
+///
+/// Held bodies, encoders and decoders wait for that client, which decides how long.
 ///
 /// Client and connection each get their `FairShare`, so that clients that read nothing cost themselves their deltas and
 /// nobody else. That share leaves the last eighth of the budget alone. Of it each client may have a 256th of the budget,

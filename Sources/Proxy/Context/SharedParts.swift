@@ -29,7 +29,7 @@ final class SharedParts: Sendable {
     let ticketKeys = TLSTicketKeys()
     let clientConnections = ClientConnectionCount()
     let clientRates = ClientRates()
-    /// What each client has in use of the resources that clients share.
+    /// The shared resources, with the use of each client.
     let clientResources: ClientResources
     /// The places for requests at upstreams.
     let places: UpstreamPlaces

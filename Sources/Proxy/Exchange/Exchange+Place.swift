@@ -59,4 +59,13 @@ extension Exchange {
         case .upstream: refuse(.upstreamBusy, .upstreamRequests)
         }
     }
+
+    /// Counts what waits for the client's window beyond the end of the exchange; returns false if its share is used up.
+    func lendStuckBytes() -> Bool {
+        let bytes = client.stuckBytes
+        guard bytes > 0 else { return true }
+        guard let loan = KeptLoan(bytes, from: share.memory) else { return false }
+        client.keep(loan)
+        return true
+    }
 }

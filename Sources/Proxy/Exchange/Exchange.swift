@@ -12,7 +12,7 @@ final class Exchange: Handler {
     let context: ProxyContext
     let client: any ResponseStream
     let peer: ClientPeer
-    /// What the client may take of the resources that clients share.
+    /// The client's share of the shared resources.
     let share: ClientShare
     let request: RequestHead
     let route: Route
@@ -337,15 +337,6 @@ extension Exchange {
         account(isComplete: true)
     }
 
-    /// Counts what waits for the client's window beyond the end of the exchange; returns false if its share is used up.
-    private func lendStuckBytes() -> Bool {
-        let bytes = client.stuckBytes
-        guard bytes > 0 else { return true }
-        guard let loan = KeptLoan(bytes, from: share.memory) else { return false }
-        client.keep(loan)
-        return true
-    }
-
     /// Ends a response that cannot be completed, so that it does not look complete.
     func abort() {
         if phase.isSent { client.abort() }
@@ -372,27 +363,6 @@ extension Exchange {
     }
 
     var elapsedMicroseconds: Int { Int(SystemClock.monotonicNanoseconds - beginning.nanoseconds) / 1000 }
-
-    /// Adds the facts to the record that only the log needs.
-    private func describeRequest() {
-        let connected = Self.text(of: client.peer)
-        let named = peer.isTrusted ? peer.clientAddressForLimits(request.headers) : nil
-        record.description = RequestDescription(
-            client: named.map { Array($0.text.utf8) } ?? connected, forwarder: named.map { _ in connected },
-            method: Array(request.method.text.utf8), target: request.target.bytes,
-            host: resource.authority.map { Array($0.utf8) }, userAgent: field(.userAgent),
-            referer: field(.referer),
-            traceID: RequestIdentifiers.traceID(in: request.headers))
-        record.upstream = attempt.server?.logged
-        describeRequestID()
-    }
-
-    /// Returns the last value of a field.
-    private func field(_ name: HeaderName) -> [UInt8]? {
-        var found: [UInt8]?
-        request.headers.forEachValue(of: name) { value in found = value.indices.map { value[$0] } }
-        return found
-    }
 }
 
 // MARK: - Other threads

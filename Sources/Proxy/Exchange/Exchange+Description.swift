@@ -1,0 +1,27 @@
+internal import Dictionaries
+internal import HTTP
+
+// MARK: - The exchange is described for the log
+
+extension Exchange {
+    /// Adds the facts to the record that only the log needs.
+    func describeRequest() {
+        let connected = Self.text(of: client.peer)
+        let named = peer.isTrusted ? peer.clientAddressForLimits(request.headers) : nil
+        record.description = RequestDescription(
+            client: named.map { Array($0.text.utf8) } ?? connected, forwarder: named.map { _ in connected },
+            method: Array(request.method.text.utf8), target: request.target.bytes,
+            host: resource.authority.map { Array($0.utf8) }, userAgent: field(.userAgent),
+            referer: field(.referer),
+            traceID: RequestIdentifiers.traceID(in: request.headers))
+        record.upstream = attempt.server?.logged
+        describeRequestID()
+    }
+
+    /// Returns the last value of a field.
+    private func field(_ name: HeaderName) -> [UInt8]? {
+        var found: [UInt8]?
+        request.headers.forEachValue(of: name) { value in found = value.indices.map { value[$0] } }
+        return found
+    }
+}
