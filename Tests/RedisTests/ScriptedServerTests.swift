@@ -131,6 +131,23 @@ struct ScriptedServerTests {
         }
     }
 
+    @Test(arguments: [RedisUrgency.request, .background])
+    func `commands that were answered leave their bytes and places to others`(urgency: RedisUrgency) throws {
+        let listener = try WireListener()
+        Self.serve(listener) { _ in "+OK\r\n" }
+        let test = try TestClient(Self.settings(listener))
+        let (size, bytesMax) = urgency == .request ? (1 << 20, 4 << 20) : (16 << 20, 64 << 20)
+        let value = [UInt8](repeating: 1, count: size)
+        // Three times as much as may wait.
+        for _ in 0..<3 * bytesMax / size {
+            _ = try test.result([.set([1], to: value, seconds: 1)], urgency, deadline: 60_000).get()
+        }
+        for _ in 0..<4_200 / 100 {
+            let pings = Array(repeating: RedisCommand("PING"), count: 100)
+            _ = try test.result(pings, urgency, deadline: 60_000).get()
+        }
+    }
+
     @Test func `a server of a cluster is refused when it says MOVED`() throws {
         let listener = try WireListener()
         Self.serve(listener) { _ in "-MOVED 3999 127.0.0.1:6381\r\n" }

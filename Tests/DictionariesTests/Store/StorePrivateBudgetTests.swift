@@ -107,6 +107,22 @@ import Testing
         store.store.close()
     }
 
+    @Test func `once it is written, a version counts with its sealed size`() throws {
+        let store = try PrivateStore(":memory:", privateBytesMax: 1 << 20)
+        // Twice the budget as plain bytes, a fifth of it as sealed ones with their rows.
+        let bodies = (0..<100).map { Body(Array(String(repeating: "item \($0), ", count: 2_000).utf8)) }
+        for (number, body) in bodies.enumerated() {
+            try store.give(body, network: number, now: 1000)
+            if number % 10 == 0 { #expect(store.store.flush()) }
+        }
+        #expect(store.store.flush())
+        #expect(store.store.statistics.evictions.isEmpty)
+        #expect(try bodies.allSatisfy { try store.held($0) != nil })
+        let counted = store.store.chains(by: .bytes, offset: 0, limit: 0).privateBytes
+        #expect(100 * 1024...100 * 2500 ~= counted, "\(counted)")
+        store.store.close()
+    }
+
     @Test func `a body that is large for the budget gets no place`() throws {
         let store = try PrivateStore(":memory:", privateBytesMax: 1 << 20)
         let chain = try store.chain("ann")

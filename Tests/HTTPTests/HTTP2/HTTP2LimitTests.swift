@@ -110,6 +110,17 @@ internal import Testing
         #expect(peer.ending() == .enhanceYourCalm)
     }
 
+    @Test func `the heads of requests that have ended count no more`() throws {
+        let server = try TestServer { $0.answer("") }
+        let peer = try HTTP2Peer(server)
+        // More than twice what open requests may have.
+        for number in 0..<40 {
+            let stream = Int32(1 + 2 * number)
+            peer.request(stream, "/", [("x", String(repeating: "v", count: 16_000))])
+            #expect(peer.response(stream)?.status == "200")
+        }
+    }
+
     @Test func `a header section in endless pieces ends the connection`() throws {
         let server = try TestServer { _ in }
         let peer = try HTTP2Peer(server)

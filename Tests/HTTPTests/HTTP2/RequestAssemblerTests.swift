@@ -129,6 +129,18 @@ struct HTTP2BudgetTests {
         #expect(!justified.contains(false))
     }
 
+    @Test func `many small pieces of bodies justify as much as large ones, and no more`() {
+        func refusals(piecesPerFrame: Int) -> Bool {
+            var budget = HTTP2Budget(now: 0)
+            return (0..<5_000).contains { _ in
+                for _ in 0..<piecesPerFrame { budget.passed(HTTP2Budget.bytesPerControlFrame / 4) }
+                return !budget.countControlFrame(now: 0)
+            }
+        }
+        #expect(!refusals(piecesPerFrame: 4))
+        #expect(refusals(piecesPerFrame: 3))
+    }
+
     @Test func `WebSocket's key is proven as in the RFC's example`() {
         // RFC 6455 section 1.3.
         #expect(WebSocketKey.accept("dGhlIHNhbXBsZSBub25jZQ==") == "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=")

@@ -279,6 +279,18 @@ final class SharedMemoryWritingTests {
         }
     }
 
+    @Test func `a version that regains a holder within the minute stays, and others go`() throws {
+        let records = [1, 2].map { SharedRecord.ofTest($0, in: chain) }
+        let places = try records.map { try put($0) }
+        let lost = places.map { SharedDemand(name: $0.name, change: -1, contact: 0) }
+        memory.removeSuperseded(lost, now: 1_000)
+        // The client of the first one was offered it again meanwhile.
+        _ = try memory.store.adopt(records[0], holders: 1, now: 1_000)
+        memory.removeSuperseded([], now: 1_060)
+        try waitUntil("the other one is gone") { try keys("dictum:1:v:*").count < 2 }
+        #expect(try keys("dictum:1:v:*") == [places[0].key])
+    }
+
     @Test func `a version whose path fills an entry stays on its node, and others do not`() throws {
         let long = ChainKey(authority: "api.test", match: "/" + String(repeating: "a", count: 3_000))
         let versions = try [long, chain].map { chain in

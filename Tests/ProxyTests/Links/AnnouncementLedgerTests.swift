@@ -23,6 +23,27 @@ struct AnnouncementLedgerTests {
         #expect(!ledger.pays(at: 601) && !ledger.pays(at: 4_200) && ledger.pays(at: 4_201))
     }
 
+    @Test func `each rest is longer than the one before, and an hour again after a judgement that it pays`() {
+        var (ledger, now, client) = (AnnouncementLedger(), 0, UInt128(0))
+        /// Lets clients come until they are judged; returns the seconds of the rest that follows.
+        func rest(saving: Int) -> Int {
+            for _ in 0..<20 {
+                client += 1
+                ledger.recordCost(1_000, of: client, at: now)
+                ledger.recordSaving(saving, of: client)
+            }
+            now += 601
+            ledger.recordCost(1_000, of: client + 1_000_000, at: now)
+            let judgedAt = now
+            while !ledger.pays(at: now) { now += 1 }
+            return now - judgedAt
+        }
+        #expect(rest(saving: 0) == 3_600)
+        #expect(rest(saving: 0) == 7_200)
+        #expect(rest(saving: 3_000) == 0)
+        #expect(rest(saving: 0) == 3_600)
+    }
+
     @Test func `few clients tell nothing, and neither do those that have just come`() {
         #expect(ledger(clients: 7, saving: 0).pays(at: 601))
         var fresh = AnnouncementLedger()

@@ -137,6 +137,17 @@ private let second = Feed.bytes(version: 1, items: 40)
         #expect(try Self.responses(in: proxy) == 0)
     }
 
+    @Test func `a duration on a bound counts below it, and a longer one above`() {
+        let totals = ExperimentTotals(Configuration.Experiment())
+        let bounds = LoopHistogram.bounds
+        for microseconds in bounds.flatMap({ [$0, $0 + 1] }) {
+            totals.count(.treated, unit: 0, bytes: 1, microseconds: microseconds)
+        }
+        let expected = [1] + Array(repeating: 2, count: bounds.count - 1) + [1]
+        #expect(totals[.treated].durations == expected)
+        #expect(totals[.heldOut].durations.allSatisfy { $0 == 0 })
+    }
+
     @Test func `the arms have the shares that are set, and units are even`() {
         var (heldOut, units) = (0, [Int](repeating: 0, count: ExperimentPlace.unitCount))
         var random = SplitMix(seed: 7)

@@ -337,6 +337,17 @@ private let versions = (0..<6).map { Feed.bytes(version: $0, items: 60) }
         #expect(0 < observed.seconds && observed.seconds < most, "the time since the first response")
     }
 
+    @Test func `a route lives as short as its shortest responses`() {
+        let lives: [Int?] = [600, nil, 60, 300]
+        let tallies = lives.map { life in
+            var tally = ObservedTally()
+            tally.lifeSeconds = life
+            return tally
+        }
+        #expect(SavingsReport.Observed(tallies).lifeSeconds == 60)
+        #expect(SavingsReport.Observed(tallies.prefix(0)).lifeSeconds == nil)
+    }
+
     @Test func `the savings of years are a number`() {
         var observed = SavingsReport.Observed()
         observed.measured.count = 1_000_000_000

@@ -182,6 +182,22 @@ private let small = Feed.bytes(version: 0, items: 40)
             "a personal request has no offer")
     }
 
+    @Test func `an offer on a 304 without fields of freshness counts as that of the whole response`() throws {
+        let origin = try Origin { request, connection in
+            connection.send(
+                request["If-None-Match"] == nil
+                    ? json(small, #"ETag: "v1""#, "Cache-Control: public, max-age=60")
+                    : wire("HTTP/1.1 304 Not Modified", #"ETag: "v1""#, request["X-Says"] ?? "X-Other: 1"))
+        }
+        let proxy = try TestProxy(origin)
+        _ = try proxy.fetch("/feed")
+        let silent = try proxy.fetch("/feed", #"If-None-Match: "v1""#)
+        #expect(silent.status == 304 && silent["Use-As-Dictionary"] != nil)
+        #expect(try !proxy.metrics().contains("dictum_unkept_offers_total{"))
+        _ = try proxy.fetch("/feed", #"If-None-Match: "v1""#, "X-Says: Cache-Control: public, no-cache")
+        #expect(try proxy.metric(#"dictum_unkept_offers_total{route="/*",reason="no-cache"}"#) == 1)
+    }
+
     @Test func `ignored cookies bar neither offer nor use`() throws {
         let settings = """
             personal: off

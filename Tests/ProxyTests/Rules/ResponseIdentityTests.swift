@@ -94,6 +94,26 @@ private func proxy(_ settings: String = settings) throws -> TestProxy {
         #expect(own["X-Account"] == nil)
     }
 
+    @Test func `a 304 about another version than the client holds offers nothing`() throws {
+        let origin = try Origin { request, connection in
+            let isSecond = request["X-Version"] == "1"
+            let tag = "ETag: \"\(isSecond ? 1 : 0)\""
+            connection.send(
+                request["If-None-Match"] == nil
+                    ? json(isSecond ? second : first, tag, "X-Account: ann")
+                    : wire("HTTP/1.1 304 Not Modified", tag, "X-Account: ann"))
+        }
+        let proxy = try TestProxy(origin, settings)
+        _ = try proxy.fetch("/feed", "X-User: ann")
+        _ = try proxy.fetch("/feed", over: first, "X-User: ann", "X-Version: 1")
+        for (version, isOffered) in [(0, true), (1, false)] {
+            let answer = try proxy.fetch(
+                "/feed", over: first, "If-None-Match: \"\(version)\"", "X-User: ann", "X-Version: \(version)")
+            #expect(answer.status == 304)
+            #expect((answer["Use-As-Dictionary"] != nil) == isOffered, "\(answer)")
+        }
+    }
+
     @Test func `HEAD does not pass it on`() throws {
         let answer = try proxy().fetch("/feed", "X-User: ann", method: "HEAD")
         #expect(answer.status == 200)
