@@ -41,7 +41,8 @@ struct AnnouncementLedgerTests {
         #expect(rest(saving: 0) == 3_600)
         #expect(rest(saving: 0) == 7_200)
         #expect(rest(saving: 3_000) == 0)
-        #expect(rest(saving: 0) == 3_600)
+        // Some of the clients that saved are judged later than the others.
+        #expect((0..<3).lazy.map { _ in rest(saving: 0) }.first { $0 > 0 } == 3_600)
     }
 
     @Test func `few clients tell nothing, and neither do those that have just come`() {
