@@ -206,17 +206,22 @@ class AgainstScript:
             self.client.get(self.folder / "vectors", urls)
             first = list(server.exchanges)
             body = self.client.get(self.folder / "vectors", urls)
+            second = server.exchanges[len(first):]
+            self.client.get(self.folder / "vectors", urls)
+            third = server.exchanges[len(first) + len(second):]
         finally:
             server.stop()
         expected = b""
         for path, vector in vectors.items():
-            own = [exchange for exchange in server.exchanges[len(first):] if exchange.path == path]
+            own = [exchange for exchange in second if exchange.path == path]
             is_decoded = [exchange.coding for exchange in own] == ["dcz"]
             expected += (VECTORS / vector["plain"]).read_bytes() if is_decoded else path.encode()
             if vector["dictionary"] == "formatted.dictionary" and not self.client.knows_raw:
                 check(len(own) == 1 and not own[0].advertised, f"{path}: keeps what it cannot use")
             elif vector["verdict"] != "optional":
                 check(is_decoded == (vector["verdict"] == "valid"), f"{path}: {'taken' if is_decoded else 'refused'}: {vector['what']}")
+                is_held = any(exchange.advertised for exchange in third if exchange.path == path)
+                check(is_held == is_decoded, f"{path}: {'keeps' if is_held else 'drops'} the dictionary")
         check(body == expected, "a body is neither that of the vector nor that of the retry")
 
     def test_the_longest_match_wins(self):
