@@ -7,17 +7,19 @@ internal import Testing
 @Suite struct DocumentTests {
     @Test(arguments: try Documentation.paths())
     func `every link leads to a file, and to a heading of it`(document: String) throws {
-        for match in try Documentation.text(document).matches(of: /\]\(([^)\s]+)\)/) {
-            let link = String(match.output.1)
-            guard !link.hasPrefix("https://") else { continue }
-            let parts = link.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
-            let target =
-                parts[0].isEmpty ? document : Documentation.path(String(parts[0]), besides: document)
-            #expect(Documentation.exists(target), "\(document): \(link)")
-            if parts.count > 1, target.hasSuffix(".md") {
-                let anchors = try Documentation.anchors(of: target)
-                #expect(anchors.contains(String(parts[1])), "\(document): \(link)")
-            }
+        #expect(try Documentation.deadLinks(of: document) == [])
+    }
+
+    @Test func `every link in the documents of the Debian package leads to a file of the package`() throws {
+        let folder = try TemporaryFolder()
+        let layout = try RunningProcess.run(
+            ["deploy/debian/documents", folder.path], of: "/bin/bash", in: Documentation.root.path)
+        #expect(layout.status == 0, "\(layout.errors)")
+        let files = FileManager.default.enumerator(atPath: folder.path)?.allObjects as? [String] ?? []
+        let documents = files.filter { $0.hasSuffix(".md") }
+        #expect(documents.count > 20)
+        for document in documents {
+            #expect(try Documentation.deadLinks(of: document, in: folder.path) == [], "\(document)")
         }
     }
 

@@ -3,7 +3,7 @@ internal import Testing
 
 /// The documents of the repository, whose examples the tests run as written.
 enum Documentation {
-    private static let root = URL(filePath: #filePath).deletingLastPathComponent()
+    static let root = URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "../../..").standardized
 
     /// The paths of all documents from the root of the repository.
@@ -19,13 +19,30 @@ enum Documentation {
         try String(contentsOf: root.appending(path: path), encoding: .utf8)
     }
 
+    /// Returns the links of a document that lead to no file, or to no heading of it; the document's path is from a folder, by
+    /// default the root of the repository.
+    static func deadLinks(of document: String, in folder: String = root.path) throws -> [String] {
+        let text = try String(contentsOfFile: "\(folder)/\(document)", encoding: .utf8)
+        // In the text, and in the list of references below it.
+        let links = text.matches(of: /(?:\]\(|\n\[[^\]]+\]: )([^)\s]+)/).map { String($0.output.1) }
+        return try links.filter { link in
+            guard !link.hasPrefix("https://") else { return false }
+            let parts = link.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
+            let target = parts[0].isEmpty ? document : path(String(parts[0]), besides: document)
+            guard FileManager.default.fileExists(atPath: "\(folder)/\(target)") else { return true }
+            guard parts.count > 1, target.hasSuffix(".md") else { return false }
+            let anchors = anchors(in: try String(contentsOfFile: "\(folder)/\(target)", encoding: .utf8))
+            return !anchors.contains(String(parts[1]))
+        }
+    }
+
     /// Returns true if there is a file or folder at a path from the root of the repository.
     static func exists(_ path: String) -> Bool {
         FileManager.default.fileExists(atPath: root.appending(path: path).path)
     }
 
     /// Returns the path of a link from the root of the repository; the link is relative to a document's folder.
-    static func path(_ link: String, besides document: String) -> String {
+    private static func path(_ link: String, besides document: String) -> String {
         var parts = document.split(separator: "/").dropLast()
         for part in link.split(separator: "/") {
             if part == ".." { parts.removeLast() } else { parts.append(part) }
@@ -34,8 +51,8 @@ enum Documentation {
     }
 
     /// Returns the anchors of a document's headings, as hosts of repositories make them.
-    static func anchors(of path: String) throws -> [String] {
-        try text(path).split(separator: "\n").filter { $0.hasPrefix("#") }.map { heading in
+    private static func anchors(in text: String) -> [String] {
+        text.split(separator: "\n").filter { $0.hasPrefix("#") }.map { heading in
             heading.drop { $0 == "#" || $0 == " " }.lowercased()
                 .filter { $0.isLetter || $0.isNumber || $0 == " " || $0 == "-" || $0 == "_" }
                 .replacing(" ", with: "-")
